@@ -1,0 +1,28 @@
+"""Learn a multi-class classifier from complementary labels: from knowing what each example is *not*."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from scarce.labels import ComplementaryLabels as ComplementaryLabels
+    from scarce.labels import read_labels as read_labels
+
+# Imported on first use, so that `import scarce` and `scarce --help` do not wait for torch.
+_HOMES = {
+    "ComplementaryLabels": "scarce.labels",
+    "read_labels": "scarce.labels",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'scarce' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,39 @@
+"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it."""
+
+__all__ = [
+    "DivergedError",
+    "FeatureError",
+    "FileError",
+    "LabelError",
+    "MethodError",
+    "PriorError",
+    "ScarceError",
+]
+
+
+class ScarceError(ValueError):
+    """A mistake in what `scarce` was given; the message names the fix."""
+
+
+class LabelError(ScarceError):
+    """Labels that contradict themselves or do not mean what was said."""
+
+
+class FeatureError(ScarceError):
+    """Features that cannot be trained on or do not fit the model."""
+
+
+class PriorError(ScarceError):
+    """Class priors that are no distribution or contradict the labels."""
+
+
+class MethodError(ScarceError):
+    """A method, model or setting that does not exist or does not suit the data."""
+
+
+class FileError(ScarceError):
+    """A file that is missing, damaged, of another kind, or in the way."""
+
+
+class DivergedError(ScarceError):
+    """Training whose loss is no longer a finite number."""

@@ -1,0 +1,168 @@
+"""The long table of yes/no answers, and what a policy makes of answers that disagree."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.errors import LabelError
+from scarce.labels.classes import Array, names_to_array
+from scarce.labels.csr import IntArray, gather
+
+__all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "settle"]
+
+YES, NO, SKIP, NOT_ASKED = 1, 0, -1, -2
+_WORDS = {
+    "yes": YES, "y": YES, "true": YES, "1": YES, "1.0": YES, "accept": YES,
+    "no": NO, "n": NO, "false": NO, "0": NO, "0.0": NO, "reject": NO,
+    "skip": SKIP, "ignore": SKIP, "-1": SKIP, "-1.0": SKIP,
+    "": NOT_ASKED, "nan": NOT_ASKED, "none": NOT_ASKED, "<na>": NOT_ASKED,
+}  # fmt: skip
+
+Conflict = Literal["raise", "drop", "majority"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One row per question asked: "is this example of this class?" and what was said.
+
+    Rows are kept in the order of their examples.
+
+    Attributes
+    ----------
+    example : array of int
+        Row of the example in the labels the answers belong to.
+    class_index : array of int
+        Index of the class that was asked about.
+    answer : array of int8
+        1 yes, 0 no, −1 skipped.
+    annotator : array of str
+        Who answered; empty where unknown.
+
+    Examples
+    --------
+    >>> table = Answers.make([1, 0, 0], [0, 2, 1], [1, 0, 0])
+    >>> table.example.tolist(), table.answer.tolist()
+    ([0, 0, 1], [0, 0, 1])
+    """
+
+    example: IntArray
+    class_index: IntArray
+    answer: NDArray[np.int8]
+    annotator: Array
+
+    @classmethod
+    def make(
+        cls, example: object, class_index: object, answer: object, annotator: object = None
+    ) -> "Answers":
+        """Build the table from columns of equal length, sorted by example."""
+        rows = np.asarray(example, np.int64)
+        order = np.argsort(rows, kind="stable")
+        who = (
+            np.full(len(rows), "") if annotator is None else names_to_array(np.asarray(annotator)).astype(str)
+        )
+        return cls(
+            rows[order],
+            np.asarray(class_index, np.int32)[order],
+            np.asarray(answer, np.int8)[order],
+            who[order],
+        )
+
+    def __len__(self) -> int:
+        return len(self.example)
+
+    def take(self, rows: IntArray, n_examples: int) -> "Answers":
+        """Return the answers about the examples `rows`, renumbered in that order."""
+        indptr = np.searchsorted(self.example, np.arange(n_examples + 1))
+        positions, lengths = gather(indptr, rows)
+        return Answers(
+            np.repeat(np.arange(len(rows)), lengths),
+            self.class_index[positions],
+            self.answer[positions],
+            self.annotator[positions],
+        )
+
+    def counts(self, n_classes: int) -> tuple[IntArray, IntArray]:
+        """Return how often each class got "yes" and how often "no"."""
+        yes = np.bincount(self.class_index[self.answer == YES], minlength=n_classes)
+        no = np.bincount(self.class_index[self.answer == NO], minlength=n_classes)
+        return yes, no
+
+
+def parse_answers(words: Array) -> NDArray[np.int8]:
+    """Read answers written as words or numbers: yes/no/skip, y/n, true/false, 1/0, accept/reject/ignore.
+
+    Examples
+    --------
+    >>> parse_answers(np.array(["yes", "No", "skip", ""])).tolist()
+    [1, 0, -1, -2]
+    """
+    texts, inverse = np.unique(np.char.lower(np.char.strip(words.astype(str))), return_inverse=True)
+    codes = np.array([_WORDS.get(str(text), 99) for text in texts], np.int8)[inverse.reshape(words.shape)]
+    if (codes == 99).any():
+        row = int(np.argwhere(codes == 99)[0][0])
+        got = words[tuple(np.argwhere(codes == 99)[0])]
+        raise LabelError(
+            f"row {row}: the answer {str(got)!r} is not understood; expected yes, no or skip (or empty for not asked)."
+        )
+    return codes
+
+
+def settle(
+    answers: Answers, n_examples: int, names: Array, classes: Array, conflict: Conflict
+) -> tuple[IntArray, IntArray, NDArray[np.int32]]:
+    """Decide what the answers establish: exclusions as (row, class) pairs, and confirmed classes.
+
+    Three things can disagree: "yes" and "no" to one question, "yes" to two classes of one example, and
+    "no" to every class. `raise` refuses, `drop` leaves the disputed claims out, `majority` follows the
+    larger number of votes and leaves ties out.
+
+    Returns
+    -------
+    rows, columns : arrays of int
+        The exclusions.
+    confirmed : array of int32
+        The class of each example, −1 where unknown.
+    """
+    if conflict not in ("raise", "drop", "majority"):
+        raise LabelError(f"conflict={conflict!r} is unknown; expected 'raise', 'drop' or 'majority'.")
+    n_classes = len(classes)
+    pair, inverse = np.unique(answers.example * n_classes + answers.class_index, return_inverse=True)
+    yes = np.bincount(inverse[answers.answer == YES], minlength=len(pair))
+    no = np.bincount(inverse[answers.answer == NO], minlength=len(pair))
+    row, column = pair // n_classes, (pair % n_classes).astype(np.int32)
+
+    disputed = (yes > 0) & (no > 0)
+    if conflict == "raise" and disputed.any():
+        first = int(np.argmax(disputed))
+        raise LabelError(
+            f"example {names[row[first]]}: both 'yes' and 'no' to class {classes[column[first]]}; "
+            "pass conflict='drop' or conflict='majority' (--conflict) to settle such answers."
+        )
+    if conflict == "drop":
+        excludes, affirms = (no > 0) & ~disputed, (yes > 0) & ~disputed
+    else:
+        excludes, affirms = no > yes, yes > no
+
+    votes = np.where(affirms, yes, 0)
+    most = np.zeros(n_examples, np.int64)
+    np.maximum.at(most, row, votes)
+    if conflict == "majority":
+        affirms &= votes == most[row]
+    claims = np.bincount(row[affirms], minlength=n_examples)
+    if conflict == "raise" and (claims > 1).any():
+        example = int(np.argmax(claims > 1))
+        both = classes[column[affirms & (row == example)]]
+        raise LabelError(
+            f"example {names[example]}: 'yes' to both {both[0]} and {both[1]}, but an example has one class; "
+            "correct it, or pass conflict='drop' or conflict='majority' (--conflict)."
+        )
+    affirms &= claims[row] == 1
+    confirmed = np.full(n_examples, -1, np.int32)
+    confirmed[row[affirms]] = column[affirms]
+
+    refusals = np.bincount(row[excludes], minlength=n_examples)
+    if conflict != "raise":
+        excludes &= refusals[row] < n_classes
+    return row[excludes], column[excludes], confirmed

@@ -1,0 +1,390 @@
+"""`ComplementaryLabels`: for every example, the classes it is known not to be."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from scarce.errors import LabelError
+from scarce.labels import convert
+from scarce.labels.answers import Answers, Conflict, settle
+from scarce.labels.classes import Array, check_classes, names_to_array
+from scarce.labels.csr import IntArray, compress, gather
+from scarce.labels.join import Join, align
+from scarce.labels.summary import LabelSummary, summarize
+
+__all__ = ["ComplementaryLabels"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComplementaryLabels:
+    """What is known of n examples and q classes: ``excluded[i, k]`` means that example i is not class k.
+
+    Stored as compressed rows, so that it costs what was said and not n × q. Make one with the converter
+    named after what you hold: `from_indicator`, `from_lists`, `from_single`, `from_columns`,
+    `from_candidates`, `from_answer_matrix`, `from_answers`; or read a file with `scarce.read_labels`.
+
+    Attributes
+    ----------
+    indptr, indices : arrays of int
+        The excluded classes of example i are ``indices[indptr[i]:indptr[i + 1]]``, sorted and distinct.
+    classes : array
+        The names of the q classes.
+    ids : array or None
+        The names of the n examples.
+    confirmed : array of int
+        The class an example is known to be ("yes" answers, ordinary labels), −1 where unknown.
+    answers : Answers or None
+        The table of answers the labels were made from.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_lists([["cat"], ["dog", "cow"], []], classes=["cat", "cow", "dog"])
+    >>> labels
+    ComplementaryLabels(n_examples=3, n_classes=3, n_exclusions=3)
+    >>> labels.indicator(dtype=int).tolist()
+    [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    classes: Array
+    ids: Array | None = None
+    confirmed: NDArray[np.int32] = field(default=None)  # type: ignore[assignment]
+    answers: Answers | None = None
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: Array) -> None:
+            value = value.view()
+            value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+        put("indptr", np.asarray(self.indptr, np.int64))
+        put("indices", np.asarray(self.indices, np.int32))
+        put("classes", check_classes(self.classes))
+        unknown = np.full(len(self.indptr) - 1, -1)
+        put("confirmed", np.asarray(unknown if self.confirmed is None else self.confirmed, np.int32))
+        if self.ids is not None:
+            put("ids", names_to_array(self.ids))
+        self._refuse_contradictions()
+
+    def _refuse_contradictions(self) -> None:
+        n, q = self.n_examples, self.n_classes
+        if n == 0:
+            raise LabelError("the labels have no rows; expected at least one example.")
+        for name, column in (("ids", self.ids), ("confirmed", self.confirmed)):
+            if column is not None and column.shape != (n,):
+                raise LabelError(
+                    f"{name} has shape {column.shape}, but there are {n} examples; pass one value per example."
+                )
+        if self.ids is not None and len(np.unique(self.ids)) < n:
+            values, counts = np.unique(self.ids, return_counts=True)
+            raise LabelError(
+                f"the id {values[np.argmax(counts)]} stands at {counts.max()} examples; ids must be distinct."
+            )
+        if self.confirmed.min() < -1 or self.confirmed.max() >= q:
+            raise LabelError(
+                f"confirmed reaches from {self.confirmed.min()} to {self.confirmed.max()}; expected -1 to {q - 1}."
+            )
+        full = self.per_example >= q
+        if full.any():
+            raise LabelError(
+                f"{self.name_of(int(np.argmax(full)))} excludes every class, but it must be one of them; "
+                "remove a wrong exclusion, or add the missing class to classes."
+            )
+        clash = self.indices == np.repeat(self.confirmed, self.per_example)
+        if clash.any():
+            row = int(np.searchsorted(self.indptr, np.argmax(clash), side="right")) - 1
+            raise LabelError(
+                f"{self.name_of(row)} is confirmed as {self.classes[self.confirmed[row]]} and excludes it too; keep one of the two."
+            )
+
+    @classmethod
+    def from_indicator(
+        cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
+    ) -> "ComplementaryLabels":
+        """Read an n × q matrix (dense or sparse) in which 1 means "not this class".
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_indicator([[0, 1, 1], [1, 0, 0]]).per_example.tolist()
+        [2, 1]
+        """
+        shape, rows, columns = convert.ones_of_matrix(matrix, "the indicator")
+        names = _classes_of_width(classes, shape[1])
+        return cls(*compress(rows, columns, shape), names, ids)
+
+    @classmethod
+    def from_candidates(
+        cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
+    ) -> "ComplementaryLabels":
+        """Read an n × q matrix in which 1 means "still possible", as partial-label data sets have it.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_candidates([[1, 0, 1], [0, 1, 1]]).indices.tolist()
+        [1, 0]
+        """
+        shape, rows, columns = convert.ones_of_matrix(matrix, "the candidate matrix")
+        excluded = np.ones(shape, bool)
+        excluded[rows, columns] = False
+        return cls.from_indicator(excluded, classes, ids=ids)
+
+    @classmethod
+    def from_lists(
+        cls, rows: Iterable[Collection[Any]], classes: int | Iterable[Any], *, ids: Any = None
+    ) -> "ComplementaryLabels":
+        """Read one list or set of excluded class names per example; an empty one says nothing.
+
+        `classes` names all classes, also those that nobody excluded.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_lists([{"a", "b"}, []], classes=["a", "b", "c"]).per_example.tolist()
+        [2, 0]
+        """
+        names = check_classes(classes)
+        return cls(*convert.lists_csr(rows, names), names, ids)
+
+    @classmethod
+    def from_single(
+        cls, excluded: Any, classes: int | Iterable[Any], *, ids: Any = None
+    ) -> "ComplementaryLabels":
+        """Read exactly one excluded class per example. These are not true labels: each says what it is *not*.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_single([2, 0], classes=3).indicator(dtype=int).tolist()
+        [[0, 0, 1], [1, 0, 0]]
+        """
+        names = check_classes(classes)
+        rows, columns = convert.single_pairs(excluded, names)
+        return cls(*compress(rows, columns, (len(rows), len(names))), names, ids)
+
+    @classmethod
+    def from_columns(
+        cls, table: Any, classes: int | Iterable[Any], *, missing: Any = -1, ids: Any = None
+    ) -> "ComplementaryLabels":
+        """Read an n × m table of excluded classes, repeats allowed; `missing` or NaN marks an empty cell.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_columns([[2, 2, 0], [1, -1, -1]], classes=3).per_example.tolist()
+        [2, 1]
+        """
+        names = check_classes(classes)
+        rows, columns = convert.columns_pairs(table, names, missing)
+        return cls(*compress(rows, columns, (len(table), len(names))), names, ids)
+
+    @classmethod
+    def from_answer_matrix(
+        cls,
+        matrix: Any,
+        classes: Iterable[Any] | None = None,
+        *,
+        ids: Any = None,
+        conflict: Conflict = "raise",
+    ) -> "ComplementaryLabels":
+        """Read an n × q matrix of answers to "is it this class?": 1 yes, 0 no, NaN not asked.
+
+        The words yes, no, skip and an empty cell do as well. "yes" is kept in `confirmed`.
+
+        Examples
+        --------
+        >>> labels = ComplementaryLabels.from_answer_matrix([[0, 0, float("nan")], [float("nan"), 1, 0]])
+        >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
+        ([[1, 1, 0], [0, 0, 1]], [-1, 1])
+        """
+        shape, rows, columns, codes = convert.matrix_of_answers(matrix)
+        return cls._settled(
+            Answers.make(rows, columns, codes), shape[0], _classes_of_width(classes, shape[1]), ids, conflict
+        )
+
+    @classmethod
+    def from_answers(
+        cls,
+        table: Any,
+        classes: int | Iterable[Any] | None = None,
+        *,
+        ids: Any = None,
+        conflict: Conflict = "raise",
+    ) -> "ComplementaryLabels":
+        """Read the long table of answers to "is it this class?", one row per question.
+
+        "no" excludes the class, "yes" confirms it, "skip" is kept but says nothing, and an empty answer
+        means that the question was not asked.
+
+        Parameters
+        ----------
+        table : DataFrame or mapping of columns
+            Columns ``example_id``, ``class_name``, ``answer`` and, if known, ``annotator``.
+        classes : int or sequence, optional
+            All classes, in order; by default those that occur, sorted.
+        ids : sequence, optional
+            All examples, in order; by default those that occur, in the order they first occur.
+        conflict : {"raise", "drop", "majority"}
+            What to do when answers contradict each other.
+
+        Examples
+        --------
+        >>> labels = ComplementaryLabels.from_answers({
+        ...     "example_id": ["p1", "p1", "p2"], "class_name": ["cat", "dog", "cat"], "answer": ["no", "yes", "skip"]})
+        >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
+        ([[1, 0], [0, 0]], [1, -1])
+        """
+        names, ids, answers = convert.table_of_answers(table, classes, ids)
+        return cls._settled(answers, len(ids), names, ids, conflict)
+
+    @classmethod
+    def _settled(
+        cls, table: Answers, n: int, classes: Array, ids: Any, conflict: Conflict
+    ) -> "ComplementaryLabels":
+        names = names_to_array(ids) if ids is not None else np.arange(n)
+        rows, columns, confirmed = settle(table, n, names, classes, conflict)
+        return cls(*compress(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples n."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes q."""
+        return len(self.classes)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape (n, q) of the indicator."""
+        return self.n_examples, self.n_classes
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many examples exclude each class: n_k."""
+        return np.bincount(self.indices, minlength=self.n_classes)
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The share of examples that exclude each class: π̄_k = n_k / n."""
+        return self.counts / self.n_examples
+
+    @cached_property
+    def per_example(self) -> IntArray:
+        """How many classes each example excludes."""
+        return np.diff(self.indptr)
+
+    def indicator(self, rows: Any = None, dtype: DTypeLike = bool) -> Array:
+        """Return the dense matrix of exclusions, of all examples or of `rows`.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_single([2, 0, 1], classes=3).indicator([1], dtype=int).tolist()
+        [[1, 0, 0]]
+        """
+        chosen = np.arange(self.n_examples) if rows is None else np.asarray(rows)
+        positions, lengths = gather(self.indptr, chosen)
+        dense = np.zeros((len(chosen), self.n_classes), dtype)
+        dense[np.repeat(np.arange(len(chosen)), lengths), self.indices[positions]] = 1
+        return dense
+
+    def to_csr(self) -> sparse.csr_matrix:
+        """Return the indicator as a sparse matrix of booleans."""
+        return sparse.csr_matrix(
+            (np.ones(len(self.indices), bool), self.indices, self.indptr), shape=self.shape
+        )
+
+    def summary(self) -> LabelSummary:
+        """Count what is known, per class and per example; print it to read it."""
+        return summarize(self)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the labels as ``.csv`` (for people) or ``.npz`` (everything, compact); see `scarce.read_labels`."""
+        from scarce.labels.files import write_labels
+
+        write_labels(self, Path(path), force=force)
+
+    def align(self, ids: Any, join: Join = "exact") -> tuple["ComplementaryLabels", IntArray]:
+        """Bring the labels into the order of `ids`, the examples one has features for.
+
+        Parameters
+        ----------
+        ids : sequence
+            The ids of the feature rows; compared as text, so that 7 and "7" are the same example.
+        join : {"exact", "inner", "left"}
+            ``exact`` refuses any difference; ``inner`` keeps the examples that stand on both sides;
+            ``left`` keeps every feature row and counts those without labels as unlabelled.
+
+        Returns
+        -------
+        labels : ComplementaryLabels
+            One row per kept feature row.
+        rows : array of int
+            Which feature rows were kept.
+
+        Examples
+        --------
+        >>> labels = ComplementaryLabels.from_single([2, 0], classes=3, ids=["a", "b"])
+        >>> aligned, rows = labels.align(["b", "x", "a"], join="inner")
+        >>> aligned.ids.tolist(), rows.tolist()
+        (['b', 'a'], [0, 2])
+        """
+        return align(self, ids, join)
+
+    def name_of(self, row: int) -> str:
+        """Name an example for a message: by its id if it has one."""
+        return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]})"
+
+    def __len__(self) -> int:
+        return self.n_examples
+
+    def __getitem__(self, rows: Any) -> "ComplementaryLabels":
+        if isinstance(rows, tuple):  # scikit-learn indexes arrays as [rows, ...]
+            rows = rows[0]
+        chosen = np.atleast_1d(np.arange(self.n_examples)[rows])
+        distinct = len(np.unique(chosen)) == len(chosen)  # a row drawn twice has no id of its own
+        positions, lengths = gather(self.indptr, chosen)
+        return ComplementaryLabels(
+            np.concatenate([[0], np.cumsum(lengths)]),
+            self.indices[positions],
+            self.classes,
+            self.ids[chosen] if self.ids is not None and distinct else None,
+            self.confirmed[chosen],
+            None if self.answers is None else self.answers.take(chosen, self.n_examples),
+        )
+
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+        return self.indicator(dtype=np.uint8 if dtype is None else dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ComplementaryLabels):
+            return NotImplemented
+        return _same(self, other, ("indptr", "indices", "classes", "ids", "confirmed")) and (
+            self.answers is other.answers is None
+            or (
+                (self.answers is not None and other.answers is not None)
+                and _same(self.answers, other.answers, ("example", "class_index", "answer", "annotator"))
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ComplementaryLabels(n_examples={self.n_examples}, n_classes={self.n_classes}, n_exclusions={len(self.indices)})"
+
+
+def _same(one: object, other: object, names: tuple[str, ...]) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _classes_of_width(classes: Iterable[Any] | None, width: int) -> Array:
+    names = check_classes(width if classes is None else classes)
+    if len(names) != width:
+        raise LabelError(
+            f"the matrix has {width} columns but classes names {len(names)}; expected one column per class."
+        )
+    return names
