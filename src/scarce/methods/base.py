@@ -1,0 +1,134 @@
+"""What a method is: how complementary labels become a training signal."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from scarce.errors import MethodError
+from scarce.labels import ComplementaryLabels
+
+__all__ = ["Batch", "Method", "MethodFacts", "Problem"]
+
+Accepts = Literal["single", "multiple", "unlabelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The rows of one step."""
+
+    inputs: Tensor
+    """What the model was given."""
+    excluded: Tensor
+    """ȳ of shape (B, q), 1 where a class is excluded, in the dtype of the logits."""
+    index: Tensor
+    """Which rows of the data these are."""
+    confirmed: Tensor | None = None
+    """The confirmed class of each row, −1 where unknown; None when no row of the data has one."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The facts of the whole data that a method may need before the first step."""
+
+    labels: ComplementaryLabels
+    priors: Tensor | None = None
+    """Class priors π of shape (q,)."""
+    transition: Tensor | None = None
+    """p(ȳ = k | y), rows are true classes; only where the user knows it."""
+    make_model: Callable[[], nn.Module] | None = None
+    """Makes another network of the same kind, for methods that train two."""
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples n."""
+        return self.labels.n_examples
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes q."""
+        return self.labels.n_classes
+
+    @property
+    def rates(self) -> Tensor:
+        """Share of examples that exclude each class, π̄ of shape (q,)."""
+        return torch.as_tensor(self.labels.rates.copy())
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """What a user should know before choosing a method; tables and checks are made from it."""
+
+    name: str
+    title: str
+    paper: str
+    assumes: str
+    needs_priors: bool = False
+    needs_transition: bool = False
+    accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabelled")
+
+
+class Method(nn.Module, ABC):
+    """How complementary labels become a training signal.
+
+    A subclass declares `facts`, hands every parameter of its constructor to ``super().__init__`` by name, and defines
+    `loss`. What it keeps between steps it registers as buffers: they move with the device and are saved with
+    checkpoints.
+
+    Parameters
+    ----------
+    **params
+        The parameters of the subclass; kept as `params`, from which the method can be made again.
+    """
+
+    facts: ClassVar[MethodFacts]
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__()
+        self.params = params
+
+    def prepare(self, problem: Problem) -> None:
+        """Take what the method needs of the whole data; called once, before the first epoch."""
+        facts = self.facts
+        if facts.needs_priors and problem.priors is None:
+            raise MethodError(
+                f"{facts.name} needs class priors; pass priors=[...] with {problem.n_classes} numbers."
+            )
+        if facts.needs_transition and problem.transition is None:
+            raise MethodError(
+                f"{facts.name} needs a transition matrix p(excluded | true class); pass transition=..."
+            )
+        labels = problem.labels
+        most = int(labels.per_example.max())
+        if "multiple" not in facts.accepts and most > 1:
+            raise MethodError(
+                f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
+                f"has {most}; choose a method that takes several, such as 'scarce'."
+            )
+        if most == 0 and labels.confirmed.max() < 0:
+            raise MethodError("no example excludes any class: there is nothing to learn from.")
+
+    @abstractmethod
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Return the scalar to minimise."""
+
+    def after_step(self, model: nn.Module, batch: Batch) -> None:
+        """Act after an optimiser step; nothing by default."""
+
+    def after_epoch(self, epoch: int) -> None:
+        """Act after an epoch; nothing by default."""
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """Return scores of shape (B, q) whose arg-max is the predicted class; the logits by default."""
+        return logits
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """Return class probabilities of shape (B, q); the softmax of the scores by default."""
+        return torch.softmax(self.scores(logits), dim=1)
+
+    def extra_repr(self) -> str:
+        """Show the parameters."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.params.items())

@@ -1,0 +1,59 @@
+"""Methods by name: ours, and those of installed packages through the entry point `scarce.methods`."""
+
+import inspect
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from scarce.errors import MethodError
+from scarce.methods.base import Method, MethodFacts
+
+__all__ = ["available_methods", "make_method", "register"]
+
+MethodClass = TypeVar("MethodClass", bound=type[Method])
+
+_METHODS: dict[str, type[Method]] = {}
+
+
+def register(method: MethodClass) -> MethodClass:
+    """Class decorator: make a method known by the name in its facts."""
+    _METHODS[method.facts.name] = method
+    return method
+
+
+@cache
+def _load_entry_points() -> None:
+    for entry in entry_points(group="scarce.methods"):
+        register(entry.load())
+
+
+def available_methods() -> dict[str, MethodFacts]:
+    """Return the facts of every known method by name.
+
+    Examples
+    --------
+    >>> available_methods()["scarce"].needs_priors
+    True
+    """
+    _load_entry_points()
+    return {name: method.facts for name, method in _METHODS.items()}
+
+
+def make_method(name: str, **params: Any) -> Method:
+    """Make a method by name.
+
+    Examples
+    --------
+    >>> make_method("scarce", form="ht", correction="relu").params["form"]
+    'ht'
+    """
+    if name not in available_methods():
+        raise MethodError(f"there is no method {name!r}; expected one of {', '.join(available_methods())}.")
+    known = [
+        parameter
+        for parameter in inspect.signature(_METHODS[name].__init__).parameters
+        if parameter != "self"
+    ]
+    for unknown in [param for param in params if param not in known]:
+        raise MethodError(f"{name} has no parameter {unknown!r}; it takes {', '.join(known) or 'none'}.")
+    return _METHODS[name](**params)

@@ -1,0 +1,9 @@
+"""Networks by name; any `nn.Module` of the user's works too."""
+
+from scarce.models.factory import MODELS, make_model
+from scarce.models.lenet import LeNet
+from scarce.models.linear import Linear
+from scarce.models.mlp import MLP
+from scarce.models.standardize import Standardize
+
+__all__ = ["MLP", "MODELS", "LeNet", "Linear", "Standardize", "make_model"]

@@ -1,0 +1,35 @@
+"""Models by name."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+from scarce.errors import MethodError
+from scarce.models.lenet import LeNet
+from scarce.models.linear import Linear
+from scarce.models.mlp import MLP
+
+__all__ = ["MODELS", "make_model"]
+
+MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
+    "linear": Linear,
+    "mlp": MLP,
+    "lenet": LeNet,
+}
+
+
+def make_model(name: str, input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+    """Make a network for inputs of that shape, with one output per class.
+
+    Examples
+    --------
+    >>> make_model("linear", (4,), 3)
+    Linear(
+      (output): Linear(in_features=4, out_features=3, bias=True)
+    )
+    """
+    if name not in MODELS:
+        raise MethodError(
+            f"there is no model {name!r}; expected one of {', '.join(MODELS)}, or pass an nn.Module."
+        )
+    return MODELS[name](input_shape, n_classes)

@@ -1,0 +1,86 @@
+"""Binary losses ℓ(z) of a margin z: small when z is large and positive."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from scarce.errors import MethodError
+
+__all__ = ["BINARY_LOSSES", "BinaryLoss", "binary_loss"]
+
+BinaryLoss = Callable[[Tensor], Tensor]
+
+_EXPONENT_LIMIT = 30.0  # e^30 still squares within float32
+
+
+def logistic(z: Tensor) -> Tensor:
+    """log(1 + e^−z); convex, ℓ(−z) − ℓ(z) = z."""
+    return -logsigmoid(z)
+
+
+def sigmoid(z: Tensor) -> Tensor:
+    """σ(−z); bounded and symmetric, ℓ(z) + ℓ(−z) = 1."""
+    return torch.sigmoid(-z)
+
+
+def square(z: Tensor) -> Tensor:
+    """(1 − z)² / 4; convex, ℓ(−z) − ℓ(z) = z."""
+    return (1 - z) ** 2 / 4
+
+
+def exponential(z: Tensor) -> Tensor:
+    """e^−z, with |z| clamped at 30 so that it cannot overflow."""
+    return torch.exp(-z.clamp(-_EXPONENT_LIMIT, _EXPONENT_LIMIT))
+
+
+def hinge(z: Tensor) -> Tensor:
+    """max(0, 1 − z)."""
+    return torch.relu(1 - z)
+
+
+def double_hinge(z: Tensor) -> Tensor:
+    """max(−z, max(0, (1 − z) / 2)); ℓ(−z) − ℓ(z) = z."""
+    return torch.maximum(-z, torch.relu((1 - z) / 2))
+
+
+def ramp(z: Tensor) -> Tensor:
+    """(1 − z) / 2 clipped to [0, 1]; bounded and symmetric."""
+    return ((1 - z) / 2).clamp(0, 1)
+
+
+def savage(z: Tensor) -> Tensor:
+    """4 σ(−z)²; bounded."""
+    return 4 * torch.sigmoid(-z) ** 2
+
+
+def tangent(z: Tensor) -> Tensor:
+    """(2 arctan z − 1)²; bounded."""
+    return (2 * torch.atan(z) - 1) ** 2
+
+
+BINARY_LOSSES: dict[str, BinaryLoss] = {
+    "logistic": logistic,
+    "sigmoid": sigmoid,
+    "square": square,
+    "exponential": exponential,
+    "hinge": hinge,
+    "double-hinge": double_hinge,
+    "ramp": ramp,
+    "savage": savage,
+    "tangent": tangent,
+}
+
+
+def binary_loss(name: str) -> BinaryLoss:
+    """Return the binary loss of that name.
+
+    Examples
+    --------
+    >>> round(binary_loss("logistic")(torch.tensor(0.0)).item(), 4)
+    0.6931
+    """
+    if name not in BINARY_LOSSES:
+        raise MethodError(f"loss={name!r} is no binary loss; expected one of {', '.join(BINARY_LOSSES)}.")
+    return BINARY_LOSSES[name]

@@ -1,0 +1,72 @@
+"""Risk corrections: what to do with a P_k that the sample makes negative, though in truth it cannot be.
+
+Each takes the parts of all classes and returns one term per class; the terms are summed.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from scarce.errors import MethodError
+from scarce.risk.parts import RiskParts
+
+__all__ = ["CORRECTIONS", "Correction", "make_correction"]
+
+Correction = Callable[[RiskParts], Tensor]
+
+
+def uncorrected(parts: RiskParts) -> Tensor:
+    """P_k + N_k part: unbiased, unbounded below, overfits."""
+    return parts.positive + parts.negative
+
+
+def leaky(parts: RiskParts, slope: float) -> Tensor:
+    """max(0, P_k) + λ min(0, P_k) + N_k part, with slope λ ≤ 0; the gradient at P_k = 0 is zero."""
+    return torch.relu(parts.positive) - slope * torch.relu(-parts.positive) + parts.negative
+
+
+def absolute(parts: RiskParts) -> Tensor:
+    """|P_k| + N_k part: SCARCE."""
+    return parts.positive.abs() + parts.negative
+
+
+def non_negative(parts: RiskParts) -> Tensor:
+    """max(0, P_k) + N_k part."""
+    return torch.relu(parts.positive) + parts.negative
+
+
+def ascent(parts: RiskParts, beta: float, gamma: float) -> Tensor:
+    """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: a violating class only climbs back."""
+    violated = parts.positive < -beta
+    return torch.where(violated, -gamma * parts.positive, parts.positive + parts.negative)
+
+
+CORRECTIONS: dict[str, Callable[..., Tensor]] = {
+    "none": uncorrected,
+    "abs": absolute,
+    "relu": non_negative,
+    "leaky": leaky,
+    "nnpu": ascent,
+}
+
+
+_PARAMETERS = {"leaky": ("slope",), "nnpu": ("beta", "gamma")}
+
+
+def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma: float = 1.0) -> Correction:
+    """Return the correction of that name; `slope` belongs to ``leaky``, `beta` and `gamma` to ``nnpu``.
+
+    Examples
+    --------
+    >>> parts = RiskParts(torch.tensor([-1.0, 2.0]), torch.tensor([0.5, 0.5]))
+    >>> make_correction("abs")(parts).tolist(), make_correction("leaky", slope=-0.5)(parts).tolist()
+    ([1.5, 2.5], [1.0, 2.5])
+    """
+    if name not in CORRECTIONS:
+        raise MethodError(f"correction={name!r} is unknown; expected one of {', '.join(CORRECTIONS)}.")
+    if slope > 0:
+        raise MethodError(f"slope={slope} is positive; a leaky correction takes a slope of at most 0.")
+    given = {"slope": slope, "beta": beta, "gamma": gamma}
+    return partial(CORRECTIONS[name], **{key: given[key] for key in _PARAMETERS.get(name, ())})

@@ -1,0 +1,69 @@
+"""Multi-class losses L(f, k) for every class k at once: logits of shape (B, q) in, losses of that shape out."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from scarce.errors import MethodError
+
+__all__ = ["MULTICLASS_LOSSES", "MulticlassLoss", "multiclass_loss"]
+
+MulticlassLoss = Callable[[Tensor], Tensor]
+
+_GCE_EXPONENT = 0.7
+_PHUBER_THRESHOLD = 10.0
+
+
+def cce(logits: Tensor) -> Tensor:
+    """Cross-entropy: −log p_k."""
+    return -log_softmax(logits, dim=1)
+
+
+def mae(logits: Tensor) -> Tensor:
+    """Mean absolute error, ‖p − e_k‖₁ = 2 − 2 p_k."""
+    return 2 - 2 * torch.softmax(logits, dim=1)
+
+
+def mse(logits: Tensor) -> Tensor:
+    """Squared error, ‖p − e_k‖² = 1 − 2 p_k + Σ p²."""
+    p = torch.softmax(logits, dim=1)
+    return 1 - 2 * p + (p**2).sum(dim=1, keepdim=True)
+
+
+def gce(logits: Tensor) -> Tensor:
+    """Generalised cross-entropy: (1 − p_k^0.7) / 0.7."""
+    return (1 - torch.exp(_GCE_EXPONENT * log_softmax(logits, dim=1))) / _GCE_EXPONENT
+
+
+def phuber(logits: Tensor) -> Tensor:
+    """Partially Huberised cross-entropy: −log p_k, made linear in p_k below 1/τ, τ = 10."""
+    logp = log_softmax(logits, dim=1)
+    log_threshold = math.log(_PHUBER_THRESHOLD)
+    return torch.where(logp > -log_threshold, -logp, log_threshold + 1 - _PHUBER_THRESHOLD * logp.exp())
+
+
+MULTICLASS_LOSSES: dict[str, MulticlassLoss] = {
+    "cce": cce,
+    "mae": mae,
+    "mse": mse,
+    "gce": gce,
+    "phuber": phuber,
+}
+
+
+def multiclass_loss(name: str) -> MulticlassLoss:
+    """Return the multi-class loss of that name.
+
+    Examples
+    --------
+    >>> multiclass_loss("mae")(torch.zeros(1, 2)).tolist()
+    [[1.0, 1.0]]
+    """
+    if name not in MULTICLASS_LOSSES:
+        raise MethodError(
+            f"loss={name!r} is no multi-class loss; expected one of {', '.join(MULTICLASS_LOSSES)}."
+        )
+    return MULTICLASS_LOSSES[name]

@@ -1,0 +1,23 @@
+"""The loop, recipes, checkpoints and callbacks."""
+
+from scarce.training.callbacks import Callback, EarlyStopping, Measure, ProgressBar
+from scarce.training.history import History
+from scarce.training.loop import train
+from scarce.training.predict import predict_logits
+from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
+from scarce.training.run import Run
+
+__all__ = [
+    "ANNEALED",
+    "PAPER",
+    "RECIPES",
+    "Callback",
+    "EarlyStopping",
+    "History",
+    "Measure",
+    "ProgressBar",
+    "Recipe",
+    "Run",
+    "predict_logits",
+    "train",
+]

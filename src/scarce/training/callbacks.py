@@ -1,0 +1,120 @@
+"""What may happen after every epoch: progress for people, measures, early stopping."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from scarce.training.run import Run
+
+__all__ = ["Callback", "EarlyStopping", "Measure", "ProgressBar"]
+
+
+class Callback:
+    """Acts around the epochs of a run; override what you need."""
+
+    def on_start(self, run: "Run") -> None:
+        """Act before the first epoch."""
+
+    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+        """Act after an epoch; may add numbers to its record, or set ``run.stop``."""
+
+    def on_end(self, run: "Run") -> None:
+        """Act when the run is over, also when it was interrupted."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a resumed run must know."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take back what `state_dict` gave."""
+
+
+class Measure(Callback):
+    """Record a number of the current model after every epoch.
+
+    Parameters
+    ----------
+    name : str
+        The name in the history.
+    function : callable
+        From the run to a number.
+    """
+
+    def __init__(self, name: str, function: Callable[["Run"], float]) -> None:
+        self.name, self.function = name, function
+
+    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+        """Measure."""
+        record[self.name] = self.function(run)
+
+
+class EarlyStopping(Callback):
+    """Stop when a recorded number has not risen for `patience` epochs, and go back to the weights of its best epoch.
+
+    Parameters
+    ----------
+    name : str
+        Which number of the history; higher is better.
+    patience : int
+        How many epochs to wait for a better one.
+    """
+
+    def __init__(self, name: str, patience: int) -> None:
+        self.name, self.patience = name, patience
+        self.best: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "weights": {}}
+
+    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+        """Compare, and keep the weights if they are the best so far."""
+        if record[self.name] > self.best["value"]:
+            self.best = {"value": record[self.name], "epoch": run.epoch, "weights": deepcopy(run.weights())}
+        run.stop = run.stop or run.epoch - self.best["epoch"] >= self.patience
+
+    def on_end(self, run: "Run") -> None:
+        """Go back to the best weights."""
+        if self.best["weights"]:
+            run.load_weights(self.best["weights"])
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the best so far."""
+        return self.best
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take back the best so far."""
+        self.best = state
+
+
+class ProgressBar(Callback):
+    """A bar that counts epochs and shows the latest numbers."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[numbers]}"),
+            TimeRemainingColumn(),
+            console=console or Console(stderr=True),
+        )
+
+    def on_start(self, run: "Run") -> None:
+        """Show the bar."""
+        self._bar.start()
+        self._task = self._bar.add_task(
+            run.method.facts.name, total=run.recipe.epochs, completed=run.epoch, numbers=""
+        )
+
+    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+        """Move it on."""
+        shown = {
+            name: value for name, value in record.items() if name not in ("epoch", "seconds", "learning_rate")
+        }
+        numbers = "  ".join(f"{name} {value:.3f}" for name, value in shown.items())
+        self._bar.update(self._task, completed=run.epoch, numbers=numbers)
+
+    def on_end(self, run: "Run") -> None:
+        """Leave it as it stands."""
+        self._bar.stop()

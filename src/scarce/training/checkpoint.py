@@ -1,0 +1,79 @@
+"""Checkpoints: everything a run needs to go on, in one safetensors file that is either whole or not there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from scarce.errors import FileError
+from scarce.files import require_file, written_aside
+
+__all__ = ["load_state", "save_state"]
+
+_FORMAT = "scarce-state-1"
+_TENSOR = "__tensor__"
+
+
+def save_state(path: str | Path, state: dict[str, Any]) -> None:
+    """Write a tree of dicts, lists, numbers, strings and tensors; the file replaces an earlier one at once.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save_state(f"{folder}/a.safetensors", {"epoch": 3, "weights": [torch.ones(2)]})
+    ...     load_state(f"{folder}/a.safetensors")
+    {'epoch': 3, 'weights': [tensor([1., 1.])]}
+    """
+    tensors: dict[str, Tensor] = {}
+
+    def pack(value: Any, place: str) -> Any:
+        if isinstance(value, Tensor):
+            tensors[place] = value.detach().cpu().contiguous().clone()
+            return {_TENSOR: place}
+        if isinstance(value, dict):
+            return {
+                "keys": list(value),
+                "values": [pack(item, f"{place}.{key}") for key, item in value.items()],
+            }
+        if isinstance(value, (list, tuple)):
+            return [pack(item, f"{place}.{number}") for number, item in enumerate(value)]
+        return value
+
+    skeleton = json.dumps(pack(state, "state"))
+    with written_aside(path, force=True) as aside:
+        try:
+            save_file(tensors, aside, metadata={"format": _FORMAT, "skeleton": skeleton})
+        except (OSError, SafetensorError) as error:
+            raise FileError(
+                f"{path} cannot be written ({error}); an earlier version of it is kept."
+            ) from error
+
+
+def load_state(path: str | Path) -> dict[str, Any]:
+    """Read what `save_state` wrote."""
+    path = require_file(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != _FORMAT:
+                raise FileError(f"{path} is no checkpoint of scarce; choose another path.")
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            skeleton = json.loads(metadata["skeleton"])
+    except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
+        raise FileError(f"{path} is damaged ({error}); delete it to start anew.") from error
+
+    def unpack(value: Any) -> Any:
+        if isinstance(value, list):
+            return [unpack(item) for item in value]
+        if isinstance(value, dict):
+            if _TENSOR in value:
+                return tensors[value[_TENSOR]]
+            return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
+        return value
+
+    return unpack(skeleton)  # type: ignore[no-any-return]

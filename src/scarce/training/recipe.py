@@ -1,0 +1,84 @@
+"""How a model is trained, apart from the method: two named recipes."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import nn
+
+from scarce.errors import MethodError
+
+__all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings of a training run; the seed fixes the order of the rows and all other randomness.
+
+    Parameters
+    ----------
+    epochs, batch_size : int
+        How often the data are seen, and how many rows make a step.
+    optimizer : {"adam", "sgd"}
+        Adam with L2 weight decay, or SGD with momentum 0.9.
+    learning_rate, weight_decay : float
+        Of the optimiser.
+    schedule : {"cosine", "constant"}
+        Whether the learning rate falls to zero along half a cosine.
+    seed : int
+        Same seed, same result.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> replace(PAPER, weight_decay=1e-3).epochs
+    200
+    """
+
+    epochs: int = 40
+    batch_size: int = 256
+    optimizer: Literal["adam", "sgd"] = "adam"
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-5
+    schedule: Literal["cosine", "constant"] = "cosine"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value != int(value) or value < least:
+                raise MethodError(f"{name}={value}; expected a whole number of at least {least}.")
+        for name in ("learning_rate", "weight_decay"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise MethodError(f"{name}={value}; expected a number of at least 0.")
+        if self.optimizer not in ("adam", "sgd"):
+            raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
+        if self.schedule not in ("cosine", "constant"):
+            raise MethodError(f"schedule={self.schedule!r} is unknown; expected 'cosine' or 'constant'.")
+
+    def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """Return the optimiser of these parameters."""
+        if self.optimizer == "sgd":
+            return torch.optim.SGD(
+                parameters, self.learning_rate, momentum=0.9, weight_decay=self.weight_decay
+            )
+        return torch.optim.Adam(parameters, self.learning_rate, weight_decay=self.weight_decay, fused=True)
+
+    def rate_at(self, progress: float) -> float:
+        """Return the learning rate when `progress`, from 0 to 1, of all steps are done.
+
+        Examples
+        --------
+        >>> ANNEALED.rate_at(0.5), PAPER.rate_at(0.5)
+        (0.0005, 0.001)
+        """
+        if self.schedule == "constant":
+            return self.learning_rate
+        return self.learning_rate * (1 + math.cos(math.pi * progress)) / 2
+
+
+PAPER = Recipe(epochs=200, schedule="constant")
+ANNEALED = Recipe()
+RECIPES = {"annealed": ANNEALED, "paper": PAPER}

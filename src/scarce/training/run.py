@@ -1,0 +1,80 @@
+"""A training run: its parts, how far it is, and how it is stored and taken up again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from scarce.errors import FileError
+from scarce.methods import Method
+from scarce.training.callbacks import Callback
+from scarce.training.checkpoint import load_state, save_state
+from scarce.training.history import History
+from scarce.training.recipe import Recipe
+
+__all__ = ["Run"]
+
+
+@dataclass
+class Run:
+    """A training run as callbacks see it.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are done.
+    stop : bool
+        Set by a callback to end the run after this epoch.
+    history : History
+        The records so far.
+    """
+
+    model: nn.Module
+    method: Method
+    recipe: Recipe
+    optimizer: torch.optim.Optimizer
+    callbacks: Sequence[Callback] = ()
+    epoch: int = 0
+    stop: bool = False
+    history: History = field(default_factory=History)
+
+    def weights(self) -> dict[str, dict[str, Tensor]]:
+        """Return the state of model and method."""
+        return {"model": self.model.state_dict(), "method": self.method.state_dict()}
+
+    def load_weights(self, weights: dict[str, dict[str, Tensor]]) -> None:
+        """Take back what `weights` gave."""
+        self.model.load_state_dict(weights["model"])
+        self.method.load_state_dict(weights["method"])
+
+    def save(self, path: Path, identity: dict[str, Any]) -> None:
+        """Write all that the run needs to go on."""
+        state = {
+            "identity": identity,
+            "epoch": self.epoch,
+            "stop": self.stop,
+            "history": self.history.records,
+            "weights": self.weights(),
+            "optimizer": self.optimizer.state_dict(),
+            "callbacks": [callback.state_dict() for callback in self.callbacks],
+        }
+        save_state(path, state)
+
+    def resume(self, path: Path, identity: dict[str, Any]) -> None:
+        """Go back to where a run of the same identity was when it last saved."""
+        state = load_state(path)
+        for name, now in identity.items():
+            then = state["identity"].get(name)
+            if then != now:
+                raise FileError(
+                    f"{path} belongs to another run: its {name} is {then}, not {now}; "
+                    "delete it to start anew, or choose another checkpoint."
+                )
+        self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
+        self.load_weights(state["weights"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for callback, stored in zip(self.callbacks, state["callbacks"], strict=True):
+            callback.load_state_dict(stored)

@@ -1,0 +1,227 @@
+"""What must hold whatever the numbers: identities between forms, corrections and losses, and hand-computed values."""
+
+import math
+
+import hypothesis.extra.numpy as npst
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scarce.errors import MethodError
+from scarce.risk import (
+    BINARY_LOSSES,
+    RiskParts,
+    binary_loss,
+    class_sums,
+    make_correction,
+    multiclass_loss,
+    multiclass_scarce_risk,
+    risk_parts,
+    scarce_risk,
+)
+
+Q = 4
+FLOATS = st.floats(-8, 8, allow_nan=False)
+
+
+@st.composite
+def batches(draw, every_class=True):
+    """Logits, exclusions (0 to q − 1 per row) and priors; with every class excluded somewhere if asked for."""
+    n = draw(st.integers(Q + 1, 12))
+    logits = draw(npst.arrays(np.float64, (n, Q), elements=FLOATS))
+    excluded = draw(npst.arrays(np.bool_, (n, Q)))
+    excluded[excluded.all(axis=1), 0] = False
+    if every_class:
+        excluded[:Q] = np.eye(Q)
+    weights = draw(npst.arrays(np.float64, Q, elements=st.floats(0.1, 1)))
+    return torch.tensor(logits), torch.tensor(excluded).double(), torch.tensor(weights / weights.sum())
+
+
+def slow_risk(logits, excluded, priors, loss, correct):
+    """The batch form, as one would write it on paper."""
+    total = 0.0
+    for k in range(len(priors)):
+        everyone = [loss(row[k]) for row in logits]
+        negatives = [row[k] for row, out in zip(logits, excluded, strict=True) if out[k]]
+        if not negatives:
+            continue
+        others = 1 - priors[k]
+        positive = sum(everyone) / len(everyone) - others * sum(loss(f) for f in negatives) / len(negatives)
+        total += correct(positive) + others * sum(loss(-f) for f in negatives) / len(negatives)
+    return total
+
+
+@given(batches(every_class=False))
+def test_agrees_with_a_slow_loop(batch):
+    logits, excluded, priors = batch
+    slow = slow_risk(
+        logits.tolist(), excluded.tolist(), priors.tolist(), lambda z: math.log1p(math.exp(-z)), abs
+    )
+    assert scarce_risk(logits, excluded, priors).item() == pytest.approx(slow, abs=1e-9)
+
+
+@given(
+    batches(), st.sampled_from([*BINARY_LOSSES]), st.sampled_from(["none", "abs", "relu", "leaky", "nnpu"])
+)
+def test_the_three_forms_agree_at_the_rates_of_the_batch(batch, loss, correction):
+    logits, excluded, priors = batch
+    rates = excluded.mean(dim=0)
+    forms = [
+        scarce_risk(logits, excluded, priors, loss=loss, form=form, rates=rates, correction=correction)
+        for form in ("batch", "dataset", "ht")
+    ]
+    assert forms[1].item() == pytest.approx(forms[0].item(), rel=1e-9, abs=1e-9)
+    assert forms[2].item() == pytest.approx(forms[0].item(), rel=1e-9, abs=1e-9)
+
+
+@given(batches(every_class=False))
+def test_uncorrected_logistic_risk_is_linear_in_the_excluded_scores(batch):
+    logits, excluded, priors = batch
+    counts = excluded.sum(dim=0).clamp(min=1)
+    expected = (
+        torch.nn.functional.softplus(-logits).mean(dim=0)
+        + (1 - priors) * (excluded * logits).sum(dim=0) / counts
+    )
+    value = scarce_risk(logits, excluded, priors, correction="none", absent="keep")
+    assert value.item() == pytest.approx(expected.sum().item(), abs=1e-9)
+
+
+@given(npst.arrays(np.float64, 5, elements=FLOATS), npst.arrays(np.float64, 5, elements=st.floats(0, 8)))
+def test_order_of_the_corrections(positive, negative):
+    parts = RiskParts(torch.tensor(positive), torch.tensor(negative))
+    none, relu, absolute = (make_correction(name)(parts) for name in ("none", "relu", "abs"))
+    assert (none <= relu).all()
+    assert (relu <= absolute).all()
+    torch.testing.assert_close(make_correction("leaky", slope=-1.0)(parts), absolute)
+    torch.testing.assert_close(make_correction("leaky", slope=0.0)(parts), relu)
+
+
+def test_violating_class_only_climbs_under_nnpu():
+    parts = RiskParts(torch.tensor([-0.3, -0.05, 0.2]), torch.tensor([1.0, 1.0, 1.0]))
+    terms = make_correction("nnpu", beta=0.1, gamma=0.5)(parts)
+    assert terms.tolist() == pytest.approx([0.15, 0.95, 1.2])
+
+
+@pytest.mark.parametrize("correction", ["abs", "relu", "leaky"])
+def test_no_gradient_at_zero(correction):
+    positive = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    make_correction(correction)(RiskParts(positive, torch.ones(1, dtype=torch.float64))).sum().backward()
+    assert positive.grad.item() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "at_minus_2", "at_half"),
+    [
+        ("logistic", 2.126928, 0.474077),
+        ("sigmoid", 0.880797, 0.377541),
+        ("square", 2.25, 0.0625),
+        ("exponential", 7.389056, 0.606531),
+        ("hinge", 3.0, 0.5),
+        ("double-hinge", 2.0, 0.25),
+        ("ramp", 1.0, 0.25),
+        ("savage", 3.103214, 0.570147),
+        ("tangent", 10.331708, 0.005284),
+    ],
+)
+def test_binary_losses_by_hand(name, at_minus_2, at_half):
+    values = binary_loss(name)(torch.tensor([-2.0, 0.5], dtype=torch.float64))
+    assert values.tolist() == pytest.approx([at_minus_2, at_half], abs=1e-5)
+
+
+@given(st.sampled_from(["logistic", "square", "double-hinge"]), FLOATS)
+def test_linear_odd_losses(name, z):
+    ell, z = binary_loss(name), torch.tensor(z, dtype=torch.float64)
+    assert (ell(-z) - ell(z)).item() == pytest.approx(z.item(), abs=1e-12)
+
+
+@given(st.sampled_from(["sigmoid", "ramp"]), FLOATS)
+def test_symmetric_losses(name, z):
+    ell, z = binary_loss(name), torch.tensor(z, dtype=torch.float64)
+    assert (ell(-z) + ell(z)).item() == pytest.approx(1)
+
+
+def test_multiclass_losses_by_hand():
+    logits = torch.log(torch.tensor([[0.5, 0.45, 0.05]], dtype=torch.float64))
+    assert multiclass_loss("cce")(logits)[0].tolist() == pytest.approx(
+        [-math.log(p) for p in (0.5, 0.45, 0.05)]
+    )
+    assert multiclass_loss("mae")(logits)[0].tolist() == pytest.approx([1.0, 1.1, 1.9])
+    assert multiclass_loss("mse")(logits)[0].tolist() == pytest.approx([0.455, 0.555, 1.355])
+    assert multiclass_loss("gce")(logits)[0, 0].item() == pytest.approx((1 - 0.5**0.7) / 0.7)
+    expected = [-math.log(0.5), -math.log(0.45), math.log(10) + 1 - 10 * 0.05]
+    assert multiclass_loss("phuber")(logits)[0].tolist() == pytest.approx(expected)
+
+
+@given(batches())
+def test_mae_risk_is_a_constant_plus_the_probability_of_excluded_classes(batch):
+    logits, excluded, priors = batch
+    p = torch.softmax(logits, dim=1)
+    mean_excluded = (excluded * p).sum(dim=0) / excluded.sum(dim=0).clamp(min=1)
+    expected = 2 * Q - 2 - 2 * (1 - priors).sum() + 2 * ((1 - priors) * mean_excluded).sum()
+    value = multiclass_scarce_risk(logits, excluded, priors, loss="mae", correction="none")
+    assert value.item() == pytest.approx(expected.item(), abs=1e-9)
+
+
+def test_class_that_no_row_excludes_is_left_out_unless_kept():
+    logits = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
+    excluded = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    priors = torch.full((3,), 1 / 3)
+    logits.requires_grad_(True)
+    scarce_risk(logits, excluded, priors).backward()
+    assert (logits.grad[:, 0] == 0).all()
+    kept = scarce_risk(logits, excluded, priors, absent="keep")
+    skipped = scarce_risk(logits, excluded, priors)
+    assert (kept - skipped).item() == pytest.approx(0.337745, abs=1e-5)
+
+
+def test_ht_form_keeps_a_class_absent_from_the_batch_but_not_from_the_data():
+    losses, excluded = torch.ones(3, 2), torch.zeros(3, 2)
+    rates = torch.tensor([0.25, 0.0])
+    parts = risk_parts(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5]), form="ht", rates=rates)
+    assert parts.positive.tolist() == [1.0, 0.0]
+
+
+@given(batches(), st.permutations(range(Q)))
+def test_classes_and_rows_may_be_renumbered(batch, order):
+    logits, excluded, priors = batch
+    value = scarce_risk(logits, excluded, priors).item()
+    assert scarce_risk(logits[:, order], excluded[:, order], priors[order]).item() == pytest.approx(
+        value, abs=1e-9
+    )
+    rows = torch.randperm(len(logits), generator=torch.Generator().manual_seed(0))
+    assert scarce_risk(logits[rows], excluded[rows], priors).item() == pytest.approx(value, abs=1e-9)
+
+
+@given(st.integers(3, 20), st.integers(0, 10_000))
+def test_ordinary_labels_as_exclusions_of_all_others_give_the_one_versus_rest_risk(n, seed):
+    rng = np.random.default_rng(seed)
+    y = torch.tensor(np.concatenate([[0, 1, 2], rng.integers(0, 3, n)]))
+    logits = torch.tensor(rng.normal(size=(len(y), 3)))
+    onehot = torch.nn.functional.one_hot(y, 3).double()
+    signs = 2 * onehot - 1
+    expected = torch.nn.functional.softplus(-signs * logits).sum(dim=1).mean()
+    assert scarce_risk(logits, 1 - onehot, onehot.mean(dim=0)).item() == pytest.approx(
+        expected.item(), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"loss": "cubic"}, "loss='cubic' is no binary loss; expected one of logistic, sigmoid"),
+        ({"correction": "square"}, "correction='square' is unknown"),
+        ({"form": "epoch"}, "form='epoch'"),
+        ({"form": "ht"}, "needs the rates of the whole data"),
+        ({"absent": "ignore"}, "absent='ignore' is unknown"),
+    ],
+)
+def test_unknown_settings_are_named(settings, message):
+    with pytest.raises(MethodError, match=message):
+        scarce_risk(torch.zeros(2, 2), torch.eye(2), torch.full((2,), 0.5), **settings)
+
+
+def test_a_leaky_correction_must_not_reward_negative_parts():
+    with pytest.raises(MethodError, match=r"slope=0.5 is positive"):
+        make_correction("leaky", slope=0.5)
