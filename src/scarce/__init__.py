@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from scarce.estimators import ScarceClassifier as ScarceClassifier
+    from scarce.estimators import load as load
     from scarce.labels import ComplementaryLabels as ComplementaryLabels
     from scarce.labels import read_labels as read_labels
 
 # Imported on first use, so that `import scarce` and `scarce --help` do not wait for torch.
 _HOMES = {
     "ComplementaryLabels": "scarce.labels",
+    "ScarceClassifier": "scarce.estimators",
+    "load": "scarce.estimators",
     "read_labels": "scarce.labels",
 }
 

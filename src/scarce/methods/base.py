@@ -129,6 +129,13 @@ class Method(nn.Module, ABC):
         """Return class probabilities of shape (B, q); the softmax of the scores by default."""
         return torch.softmax(self.scores(logits), dim=1)
 
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Take a stored state without `prepare`, whatever the shapes: for predicting with a loaded classifier."""
+        for name, value in state.items():
+            owner, _, leaf = name.rpartition(".")
+            module = self.get_submodule(owner)
+            setattr(module, leaf, nn.Parameter(value) if leaf in dict(module.named_parameters()) else value)
+
     def extra_repr(self) -> str:
         """Show the parameters."""
         return ", ".join(f"{name}={value!r}" for name, value in self.params.items())

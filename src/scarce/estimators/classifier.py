@@ -1,0 +1,349 @@
+"""`ScarceClassifier`: complementary labels in, a scikit-learn classifier out."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from scarce.errors import FeatureError, MethodError
+from scarce.estimators.inputs import check_inputs, column_statistics, input_shape
+from scarce.estimators.ordinary import labels_of_ordinary
+from scarce.labels import ComplementaryLabels
+from scarce.labels.targets import as_labels
+from scarce.methods import Method, make_method
+from scarce.metrics import complementary_accuracy
+from scarce.models import Standardize, make_model
+from scarce.priors import PriorEstimate, resolve_priors
+from scarce.training import (
+    RECIPES,
+    Callback,
+    EarlyStopping,
+    Measure,
+    ProgressBar,
+    Recipe,
+    Run,
+    predict_logits,
+    train,
+)
+
+__all__ = ["ScarceClassifier"]
+
+Array = NDArray[Any]
+MakeModule = Callable[[tuple[int, ...], int], nn.Module]
+
+
+class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A neural network classifier learned from complementary labels.
+
+    Parameters
+    ----------
+    method : str or Method
+        How labels become a training signal; see `scarce.methods.available_methods`.
+    module : {"linear", "mlp", "lenet"}, nn.Module or callable
+        The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one.
+    priors : {"auto", "uniform", "answers"}, array or mapping
+        Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
+        ``auto`` does so where there are such answers and else takes them as equal (with ordinary labels: the
+        frequencies of the classes).
+    labels : {"complementary", "ordinary"}
+        What `y` means. With ``ordinary`` it holds one true class per example, and the classifier is an ordinary
+        one-versus-rest classifier.
+    method_params : mapping, optional
+        Parameters of the method, when it is given by name.
+    transition : array of shape (q, q), optional
+        p(k is excluded | true class), for methods that need it.
+    recipe : {"annealed", "paper"} or Recipe
+        Epochs, optimiser and so on; `epochs`, `batch_size`, `learning_rate` and `weight_decay` override single settings.
+    standardize : bool
+        Bring every column of a table to mean 0 and deviation 1. Images are left as they are.
+    early_stopping : bool
+        Hold out `validation_fraction` of the examples, and return to the epoch with the best accuracy on them, estimated
+        from their complementary labels; stop after `patience` epochs without a better one.
+    warm_start : bool
+        Go on from the weights of the last `fit`.
+    checkpoint : path, optional
+        Written after every epoch; if it is there, `fit` goes on from it.
+    device : str
+        Where to compute, such as ``cpu`` or ``cuda``.
+    random_state : int, RandomState or None
+        Fixes initial weights, order of examples and held-out part.
+    verbose : bool
+        Show a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    priors_ : array of shape (q,)
+        The priors used; `prior_estimate_` tells where they come from.
+    history_ : History
+        What happened, epoch by epoch.
+    model_, method_ : nn.Module, Method
+        The trained network and the method.
+    label_summary_ : LabelSummary
+        What was known.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from scarce import ComplementaryLabels, ScarceClassifier
+    >>> from scarce.simulate import uniform
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = uniform(y, seed=0)              # one class each flower is not
+    >>> clf = ScarceClassifier(module="linear", epochs=200, learning_rate=0.01).fit(X, labels)
+    >>> bool(clf.score(X, y) > 0.8)              # never having seen a true label
+    True
+    """
+
+    def __init__(
+        self,
+        method: str | Method = "scarce",
+        module: str | nn.Module | MakeModule = "mlp",
+        priors: Any = "auto",
+        labels: Literal["complementary", "ordinary"] = "complementary",
+        *,
+        method_params: dict[str, Any] | None = None,
+        transition: Any = None,
+        recipe: str | Recipe = "annealed",
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
+        standardize: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        warm_start: bool = False,
+        checkpoint: str | Path | None = None,
+        device: str = "cpu",
+        random_state: int | np.random.RandomState | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.module = module
+        self.priors = priors
+        self.labels = labels
+        self.method_params = method_params
+        self.transition = transition
+        self.recipe = recipe
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.standardize = standardize
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on features and labels.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix
+            A table (n × d) or images (n × h × w, n × c × h × w).
+        y : ComplementaryLabels or n × q indicator; with ``labels="ordinary"``, n classes
+            What is known of each example.
+
+        Returns
+        -------
+        ScarceClassifier
+            Itself.
+        """
+        X = check_inputs(self, X, reset=True)
+        labels, classes = self._read_labels(y)
+        if X.shape[0] != labels.n_examples:
+            raise FeatureError(
+                f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
+            )
+        recipe, method = self._recipe(), self._method()
+        estimate = self._priors(labels)
+        make = partial(self._make_model, X, labels.n_classes)
+        model = self._model_to_continue(X, classes) or make(recipe.seed)
+        callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
+        history = train(
+            model,
+            method,
+            X if rows is None else X[rows],
+            labels if rows is None else labels[rows],
+            recipe,
+            priors=estimate.values,
+            transition=self.transition,
+            make_model=lambda: make(recipe.seed + 1),
+            callbacks=callbacks,
+            checkpoint=self.checkpoint,
+            device=self.device,
+        )
+        self.classes_, self.input_shape_ = classes, input_shape(X)
+        self.prior_estimate_, self.priors_ = estimate, estimate.values
+        self.model_, self.method_, self.history_ = model, method, history
+        self.label_summary_ = labels.summary()
+        return self
+
+    def logits(self, X: Any) -> Tensor:
+        """Return what the network says of each example and class, of shape (n, q)."""
+        check_is_fitted(self)
+        return predict_logits(self.model_, check_inputs(self, X, reset=False), device=self.device)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most likely class of each example."""
+        best = self._scores(X).argmax(dim=1).numpy()
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
+        logits = self.logits(X).double()
+        return self._on_cpu().probabilities(logits).numpy()
+
+    def decision_function(self, X: Any) -> Array:
+        """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""
+        scores = self._scores(X).numpy()
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores  # type: ignore[no-any-return]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy: measured if `y` holds true classes, estimated if it holds complementary labels.
+
+        See `scarce.metrics.complementary_accuracy` for the estimate with its standard error.
+        """
+        if isinstance(y, ComplementaryLabels) or (len(np.shape(y)) == 2 and np.shape(y)[1] > 1):
+            labels = as_labels(y, self.classes_)
+            return complementary_accuracy(self.predict(X), labels, self.priors_).value
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
+        from scarce.estimators.persistence import save_classifier
+
+        save_classifier(self, Path(folder), force=force)
+
+    def _scores(self, X: Any) -> Tensor:
+        return self._on_cpu().scores(self.logits(X))
+
+    def _on_cpu(self) -> Method:
+        check_is_fitted(self)
+        return self.method_.cpu()
+
+    def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
+        if self.labels == "ordinary":
+            return labels_of_ordinary(y)
+        if self.labels != "complementary":
+            raise MethodError(f"labels={self.labels!r} is unknown; expected 'complementary' or 'ordinary'.")
+        labels = as_labels(y)
+        return labels, labels.classes
+
+    def _priors(self, labels: ComplementaryLabels) -> PriorEstimate:
+        if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "auto":
+            frequencies = 1 - labels.rates
+            return PriorEstimate(frequencies, "frequencies", frequencies)
+        return resolve_priors(self.priors, labels)
+
+    def _recipe(self) -> Recipe:
+        recipe = self.recipe
+        if isinstance(recipe, str):
+            if recipe not in RECIPES:
+                raise MethodError(
+                    f"recipe={recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
+                )
+            recipe = RECIPES[recipe]
+        overrides = {
+            name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "weight_decay")
+        }
+        state = self.random_state
+        seed = state if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
+        return replace(
+            recipe, seed=int(seed), **{name: value for name, value in overrides.items() if value is not None}
+        )
+
+    def _method(self) -> Method:
+        if isinstance(self.method, Method):
+            if self.method_params:
+                raise MethodError(
+                    "method_params goes with a method given by name; set the parameters of the Method itself."
+                )
+            return copy.deepcopy(self.method)
+        return make_method(self.method, **(self.method_params or {}))
+
+    def _make_model(self, X: Any, n_classes: int, seed: int) -> nn.Module:
+        shape = input_shape(X)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            if isinstance(self.module, nn.Module):
+                model = copy.deepcopy(self.module)
+            elif isinstance(self.module, str):
+                model = make_model(self.module, shape, n_classes)
+            else:
+                model = self.module(shape, n_classes)
+        if not self.standardize or len(shape) > 1:
+            return model
+        mean, deviation = (torch.as_tensor(values, dtype=torch.float32) for values in column_statistics(X))
+        return nn.Sequential(Standardize(mean, deviation), model)
+
+    def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:
+        if not self.warm_start or not hasattr(self, "model_"):
+            return None
+        if self.input_shape_ != input_shape(X) or not np.array_equal(self.classes_, classes):
+            raise MethodError(
+                "warm_start=True goes on with the same inputs and classes; these differ: make a new classifier."
+            )
+        return self.model_
+
+    def _callbacks(
+        self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate, seed: int
+    ) -> tuple[list[Callback], Array | None]:
+        """Return the callbacks, and the rows to train on if others are held out."""
+        callbacks: list[Callback] = []
+        rows = None
+        if self.early_stopping:
+            if not 0 < self.validation_fraction < 1:
+                raise MethodError(
+                    f"validation_fraction={self.validation_fraction}; expected a number between 0 and 1."
+                )
+            order = np.random.default_rng(seed).permutation(labels.n_examples)
+            n_held_out = int(np.ceil(self.validation_fraction * labels.n_examples))
+            held_out, rows = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
+            if len(rows) == 0:
+                raise MethodError(
+                    f"{labels.n_examples} examples cannot be split for early stopping; set early_stopping=False."
+                )
+            inputs, truth = X[held_out], labels[held_out]
+
+            def accuracy(run: Run) -> float:
+                scores = run.method.scores(
+                    predict_logits(run.model, inputs, device=self.device).to(self.device)
+                )
+                predicted = labels.classes[scores.argmax(dim=1).cpu().numpy()]
+                return complementary_accuracy(predicted, truth, estimate.values).value
+
+            callbacks += [
+                Measure("validation_accuracy", accuracy),
+                EarlyStopping("validation_accuracy", self.patience),
+            ]
+        if self.verbose:
+            callbacks.append(ProgressBar())
+        return callbacks, rows
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.three_d_array = True
+        tags.target_tags.required = True
+        if self.labels == "complementary":
+            tags.target_tags.one_d_labels = False
+            tags.target_tags.two_d_labels = True
+        return tags

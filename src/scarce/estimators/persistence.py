@@ -1,0 +1,244 @@
+"""Classifiers on disk: a folder with weights (safetensors) and settings (JSON). Nothing is ever unpickled."""
+
+import hashlib
+import json
+import platform
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+import scarce
+from scarce.errors import FileError, MethodError
+from scarce.estimators.classifier import MakeModule, ScarceClassifier
+from scarce.files import require_file
+from scarce.labels import LabelSummary
+from scarce.methods import make_method
+from scarce.models import Standardize, make_model
+from scarce.priors import PriorEstimate
+from scarce.training import History
+
+__all__ = ["load", "save_classifier"]
+
+_FORMAT = "scarce-classifier-1"
+_SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
+_CUSTOM = "custom"
+# Parameters that describe a training run on one machine, not the classifier.
+_NOT_KEPT = (
+    "module",
+    "method",
+    "method_params",
+    "priors",
+    "transition",
+    "recipe",
+    "checkpoint",
+    "random_state",
+    "device",
+    "verbose",
+)
+
+
+def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) -> None:
+    """Write a fitted classifier into `folder`; written aside and renamed, so that it is whole or not there."""
+    if not hasattr(classifier, "model_"):
+        raise FileError("the classifier is not fitted; call fit before save.")
+    if folder.exists() and not force:
+        raise FileError(f"{folder} exists; choose another name, or pass force=True (--force) to replace it.")
+    if (
+        folder.exists()
+        and not (folder / _SETTINGS).exists()
+        and (not folder.is_dir() or any(folder.iterdir()))
+    ):
+        raise FileError(
+            f"{folder} holds something else than a saved classifier and is not replaced; choose another name."
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise FileError(f"{folder} cannot be written: {error.strerror}.") from error
+    try:
+        weights = _flatten(
+            {"model": classifier.model_.state_dict(), "method": classifier.method_.state_dict()}
+        )
+        save_file(weights, aside / _WEIGHTS)
+        settings = json.dumps(
+            _settings(classifier, aside / _WEIGHTS), indent=2, ensure_ascii=False, default=_plain
+        )
+        (aside / _SETTINGS).write_text(settings, encoding="utf-8")
+        aside.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        aside.rename(folder)
+    except OSError as error:
+        raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def load(
+    folder: str | Path, *, module: nn.Module | MakeModule | None = None, device: str = "cpu"
+) -> ScarceClassifier:
+    """Read a classifier that was written by `ScarceClassifier.save`.
+
+    Parameters
+    ----------
+    folder : path
+        Where it was saved.
+    module : nn.Module or callable, optional
+        The network, needed if it was one of your own: code is not saved.
+    device : str
+        Where to compute.
+
+    Examples
+    --------
+    >>> load("nowhere")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere does not exist; check the path.
+    """
+    folder = Path(folder)
+    if not folder.exists():
+        raise FileError(f"{folder} does not exist; check the path.")
+    settings = _read_settings(folder)
+    weights_file = require_file(folder / _WEIGHTS)
+    if _digest(weights_file) != settings["weights_sha256"]:
+        raise FileError(
+            f"{weights_file} is damaged: it is not what was saved; restore it from a copy, or train again."
+        )
+    try:
+        weights = load_file(weights_file)
+        classifier = _rebuild(settings, weights, module)
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
+        if isinstance(error, (FileError, MethodError)):
+            raise
+        raise FileError(
+            f"{folder} cannot be read as a saved classifier ({str(error).splitlines()[0]}); was it edited?"
+        ) from error
+    return classifier.set_params(device=device)  # type: ignore[no-any-return]
+
+
+def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any]:
+    params = {name: value for name, value in classifier.get_params().items() if name not in _NOT_KEPT}
+    module = classifier.module
+    classes = classifier.classes_
+    names = getattr(classifier, "feature_names_in_", None)
+    return {
+        "format": _FORMAT,
+        "versions": {
+            "scarce": scarce.__version__,
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        "weights_sha256": _digest(weights_file),
+        "module": module if isinstance(module, str) else _CUSTOM,
+        "standardized": isinstance(classifier.model_, nn.Sequential)
+        and isinstance(classifier.model_[0], Standardize),
+        "method": classifier.method_.facts.name,
+        "method_params": classifier.method_.params,
+        "params": params,
+        "classes": {
+            "kind": "text" if classes.dtype.kind in "OU" else classes.dtype.str,
+            "names": classes.tolist(),
+        },
+        "input_shape": list(classifier.input_shape_),
+        "feature_names": None if names is None else names.tolist(),
+        "priors": classifier.prior_estimate_.as_dict(),
+        "labels": classifier.label_summary_.as_dict(),
+        "history": classifier.history_.records,
+    }
+
+
+def _read_settings(folder: Path) -> dict[str, Any]:
+    path = folder / _SETTINGS
+    if folder.is_file() or not path.exists():
+        raise FileError(f"{folder} is no saved classifier: it has no {_SETTINGS}.")
+    try:
+        settings = json.loads(require_file(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
+        raise FileError(f"{path} is damaged ({error}); restore it from a copy, or train again.") from error
+    if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
+        found = settings.get("format") if isinstance(settings, dict) else type(settings).__name__
+        raise FileError(
+            f"{path} has the format {found!r}, expected {_FORMAT!r}; it was written by another program or version."
+        )
+    return settings
+
+
+def _rebuild(
+    settings: dict[str, Any], weights: dict[str, Tensor], module: nn.Module | MakeModule | None
+) -> ScarceClassifier:
+    name, shape, n_classes = (
+        settings["module"],
+        tuple(settings["input_shape"]),
+        len(settings["classes"]["names"]),
+    )
+    if name == _CUSTOM and module is None:
+        raise MethodError(
+            "the network of this classifier is not one of scarce's; pass it: scarce.load(folder, module=...)."
+        )
+    classifier = ScarceClassifier(
+        method=settings["method"], module=name if module is None else module,
+        method_params=settings["method_params"], **settings["params"],
+    )  # fmt: skip
+    if isinstance(module, nn.Module):
+        model = module
+    else:
+        model = make_model(name, shape, n_classes) if module is None else module(shape, n_classes)
+    if settings["standardized"]:
+        model = nn.Sequential(Standardize(torch.zeros(shape), torch.ones(shape)), model)
+    state = _unflatten(weights)
+    model.load_state_dict(state["model"])
+    method = make_method(settings["method"], **settings["method_params"])
+    method.restore(state["method"])
+    classifier.model_, classifier.method_ = model.eval(), method
+    kind = settings["classes"]["kind"]
+    classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)
+    classifier.input_shape_ = shape
+    classifier.n_features_in_ = shape[0]
+    if settings["feature_names"] is not None:
+        classifier.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
+    priors = dict(settings["priors"])
+    arrays = {
+        key: None if priors[key] is None else np.array(priors[key])
+        for key in ("values", "raw", "low", "high")
+    }
+    classifier.prior_estimate_ = PriorEstimate(source=priors["source"], **arrays)  # type: ignore[arg-type]
+    classifier.priors_ = classifier.prior_estimate_.values
+    classifier.history_ = History(settings["history"])
+    summary = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in settings["labels"].items()
+    }
+    classifier.label_summary_ = LabelSummary(**summary)  # type: ignore[arg-type]
+    return classifier
+
+
+def _flatten(state: dict[str, dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {
+        f"{part}.{name}": value.cpu().contiguous().clone()
+        for part, tree in state.items()
+        for name, value in tree.items()
+    }
+
+
+def _unflatten(weights: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    state: dict[str, dict[str, Tensor]] = {"model": {}, "method": {}}
+    for name, value in weights.items():
+        part, _, rest = name.partition(".")
+        state[part][rest] = value
+    return state
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy's as one of Python's; settings of other types are kept as text."""
+    return value.item() if isinstance(value, np.generic) else str(value)

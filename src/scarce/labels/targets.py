@@ -1,0 +1,39 @@
+"""What may stand where scikit-learn has `y`: labels, or their n × q indicator; never a single column."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scarce.errors import LabelError
+from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["as_labels"]
+
+
+def as_labels(y: Any, classes: Any = None) -> ComplementaryLabels:
+    """Return `y` as complementary labels; an n × q matrix (dense or sparse) is read as an indicator.
+
+    Examples
+    --------
+    >>> as_labels([[0, 1], [1, 0]])
+    ComplementaryLabels(n_examples=2, n_classes=2, n_exclusions=2)
+    >>> as_labels([1, 0])
+    Traceback (most recent call last):
+    scarce.errors.LabelError: y has one dimension. For single complementary labels use
+    ComplementaryLabels.from_single(y, classes); for ordinary labels pass labels='ordinary'.
+    """
+    if isinstance(y, ComplementaryLabels):
+        return y
+    if y is None:
+        raise LabelError(
+            "requires y to be passed, but the target y is None; pass ComplementaryLabels or an indicator."
+        )
+    if not sparse.issparse(y):
+        y = np.asarray(y)
+        if y.ndim < 2 or y.shape[1] == 1:
+            raise LabelError(
+                f"y has {'one dimension' if y.ndim < 2 else 'one column'}. For single complementary labels use "
+                "ComplementaryLabels.from_single(y, classes); for ordinary labels pass labels='ordinary'."
+            )
+    return ComplementaryLabels.from_indicator(y, classes)

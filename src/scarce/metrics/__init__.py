@@ -1,0 +1,19 @@
+"""Judging a classifier: accuracy, risk and selection criteria from complementary labels alone."""
+
+from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
+from scarce.metrics.intervals import wilson_interval
+from scarce.metrics.risk import complementary_risk
+from scarce.metrics.scorer import make_complementary_scorer
+from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
+
+__all__ = [
+    "AccuracyEstimate",
+    "approximated_accuracy",
+    "complementary_accuracy",
+    "complementary_risk",
+    "covering_rate",
+    "make_complementary_scorer",
+    "scel",
+    "transition_risk",
+    "wilson_interval",
+]

@@ -1,0 +1,50 @@
+"""The risk of a classifier over whole data, from complementary labels alone."""
+
+from typing import Any
+
+import torch
+
+from scarce.labels import ComplementaryLabels
+from scarce.risk import ClassSums, binary_loss, class_sums, risk_parts
+
+__all__ = ["complementary_risk"]
+
+_CHUNK = 8192
+
+
+def complementary_risk(
+    logits: Any, labels: ComplementaryLabels, priors: Any, *, loss: str = "sigmoid"
+) -> float:
+    """Estimate the one-versus-rest risk Σ_k P_k + N_k part, without correction, from all examples at once.
+
+    Unbiased under SCAR, and negative when a model has overfitted its training data. Classes that no example excludes
+    are left out.
+
+    Parameters
+    ----------
+    logits : array of shape (n, q)
+        Scores of the classifier.
+    labels : ComplementaryLabels
+        Of the same examples.
+    priors : array of q numbers
+        π.
+    loss : str
+        A binary loss; the bounded default has the smallest variance.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> round(complementary_risk([[-9.0, 9.0], [9.0, -9.0]], labels, [0.5, 0.5]), 3)
+    0.0
+    """
+    scores = torch.as_tensor(logits, dtype=torch.float64)
+    ell = binary_loss(loss)
+    total: ClassSums | None = None
+    for start in range(0, len(scores), _CHUNK):
+        rows = scores[start : start + _CHUNK]
+        excluded = torch.from_numpy(labels.indicator(range(start, start + len(rows)), float))
+        sums = class_sums(ell(rows), ell(-rows), excluded)
+        total = sums if total is None else ClassSums(*(a + b for a, b in zip(total, sums, strict=True)))
+    assert total is not None
+    parts = risk_parts(total, torch.as_tensor(priors, dtype=torch.float64))
+    return float((parts.positive + parts.negative).sum())

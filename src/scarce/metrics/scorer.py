@@ -1,0 +1,83 @@
+"""Scorers for scikit-learn's model selection that need no true label."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from scarce.errors import MethodError, PriorError
+from scarce.labels import ComplementaryLabels
+from scarce.labels.targets import as_labels
+from scarce.metrics.accuracy import complementary_accuracy
+from scarce.metrics.risk import complementary_risk
+from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
+
+__all__ = ["CRITERIA", "make_complementary_scorer"]
+
+Criterion = Literal["accuracy", "risk", "covering-rate", "approximated-accuracy", "scel", "transition-risk"]
+Scorer = Callable[[Any, Any, Any], float]
+
+
+def _logits(estimator: Any, X: Any) -> Any:
+    scores = np.asarray(estimator.decision_function(X))
+    return scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1) / 2
+
+
+# From (estimator, X, labels, priors, transition) to a score; higher is better.
+CRITERIA: dict[str, Callable[[Any, Any, ComplementaryLabels, Any, Any], float]] = {
+    "accuracy": lambda e, X, y, priors, _: complementary_accuracy(e.predict(X), y, priors).value,
+    "risk": lambda e, X, y, priors, _: -complementary_risk(_logits(e, X), y, priors),
+    "covering-rate": lambda e, X, y, *_: covering_rate(e.predict(X), y),
+    "approximated-accuracy": lambda e, X, y, *_: approximated_accuracy(e.predict_proba(X), y),
+    "scel": lambda e, X, y, _, transition: -scel(e.predict_proba(X), y, transition),
+    "transition-risk": lambda e, X, y, _, transition: (
+        -transition_risk(e.predict_proba(X), y, transition, loss="01")
+    ),
+}
+
+
+def make_complementary_scorer(
+    criterion: Criterion = "accuracy", *, priors: Any = None, transition: Any = None
+) -> Scorer:
+    """Make a scorer that `GridSearchCV` and `cross_val_score` can use on complementary labels alone.
+
+    Parameters
+    ----------
+    criterion : str
+        ``accuracy`` (unbiased under SCAR), ``risk`` (negated), ``covering-rate``, ``approximated-accuracy``, and, for a
+        known transition matrix, ``scel`` and ``transition-risk`` (negated).
+    priors : array of q numbers, optional
+        π; by default the `priors_` of the fitted estimator (or of the last step of a pipeline).
+    transition : array of shape (q, q), optional
+        p(k is excluded | y), for the criteria that need it.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)`` where `y` is `ComplementaryLabels` or an n × q indicator.
+
+    Examples
+    --------
+    >>> make_complementary_scorer("luck")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: criterion='luck' is unknown; expected one of accuracy, risk, covering-rate, ...
+    """
+    if criterion not in CRITERIA:
+        raise MethodError(f"criterion={criterion!r} is unknown; expected one of {', '.join(CRITERIA)}.")
+    if criterion in ("scel", "transition-risk") and transition is None:
+        raise MethodError(
+            f"criterion={criterion!r} needs a transition matrix; pass transition=..., or choose 'accuracy'."
+        )
+
+    def scorer(estimator: Any, X: Any, y: Any) -> float:
+        last = estimator[-1] if hasattr(estimator, "steps") else estimator
+        known = getattr(last, "priors_", None) if priors is None else priors
+        if known is None and criterion in ("accuracy", "risk"):
+            raise PriorError(
+                f"{type(last).__name__} has no priors_; pass priors=[...] to make_complementary_scorer."
+            )
+        return CRITERIA[criterion](
+            estimator, X, as_labels(y, getattr(last, "classes_", None)), known, transition
+        )
+
+    return scorer

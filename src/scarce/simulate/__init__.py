@@ -1,0 +1,52 @@
+"""How complementary labels come about: uniform, biased, SCAR, multiple, noisy, human, asked (no torch here)."""
+
+from scarce.simulate.multiple import uniform_multiple
+from scarce.simulate.people import HUMAN_SOURCES, human, human_counts, human_transition
+from scarce.simulate.processes import PROCESSES, simulate
+from scarce.simulate.published import (
+    BIASED_A,
+    BIASED_B,
+    SCAR_A,
+    SCAR_A_RATES,
+    SCAR_B,
+    SCAR_B_RATES,
+    noisy_transition,
+    strong_transition,
+    weak_transition,
+)
+from scarce.simulate.questions import ask
+from scarce.simulate.selected import scar, scar_a, scar_b, scar_single
+from scarce.simulate.single import biased_a, biased_b, from_transition, noisy, uniform
+from scarce.simulate.transitions import scar_single_transition, uniform_transition, with_errors
+
+__all__ = [
+    "PROCESSES",
+    "simulate",
+    "uniform",
+    "biased_a",
+    "biased_b",
+    "from_transition",
+    "noisy",
+    "scar",
+    "scar_single",
+    "scar_a",
+    "scar_b",
+    "uniform_multiple",
+    "human",
+    "ask",
+    "BIASED_A",
+    "BIASED_B",
+    "SCAR_A",
+    "SCAR_A_RATES",
+    "SCAR_B",
+    "SCAR_B_RATES",
+    "HUMAN_SOURCES",
+    "uniform_transition",
+    "scar_single_transition",
+    "weak_transition",
+    "strong_transition",
+    "noisy_transition",
+    "with_errors",
+    "human_counts",
+    "human_transition",
+]

@@ -1,0 +1,91 @@
+"""Yes/no answers to "is it this class?", as people would give them."""
+
+from typing import Any
+
+import numpy as np
+
+from scarce.errors import LabelError
+from scarce.labels import Answers, ComplementaryLabels
+from scarce.labels.answers import Conflict
+from scarce.labels.csr import IntArray
+from scarce.simulate.checks import check_count, check_probability, per_class
+from scarce.simulate.drawing import BoolArray, Draw, blocks, choose_subset, generator
+from scarce.simulate.truth import Classes, Truth, read_truth
+
+__all__ = ["ask"]
+
+
+def ask(
+    y: Any,
+    *,
+    questions: int | None = None,
+    rates: Any = None,
+    p_miss: float = 0.0,
+    p_false: float = 0.0,
+    classes: Classes = None,
+    seed: int = 0,
+) -> ComplementaryLabels:
+    """Ask of every example whether it is of some random classes, and label it with the answers.
+
+    Which classes are asked about does not depend on the true class, so a class gets "yes" with probability π_k
+    per question. "no" excludes the class, "yes" confirms it; the table of answers is kept.
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    questions : int, optional
+        Number of different classes asked about per example, uniform without replacement; 1 if not given.
+    rates : float or sequence of float, optional
+        Instead, ask about each class k independently with probability ``rates[k]``.
+    p_miss : float
+        Probability of answering "no" though it is the class.
+    p_false : float
+        Probability of answering "yes" though it is another class. Where errors make answers contradict each other
+        (two "yes", or "no" to every class), the disputed claims are left out of the labels, not of the answers.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine, and the same questions whatever the errors are.
+
+    Examples
+    --------
+    >>> labels = ask(["cat", "dog", "cow"], questions=3)
+    >>> labels.confirmed.tolist(), labels.per_example.tolist(), len(labels.answers)
+    ([0, 2, 1], [2, 2, 2], 9)
+    """
+    truth = read_truth(y, classes)
+    p_miss, p_false = check_probability("p_miss", p_miss), check_probability("p_false", p_false)
+    choose_questions, random = _questions(truth, questions, rates), generator(seed)
+    examples, asked, answers = [], [], []
+    for block in blocks(truth):
+        codes = truth.codes[block]
+        rows, columns = np.nonzero(choose_questions(random, codes))
+        fault = random.random(len(rows))
+        is_it = columns == codes[rows]
+        examples.append(rows + block.start)
+        asked.append(columns.astype(np.int32))
+        answers.append(np.where(is_it, fault >= p_miss, fault < p_false).astype(np.int8))
+    table = Answers.make(*map(np.concatenate, (examples, asked, answers)))
+    conflict: Conflict = "drop" if p_miss or p_false else "raise"
+    return ComplementaryLabels._settled(table, len(truth.codes), truth.classes, None, conflict)
+
+
+def _questions(truth: Truth, questions: Any, rates: Any) -> Draw:
+    """Return what draws the classes that a block of examples is asked about."""
+    q = truth.n_classes
+    if questions is not None and rates is not None:
+        raise LabelError(
+            f"got both questions={questions!r} and rates; give a number of questions per example, or the rates at "
+            "which classes are asked about."
+        )
+    if rates is not None:
+        chances = per_class("rates", rates, truth.classes)
+        return lambda random, codes: random.random((len(codes), q)) < chances
+    number = check_count("questions", 1 if questions is None else questions, 1, q)
+
+    def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
+        everyone = np.ones((len(codes), q), bool)
+        return choose_subset(random.random((len(codes), q)), everyone, np.full(len(codes), number))
+
+    return draw

@@ -1,0 +1,84 @@
+"""Transition matrices: row y holds p(excluded class | true class y)."""
+
+from typing import Any
+
+import numpy as np
+
+from scarce.errors import LabelError
+from scarce.labels.classes import Array, check_classes
+from scarce.simulate.checks import FloatArray, check_probability, check_transition, per_class
+
+__all__ = ["scar_single_transition", "uniform_transition", "with_errors"]
+
+
+def uniform_transition(n_classes: int) -> FloatArray:
+    """Return the matrix of uniform labels, T[y, k] = 1 / (q − 1) for k ≠ y.
+
+    Examples
+    --------
+    >>> uniform_transition(3).tolist()
+    [[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
+    """
+    q = len(check_classes(n_classes))
+    return (1 - np.eye(q)) / (q - 1)
+
+
+def with_errors(transition: Any, error: float) -> FloatArray:
+    """Return a matrix whose labels are wrong with probability `error`.
+
+    The diagonal becomes `error`, and the wrong classes share 1 − `error` in the proportions they had:
+    T′[y, y] = ε and T′[y, k] = (1 − ε) T[y, k] / (1 − T[y, y]).
+
+    Examples
+    --------
+    >>> with_errors(uniform_transition(3), 0.1).tolist()
+    [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]]
+    """
+    wrong = check_transition(transition, _numbers("transition", transition)).copy()
+    error = check_probability("error", error)
+    np.fill_diagonal(wrong, 0)
+    totals: FloatArray = wrong.sum(axis=1, keepdims=True)
+    if (totals == 0).any():
+        raise LabelError(
+            f"row {int(np.argmin(totals))} of the transition excludes only the true class; give some wrong class a share."
+        )
+    return wrong / totals * (1 - error) + error * np.eye(len(wrong))
+
+
+def scar_single_transition(c: Any) -> FloatArray:
+    """Return the matrix of "draw every wrong class k with probability c_k, repeat until exactly one comes".
+
+    Given that exactly one independent draw succeeds, it was k with probability ::
+
+        T[y, k] = c_k Π_{j≠k,y} (1 − c_j) / Σ_{l≠y} c_l Π_{j≠l,y} (1 − c_j) = w_k / (W − w_y)      (k ≠ y)
+
+    with w_k = c_k / (1 − c_k) and W = Σ_k w_k. The condition spoils SCAR a little: T[y, k] / c_k varies with y.
+
+    Parameters
+    ----------
+    c : sequence of float
+        One probability per class, below 1, at least two of them above 0.
+
+    Examples
+    --------
+    >>> scar_single_transition([0.5, 0.5, 0.75]).tolist()
+    [[0.0, 0.25, 0.75], [0.25, 0.0, 0.75], [0.5, 0.5, 0.0]]
+    """
+    c = per_class("c", c, _numbers("c", c))
+    if (c == 1).any() or np.count_nonzero(c) < 2:
+        raise LabelError(
+            f"c={c.tolist()} cannot give every example exactly one label; expected probabilities below 1, "
+            "at least two of them above 0."
+        )
+    odds = np.tile(c / (1 - c), (len(c), 1))
+    np.fill_diagonal(odds, 0)
+    totals: FloatArray = odds.sum(axis=1, keepdims=True)
+    return odds / totals
+
+
+def _numbers(name: str, rows: Any) -> Array:
+    """Number the classes of something with one entry per class."""
+    entries = list(rows) if np.iterable(rows) else []
+    if len(entries) < 2:
+        raise LabelError(f"{name}={rows!r}; expected one entry for each of at least two classes.")
+    return np.arange(len(entries))

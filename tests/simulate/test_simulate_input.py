@@ -1,0 +1,184 @@
+"""What cannot be meant is refused in one line that names the fix."""
+
+import numpy as np
+import pytest
+
+from scarce.errors import LabelError, MethodError
+from scarce.simulate import (
+    BIASED_A,
+    PROCESSES,
+    ask,
+    biased_a,
+    from_transition,
+    human,
+    human_counts,
+    noisy,
+    scar,
+    scar_a,
+    scar_single,
+    simulate,
+    uniform,
+    uniform_multiple,
+)
+
+NEEDS = {
+    "transition": {"transition": BIASED_A},
+    "noisy": {"noise": 0.1},
+    "scar": {"c": 0.5},
+    "scar-single": {"c": 0.5},
+}
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([], "y is empty"),
+        ([[0, 1], [1, 0]], r"y has shape \(2, 2\).*argmax"),
+        (3, r"y has shape \(\)"),
+        ("cat", r"y has shape \(\)"),
+        ([0, float("nan")], "row 1: the true class is missing"),
+        (np.array([0, np.nan]), "row 1: the true class is missing"),
+        (["cat", None], "row 1: the true class is missing"),
+        (["cat", float("nan")], "row 1: the true class is missing"),
+        ([0, 1.5], "row 1: 1.5 is no class number"),
+        ([0, float("inf")], "row 1: inf is no class number"),
+        ([0, 1, 10], "row 2: the true class 10 is not one of the classes"),
+        ([0, "cat"], "row 1: the true class cat is not one of the classes"),
+        ([[0], [1, 2]], "list of lists"),
+        ([{}, {}], "y holds object values"),
+        (np.array([b"a", b"b"]), "expected class names"),
+    ],
+)
+@pytest.mark.parametrize("name", sorted(PROCESSES))
+def test_bad_truth_is_refused_by_every_process(name, y, message):
+    with pytest.raises(LabelError, match=message):
+        simulate(name, y, classes=10, **NEEDS.get(name, {}))
+
+
+def test_a_single_class_is_refused():
+    with pytest.raises(LabelError, match="at least 2"):
+        uniform(["cat", "cat"])
+
+
+def test_truth_may_be_names_numbers_or_whole_floats():
+    assert uniform(["cow", "ant"]).classes.tolist() == ["ant", "cow"]
+    assert uniform([7, 3]).classes.tolist() == [3, 7]
+    assert uniform(np.array([7.0, 3.0])).classes.tolist() == [3, 7]
+    assert uniform(np.array([10, 9, 2], object)).classes.tolist() == [2, 9, 10]
+    assert uniform(["cow"], classes=["owl", "cow"]).indices.tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", None, True])
+def test_seed_must_be_a_whole_number(seed):
+    with pytest.raises(LabelError, match="seed="):
+        uniform([0, 1], seed=seed)
+    with pytest.raises(LabelError, match="seed="):
+        ask([0, 1], seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("transition", "message"),
+    [
+        (np.eye(3)[:2], r"shape \(2, 3\); expected 3 × 3"),
+        (np.eye(2), r"shape \(2, 2\); expected 3 × 3"),
+        ([[0, 1, 0], [0.5, 0, 0.499], [1, 0, 0]], "row of true class dog sums to 0.999"),
+        ([[0, 1, 0], [1.5, 0, -0.5], [1, 0, 0]], "row of true class dog holds a negative"),
+        ([[0, 1, 0], [1, 0, np.nan], [1, 0, 0]], "row of true class dog holds a negative or missing"),
+        ([[0, 1, 0], [1, 0], [1, 0, 0]], "is not understood; expected numbers"),
+        ("biased", "is not understood; expected numbers"),
+    ],
+)
+def test_transition_must_be_row_stochastic(transition, message):
+    with pytest.raises(LabelError, match=message):
+        from_transition(["cat", "dog", "owl"], transition)
+
+
+def test_draws_must_be_possible():
+    away = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    for draws in (0, 1.5, "2"):
+        with pytest.raises(LabelError, match="draws="):
+            from_transition([0, 1, 2], away, draws=draws)
+    with pytest.raises(LabelError, match="true class 0 has fewer classes"):
+        from_transition([0, 1, 2], away, draws=2, distinct=True)
+    with pytest.raises(LabelError, match="from 1 to 2"):
+        from_transition([0, 1, 2], away, draws=3, distinct=True)
+    with pytest.raises(LabelError, match="row 0 still excludes every class"):
+        scar([0, 1], c=1, error=1)
+
+
+def test_published_settings_want_ten_classes():
+    with pytest.raises(LabelError, match="biased-a is printed for ten classes, got 3; pass classes"):
+        biased_a([0, 1, 2])
+    with pytest.raises(LabelError, match="SCAR-a is printed for ten classes"):
+        scar_a([0, 1, 2])
+    with pytest.raises(LabelError, match="three equal groups"):
+        noisy([0, 1, 2], noise=0.1)
+
+
+def test_scar_takes_c_or_rates():
+    y = ["cat"] * 9 + ["dog"]
+    for process in (scar, scar_single):
+        with pytest.raises(LabelError, match="neither of c and rates"):
+            process(y)
+        with pytest.raises(LabelError, match="both of c and rates"):
+            process(y, c=0.1, rates=0.1)
+        with pytest.raises(LabelError, match=r"class cat: the rate 0\.5 needs c = 5, above 1.*at most 0\.1"):
+            process(y, rates=0.5)
+        with pytest.raises(
+            LabelError, match=r"c has shape \(3,\); expected one number, or one for each of the 2"
+        ):
+            process(y, c=[0.1, 0.2, 0.3])
+        with pytest.raises(LabelError, match=r"c of class dog is 1\.2"):
+            process(y, c=[0.1, 1.2])
+    with pytest.raises(LabelError, match=r"class cat: the rate 0\.1 needs an infinite c"):
+        scar(["cat"], rates=0.1, classes=["cat", "dog"])
+    with pytest.raises(LabelError, match=r"error=-0\.1"):
+        scar(y, c=0.1, error=-0.1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        (0, "sizes=0; expected a whole number from 1 to 2"),
+        (3, "sizes=3"),
+        (1.5, "sizes=1.5"),
+        ([1], r"shape \(1,\); expected 2 numbers, the probabilities of 1 to 2 labels"),
+        ([0.5, 0.4], "sums to 0.9"),
+        ([1.5, -0.5], "negative"),
+        ("two", "sizes='two'"),
+    ],
+)
+def test_sizes_must_be_possible(sizes, message):
+    with pytest.raises(LabelError, match=message):
+        uniform_multiple([0, 1, 2], sizes=sizes)
+
+
+def test_human_wants_the_classes_of_its_source():
+    with pytest.raises(LabelError, match="classes names 3; clcifar10 has 10"):
+        human([0, 1, 2], classes=3)
+    with pytest.raises(LabelError, match="class lorry is none of clcifar10, though others are"):
+        human(["cat"], classes=[*human_counts().classes[:9], "lorry"])
+    with pytest.raises(LabelError, match="row 0: the true class lorry"):
+        human(["lorry"])
+    with pytest.raises(LabelError, match="source='mnist' is unknown"):
+        human([0], source="mnist")
+
+
+def test_ask_wants_questions_or_rates():
+    with pytest.raises(LabelError, match="both questions=1 and rates"):
+        ask([0, 1, 2], questions=1, rates=0.5)
+    for questions in (0, 4, 1.5):
+        with pytest.raises(LabelError, match="from 1 to 3"):
+            ask([0, 1, 2], questions=questions)
+    for wrong in ({"p_miss": 2}, {"p_false": "often"}, {"rates": [0.1, 0.2]}, {"rates": float("nan")}):
+        with pytest.raises(LabelError, match=next(iter(wrong))):
+            ask([0, 1, 2], **wrong)
+
+
+def test_simulate_names_what_it_knows():
+    with pytest.raises(MethodError, match="no process 'unifrom'; choose one of uniform, biased-a"):
+        simulate("unifrom", [0, 1])
+    with pytest.raises(MethodError, match="'uniform' takes no 'noise'; it takes classes, seed"):
+        simulate("uniform", [0, 1], noise=0.1)
+    with pytest.raises(MethodError, match="'noisy' needs 'noise'"):
+        simulate("noisy", [0, 1])
