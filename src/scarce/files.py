@@ -1,14 +1,27 @@
-"""Files that are either whole or not there: written aside, then renamed."""
+"""Files that are read with care, and written so that they are either whole or not there."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from scarce.errors import FileError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["require_file", "written_aside"]
+from scarce.errors import FileError, ScarceError
+
+__all__ = [
+    "errors_naming",
+    "is_folder",
+    "read_array",
+    "read_arrays",
+    "require_file",
+    "require_folder",
+    "written_aside",
+]
 
 
 def require_file(path: str | Path) -> Path:
@@ -20,14 +33,114 @@ def require_file(path: str | Path) -> Path:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere.csv does not exist; check the path.
     """
-    path = Path(path)
-    if not path.exists():
-        raise FileError(f"{path} does not exist; check the path.")
-    if path.is_dir():
+    path, mode = _look_at(path)
+    if stat.S_ISDIR(mode):
         raise FileError(f"{path} is a folder; expected a file.")
     if not os.access(path, os.R_OK):
         raise FileError(f"{path} cannot be read; check its permissions.")
     return path
+
+
+def require_folder(path: str | Path) -> Path:
+    """Return the path of an existing folder, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> require_folder("nowhere")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere does not exist; check the path.
+    """
+    if not is_folder(path):
+        raise FileError(f"{path} is a file; expected a folder.")
+    return Path(path)
+
+
+def is_folder(path: str | Path) -> bool:
+    """Tell a folder from a file, or say what is wrong with the path.
+
+    Examples
+    --------
+    >>> is_folder(Path.cwd())
+    True
+    """
+    return stat.S_ISDIR(_look_at(path)[1])
+
+
+def _look_at(path: str | Path) -> tuple[Path, int]:
+    path = Path(path)
+    try:
+        return path, path.stat().st_mode
+    except FileNotFoundError:
+        raise FileError(f"{path} does not exist; check the path.") from None
+    except (OSError, ValueError) as error:  # a name too long, a folder that is closed to us, a zero byte
+        raise FileError(f"{str(path)!r} cannot be read: {error}; check the path.") from error
+
+
+@contextmanager
+def errors_naming(path: str | Path) -> Iterator[None]:
+    """Put the name of the file before the message of any error about what it holds.
+
+    Examples
+    --------
+    >>> from scarce.errors import LabelError
+    >>> with errors_naming("pets.csv"):
+    ...     raise LabelError("row 3: no such class.")
+    Traceback (most recent call last):
+    scarce.errors.LabelError: pets.csv: row 3: no such class.
+    """
+    try:
+        yield
+    except FileError:  # names its file already
+        raise
+    except ScarceError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def read_array(path: str | Path) -> NDArray[Any]:
+    """Read the array of an ``.npy`` file, never running code that such a file may hold.
+
+    Examples
+    --------
+    >>> read_array("nowhere.npy")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.npy does not exist; check the path.
+    """
+    loaded = _load(path)
+    if not isinstance(loaded, np.ndarray):
+        raise FileError(f"{path} holds several arrays; give it the ending .npz.")
+    return loaded
+
+
+def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
+    """Read the named arrays of an ``.npz`` file, never running code that such a file may hold.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder, "two.npz"), a=[1, 2], b=[3.0])
+    ...     {name: array.tolist() for name, array in read_arrays(Path(folder, "two.npz")).items()}
+    {'a': [1, 2], 'b': [3.0]}
+    """
+    loaded = _load(path)
+    if isinstance(loaded, np.ndarray):
+        raise FileError(f"{path} holds one array without a name; give it the ending .npy.")
+    return loaded
+
+
+def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+    path = require_file(path)
+    try:
+        with path.open("rb") as file:  # numpy leaves a file that it cannot read open
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return loaded
+            return {name: loaded[name] for name in loaded.files}
+    except Exception as error:  # zip, zlib, header and memory errors: damage can show in any of them
+        raise FileError(
+            f"{path} cannot be read as arrays of numpy: it is damaged, cut short, of another kind, or holds "
+            "Python objects; write it again with numpy.save or numpy.savez."
+        ) from error
 
 
 @contextmanager
@@ -44,24 +157,26 @@ def written_aside(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     'whole'
     """
     path = Path(path)
-    if path.exists() and not force:
-        raise FileError(f"{path} exists; choose another name, or pass force=True (--force) to replace it.")
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; choose the name of a file.")
     try:
+        if path.is_dir():
+            raise FileError(f"{path} is a folder; choose the name of a file.")
+        if path.exists() and not force:
+            raise FileError(
+                f"{path} exists; choose another name, or pass force=True (--force) to replace it."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        aside = Path(name)
+        try:
+            yield aside
+            with aside.open("rb") as written:
+                os.fsync(written.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            aside.chmod(0o666 & ~umask)
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
     except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}.") from error
-    os.close(handle)
-    aside = Path(name)
-    try:
-        yield aside
-        with aside.open("rb") as written:
-            os.fsync(written.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        aside.chmod(0o666 & ~umask)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+        raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error

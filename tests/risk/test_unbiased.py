@@ -44,7 +44,7 @@ def population_sums(losses, opposed):
         excluded_sum = excluded_sum + chance * mask * losses[x]
         opposed_sum = opposed_sum + chance * mask * opposed[x]
         counts = counts + chance * mask
-    return ClassSums(everyone, excluded_sum, opposed_sum, counts, torch.tensor(1.0, dtype=torch.float64))
+    return ClassSums(everyone, excluded_sum, opposed_sum, counts, 1)
 
 
 def population_parts(sums, form):

@@ -1,6 +1,7 @@
 """`ScarceClassifier`: complementary labels in, a scikit-learn classifier out."""
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -40,6 +41,7 @@ from scarce.training import (
 __all__ = ["ScarceClassifier"]
 
 Array = NDArray[Any]
+_ENOUGH_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
 MakeModule = Callable[[tuple[int, ...], int], nn.Module]
 
 
@@ -64,7 +66,9 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     transition : array of shape (q, q), optional
         p(k is excluded | true class), for methods that need it.
     recipe : {"annealed", "paper"} or Recipe
-        Epochs, optimiser and so on; `epochs`, `batch_size`, `learning_rate` and `weight_decay` override single settings.
+        Epochs, optimiser and so on; `batch_size`, `learning_rate` and `weight_decay` override single settings.
+    epochs : int, optional
+        By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all.
     standardize : bool
         Bring every column of a table to mean 0 and deviation 1. Images are left as they are.
     early_stopping : bool
@@ -101,7 +105,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from scarce.simulate import uniform
     >>> X, y = load_iris(return_X_y=True)
     >>> labels = uniform(y, seed=0)              # one class each flower is not
-    >>> clf = ScarceClassifier(module="linear", epochs=200, learning_rate=0.01).fit(X, labels)
+    >>> clf = ScarceClassifier().fit(X, labels)
     >>> bool(clf.score(X, y) > 0.8)              # never having seen a true label
     True
     """
@@ -172,7 +176,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise FeatureError(
                 f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
             )
-        recipe, method = self._recipe(), self._method()
+        recipe, method = self._recipe(labels.n_examples), self._method()
         estimate = self._priors(labels)
         make = partial(self._make_model, X, labels.n_classes)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
@@ -204,7 +208,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """Return the most likely class of each example."""
         best = self._scores(X).argmax(dim=1).numpy()
-        return self.classes_[best]
+        return self.classes_[best]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
@@ -214,7 +218,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""
         scores = self._scores(X).numpy()
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores  # type: ignore[no-any-return]
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: measured if `y` holds true classes, estimated if it holds complementary labels.
@@ -253,22 +257,21 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return PriorEstimate(frequencies, "frequencies", frequencies)
         return resolve_priors(self.priors, labels)
 
-    def _recipe(self) -> Recipe:
-        recipe = self.recipe
-        if isinstance(recipe, str):
-            if recipe not in RECIPES:
-                raise MethodError(
-                    f"recipe={recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
-                )
-            recipe = RECIPES[recipe]
-        overrides = {
-            name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "weight_decay")
-        }
+    def _recipe(self, n_examples: int) -> Recipe:
+        if isinstance(self.recipe, str) and self.recipe not in RECIPES:
+            raise MethodError(
+                f"recipe={self.recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
+            )
+        recipe = RECIPES[self.recipe] if isinstance(self.recipe, str) else self.recipe
         state = self.random_state
         seed = state if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
-        return replace(
-            recipe, seed=int(seed), **{name: value for name, value in overrides.items() if value is not None}
-        )
+        names = ("epochs", "batch_size", "learning_rate", "weight_decay")
+        overrides = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        recipe = replace(recipe, seed=int(seed), **overrides)
+        if self.recipe == "annealed" and self.epochs is None:
+            enough = math.ceil(_ENOUGH_STEPS / math.ceil(n_examples / recipe.batch_size))
+            recipe = replace(recipe, epochs=max(recipe.epochs, enough))
+        return recipe
 
     def _method(self) -> Method:
         if isinstance(self.method, Method):

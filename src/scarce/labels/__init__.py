@@ -2,6 +2,17 @@
 
 from scarce.labels.answers import Answers
 from scarce.labels.container import ComplementaryLabels
+from scarce.labels.files import read_labels, write_labels
+from scarce.labels.label_studio import read_label_studio
+from scarce.labels.prodigy import read_prodigy
 from scarce.labels.summary import LabelSummary
 
-__all__ = ["Answers", "ComplementaryLabels", "LabelSummary", "read_labels"]
+__all__ = [
+    "Answers",
+    "ComplementaryLabels",
+    "LabelSummary",
+    "read_label_studio",
+    "read_labels",
+    "read_prodigy",
+    "write_labels",
+]

@@ -1,14 +1,15 @@
 """The long table of yes/no answers, and what a policy makes of answers that disagree."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scarce.errors import LabelError
-from scarce.labels.classes import Array, names_to_array
-from scarce.labels.csr import IntArray, gather
+from scarce.labels.classes import Array, text_or_empty
+from scarce.labels.csr import IntArray, gather, read_only
 
 __all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "settle"]
 
@@ -40,6 +41,8 @@ class Answers:
     annotator : array of str
         Who answered; empty where unknown.
 
+    All of them are read-only.
+
     Examples
     --------
     >>> table = Answers.make([1, 0, 0], [0, 2, 1], [1, 0, 0])
@@ -52,16 +55,18 @@ class Answers:
     answer: NDArray[np.int8]
     annotator: Array
 
+    def __post_init__(self) -> None:
+        for column in fields(self):
+            object.__setattr__(self, column.name, read_only(getattr(self, column.name)))
+
     @classmethod
     def make(
-        cls, example: object, class_index: object, answer: object, annotator: object = None
+        cls, example: Any, class_index: Any, answer: Any, annotator: Iterable[Any] | None = None
     ) -> "Answers":
         """Build the table from columns of equal length, sorted by example."""
         rows = np.asarray(example, np.int64)
         order = np.argsort(rows, kind="stable")
-        who = (
-            np.full(len(rows), "") if annotator is None else names_to_array(np.asarray(annotator)).astype(str)
-        )
+        who = np.full(len(rows), "") if annotator is None else text_or_empty(annotator)
         return cls(
             rows[order],
             np.asarray(class_index, np.int32)[order],
@@ -101,10 +106,11 @@ def parse_answers(words: Array) -> NDArray[np.int8]:
     texts, inverse = np.unique(np.char.lower(np.char.strip(words.astype(str))), return_inverse=True)
     codes = np.array([_WORDS.get(str(text), 99) for text in texts], np.int8)[inverse.reshape(words.shape)]
     if (codes == 99).any():
-        row = int(np.argwhere(codes == 99)[0][0])
-        got = words[tuple(np.argwhere(codes == 99)[0])]
+        place = tuple(np.argwhere(codes == 99)[0].tolist())
+        column = f", column {place[1]}" if len(place) > 1 else ""
         raise LabelError(
-            f"row {row}: the answer {str(got)!r} is not understood; expected yes, no or skip (or empty for not asked)."
+            f"row {place[0]}{column}: the answer {str(words[place])!r} is not understood; "
+            "expected yes, no or skip (or empty for not asked)."
         )
     return codes
 
@@ -116,7 +122,7 @@ def settle(
 
     Three things can disagree: "yes" and "no" to one question, "yes" to two classes of one example, and
     "no" to every class. `raise` refuses, `drop` leaves the disputed claims out, `majority` follows the
-    larger number of votes and leaves ties out.
+    larger number of votes and leaves ties out; "no" to every class is then left out as a whole.
 
     Returns
     -------
@@ -162,7 +168,11 @@ def settle(
     confirmed = np.full(n_examples, -1, np.int32)
     confirmed[row[affirms]] = column[affirms]
 
-    refusals = np.bincount(row[excludes], minlength=n_examples)
-    if conflict != "raise":
-        excludes &= refusals[row] < n_classes
+    hopeless = np.bincount(row[excludes], minlength=n_examples) == n_classes
+    if conflict == "raise" and hopeless.any():
+        raise LabelError(
+            f"example {names[np.argmax(hopeless)]}: 'no' to every class, but it must be one of them; correct it, "
+            "add the missing class to classes, or pass conflict='drop' or conflict='majority' (--conflict)."
+        )
+    excludes &= ~hopeless[row]
     return row[excludes], column[excludes], confirmed

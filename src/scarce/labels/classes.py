@@ -1,4 +1,4 @@
-"""The class names: checked once, looked up fast."""
+"""Names of classes and of examples: checked once, looked up fast."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,23 +8,68 @@ from numpy.typing import NDArray
 
 from scarce.errors import LabelError
 
-__all__ = ["Array", "check_classes", "lookup_codes", "names_to_array", "some"]
+__all__ = ["Array", "check_classes", "is_missing", "lookup_codes", "names_to_array", "some", "text_or_empty"]
 
 Array = NDArray[Any]
 
 
-def names_to_array(names: Iterable[Any]) -> Array:
-    """Return names as an array of integers or of text, whichever they are.
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for "nothing": None, NaN, or what pandas writes for them.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0)
+    (True, True, False, False)
+    """
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
+    """Return names as an array of integers or of text, whichever they are; `what` they are is for messages.
 
     Examples
     --------
     >>> names_to_array(["cat", "dog"]).dtype.kind, names_to_array((3, 1)).dtype.kind
     ('U', 'i')
     """
-    array = np.asarray(names if isinstance(names, np.ndarray) else list(names))
-    if array.dtype.kind == "O":
-        array = np.asarray([str(name) for name in array])
-    return array
+    if isinstance(names, (str, bytes)):
+        raise LabelError(
+            f"got the single string {names!r} where one {what} per row was expected; pass [{names!r}]."
+        )
+    try:
+        values = np.asarray(names) if hasattr(names, "__array__") else list(names)
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise LabelError(
+            f"got {type(names).__name__} where a list with one {what} per row was expected."
+        ) from None
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8", "replace")
+    if array.ndim != 1 or array.dtype.kind in "iub" or (array.dtype.kind == "U" and array is values):
+        return array
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise LabelError(f"row {row}: the {what} is missing; fill it in or leave the row out.")
+    # Whole numbers beyond 64 bits (hashes, say) would become rounded floats: keep them as text.
+    rounded = array.dtype.kind == "f" and all(isinstance(value, int) for value in values)
+    if array.dtype.kind in "Uf" and not rounded:
+        return array
+    return np.asarray([str(value) for value in values])
+
+
+def text_or_empty(values: Iterable[Any]) -> Array:
+    """Return values as text, the missing ones as empty text.
+
+    Examples
+    --------
+    >>> text_or_empty(["ann", None, 3]).tolist()
+    ['ann', '', '3']
+    """
+    if not isinstance(values, Iterable):
+        raise LabelError(f"got {values!r} where a list with one value per row was expected.")
+    return np.asarray(["" if is_missing(value) else str(value) for value in values], dtype=str)
 
 
 def check_classes(classes: int | Iterable[Any]) -> Array:
@@ -39,13 +84,21 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
         raise LabelError(
             f"classes is the single string {classes!r}; expected a list of class names, such as ['cat', 'dog']."
         )
-    names = np.arange(classes) if isinstance(classes, (int, np.integer)) else names_to_array(classes)
+    if isinstance(classes, (set, frozenset)):
+        raise LabelError("classes is a set, which has no order; pass a list, such as sorted(classes).")
+    if classes is None or isinstance(classes, (float, np.floating)):
+        raise LabelError(f"classes is {classes}; pass all class names as classes=[...], or their number.")
+    names = (
+        np.arange(classes)
+        if isinstance(classes, (int, np.integer))
+        else names_to_array(classes, "class name")
+    )
     if names.ndim != 1 or len(names) < 2:
         raise LabelError(
             f"classes has {names.size} name(s); a classifier needs at least 2: pass classes=[...] with all of them."
         )
-    if names.dtype.kind == "f" and np.isnan(names).any():
-        raise LabelError("classes contains NaN; every class needs a name.")
+    if (names.astype(str) == "").any():
+        raise LabelError(f"class {int(np.argmax(names == ''))} has an empty name; every class needs a name.")
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
         raise LabelError(
@@ -62,7 +115,9 @@ def lookup_codes(values: Array, classes: Array) -> NDArray[np.int64]:
     >>> lookup_codes(np.array(["dog", "cow"]), np.array(["cat", "dog"])).tolist()
     [1, -1]
     """
-    if (values.dtype.kind in "US") != (classes.dtype.kind in "US"):
+    if len(classes) == 0:
+        return np.full(values.shape, -1)
+    if (values.dtype.kind == "U") != (classes.dtype.kind == "U"):
         values, classes = values.astype(str), classes.astype(str)
     order = np.argsort(classes)
     place = np.minimum(np.searchsorted(classes[order], values), len(classes) - 1)

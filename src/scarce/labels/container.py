@@ -1,7 +1,7 @@
 """`ComplementaryLabels`: for every example, the classes it is known not to be."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from scipy import sparse
 from scarce.errors import LabelError
 from scarce.labels import convert
 from scarce.labels.answers import Answers, Conflict, settle
+from scarce.labels.check import refuse_contradictions
 from scarce.labels.classes import Array, check_classes, names_to_array
-from scarce.labels.csr import IntArray, compress, gather
+from scarce.labels.csr import IntArray, compress, gather, read_only, resolve_rows
 from scarce.labels.join import Join, align
 from scarce.labels.summary import LabelSummary, summarize
 
@@ -55,54 +56,21 @@ class ComplementaryLabels:
     indices: IntArray
     classes: Array
     ids: Array | None = None
-    confirmed: NDArray[np.int32] = field(default=None)  # type: ignore[assignment]
+    confirmed: NDArray[np.int32] = None  # type: ignore[assignment]
     answers: Answers | None = None
 
     def __post_init__(self) -> None:
-        def put(name: str, value: Array) -> None:
-            value = value.view()
-            value.flags.writeable = False
-            object.__setattr__(self, name, value)
-
-        put("indptr", np.asarray(self.indptr, np.int64))
-        put("indices", np.asarray(self.indices, np.int32))
-        put("classes", check_classes(self.classes))
-        unknown = np.full(len(self.indptr) - 1, -1)
-        put("confirmed", np.asarray(unknown if self.confirmed is None else self.confirmed, np.int32))
-        if self.ids is not None:
-            put("ids", names_to_array(self.ids))
-        self._refuse_contradictions()
-
-    def _refuse_contradictions(self) -> None:
-        n, q = self.n_examples, self.n_classes
-        if n == 0:
-            raise LabelError("the labels have no rows; expected at least one example.")
-        for name, column in (("ids", self.ids), ("confirmed", self.confirmed)):
-            if column is not None and column.shape != (n,):
-                raise LabelError(
-                    f"{name} has shape {column.shape}, but there are {n} examples; pass one value per example."
-                )
-        if self.ids is not None and len(np.unique(self.ids)) < n:
-            values, counts = np.unique(self.ids, return_counts=True)
-            raise LabelError(
-                f"the id {values[np.argmax(counts)]} stands at {counts.max()} examples; ids must be distinct."
-            )
-        if self.confirmed.min() < -1 or self.confirmed.max() >= q:
-            raise LabelError(
-                f"confirmed reaches from {self.confirmed.min()} to {self.confirmed.max()}; expected -1 to {q - 1}."
-            )
-        full = self.per_example >= q
-        if full.any():
-            raise LabelError(
-                f"{self.name_of(int(np.argmax(full)))} excludes every class, but it must be one of them; "
-                "remove a wrong exclusion, or add the missing class to classes."
-            )
-        clash = self.indices == np.repeat(self.confirmed, self.per_example)
-        if clash.any():
-            row = int(np.searchsorted(self.indptr, np.argmax(clash), side="right")) - 1
-            raise LabelError(
-                f"{self.name_of(row)} is confirmed as {self.classes[self.confirmed[row]]} and excludes it too; keep one of the two."
-            )
+        unknown = np.full(max(len(self.indptr) - 1, 0), -1)
+        columns: dict[str, Array | None] = {
+            "indptr": np.asarray(self.indptr, np.int64),
+            "indices": np.asarray(self.indices, np.int32),
+            "classes": check_classes(self.classes),
+            "confirmed": np.asarray(unknown if self.confirmed is None else self.confirmed, np.int32),
+            "ids": None if self.ids is None else names_to_array(self.ids, "id"),
+        }
+        for name, column in columns.items():
+            object.__setattr__(self, name, None if column is None else read_only(column))
+        refuse_contradictions(self)
 
     @classmethod
     def from_indicator(
@@ -178,8 +146,8 @@ class ComplementaryLabels:
         [2, 1]
         """
         names = check_classes(classes)
-        rows, columns = convert.columns_pairs(table, names, missing)
-        return cls(*compress(rows, columns, (len(table), len(names))), names, ids)
+        n, rows, columns = convert.columns_pairs(table, names, missing)
+        return cls(*compress(rows, columns, (n, len(names))), names, ids)
 
     @classmethod
     def from_answer_matrix(
@@ -244,7 +212,9 @@ class ComplementaryLabels:
     def _settled(
         cls, table: Answers, n: int, classes: Array, ids: Any, conflict: Conflict
     ) -> "ComplementaryLabels":
-        names = names_to_array(ids) if ids is not None else np.arange(n)
+        names = np.arange(n) if ids is None else names_to_array(ids, "id")
+        if len(names) != n:
+            raise LabelError(f"ids has {len(names)} values for {n} examples; pass one id per example.")
         rows, columns, confirmed = settle(table, n, names, classes, conflict)
         return cls(*compress(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
 
@@ -266,7 +236,7 @@ class ComplementaryLabels:
     @cached_property
     def counts(self) -> IntArray:
         """How many examples exclude each class: n_k."""
-        return np.bincount(self.indices, minlength=self.n_classes)
+        return read_only(np.bincount(self.indices, minlength=self.n_classes))
 
     @property
     def rates(self) -> NDArray[np.float64]:
@@ -276,7 +246,7 @@ class ComplementaryLabels:
     @cached_property
     def per_example(self) -> IntArray:
         """How many classes each example excludes."""
-        return np.diff(self.indptr)
+        return read_only(np.diff(self.indptr))
 
     def indicator(self, rows: Any = None, dtype: DTypeLike = bool) -> Array:
         """Return the dense matrix of exclusions, of all examples or of `rows`.
@@ -286,7 +256,7 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_single([2, 0, 1], classes=3).indicator([1], dtype=int).tolist()
         [[1, 0, 0]]
         """
-        chosen = np.arange(self.n_examples) if rows is None else np.asarray(rows)
+        chosen = np.arange(self.n_examples) if rows is None else resolve_rows(rows, self.n_examples)
         positions, lengths = gather(self.indptr, chosen)
         dense = np.zeros((len(chosen), self.n_classes), dtype)
         dense[np.repeat(np.arange(len(chosen)), lengths), self.indices[positions]] = 1
@@ -344,8 +314,10 @@ class ComplementaryLabels:
 
     def __getitem__(self, rows: Any) -> "ComplementaryLabels":
         if isinstance(rows, tuple):  # scikit-learn indexes arrays as [rows, ...]
+            if len(rows) != 2 or rows[1] is not Ellipsis:
+                raise IndexError("labels are indexed by rows only; for single cells use labels.indicator().")
             rows = rows[0]
-        chosen = np.atleast_1d(np.arange(self.n_examples)[rows])
+        chosen = resolve_rows(rows, self.n_examples)
         distinct = len(np.unique(chosen)) == len(chosen)  # a row drawn twice has no id of its own
         positions, lengths = gather(self.indptr, chosen)
         return ComplementaryLabels(
@@ -357,7 +329,7 @@ class ComplementaryLabels:
             None if self.answers is None else self.answers.take(chosen, self.n_examples),
         )
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return self.indicator(dtype=np.uint8 if dtype is None else dtype)
 
     def __eq__(self, other: object) -> bool:

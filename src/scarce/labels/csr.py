@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["IntArray", "compress", "gather"]
+__all__ = ["IntArray", "compress", "gather", "read_only", "resolve_rows"]
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -22,7 +22,9 @@ def compress(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> tuple
     """
     matrix = sparse.coo_matrix((np.ones(len(rows), bool), (rows, columns)), shape=shape).tocsr()
     matrix.sum_duplicates()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+    indptr.flags.writeable = indices.flags.writeable = False  # nobody else holds them: spares a copy
+    return indptr, indices
 
 
 def gather(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
@@ -39,3 +41,39 @@ def gather(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     before = np.cumsum(lengths) - lengths
     positions = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
     return positions, lengths
+
+
+def resolve_rows(rows: Any, n: int) -> IntArray:
+    """Return row numbers from 0 to n − 1 for anything numpy can index n rows with.
+
+    Examples
+    --------
+    >>> resolve_rows([2, -1], 3).tolist(), resolve_rows([True, False, True], 3).tolist()
+    ([2, 2], [0, 2])
+    """
+    chosen: NDArray[Any] = np.empty(0) if isinstance(rows, slice) else np.asarray(rows)
+    if (
+        chosen.ndim == 1
+        and chosen.dtype.kind in "iu"
+        and len(chosen)
+        and 0 <= chosen.min() <= chosen.max() < n
+    ):
+        return chosen  # the way of every training step, without touching all n rows
+    return np.atleast_1d(np.arange(n)[rows])
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that nobody can change: itself, or a copy if somebody still could.
+
+    Examples
+    --------
+    >>> given = np.array([1, 2])
+    >>> kept = read_only(given)
+    >>> given[0] = 9
+    >>> kept.tolist(), kept.flags.writeable
+    ([1, 2], False)
+    """
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array

@@ -25,7 +25,8 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
         raise LabelError(
             "the labels have no ids to join by; make them with ids=[...], or give labels and features in one order."
         )
-    wanted, known = names_to_array(ids).astype(str), labels.ids.astype(str)
+    names = names_to_array(ids, "id of the features")
+    wanted, known = names.astype(str), labels.ids.astype(str)
     if len(np.unique(wanted)) < len(wanted):
         values, counts = np.unique(wanted, return_counts=True)
         raise LabelError(
@@ -49,7 +50,7 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
     confirmed[rows] = common.confirmed
     answers = common.answers and replace(common.answers, example=rows[common.answers.example])
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    everyone = replace(common, indptr=indptr, ids=wanted, confirmed=confirmed, answers=answers)
+    everyone = replace(common, indptr=indptr, ids=names, confirmed=confirmed, answers=answers)
     return everyone, np.arange(len(wanted))
 
 

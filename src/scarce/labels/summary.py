@@ -72,7 +72,8 @@ class LabelSummary:
 
 def summarize(labels: "ComplementaryLabels") -> LabelSummary:
     """Count what the labels say."""
-    sizes = np.bincount(labels.per_example, minlength=min(labels.n_classes, _SHOWN + 1))
+    few = labels.n_classes <= _SHOWN
+    sizes = np.bincount(labels.per_example, minlength=labels.n_classes if few else 1)
     return LabelSummary(
         n_examples=labels.n_examples,
         n_classes=labels.n_classes,

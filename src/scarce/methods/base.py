@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Batch", "Method", "MethodFacts", "Problem"]
+__all__ = ["Batch", "Method", "MethodFacts", "Problem", "agree_with"]
 
 Accepts = Literal["single", "multiple", "unlabelled"]
 
@@ -71,6 +71,22 @@ class MethodFacts:
     accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabelled")
 
 
+def agree_with(scores: Tensor, probabilities: Tensor) -> Tensor:
+    """Let the class of the highest score have the highest probability also where rounding has made them equal.
+
+    Examples
+    --------
+    >>> scores = torch.tensor([[40.0, 50.0]])
+    >>> agree_with(scores, torch.tensor([[0.5, 0.5]])).argmax(dim=1).item()
+    1
+    """
+    best = scores.argmax(dim=1, keepdim=True)
+    highest = probabilities.amax(dim=1, keepdim=True)
+    above = highest.nextafter(torch.ones_like(highest))
+    agreed = probabilities.argmax(dim=1, keepdim=True) == best
+    return probabilities.scatter(1, best, torch.where(agreed, highest, above))
+
+
 class Method(nn.Module, ABC):
     """How complementary labels become a training signal.
 
@@ -101,12 +117,26 @@ class Method(nn.Module, ABC):
             raise MethodError(
                 f"{facts.name} needs a transition matrix p(excluded | true class); pass transition=..."
             )
+        q = problem.n_classes
+        for name, values, shape in (
+            ("priors", problem.priors, (q,)),
+            ("transition", problem.transition, (q, q)),
+        ):
+            if values is not None and values.shape != shape:
+                raise MethodError(
+                    f"{name} has shape {tuple(values.shape)}; expected {shape} for {q} classes."
+                )
         labels = problem.labels
         most = int(labels.per_example.max())
         if "multiple" not in facts.accepts and most > 1:
             raise MethodError(
                 f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
                 f"has {most}; choose a method that takes several, such as 'scarce'."
+            )
+        if "unlabelled" not in facts.accepts and labels.per_example.min() == 0:
+            raise MethodError(
+                f"{facts.name} takes no example without an excluded class, but {labels.name_of(int(labels.per_example.argmin()))} "
+                "is one; leave such rows out (labels.per_example > 0), or choose a method that takes them, such as 'scarce'."
             )
         if most == 0 and labels.confirmed.max() < 0:
             raise MethodError("no example excludes any class: there is nothing to learn from.")
@@ -126,8 +156,9 @@ class Method(nn.Module, ABC):
         return logits
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """Return class probabilities of shape (B, q); the softmax of the scores by default."""
-        return torch.softmax(self.scores(logits), dim=1)
+        """Return class probabilities of shape (B, q), the highest where the score is; by default their softmax."""
+        scores = self.scores(logits)
+        return agree_with(scores, torch.softmax(scores, dim=1))
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Take a stored state without `prepare`, whatever the shapes: for predicting with a loaded classifier."""

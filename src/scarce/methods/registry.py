@@ -16,15 +16,28 @@ _METHODS: dict[str, type[Method]] = {}
 
 
 def register(method: MethodClass) -> MethodClass:
-    """Class decorator: make a method known by the name in its facts."""
-    _METHODS[method.facts.name] = method
+    """Class decorator: make a method known by the name in its facts; a name that another method has is refused."""
+    name = method.facts.name
+    other = _METHODS.get(name, method)
+    if (other.__module__, other.__qualname__) != (method.__module__, method.__qualname__):
+        raise MethodError(
+            f"the name {name!r} belongs to {other.__module__}.{other.__qualname__}; give "
+            f"{method.__module__}.{method.__qualname__} another name in its facts."
+        )
+    _METHODS[name] = method
     return method
 
 
 @cache
 def _load_entry_points() -> None:
     for entry in entry_points(group="scarce.methods"):
-        register(entry.load())
+        try:
+            register(entry.load())
+        except Exception as error:  # whatever another package may do while it is imported
+            raise MethodError(
+                f"the method {entry.name!r} of an installed package cannot be loaded from {entry.value} "
+                f"({error}); repair or remove that package."
+            ) from error
 
 
 def available_methods() -> dict[str, MethodFacts]:

@@ -1,6 +1,8 @@
 """SCARCE: the unbiased risk from complementary labels, with its negative parts corrected."""
 
+import math
 from abc import abstractmethod
+from numbers import Real
 from typing import Any
 
 import torch
@@ -8,10 +10,11 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, Method, MethodFacts, Problem
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with
 from scarce.methods.registry import register
 from scarce.risk import (
     binary_loss,
+    both_sides,
     confirmation_weights,
     make_correction,
     mix_with_ordinary,
@@ -38,6 +41,10 @@ class _ScarceFamily(Method):
 
     def __init__(self, form: Form, absent: Absent, alpha: float, **params: Any) -> None:
         super().__init__(form=form, absent=absent, alpha=alpha, **params)
+        for name in ("alpha", "slope", "beta", "gamma"):
+            value = self.params.get(name, 0.0)
+            if not isinstance(value, Real) or not math.isfinite(value):
+                raise MethodError(f"{name}={value!r}; expected a number.")
         if not 0 <= alpha <= 1:
             raise MethodError(
                 f"alpha={alpha} is no weight; expected 0 (ordinary labels alone) to 1 (without them)."
@@ -117,7 +124,7 @@ class Scarce(_ScarceFamily):
     ) -> None:
         extra = {"slope": slope, "beta": beta, "gamma": gamma}
         super().__init__(form, absent, alpha, loss=loss, correction=correction, **extra)
-        self._ell = binary_loss(loss)
+        binary_loss(loss)  # refuses an unknown name now rather than at the first step
         self.choices |= {"loss": loss, "correction": make_correction(correction, **extra)}
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
@@ -126,11 +133,11 @@ class Scarce(_ScarceFamily):
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
         """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)."""
-        return ovr_ordinary_losses(self._ell(logits), self._ell(-logits), confirmed)
+        return ovr_ordinary_losses(*both_sides(self.choices["loss"], logits), confirmed)
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """σ(f_k) / Σ_j σ(f_j)."""
-        return torch.softmax(logsigmoid(logits), dim=1)
+        return agree_with(logits, torch.softmax(logsigmoid(logits), dim=1))
 
 
 @register

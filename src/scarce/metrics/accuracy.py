@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from scarce.errors import FeatureError, LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import lookup_codes, names_to_array, some
-from scarce.labels.csr import IntArray
+from scarce.metrics.checks import check_priors, predicted_codes
 from scarce.metrics.intervals import wilson_interval
 
 __all__ = ["AccuracyEstimate", "complementary_accuracy"]
@@ -77,7 +75,7 @@ def complementary_accuracy(
     0.75
     """
     codes = predicted_codes(predicted, labels)
-    others = 1 - np.asarray(priors, float)
+    others = 1 - check_priors(priors, labels)
     rows = np.repeat(np.arange(labels.n_examples), labels.per_example)
     wrong = codes[rows] == labels.indices
     errors = np.bincount(labels.indices[wrong], minlength=labels.n_classes).astype(float)
@@ -98,18 +96,3 @@ def complementary_accuracy(
         level=level,
         unseen=tuple(labels.classes[unseen].tolist()),
     )
-
-
-def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:
-    """Return predictions as class indices, refusing names that are no class and a wrong length."""
-    names = names_to_array(predicted)
-    if names.shape != (labels.n_examples,):
-        raise FeatureError(
-            f"there are {names.size} predictions and {labels.n_examples} labelled examples; expected one each."
-        )
-    codes = lookup_codes(names, labels.classes)
-    if (codes < 0).any():
-        raise LabelError(
-            f"the prediction {names[codes < 0][0]!s} is not one of the classes ({some(labels.classes)})."
-        )
-    return codes

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from scarce.errors import MethodError
+
 __all__ = ["wilson_interval"]
 
 FloatArray = NDArray[np.float64]
@@ -22,6 +24,8 @@ def wilson_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.237], [0.278, 0.763])
     """
+    if not 0 < level < 1:
+        raise MethodError(f"level={level}; expected a number between 0 and 1, such as 0.95.")
     z = float(norm.ppf((1 + level) / 2))
     n = np.maximum(trials, 1)
     share = successes / n

@@ -5,7 +5,8 @@ from typing import Any
 import torch
 
 from scarce.labels import ComplementaryLabels
-from scarce.risk import ClassSums, binary_loss, class_sums, risk_parts
+from scarce.metrics.checks import check_priors, check_scores
+from scarce.risk import ClassSums, both_sides, class_sums, risk_parts
 
 __all__ = ["complementary_risk"]
 
@@ -37,14 +38,13 @@ def complementary_risk(
     >>> round(complementary_risk([[-9.0, 9.0], [9.0, -9.0]], labels, [0.5, 0.5]), 3)
     0.0
     """
-    scores = torch.as_tensor(logits, dtype=torch.float64)
-    ell = binary_loss(loss)
+    scores = torch.from_numpy(check_scores(logits, labels, "logits"))
     total: ClassSums | None = None
     for start in range(0, len(scores), _CHUNK):
         rows = scores[start : start + _CHUNK]
         excluded = torch.from_numpy(labels.indicator(range(start, start + len(rows)), float))
-        sums = class_sums(ell(rows), ell(-rows), excluded)
+        sums = class_sums(*both_sides(loss, rows), excluded)
         total = sums if total is None else ClassSums(*(a + b for a, b in zip(total, sums, strict=True)))
     assert total is not None
-    parts = risk_parts(total, torch.as_tensor(priors, dtype=torch.float64))
+    parts = risk_parts(total, torch.from_numpy(check_priors(priors, labels)))
     return float((parts.positive + parts.negative).sum())

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.csr import IntArray
-from scarce.metrics.accuracy import predicted_codes
+from scarce.metrics.checks import check_scores, predicted_codes
 
 __all__ = ["approximated_accuracy", "covering_rate", "scel", "transition_risk"]
 
@@ -38,7 +38,7 @@ def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> fl
     >>> round(approximated_accuracy([[0.6, 0.2, 0.2], [0.5, 0.3, 0.2]], labels), 3)
     0.375
     """
-    p = _matrix(probabilities, labels)
+    p = check_scores(probabilities, labels, "probabilities")
     rows, columns = _pairs(labels)
     possible = p.sum(axis=1) - np.bincount(rows, p[rows, columns], labels.n_examples)
     best = p.argmax(axis=1)
@@ -58,8 +58,8 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
     >>> round(scel([[1.0, 0.0, 0.0]], ComplementaryLabels.from_single([2], classes=3), uniform), 4)
     0.6931
     """
-    rows, columns = _pairs(labels)
-    chance = _matrix(probabilities, labels) @ _transition(transition, labels)
+    rows, columns = _some_pairs(labels)
+    chance = check_scores(probabilities, labels, "probabilities") @ _transition(transition, labels)
     return float(-np.log(np.maximum(chance[rows, columns], _TINY)).mean())
 
 
@@ -77,38 +77,37 @@ def transition_risk(
     >>> transition_risk([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1]], labels, uniform, loss="01")
     0.0
     """
-    p = _matrix(probabilities, labels)
+    p = check_scores(probabilities, labels, "probabilities")
     if loss == "cce":
         losses = -np.log(np.maximum(p, _TINY))
     elif loss == "01":
         losses = 1.0 - np.eye(labels.n_classes)[p.argmax(axis=1)]
     else:
         raise LabelError(f"loss={loss!r} is unknown; expected 'cce' or '01'.")
-    try:
-        inverse = np.linalg.inv(_transition(transition, labels))
-    except np.linalg.LinAlgError:
+    matrix = _transition(transition, labels)
+    if np.linalg.matrix_rank(matrix) < labels.n_classes:
         raise LabelError(
             "the transition matrix has no inverse, so this risk does not exist; use scel instead."
-        ) from None
-    rows, columns = _pairs(labels)
-    return float((losses @ inverse.T)[rows, columns].mean())
+        )
+    rows, columns = _some_pairs(labels)
+    return float((losses @ np.linalg.inv(matrix).T)[rows, columns].mean())
 
 
 def _pairs(labels: ComplementaryLabels) -> tuple[IntArray, IntArray]:
     return np.repeat(np.arange(labels.n_examples), labels.per_example), labels.indices
 
 
-def _matrix(values: Any, labels: ComplementaryLabels) -> NDArray[np.float64]:
-    matrix = np.asarray(values, float)
-    if matrix.shape != labels.shape:
-        raise LabelError(
-            f"the probabilities have shape {matrix.shape}; expected {labels.shape}, as the labels."
-        )
-    return matrix
+def _some_pairs(labels: ComplementaryLabels) -> tuple[IntArray, IntArray]:
+    if len(labels.indices) == 0:
+        raise LabelError("no example excludes any class: there is nothing to judge by.")
+    return _pairs(labels)
 
 
 def _transition(values: Any, labels: ComplementaryLabels) -> NDArray[np.float64]:
-    matrix = np.asarray(values, float)
+    try:
+        matrix = np.asarray(values, float)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
     if (
         matrix.shape != (labels.n_classes, labels.n_classes)
         or not np.allclose(matrix.sum(axis=1), 1)

@@ -7,7 +7,7 @@ __all__ = ["Standardize"]
 
 
 class Standardize(nn.Module):
-    """(x − mean) / deviation, column by column; a constant column is only centred.
+    """(x − mean) / deviation, column by column; a column that is constant up to rounding is only centred.
 
     Examples
     --------
@@ -22,7 +22,8 @@ class Standardize(nn.Module):
     def __init__(self, mean: Tensor, deviation: Tensor) -> None:
         super().__init__()
         self.register_buffer("mean", mean)
-        self.register_buffer("scale", torch.where(deviation > 0, deviation, torch.ones_like(deviation)))
+        varies = deviation > torch.finfo(mean.dtype).eps * mean.abs()
+        self.register_buffer("scale", torch.where(varies, deviation, torch.ones_like(deviation)))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return the standardised inputs."""

@@ -1,6 +1,5 @@
 """Priors from answers: the share of "yes" among the answers about a class."""
 
-
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some

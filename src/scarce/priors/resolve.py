@@ -8,12 +8,12 @@ import numpy as np
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
+from scarce.metrics.checks import check_priors
 from scarce.priors.answers import priors_from_answers
 from scarce.priors.estimate import FloatArray, PriorEstimate
 
 __all__ = ["resolve_priors"]
 
-_SUM_TOLERANCE = 1e-3  # priors typed with three decimals
 _SAMPLING_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
 
 
@@ -64,24 +64,7 @@ def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
                 f"the mapping of priors {' and '.join(parts)}; expected one number for each of {some(names)}."
             )
         priors = [by_name[name] for name in names]
-    try:
-        values = np.asarray(priors, float)
-    except (TypeError, ValueError):
-        raise PriorError(f"priors is {priors!r}; expected {labels.n_classes} numbers.") from None
-    if values.shape != (labels.n_classes,):
-        raise PriorError(
-            f"priors has shape {values.shape}; expected {labels.n_classes} numbers, one per class."
-        )
-    if not np.isfinite(values).all() or (values < 0).any():
-        worst = int(np.argmin(np.where(np.isfinite(values), values, -np.inf)))
-        raise PriorError(
-            f"the prior of class {labels.classes[worst]} is {values[worst]}; expected numbers of at least 0."
-        )
-    if abs(values.sum() - 1) > _SUM_TOLERANCE:
-        raise PriorError(
-            f"the priors sum to {values.sum():.4g}; expected 1. Divide them by their sum if they are counts."
-        )
-    return values
+    return check_priors(priors, labels)
 
 
 def _refuse_contradiction(values: FloatArray, labels: ComplementaryLabels) -> None:

@@ -1,6 +1,6 @@
 """The paper's mathematics as pure functions on tensors."""
 
-from scarce.risk.binary import BINARY_LOSSES, binary_loss
+from scarce.risk.binary import BINARY_LOSSES, binary_loss, both_sides
 from scarce.risk.corrections import CORRECTIONS, make_correction
 from scarce.risk.multiclass import MULTICLASS_LOSSES, multiclass_loss
 from scarce.risk.ordinary import (
@@ -19,6 +19,7 @@ __all__ = [
     "ClassSums",
     "RiskParts",
     "binary_loss",
+    "both_sides",
     "class_sums",
     "confirmation_weights",
     "make_correction",

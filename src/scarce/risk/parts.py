@@ -30,8 +30,8 @@ class ClassSums(NamedTuple):
     """Σ_i ȳ_ik ℓ(−f_ik); zero for multi-class losses, which have no such part."""
     counts: Tensor
     """n_k, how many rows exclude k."""
-    n_rows: Tensor
-    """B, how many rows there are (a scalar)."""
+    n_rows: int
+    """B, how many rows there are."""
 
 
 class RiskParts(NamedTuple):
@@ -48,7 +48,7 @@ def class_sums(losses: Tensor, opposed: Tensor | None, excluded: Tensor) -> Clas
         excluded=(excluded * losses).sum(dim=0),
         opposed=losses.new_zeros(losses.shape[1]) if opposed is None else (excluded * opposed).sum(dim=0),
         counts=excluded.sum(dim=0),
-        n_rows=losses.new_tensor(len(losses)),
+        n_rows=len(losses),
     )
 
 
@@ -85,29 +85,33 @@ def risk_parts(
     >>> risk_parts(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5])).positive.tolist()
     [1.5, 1.0]
     """
-    everyone, excluded, opposed, counts, n_rows = sums
-    others = 1 - priors
-    if form != "batch" and rates is None:
-        raise MethodError(f"form={form!r} needs the rates of the whole data; pass rates=labels.rates.")
-    if form == "ht":
-        assert rates is not None
-        weight = others / torch.where(rates > 0, rates, torch.ones_like(rates))
-        positive, negative = (everyone - weight * excluded) / n_rows, weight * opposed / n_rows
-        present = rates > 0
-    else:
-        present = counts > 0
-        mean_excluded = excluded / counts.clamp(min=1)
-        negative = others * opposed / counts.clamp(min=1)
-        if form == "batch":
-            positive = everyone / n_rows - others * mean_excluded
-        elif form == "dataset":
-            assert rates is not None
-            mean_rest = (everyone - excluded) / (n_rows - counts).clamp(min=1)
-            positive = (rates - others) * mean_excluded + (1 - rates) * mean_rest
-        else:
-            raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
-    if absent == "keep":
-        return RiskParts(positive, negative)
-    if absent != "skip":
+    everyone, excluded, opposed = _weights(sums.counts, sums.n_rows, priors, form, rates, absent)
+    return RiskParts(everyone * sums.everyone - excluded * sums.excluded, opposed * sums.opposed)
+
+
+def _weights(
+    counts: Tensor, n_rows: int, priors: Tensor, form: Form, rates: Tensor | None, absent: Absent
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return a, b, c such that P_k = a_k Σ ℓ(f_k) − b_k Σ ȳ_k ℓ(f_k) and the N_k part is c_k Σ ȳ_k ℓ(−f_k)."""
+    if form not in ("batch", "dataset", "ht"):
+        raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
+    if absent not in ("skip", "keep"):
         raise MethodError(f"absent={absent!r} is unknown; expected 'skip' or 'keep'.")
-    return RiskParts(positive * present, negative * present)
+    if form == "batch":
+        present = counts > 0
+        excluded = opposed = (1 - priors) / counts.clamp(min=1)
+        everyone = torch.full_like(priors, 1 / n_rows)
+    else:
+        if rates is None:
+            raise MethodError(f"form={form!r} needs the rates of the whole data; pass rates=labels.rates.")
+        if form == "ht":
+            present = rates > 0
+            excluded = opposed = (1 - priors) / (n_rows * rates.where(present, torch.ones_like(rates)))
+            everyone = torch.full_like(priors, 1 / n_rows)
+        else:
+            present = counts > 0
+            opposed = (1 - priors) / counts.clamp(min=1)
+            everyone = (1 - rates) / (n_rows - counts).clamp(min=1)
+            excluded = everyone + (1 - priors - rates) / counts.clamp(min=1)
+    # The sums over N_k of an absent class are zero, so only its sum over everyone has to go.
+    return everyone if absent == "keep" else everyone * present, excluded, opposed

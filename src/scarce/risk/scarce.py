@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from scarce.risk.binary import binary_loss
+from scarce.risk.binary import both_sides
 from scarce.risk.corrections import Correction, make_correction
 from scarce.risk.multiclass import multiclass_loss
 from scarce.risk.parts import Absent, Form, class_sums, risk_parts
@@ -49,8 +49,7 @@ def scarce_risk(
     >>> round(scarce_risk(logits, excluded, torch.full((3,), 1 / 3), absent="keep").item(), 4)
     0.9996
     """
-    ell = binary_loss(loss)
-    sums = class_sums(ell(logits), ell(-logits), excluded)
+    sums = class_sums(*both_sides(loss, logits), excluded)
     parts = risk_parts(sums, priors, form=form, rates=rates, absent=absent)
     correct = make_correction(correction) if isinstance(correction, str) else correction
     return correct(parts).sum()

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from scarce.errors import MethodError
+
 if TYPE_CHECKING:
     from scarce.training.run import Run
 
 __all__ = ["Callback", "EarlyStopping", "Measure", "ProgressBar"]
+
+
+_NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "weights": {}}
 
 
 class Callback:
@@ -49,7 +54,7 @@ class Measure(Callback):
 
     def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
         """Measure."""
-        record[self.name] = self.function(run)
+        record[self.name] = float(self.function(run))
 
 
 class EarlyStopping(Callback):
@@ -64,11 +69,23 @@ class EarlyStopping(Callback):
     """
 
     def __init__(self, name: str, patience: int) -> None:
+        if patience < 1:
+            raise MethodError(f"patience={patience}; expected a whole number of at least 1.")
         self.name, self.patience = name, patience
-        self.best: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "weights": {}}
+        self.best = dict(_NOTHING_YET)
+
+    def on_start(self, run: "Run") -> None:
+        """Forget an earlier run, unless this one goes on from a checkpoint."""
+        if run.epoch == 0:
+            self.best = dict(_NOTHING_YET)
 
     def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
         """Compare, and keep the weights if they are the best so far."""
+        if self.name not in record:
+            raise MethodError(
+                f"early stopping looks for {self.name!r}, but an epoch records {', '.join(record)}; "
+                f"put Measure({self.name!r}, ...) before it."
+            )
         if record[self.name] > self.best["value"]:
             self.best = {"value": record[self.name], "epoch": run.epoch, "weights": deepcopy(run.weights())}
         run.stop = run.stop or run.epoch - self.best["epoch"] >= self.patience

@@ -1,9 +1,12 @@
 """Checkpoints: everything a run needs to go on, in one safetensors file that is either whole or not there."""
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -33,8 +36,9 @@ def save_state(path: str | Path, state: dict[str, Any]) -> None:
 
     def pack(value: Any, place: str) -> Any:
         if isinstance(value, Tensor):
-            tensors[place] = value.detach().cpu().contiguous().clone()
-            return {_TENSOR: place}
+            name = f"{len(tensors)} {place}"  # the number keeps apart {"a": {"b.c": …}} and {"a.b": {"c": …}}
+            tensors[name] = value.detach().cpu().contiguous().clone()
+            return {_TENSOR: name}
         if isinstance(value, dict):
             return {
                 "keys": list(value),
@@ -42,12 +46,19 @@ def save_state(path: str | Path, state: dict[str, Any]) -> None:
             }
         if isinstance(value, (list, tuple)):
             return [pack(item, f"{place}.{number}") for number, item in enumerate(value)]
-        return value
+        if isinstance(value, np.generic):
+            return value.item()
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        raise FileError(
+            f"{path} cannot hold {place}, a {type(value).__name__}; expected dicts, lists, numbers, text or tensors."
+        )
 
     skeleton = json.dumps(pack(state, "state"))
+    metadata = {"format": _FORMAT, "skeleton": skeleton, "checksum": _checksum(skeleton, tensors)}
     with written_aside(path, force=True) as aside:
         try:
-            save_file(tensors, aside, metadata={"format": _FORMAT, "skeleton": skeleton})
+            save_file(tensors, aside, metadata=metadata)
         except (OSError, SafetensorError) as error:
             raise FileError(
                 f"{path} cannot be written ({error}); an earlier version of it is kept."
@@ -63,9 +74,11 @@ def load_state(path: str | Path) -> dict[str, Any]:
             if metadata.get("format") != _FORMAT:
                 raise FileError(f"{path} is no checkpoint of scarce; choose another path.")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            skeleton = json.loads(metadata["skeleton"])
-    except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
+    except (SafetensorError, OSError) as error:
         raise FileError(f"{path} is damaged ({error}); delete it to start anew.") from error
+    skeleton = metadata.get("skeleton", "")
+    if metadata.get("checksum") != _checksum(skeleton, tensors):
+        raise FileError(f"{path} is damaged (its checksum is wrong); delete it to start anew.")
 
     def unpack(value: Any) -> Any:
         if isinstance(value, list):
@@ -76,4 +89,12 @@ def load_state(path: str | Path) -> dict[str, Any]:
             return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
         return value
 
-    return unpack(skeleton)  # type: ignore[no-any-return]
+    return unpack(json.loads(skeleton))  # type: ignore[no-any-return]
+
+
+def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
+    """Safetensors notices a file cut short, but not a changed byte among the numbers."""
+    value = zlib.crc32(skeleton.encode())
+    for name in sorted(tensors):
+        value = zlib.crc32(tensors[name].reshape(-1).view(torch.uint8).numpy().data, value)
+    return f"{value:08x}"

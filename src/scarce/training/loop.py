@@ -1,9 +1,8 @@
 """The one training loop."""
 
-import hashlib
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from scarce.errors import DivergedError, FeatureError
+from scarce.errors import DivergedError, FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
 from scarce.training.callbacks import Callback
 from scarce.training.history import History
+from scarce.training.identity import identity_of
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.run import Run
-from scarce.training.sources import Source, as_source
+from scarce.training.sources import Source, as_source, float_dtype
 
 __all__ = ["train"]
 
@@ -84,12 +84,16 @@ def train(
         raise FeatureError(
             f"there are {len(source)} rows of inputs and {labels.n_examples} of labels; expected one each."
         )
-    method.prepare(Problem(labels, _tensor(priors), _tensor(transition), make_model))
+    problem = Problem(labels, _tensor(priors, "priors"), _tensor(transition, "transition"), make_model)
+    with _seeded(recipe.seed):
+        method.prepare(problem)
     model.to(device)
-    method.to(device, next((weight.dtype for weight in model.parameters()), torch.get_default_dtype()))
-    optimizer = recipe.make_optimizer([*model.parameters(), *method.parameters()])
-    run = Run(model, method, recipe, optimizer, callbacks)
-    identity = _identity(run, source, labels, priors)
+    method.to(device, float_dtype(model))
+    parameters = [*model.parameters(), *method.parameters()]
+    if not any(weight.requires_grad for weight in parameters):
+        raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
+    run = Run(model, method, recipe, recipe.make_optimizer(parameters), callbacks)
+    identity = {} if checkpoint is None else identity_of(run, source, problem)
     if checkpoint is not None and Path(checkpoint).exists():
         run.resume(Path(checkpoint), identity)
 
@@ -100,11 +104,10 @@ def train(
             started = time.perf_counter()
             loss = _train_epoch(run, source, labels, torch.device(device))
             run.epoch += 1
-            rate = optimizer.param_groups[0]["lr"]
             record = {
                 "epoch": run.epoch,
                 "loss": loss,
-                "learning_rate": rate,
+                "learning_rate": run.optimizer.param_groups[0]["lr"],
                 "seconds": time.perf_counter() - started,
             }
             for callback in callbacks:
@@ -127,13 +130,14 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
     losses = torch.empty(len(indices))
     run.model.train()
-    with torch.random.fork_rng():
-        torch.manual_seed(model_seed)
-        for step, (index, inputs) in enumerate(zip(indices, source.batches(indices), strict=True)):
+    with _seeded(model_seed):
+        batches = source.batches(indices, float_dtype(run.model))
+        for step, (index, inputs) in enumerate(zip(indices, batches, strict=True)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.rate_at((run.epoch + step / len(indices)) / recipe.epochs)
             inputs = inputs.to(device)
             logits = run.model(inputs)
+            _refuse_other_shape(logits, (len(index), labels.n_classes))
             excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(logits)
             known = None if confirmed is None else confirmed[index].to(device)
             batch = Batch(inputs, excluded, index, known)
@@ -148,6 +152,14 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     return losses.mean().item()
 
 
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Draw from this seed inside the block, and leave the user's own random state as it was."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
 def _batches(n_rows: int, batch_size: int, seed: int) -> list[Tensor]:
     """Split a random order of the rows; a last row alone joins the batch before it (batch norm needs two)."""
     order = torch.randperm(n_rows, generator=torch.Generator().manual_seed(seed))
@@ -157,28 +169,32 @@ def _batches(n_rows: int, batch_size: int, seed: int) -> list[Tensor]:
     return batches
 
 
-def _refuse_divergence(losses: Tensor, run: Run) -> None:
-    if not losses.isfinite().all():
-        step = int((~losses.isfinite()).nonzero()[0])
-        raise DivergedError(
-            f"the loss became {losses[step].item()} at step {step + 1} of epoch {run.epoch + 1}; try a smaller learning "
-            f"rate than {run.recipe.learning_rate:g} (--learning-rate), scaled features, or a bounded loss such as "
-            "loss='sigmoid'. The last checkpoint, if one was asked for, is kept."
+def _refuse_other_shape(logits: Any, expected: tuple[int, int]) -> None:
+    """A single column would be broadcast over the classes without a word."""
+    got = getattr(logits, "shape", type(logits).__name__)
+    if got != expected:
+        raise MethodError(
+            f"the model returns {tuple(got) if isinstance(got, torch.Size) else got} for {expected[0]} rows; "
+            f"expected a tensor of shape {expected}, one logit per class."
         )
 
 
-def _identity(run: Run, source: Source, labels: ComplementaryLabels, priors: Any) -> dict[str, Any]:
-    """Return what two runs must share for one to go on where the other stopped."""
-    said = hashlib.sha256(labels.indptr.tobytes() + labels.indices.tobytes() + labels.confirmed.tobytes())
-    return {
-        "recipe": asdict(run.recipe),
-        "method": [run.method.facts.name, {name: str(value) for name, value in run.method.params.items()}],
-        "model": [[name, list(value.shape)] for name, value in run.model.state_dict().items()],
-        "inputs": source.fingerprint(),
-        "labels": said.hexdigest()[:16],
-        "priors": None if priors is None else np.asarray(priors, float).tolist(),
-    }
+def _refuse_divergence(losses: Tensor, run: Run) -> None:
+    if not losses.isfinite().all():
+        step = int((~losses.isfinite()).nonzero()[0])
+        what = f"the loss became {losses[step].item()} at step {step + 1} of epoch {run.epoch + 1}"
+    elif not all(weight.isfinite().all() for weight in run.model.parameters()):
+        what = f"weights became infinite or NaN in the last step of epoch {run.epoch + 1}"
+    else:
+        return
+    raise DivergedError(
+        f"{what}; try a smaller learning rate than {run.recipe.learning_rate:g} (--learning-rate), scaled features, "
+        "or a bounded loss such as loss='sigmoid'. The last checkpoint, if one was asked for, is kept."
+    )
 
 
-def _tensor(values: Any) -> Tensor | None:
-    return None if values is None else torch.as_tensor(np.asarray(values, float))
+def _tensor(values: Any, name: str) -> Tensor | None:
+    try:
+        return None if values is None else torch.as_tensor(np.asarray(values, float))
+    except (TypeError, ValueError):
+        raise MethodError(f"{name} is {values!r}; expected an array of numbers.") from None

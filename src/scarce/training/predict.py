@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from scarce.training.sources import as_source
+from scarce.training.sources import as_source, float_dtype
 
 __all__ = ["predict_logits"]
 
@@ -27,6 +27,7 @@ def predict_logits(
     try:
         with torch.no_grad():
             indices = list(torch.arange(len(source)).split(batch_size))  # type: ignore[no-untyped-call]
-            return torch.cat([model(rows.to(device)).cpu() for rows in source.batches(indices)])
+            batches = source.batches(indices, float_dtype(model))
+            return torch.cat([model(rows.to(device)).cpu() for rows in batches])
     finally:
         model.train(was_training)

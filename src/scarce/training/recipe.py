@@ -4,12 +4,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import nn
 
 from scarce.errors import MethodError
 
 __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
+
+_NUMBERS = (int, float, np.integer, np.floating)
+_LARGEST = 2**32 - 1  # of a seed, as in numpy
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,16 @@ class Recipe:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
             value = getattr(self, name)
-            if value != int(value) or value < least:
-                raise MethodError(f"{name}={value}; expected a whole number of at least {least}.")
+            if not (isinstance(value, _NUMBERS) and least <= value <= _LARGEST and value == int(value)):
+                raise MethodError(
+                    f"{name}={value!r}; expected a whole number of at least {least} and at most {_LARGEST}."
+                )
+            object.__setattr__(self, name, int(value))
         for name in ("learning_rate", "weight_decay"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise MethodError(f"{name}={value}; expected a number of at least 0.")
+            if not (isinstance(value, _NUMBERS) and 0 <= value < math.inf):
+                raise MethodError(f"{name}={value!r}; expected a number of at least 0.")
+            object.__setattr__(self, name, float(value))
         if self.optimizer not in ("adam", "sgd"):
             raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
         if self.schedule not in ("cosine", "constant"):

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from scarce.errors import FileError
 from scarce.methods import Method
 from scarce.training.callbacks import Callback
 from scarce.training.checkpoint import load_state, save_state
 from scarce.training.history import History
+from scarce.training.identity import refuse_other_run
 from scarce.training.recipe import Recipe
 
 __all__ = ["Run"]
@@ -50,6 +50,12 @@ class Run:
         self.model.load_state_dict(weights["model"])
         self.method.load_state_dict(weights["method"])
 
+    def stateful_callbacks(self) -> list[Callback]:
+        """Return the callbacks that a resumed run needs too; others, such as a progress bar, may come and go."""
+        return [
+            callback for callback in self.callbacks if type(callback).state_dict is not Callback.state_dict
+        ]
+
     def save(self, path: Path, identity: dict[str, Any]) -> None:
         """Write all that the run needs to go on."""
         state = {
@@ -59,22 +65,16 @@ class Run:
             "history": self.history.records,
             "weights": self.weights(),
             "optimizer": self.optimizer.state_dict(),
-            "callbacks": [callback.state_dict() for callback in self.callbacks],
+            "callbacks": [callback.state_dict() for callback in self.stateful_callbacks()],
         }
         save_state(path, state)
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
         """Go back to where a run of the same identity was when it last saved."""
         state = load_state(path)
-        for name, now in identity.items():
-            then = state["identity"].get(name)
-            if then != now:
-                raise FileError(
-                    f"{path} belongs to another run: its {name} is {then}, not {now}; "
-                    "delete it to start anew, or choose another checkpoint."
-                )
+        refuse_other_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
-        for callback, stored in zip(self.callbacks, state["callbacks"], strict=True):
+        for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
             callback.load_state_dict(stored)

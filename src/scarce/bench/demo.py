@@ -1,0 +1,195 @@
+"""The demonstration: handwritten digits learned from answers to "is it a 3?"."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from scarce.estimators.ordinary import labels_of_ordinary
+from scarce.labels import ComplementaryLabels
+from scarce.labels.answers import YES
+from scarce.methods import make_method
+from scarce.metrics import complementary_accuracy, complementary_risk
+from scarce.models import make_model
+from scarce.priors import PriorEstimate, priors_from_answers
+from scarce.simulate import ask
+from scarce.training import PAPER, Callback, Run, predict_logits, train
+
+__all__ = ["QUESTIONS", "AskedImage", "Demo", "DemoRun", "run_demo"]
+
+QUESTIONS = 3
+TEST_SHARE = 0.4
+_SHOWN_IMAGES = 8
+
+Watch = Callable[[str], Sequence[Callback]]
+
+
+@dataclass(frozen=True)
+class AskedImage:
+    """An image, and what was asked and answered about it: pairs of a digit and whether it is one."""
+
+    pixels: NDArray[np.uint8]
+    answers: tuple[tuple[int, bool], ...]
+
+
+@dataclass(frozen=True)
+class DemoRun:
+    """One way of learning, epoch by epoch.
+
+    Attributes
+    ----------
+    title, told : str
+        The name of the run, and what it was told about the training images.
+    risks : tuple of float
+        The uncorrected risk of the training images, from their exclusions.
+    accuracies : tuple of float
+        The true accuracy on the test images; a classifier's user could not know it.
+    estimates, standard_errors : tuple of float
+        The same accuracy, estimated from the exclusions of the test images alone.
+    """
+
+    title: str
+    told: str
+    risks: tuple[float, ...]
+    accuracies: tuple[float, ...]
+    estimates: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether, in the end, the true accuracy lies within two standard errors of the estimate.
+
+        Examples
+        --------
+        >>> DemoRun("a", "", (0.1,), (0.80,), (0.83,), (0.02,)).agrees
+        True
+        """
+        return abs(self.accuracies[-1] - self.estimates[-1]) <= 2 * self.standard_errors[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What was asked, what was learned from it, and how good that is."""
+
+    seed: int
+    epochs: int
+    n_test: int
+    images: tuple[AskedImage, ...]
+    labels: ComplementaryLabels
+    priors: PriorEstimate
+    frequencies: NDArray[np.float64]
+    corrected: DemoRun
+    uncorrected: DemoRun
+    with_yes: DemoRun
+    ordinary: DemoRun
+
+    @property
+    def runs(self) -> tuple[DemoRun, ...]:
+        """All runs, in the order to show them."""
+        return self.corrected, self.uncorrected, self.with_yes, self.ordinary
+
+
+def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: Watch = lambda title: ()) -> Demo:
+    """Ask about digits, learn from the answers in four ways, and judge each with and without the truth.
+
+    All runs begin with the same weights and follow the paper's recipe with its multi-layer perceptron.
+
+    Parameters
+    ----------
+    seed : int
+        Fixes the split, the questions and the training.
+    epochs : int
+        How long each run is trained.
+    watch : callable
+        From the title of a run to callbacks for it, such as a progress bar.
+
+    Examples
+    --------
+    >>> demo = run_demo(epochs=1)
+    >>> demo.labels.n_examples, demo.n_test, len(demo.runs)
+    (1078, 719, 4)
+    """
+    split_seed, ask_seed, test_seed, train_seed = np.random.SeedSequence(seed).generate_state(4).tolist()
+    pixels, truth = load_digits(return_X_y=True)
+    inputs, test_inputs, truth, test_truth = train_test_split(
+        (pixels / 16).astype(np.float32), truth, test_size=TEST_SHARE, random_state=split_seed, stratify=truth
+    )
+    labels = ask(truth, questions=QUESTIONS, seed=ask_seed)
+    exclusions = replace(labels, confirmed=None, answers=None)
+    priors = priors_from_answers(labels)
+    judge = _Judge(
+        inputs, exclusions, test_inputs, ask(test_truth, questions=QUESTIONS, seed=test_seed), test_truth, priors
+    )
+    recipe = replace(PAPER, epochs=epochs, seed=train_seed)
+
+    def learn(title: str, told: str, method: str, known: ComplementaryLabels, pi: Any) -> DemoRun:
+        with torch.random.fork_rng():
+            torch.manual_seed(train_seed)
+            model = make_model("mlp", inputs.shape[1:], labels.n_classes)
+        callbacks = [judge, *watch(title)]
+        history = train(model, make_method(method), inputs, known, recipe, priors=pi, callbacks=callbacks)
+        return DemoRun(title, told, *(tuple(history[name]) for name in _Judge.names))
+
+    ordinary, _ = labels_of_ordinary(truth)
+    n_yes = int((labels.confirmed >= 0).sum())
+    return Demo(
+        seed=seed,
+        epochs=epochs,
+        n_test=len(test_truth),
+        images=_asked_images(inputs, labels),
+        labels=labels,
+        priors=priors,
+        frequencies=1 - ordinary.rates,
+        corrected=learn("SCARCE", "the “no” answers", "scarce", exclusions, priors.values),
+        uncorrected=learn(
+            "SCARCE uncorrected", "the “no” answers", "scarce-ure", exclusions, priors.values
+        ),
+        with_yes=learn(
+            "SCARCE with “yes”", f"“no” answers and {n_yes:,} “yes”", "scarce", labels, priors.values
+        ),
+        ordinary=learn("Ordinary labels", "every true label", "scarce", ordinary, 1 - ordinary.rates),
+    )
+
+
+class _Judge(Callback):
+    """Records after every epoch what a user could know of the model, and the truth beside it."""
+
+    names = ("risk", "accuracy", "estimate", "standard_error")
+
+    def __init__(
+        self,
+        inputs: NDArray[np.float32],
+        exclusions: ComplementaryLabels,
+        test_inputs: NDArray[np.float32],
+        test_labels: ComplementaryLabels,
+        test_truth: NDArray[Any],
+        priors: PriorEstimate,
+    ) -> None:
+        self.inputs, self.exclusions, self.priors = inputs, exclusions, priors.values
+        self.test_inputs, self.test_labels, self.test_truth = test_inputs, test_labels, test_truth
+
+    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+        scores = run.method.scores(predict_logits(run.model, self.test_inputs))
+        predicted = self.test_labels.classes[scores.argmax(dim=1).numpy()]
+        estimate = complementary_accuracy(predicted, self.test_labels, self.priors)
+        logits = predict_logits(run.model, self.inputs)
+        # With the loss that is trained on, so that the figure shows the very quantity that the uncorrected run minimises.
+        risk = complementary_risk(logits, self.exclusions, self.priors, loss="logistic")
+        accuracy = float((predicted == self.test_truth).mean())
+        record.update(zip(self.names, (risk, accuracy, estimate.value, estimate.standard_error), strict=True))
+
+
+def _asked_images(inputs: NDArray[np.float32], labels: ComplementaryLabels) -> tuple[AskedImage, ...]:
+    shown = []
+    for row in range(_SHOWN_IMAGES):
+        answers = labels[[row]].answers
+        assert answers is not None
+        asked = labels.classes[answers.class_index].tolist()
+        pixels = np.uint8(255 * inputs[row].reshape(8, 8))
+        shown.append(AskedImage(pixels, tuple(zip(asked, (answers.answer == YES).tolist(), strict=True))))
+    return tuple(shown)

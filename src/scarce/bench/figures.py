@@ -1,0 +1,135 @@
+"""Figures: numbers in, axes filled; colours that stay apart for colour-blind eyes and in grey."""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+__all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "new_axes"]
+
+# Okabe and Ito's palette, each colour with a line of its own.
+_LOOKS = (("#0072b2", "-"), ("#d55e00", "--"), ("#009e73", "-."), ("#4d4d4d", ":"))
+_INK, _FAINT = "#1f2933", "#d5dbe1"
+_STYLE = {
+    "axes.edgecolor": _FAINT,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.labelcolor": _INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 12,
+    "axes.titleweight": "bold",
+    "axes.titlepad": 10,
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "lines.linewidth": 2.0,
+    "svg.fonttype": "none",  # words stay words: smaller files, in the fonts of the reader
+    "svg.hashsalt": "scarce",  # the same figure gives the same file
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A number per epoch, from the first; with `spread`, a band of that half-width around `centre`."""
+
+    name: str
+    values: Sequence[float]
+    centre: Sequence[float] | None = None
+    spread: Sequence[float] | None = None
+
+
+@contextmanager
+def new_axes(width: float = 5.2, height: float = 3.8) -> Iterator[Axes]:
+    """Give the axes of a new figure of that size in inches, in the house style.
+
+    Examples
+    --------
+    >>> with new_axes() as axes:
+    ...     draw_risks(axes, [Curve("a", [1.0, -0.5])])
+    >>> figure_svg(axes.figure)[:4]
+    '<svg'
+    """
+    with matplotlib.rc_context(_STYLE):
+        yield Figure(figsize=(width, height)).subplots()
+
+
+def figure_svg(figure: Any) -> str:
+    """Return a figure as an SVG element; the same figure always gives the same text."""
+    text = io.StringIO()
+    with matplotlib.rc_context(_STYLE):
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :]
+
+
+def draw_priors(
+    axes: Axes,
+    classes: Sequence[Any],
+    estimates: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    truth: Sequence[float],
+) -> None:
+    """Draw the estimated prior of each class with its interval, and the true frequency beside it."""
+    places = np.arange(len(classes))
+    below, above = np.subtract(estimates, low), np.subtract(high, estimates)
+    axes.errorbar(
+        places,
+        estimates,
+        yerr=[below, above],
+        fmt="o",
+        color=_LOOKS[0][0],
+        elinewidth=2,
+        label="estimate, 95 % interval",
+    )
+    axes.plot(places, truth, "D", color=_LOOKS[1][0], fillstyle="none", markeredgewidth=1.8, label="truth")
+    axes.set(title="Share of each digit", xlabel="digit", ylim=(0, None), xticks=places, xticklabels=classes)
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    _legend_below(axes, columns=2)
+
+
+def draw_risks(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Draw risks over the epochs, with a line at zero, below which no true risk can be."""
+    for curve, (colour, line) in zip(curves, _LOOKS, strict=False):
+        axes.plot(_epochs(curve), curve.values, line, color=colour, label=curve.name)
+    axes.axhline(0, color=_INK, linewidth=1, zorder=1)
+    axes.set(title="Risk on the training answers", xlabel="epoch")
+    _legend_below(axes, columns=2)
+
+
+def draw_accuracies(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Draw accuracies over the epochs, and the band of each curve that has one."""
+    for curve, (colour, line) in zip(curves, _LOOKS, strict=False):
+        axes.plot(_epochs(curve), curve.values, line, color=colour, label=curve.name)
+        if curve.centre is not None and curve.spread is not None:
+            low, high = np.subtract(curve.centre, curve.spread), np.add(curve.centre, curve.spread)
+            axes.fill_between(_epochs(curve), low, high, color=colour, alpha=0.16, linewidth=0)
+    axes.set(title="Accuracy on the test images", xlabel="epoch", ylim=(0, 1.02))
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    _legend_below(axes, columns=2)
+
+
+def _epochs(curve: Curve) -> range:
+    return range(1, len(curve.values) + 1)
+
+
+def _legend_below(axes: Axes, columns: int) -> None:
+    axes.figure.legend(loc="outside lower left", ncols=columns)

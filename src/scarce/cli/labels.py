@@ -1,0 +1,110 @@
+"""``scarce labels``: look at labels, convert them, make some up from true classes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scarce.cli.options import (
+    ClassesOption,
+    ConflictOption,
+    ForceOption,
+    FormOption,
+    IdColumnOption,
+    SetOption,
+)
+from scarce.cli.settings import parse_classes, parse_settings, refuse_odd_types
+
+__all__ = ["convert", "describe", "processes", "simulate"]
+
+_LabelsArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Labels: .csv, .npz, .npy, .parquet, .json or .jsonl.", show_default=False
+    ),
+]
+_OutArgument = Annotated[
+    Path, typer.Argument(metavar="OUT", help="Where to write: .csv or .npz.", show_default=False)
+]
+
+
+def describe(
+    file: _LabelsArgument,
+    form: FormOption = None,
+    classes: ClassesOption = None,
+    conflict: ConflictOption = "raise",
+) -> None:
+    """Show what labels say, class by class."""
+    from scarce.cli.show import show_labels
+    from scarce.labels import read_labels
+
+    labels = read_labels(file, form=form, classes=parse_classes(classes), conflict=conflict)
+    show_labels(labels.summary())
+
+
+def convert(
+    file: _LabelsArgument,
+    out: _OutArgument,
+    form: FormOption = None,
+    classes: ClassesOption = None,
+    conflict: ConflictOption = "raise",
+    force: ForceOption = False,
+) -> None:
+    """Write labels as .csv (for people) or .npz (compact)."""
+    from scarce.labels import read_labels
+
+    labels = read_labels(file, form=form, classes=parse_classes(classes), conflict=conflict)
+    labels.save(out, force=force)
+    print(f"wrote the labels of {labels.n_examples:,} examples to {out}")
+
+
+def simulate(
+    truth: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TRUTH", help="True classes: .csv, .parquet, .npy or an idx file.", show_default=False
+        ),
+    ],
+    out: _OutArgument,
+    process: Annotated[
+        str, typer.Option(metavar="NAME", help="How labels come about; see `scarce labels processes`.")
+    ] = "uniform",
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same labels.")] = 0,
+    settings: SetOption = None,
+    classes: ClassesOption = None,
+    id_column: IdColumnOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Draw complementary labels from true classes."""
+    from dataclasses import replace
+
+    from scarce.datasets import read_truth
+    from scarce.simulate import simulate as draw
+
+    values, ids = read_truth(truth, id_column)
+    params = {"seed": seed, "classes": parse_classes(classes)} | parse_settings(settings)
+    with refuse_odd_types(params):
+        labels = draw(process, values, **params)
+    replace(labels, ids=ids).save(out, force=force)
+    print(f"wrote the labels of {labels.n_examples:,} examples to {out}")
+
+
+def processes() -> None:
+    """List the processes that can be simulated."""
+    from inspect import getdoc, signature
+
+    from scarce.cli.show import print_table
+    from scarce.simulate import PROCESSES
+
+    shared = ("y", "classes", "seed")
+    print_table(
+        ["name", "takes (--set)", "what it does"],
+        [
+            [
+                name,
+                ", ".join(param for param in signature(process).parameters if param not in shared) or "-",
+                (getdoc(process) or "").split("\n\n")[0].replace("\n", " "),
+            ]
+            for name, process in PROCESSES.items()
+        ],
+    )

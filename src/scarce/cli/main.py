@@ -1,0 +1,115 @@
+"""The command ``scarce``: its subcommands, and what becomes of errors."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from scarce import __version__
+from scarce.cli import labels
+from scarce.cli.methods import methods as demo  # TEMPORARY
+from scarce.cli.evaluate import evaluate
+from scarce.cli.methods import methods
+from scarce.cli.predict import predict
+from scarce.cli.train import train
+from scarce.errors import DivergedError, ScarceError
+
+__all__ = ["app", "main"]
+
+# Some versions of typer bring a click of their own, so its errors are reached through one that typer exports.
+_UsageError: Any = typer.BadParameter.__base__
+_MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+labels_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app.add_typer(labels_app, name="labels")
+
+for group, command, example in (
+    (labels_app, labels.describe, "scarce labels describe answers.csv"),
+    (
+        labels_app,
+        labels.convert,
+        "scarce labels convert not.npy labels.csv --form indicator --classes cat,cow",
+    ),
+    (
+        labels_app,
+        labels.simulate,
+        "scarce labels simulate truth.csv labels.csv --process scar --set rates=0.3",
+    ),
+    (labels_app, labels.processes, "scarce labels processes"),
+    (app, train, "scarce train photos.csv --labels answers.csv --out model"),
+    (app, predict, "scarce predict model new-photos.csv --out predicted.csv"),
+    (app, evaluate, "scarce evaluate model held-out.csv --labels held-out-answers.csv"),
+    (app, methods, "scarce methods"),
+    (app, demo, "scarce demo"),
+):
+    group.command(epilog=f"Example: {example}")(command)
+
+
+@app.callback(invoke_without_command=True)
+def _scarce(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Learn a classifier from what each example is not."""
+    if version:
+        print(f"scarce {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@labels_app.callback(invoke_without_command=True)
+def _labels(context: typer.Context) -> None:
+    """Look at labels, convert them, make some up."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0 all went well; 1 it could not be done, though the command was right: training diverged, the disk is full,
+    memory is short; 2 a mistake in the command or in what it was given; 130 interrupted. An error is one line on
+    the standard error stream.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    scarce ...
+    0
+    """
+    try:
+        code = app(arguments, prog_name="scarce", standalone_mode=False)
+        sys.stdout.flush()
+    except _UsageError as error:
+        return _fail(f"{error.format_message().rstrip('.')}; see {_path_of(error)} --help", 2)
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except MemoryError:
+        return _fail("the memory of this machine does not suffice; use fewer examples or a smaller model", 1)
+    except ScarceError as error:
+        failed = isinstance(error, DivergedError) or _is_machine_failure(error.__cause__)
+        return _fail(str(error), 1 if failed else 2)
+    except OSError as error:
+        return _fail(str(error), 1 if _is_machine_failure(error) else 2)
+    except ValueError as error:  # of scikit-learn, which explains itself in the first line
+        return _fail(str(error).partition("\n")[0], 2)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    print("error:", " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def _is_machine_failure(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno in _MACHINE_FAILURES
+
+
+def _path_of(error: Any) -> str:
+    return error.ctx.command_path if error.ctx else "scarce"

@@ -1,0 +1,82 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+__all__ = [
+    "ClassesOption",
+    "ConflictOption",
+    "FeaturesArgument",
+    "ForceOption",
+    "FormOption",
+    "IdColumnOption",
+    "ImageSizeOption",
+    "JoinOption",
+    "ModelArgument",
+    "SetOption",
+]
+
+FeaturesArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FEATURES",
+        help="A table (.csv, .parquet), an array (.npy, .npz), an idx file, or a folder of images.",
+        show_default=False,
+    ),
+]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A folder that `scarce train` wrote.", show_default=False)
+]
+FormOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORM",
+        help="What the labels file means, if its header does not say: answers, answer-matrix, lists, indicator "
+        "(1 is 'not this class'), candidates (1 is 'still possible'), single, columns, "
+        "label-studio-excluded, label-studio-answer, prodigy.",
+        show_default=False,
+    ),
+]
+ClassesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,C",
+        help="All classes in order, if the labels file does not name them; 10 stands for 0 to 9.",
+        show_default=False,
+    ),
+]
+ConflictOption = Annotated[
+    Literal["raise", "drop", "majority"],
+    typer.Option(help="What to do when answers contradict each other."),
+]
+JoinOption = Annotated[
+    Literal["exact", "inner", "left"],
+    typer.Option(
+        help="When ids differ: refuse, keep the examples with both features and labels, or count features without "
+        "labels as unlabelled.",
+    ),
+]
+IdColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The column with the ids in tables of features and of true classes; by default example_id or id.",
+        show_default=False,
+    ),
+]
+ImageSizeOption = Annotated[
+    str | None,
+    typer.Option(metavar="32x32", help="Resize the images of a folder.", show_default=False),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A parameter of the above; a list as 0.1,0.2, a matrix as the name of an .npy file. May be repeated.",
+        show_default=False,
+    ),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]

@@ -1,0 +1,62 @@
+"""``scarce predict``: the most likely class of every example, as CSV."""
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from scarce.cli.inputs import load_model, read_inputs
+from scarce.cli.options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
+
+if TYPE_CHECKING:
+    from scarce.datasets import Features
+    from scarce.estimators import ScarceClassifier
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: ModelArgument,
+    features: FeaturesArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Where to write; by default the terminal.", show_default=False),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Add the probability of every class.")] = False,
+    id_column: IdColumnOption = None,
+    image_size: ImageSizeOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Predict the class of every example."""
+    from scarce.files import written_aside
+
+    if out is None:
+        classifier, names = load_model(model)
+        _write(classifier, read_inputs(features, id_column, image_size, names), sys.stdout, every)
+        return
+    with written_aside(out, force=force) as aside:  # first, so that no time is lost if it cannot be written
+        classifier, names = load_model(model)
+        inputs = read_inputs(features, id_column, image_size, names)
+        with aside.open("w", encoding="utf-8", newline="") as file:
+            _write(classifier, inputs, file, every)
+    print(f"wrote {len(inputs.values):,} predictions to {out}")
+
+
+def _write(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
+    """Write one row per example: its id (or row number), the class, its probability."""
+    from scarce.labels.classes import lookup_codes
+
+    # Not the arg-max of the probabilities: where several are rounded to one, only the scores tell them apart.
+    best = lookup_codes(model.predict(features.values), model.classes_)
+    probabilities = model.predict_proba(features.values)
+    names = [str(name) for name in model.classes_.tolist()]
+    ids = range(len(best)) if features.ids is None else features.ids.tolist()
+    header = ["row" if features.ids is None else "example_id", "class", "probability"]
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header + [f"p_{name}" for name in names] * every)
+    for row, code, shares in zip(ids, best.tolist(), probabilities.tolist(), strict=True):
+        writer.writerow(
+            [row, names[code], f"{shares[code]:.6g}"] + [f"{share:.6g}" for share in shares] * every
+        )

@@ -1,0 +1,90 @@
+"""Tables for people, no wider than their terminal."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scarce.labels import LabelSummary
+    from scarce.priors import PriorEstimate
+
+__all__ = ["print_table", "show_labels", "show_truth"]
+
+_WIDTH = 100
+_SHOWN = 20
+_SOURCES = {
+    "given": "as given",
+    "uniform": "taken as equal; if you know better, pass --priors",
+    "answers": 'from the share of "yes" among the answers',
+}
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> None:
+    """Print a table of at most 100 columns; the last `numbers` of its columns are flush right, as numbers are.
+
+    Examples
+    --------
+    >>> print_table(["class", "excluded"], [["cat", "12"], ["dog", "7"]], numbers=1)
+    class  excluded
+    cat          12
+    dog           7
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
+    # Names are printed as they are: rich would read [bold] and :cat: as commands.
+    console = Console(width=width, markup=False, emoji=False, highlight=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for place, column in enumerate(columns):
+        is_number = place >= len(columns) - numbers
+        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) -> None:
+    """Print what is known, per class and per example, and the priors that go with it."""
+    from scarce.labels.classes import some
+
+    n, sizes = summary.n_examples, summary.examples_by_exclusions
+    print(
+        f"{n:,} examples, {summary.n_classes:,} classes, {summary.n_exclusions:,} exclusions "
+        f"({summary.n_exclusions / n:.2f} per example, {sizes[0]:,} examples without any)"
+    )
+    if summary.n_answers:
+        print(f"{summary.n_answers:,} answers, {summary.n_skipped:,} of them skipped")
+    if summary.n_confirmed:
+        print(f"{summary.n_confirmed:,} examples are confirmed to be of a class")
+    columns = ["class", "excluded by", "share"]
+    rows = [
+        [str(name), f"{count:,}", f"{rate:.3f}"]
+        for name, count, rate in zip(summary.classes, summary.counts, summary.rates, strict=True)
+    ]
+    if priors is not None:
+        columns.append("prior")
+        for row, value in zip(rows, priors.values, strict=True):
+            row.append(f"{value:.3f}")
+    _print_some(columns, rows)
+    never = [name for name, count in zip(summary.classes, summary.counts, strict=True) if not count]
+    if never:
+        print(f"never excluded, so that nothing is known against it: {some(never)}")
+    if priors is not None:
+        print(f"priors: {_SOURCES[priors.source]}")
+
+
+def show_truth(classes: Iterable[object], counts: Sequence[int]) -> None:
+    """Print how many examples are of each class."""
+    n = sum(counts)
+    print(f"{n:,} examples, {len(counts):,} classes, ordinary labels")
+    _print_some(
+        ["class", "examples", "share"],
+        [[str(name), f"{count:,}", f"{count / n:.3f}"] for name, count in zip(classes, counts, strict=True)],
+    )
+
+
+def _print_some(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print_table(columns, rows[:_SHOWN], numbers=len(columns) - 1)
+    if len(rows) > _SHOWN:
+        print(f"... and {len(rows) - _SHOWN:,} more classes")

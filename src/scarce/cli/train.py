@@ -1,0 +1,231 @@
+"""``scarce train``: features and labels in, a saved classifier out."""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scarce.cli.inputs import Join, join_labels, read_confirmed
+from scarce.cli.options import (
+    ClassesOption,
+    ConflictOption,
+    FeaturesArgument,
+    ForceOption,
+    FormOption,
+    IdColumnOption,
+    ImageSizeOption,
+    JoinOption,
+    SetOption,
+)
+from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
+from scarce.errors import FileError, LabelError, MethodError
+
+if TYPE_CHECKING:
+    from scarce.datasets import Features
+    from scarce.estimators import ScarceClassifier
+
+__all__ = ["train"]
+
+
+def train(
+    features: FeaturesArgument,
+    labels: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="What each example is not: .csv, .npz, .npy, .parquet, .json or .jsonl.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="MODEL", help="The folder to write the model to.", show_default=False)
+    ],
+    form: FormOption = None,
+    classes: ClassesOption = None,
+    conflict: ConflictOption = "raise",
+    join: JoinOption = "exact",
+    id_column: IdColumnOption = None,
+    image_size: ImageSizeOption = None,
+    ordinary: Annotated[
+        bool, typer.Option("--ordinary", help="The labels file holds true classes instead.")
+    ] = False,
+    method: Annotated[str, typer.Option(metavar="NAME", help="See `scarce methods`.")] = "scarce",
+    settings: SetOption = None,
+    module: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The network: linear, mlp, or lenet for images."),
+    ] = "mlp",
+    priors: Annotated[
+        str,
+        typer.Option(
+            metavar="PRIORS",
+            help="Shares of the classes: auto, uniform, answers, cat=0.3,dog=0.7, or a JSON file with them.",
+        ),
+    ] = "auto",
+    recipe: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="annealed (the learning rate falls to zero) or paper (200 epochs at a constant rate).",
+        ),
+    ] = "annealed",
+    epochs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How often to go through the data.", show_default=False),
+    ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Examples per step; the default is 256.", show_default=False),
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(metavar="X", help="The default is 0.001.", show_default=False)
+    ] = None,
+    weight_decay: Annotated[
+        float | None, typer.Option(metavar="X", help="The default is 0.00001.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same model.")] = 0,
+    device: Annotated[
+        str, typer.Option(metavar="NAME", help="Where to compute, such as cpu or cuda.")
+    ] = "cpu",
+    no_standardize: Annotated[
+        bool,
+        typer.Option(
+            "--no-standardize",
+            help="Leave the columns of a table as they are, instead of scaling them to mean 0 and deviation 1.",
+        ),
+    ] = False,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping",
+            help="Hold some examples out and keep the epoch that does best on them; needs no true labels.",
+        ),
+    ] = False,
+    validation_fraction: Annotated[
+        float, typer.Option(metavar="X", help="The share that is held out.")
+    ] = 0.1,
+    patience: Annotated[int, typer.Option(metavar="N", min=1, help="Epochs to wait for a better one.")] = 10,
+    force: ForceOption = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw away the checkpoint of an interrupted run.")
+    ] = False,
+) -> None:
+    """Learn a classifier from complementary labels.
+
+    Examples are matched by id where features and labels have ids, else by their order. An interrupted run goes on
+    where it was when the same command is given again.
+    """
+    params, shares = parse_settings(settings), parse_priors(priors)
+    _check_place(out, force)
+    from scarce.datasets import read_features
+    from scarce.estimators import ScarceClassifier
+    from scarce.methods import make_method
+
+    with refuse_odd_types(params):
+        make_method(method, **params)
+    _check_device(device)
+    table = read_features(features, id_column=id_column, image_size=image_size)
+    if ordinary:
+        if form is not None or classes is not None:
+            raise LabelError(
+                "--form and --classes are for complementary labels; leave them out with --ordinary."
+            )
+        target, rows = _read_ordinary(labels, table, join, id_column)
+    else:
+        given = parse_classes(classes)
+        target, rows = _read_complementary(
+            labels, table, join, shares, form=form, classes=given, conflict=conflict
+        )
+    checkpoint = Path(f"{out}.checkpoint")
+    if restart:
+        checkpoint.unlink(missing_ok=True)
+    classifier = ScarceClassifier(
+        method, module, shares, "ordinary" if ordinary else "complementary", method_params=params,
+        recipe=recipe, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
+        weight_decay=weight_decay, standardize=not no_standardize, early_stopping=early_stopping,
+        validation_fraction=validation_fraction, patience=patience, checkpoint=checkpoint, device=device,
+        random_state=seed, verbose=sys.stderr.isatty(),
+    )  # fmt: skip
+    _fit(classifier, table.values[rows], target, checkpoint)
+    if table.names is not None:
+        import numpy as np
+
+        classifier.feature_names_in_ = np.array(table.names, dtype=object)
+    classifier.save(out, force=force)
+    checkpoint.unlink(missing_ok=True)
+    _tell(classifier, out)
+
+
+def _check_place(out: Path, force: bool) -> None:
+    """Refuse an output that could not be written in the end, before time is spent on it."""
+    try:
+        if out.exists() and not force:
+            raise FileError(f"{out} exists; choose another name, or pass --force to replace it.")
+        is_other = not (out / "classifier.json").exists() and (not out.is_dir() or any(out.iterdir()))
+        if out.exists() and is_other:
+            raise FileError(f"{out} is no saved classifier and is not replaced; choose another name.")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}."):
+            pass
+    except OSError as error:
+        raise FileError(f"{out} cannot be written: {error.strerror or error}.") from error
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise MethodError(f"--device {device} cannot be used: {reason}; try --device cpu.") from error
+
+
+def _read_complementary(
+    path: Path, table: "Features", join: Join, priors: Any, **options: Any
+) -> tuple[Any, Any]:
+    from scarce.cli.show import show_labels
+    from scarce.labels import read_labels
+    from scarce.priors import resolve_priors
+
+    labels, rows = join_labels(read_labels(path, **options), table, join)
+    show_labels(labels.summary(), resolve_priors(priors, labels))
+    return labels, rows
+
+
+def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
+    from scarce.cli.show import show_truth
+
+    truth, rows = join_labels(read_confirmed(path, id_column), table, join)
+    codes = truth.confirmed
+    if (codes < 0).any():
+        raise LabelError("--join left leaves rows without a true class; with --ordinary choose --join inner.")
+    show_truth(truth.classes, [int((codes == code).sum()) for code in range(truth.n_classes)])
+    return truth.classes[codes], rows
+
+
+def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: Path) -> None:
+    from scarce.training.checkpoint import load_state
+
+    if checkpoint.exists():
+        print(f"going on after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
+    try:
+        sys.stdout.flush()
+        classifier.fit(inputs, target)
+    except KeyboardInterrupt:
+        done = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
+        print(f"interrupted after epoch {done}; run the same command again to go on", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def _tell(classifier: "ScarceClassifier", out: Path) -> None:
+    history = classifier.history_
+    facts = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
+    if classifier.early_stopping:
+        values = history["validation_accuracy"]
+        best = max(values)
+        facts += f", best accuracy on held-out labels {best:.4f} after epoch {values.index(best) + 1}"
+    print(f"trained {facts}")
+    print(f"saved the model to {out}")

@@ -1,0 +1,90 @@
+"""What labels must fulfil, however they were made; broken rules are named with their row and the fix."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scarce.errors import LabelError
+
+if TYPE_CHECKING:
+    from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["refuse_contradictions"]
+
+
+def refuse_contradictions(labels: "ComplementaryLabels") -> None:
+    """Raise a `LabelError` for labels that are malformed or contradict themselves."""
+    _refuse_broken_rows(labels)
+    _refuse_odd_columns(labels)
+    _refuse_broken_answers(labels)
+    q = labels.n_classes
+    full = labels.per_example >= q
+    if full.any():
+        raise LabelError(
+            f"{labels.name_of(int(np.argmax(full)))} excludes every class, but it must be one of them; "
+            "remove a wrong exclusion, or add the missing class to classes."
+        )
+    clash = labels.indices == np.repeat(labels.confirmed, labels.per_example)
+    if clash.any():
+        row = int(np.searchsorted(labels.indptr, np.argmax(clash), side="right")) - 1
+        raise LabelError(
+            f"{labels.name_of(row)} is confirmed as {labels.classes[labels.confirmed[row]]} and excludes it too; "
+            "keep one of the two."
+        )
+
+
+def _refuse_broken_rows(labels: "ComplementaryLabels") -> None:
+    indptr, indices = labels.indptr, labels.indices
+    if indptr.ndim != 1 or len(indptr) < 2:
+        raise LabelError("the labels have no rows; expected at least one example.")
+    if indptr[0] != 0 or indptr[-1] != indices.size or (labels.per_example < 0).any():
+        raise LabelError("indptr does not divide indices into rows; make labels with a converter (from_...).")
+    if indices.size and (indices.min() < 0 or indices.max() >= labels.n_classes):
+        raise LabelError(
+            f"indices reach from {indices.min()} to {indices.max()}; expected 0 to {labels.n_classes - 1}."
+        )
+    rising = indices[1:] > indices[:-1]
+    starts = indptr[1:-1]
+    rising[starts[(starts > 0) & (starts < indices.size)] - 1] = True
+    if not rising.all():
+        raise LabelError(
+            "indices are not sorted and distinct in every row; make labels with a converter (from_...)."
+        )
+
+
+def _refuse_odd_columns(labels: "ComplementaryLabels") -> None:
+    n, q = labels.shape
+    for name, column in (("ids", labels.ids), ("confirmed", labels.confirmed)):
+        if column is not None and column.shape != (n,):
+            raise LabelError(
+                f"{name} has shape {column.shape}, but there are {n} examples; pass one value per example."
+            )
+    if labels.ids is not None and len(np.unique(labels.ids)) < n:
+        values, counts = np.unique(labels.ids, return_counts=True)
+        first, second = np.nonzero(labels.ids == values[np.argmax(counts)])[0][:2]
+        raise LabelError(
+            f"the id {labels.ids[first]} stands at {counts.max()} examples, rows {first} and {second} among them; "
+            "ids must be distinct: correct or leave out one of them."
+        )
+    if labels.confirmed.min() < -1 or labels.confirmed.max() >= q:
+        raise LabelError(
+            f"confirmed reaches from {labels.confirmed.min()} to {labels.confirmed.max()}; expected -1 to {q - 1}."
+        )
+
+
+def _refuse_broken_answers(labels: "ComplementaryLabels") -> None:
+    table = labels.answers
+    if table is None or len(table) == 0:
+        return
+    columns = {
+        "example": (table.example, 0, labels.n_examples - 1),
+        "class_index": (table.class_index, 0, labels.n_classes - 1),
+        "answer": (table.answer, -1, 1),
+    }
+    for name, (column, low, high) in columns.items():
+        if column.shape != table.annotator.shape or column.min() < low or column.max() > high:
+            raise LabelError(
+                f"the column {name!r} of the answers has another length than the others or values outside {low} to {high}."
+            )
+    if (np.diff(table.example) < 0).any():
+        raise LabelError("the answers are not in the order of their examples; make them with Answers.make.")

@@ -1,0 +1,28 @@
+"""Three well-separated clouds of points: a problem that any sound method learns."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.labels import ComplementaryLabels
+from scarce.simulate import uniform
+
+__all__ = ["three_blobs"]
+
+
+def three_blobs(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float32], NDArray[Any], ComplementaryLabels]:
+    """Return points in the plane, their true classes, and one uniform complementary label each.
+
+    Examples
+    --------
+    >>> X, y, labels = three_blobs(30)
+    >>> X.shape, sorted(set(y.tolist())), labels.n_examples
+    ((30, 2), ['ant', 'bee', 'cat'], 30)
+    """
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % 3
+    centres = np.array([[0.0, 4.0], [3.5, -2.0], [-3.5, -2.0]])
+    X = (centres[codes] + rng.normal(size=(n, 2))).astype(np.float32)
+    y = np.array(["ant", "bee", "cat"])[codes]
+    return X, y, uniform(y, seed=seed)

@@ -1,0 +1,171 @@
+"""The contract of a method: what every loss must obey whatever its idea."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Batch, Method, Problem, make_method
+from scarce.models import make_model
+from scarce.testing.blobs import three_blobs
+from scarce.training import Recipe, predict_logits, train
+
+__all__ = ["check_method", "method_checks"]
+
+MakeMethod = Callable[[], Method]
+Check = Callable[[MakeMethod], None]
+
+_N_ROWS, _N_CLASSES = 6, 4
+_PRIORS = torch.tensor([0.4, 0.3, 0.2, 0.1], dtype=torch.float64)
+
+
+def _labels(method: Method) -> ComplementaryLabels:
+    """One label per row, every class excluded once; two or none on some rows if the method takes that."""
+    rows = [[0], [1], [2], [3], [1], [0]]
+    if "multiple" in method.facts.accepts:
+        rows[0] = [0, 3]
+    if "unlabelled" in method.facts.accepts:
+        rows[5] = []
+    return ComplementaryLabels.from_lists(rows, classes=_N_CLASSES)
+
+
+def _prepared(make: MakeMethod, labels: ComplementaryLabels, priors: Tensor = _PRIORS) -> Method:
+    method = make()
+    q = labels.n_classes
+    transition = (1 - torch.eye(q, dtype=torch.float64)) / (q - 1)
+    method.prepare(Problem(labels, priors, transition, lambda: make_model("linear", (2,), q)))
+    return method.double()
+
+
+def _batch(labels: ComplementaryLabels, logits: Tensor) -> Batch:
+    excluded = torch.from_numpy(labels.indicator(dtype=float)).to(logits)
+    return Batch(torch.zeros(len(labels), 2, dtype=logits.dtype), excluded, torch.arange(len(labels)))
+
+
+def _random_logits() -> Tensor:
+    return torch.randn(_N_ROWS, _N_CLASSES, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+
+
+def check_facts(make: MakeMethod) -> None:
+    """The facts say who made it, what it assumes and what it takes."""
+    facts = make().facts
+    assert facts.name
+    assert facts.title
+    assert facts.paper
+    assert facts.assumes
+    assert set(facts.accepts) <= {"single", "multiple", "unlabelled"}
+    assert "single" in facts.accepts
+
+
+def check_gradient(make: MakeMethod) -> None:
+    """The loss is a scalar whose gradient agrees with differences in float64."""
+    labels = _labels(make())
+    logits = _random_logits().requires_grad_(True)
+    method = _prepared(make, labels)
+    assert method.loss(logits, _batch(labels, logits)).shape == ()
+    assert torch.autograd.gradcheck(lambda f: method.loss(f, _batch(labels, f)), (logits,))
+
+
+def check_order_of_rows(make: MakeMethod) -> None:
+    """Other rows first, same loss."""
+    labels, logits = _labels(make()), _random_logits()
+    order = torch.tensor([3, 0, 5, 1, 4, 2])
+    one = _prepared(make, labels).loss(logits, _batch(labels, logits))
+    moved = labels[order.numpy()]
+    other = _prepared(make, moved).loss(logits[order], _batch(moved, logits[order]))
+    torch.testing.assert_close(one, other)
+
+
+def check_order_of_classes(make: MakeMethod) -> None:
+    """Classes renumbered, same loss."""
+    labels, logits = _labels(make()), _random_logits()
+    order = torch.tensor([2, 0, 3, 1])
+    renumbered = ComplementaryLabels.from_indicator(labels.indicator()[:, order.numpy()])
+    one = _prepared(make, labels).loss(logits, _batch(labels, logits))
+    other = _prepared(make, renumbered, _PRIORS[order]).loss(
+        logits[:, order], _batch(renumbered, logits[:, order])
+    )
+    torch.testing.assert_close(one, other)
+
+
+def check_extreme_logits(make: MakeMethod) -> None:
+    """Logits up to ±80 give finite losses, gradients and probabilities in float32."""
+    labels = ComplementaryLabels.from_single([0, 1], classes=3)
+    method = _prepared(make, labels, torch.full((3,), 1 / 3, dtype=torch.float64)).float()
+    logits = torch.tensor([[60.0, -60.0, 0.0], [-80.0, 40.0, 39.0]], requires_grad=True)
+    loss = method.loss(logits, _batch(labels, logits))
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert loss.isfinite()
+    assert logits.grad is not None
+    assert logits.grad.isfinite().all()
+    assert method.probabilities(logits).isfinite().all()
+
+
+def check_probabilities(make: MakeMethod) -> None:
+    """Probabilities sum to one, and their arg-max is that of the scores."""
+    labels, logits = _labels(make()), _random_logits()
+    method = _prepared(make, labels)
+    probabilities = method.probabilities(logits)
+    torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(_N_ROWS, dtype=torch.float64))
+    assert torch.equal(probabilities.argmax(dim=1), method.scores(logits).argmax(dim=1))
+
+
+def check_state(make: MakeMethod) -> None:
+    """A copy that takes the state, without `prepare`, has the same loss and scores."""
+    labels, logits = _labels(make()), _random_logits()
+    method = _prepared(make, labels)
+    copy = make()
+    copy.restore(method.state_dict())
+    batch = _batch(labels, logits)
+    torch.testing.assert_close(copy.scores(logits), method.scores(logits))
+    torch.testing.assert_close(copy.loss(logits, batch), method.loss(logits, batch))
+
+
+def check_learns(make: MakeMethod) -> None:
+    """Three clouds are told apart from one uniform complementary label each."""
+    X, y, labels = three_blobs()
+    torch.manual_seed(0)
+    model, method = make_model("linear", (2,), 3), make()
+    transition = (1 - torch.eye(3)) / 2
+    recipe = Recipe(epochs=60, batch_size=100, learning_rate=0.02)
+    train(model, method, X, labels, recipe, priors=[1 / 3] * 3, transition=transition,
+          make_model=lambda: make_model("linear", (2,), 3))  # fmt: skip
+    predicted = labels.classes[method.scores(predict_logits(model, X)).argmax(dim=1).numpy()]
+    accuracy = (predicted == y).mean()
+    assert accuracy > 0.9, f"accuracy {accuracy:.3f} on three blobs"
+
+
+_CHECKS: tuple[Check, ...] = (
+    check_facts,
+    check_gradient,
+    check_order_of_rows,
+    check_order_of_classes,
+    check_extreme_logits,
+    check_probabilities,
+    check_state,
+    check_learns,
+)
+
+
+def method_checks() -> list[tuple[str, Check]]:
+    """Return the names and functions of all checks, to parametrise a test with; each takes a maker of methods.
+
+    Examples
+    --------
+    >>> [name for name, _ in method_checks()][:2]
+    ['check_facts', 'check_gradient']
+    """
+    return [(check.__name__, check) for check in _CHECKS]
+
+
+def check_method(method: str | MakeMethod) -> None:
+    """Run every check on a method, given by name or as a function that makes it; raise at the first that fails.
+
+    Examples
+    --------
+    >>> check_method("scarce")
+    """
+    make = (lambda: make_method(method)) if isinstance(method, str) else method
+    for _, check in method_checks():
+        check(make)

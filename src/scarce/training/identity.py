@@ -1,0 +1,57 @@
+"""What two runs must share for one to go on where the other stopped."""
+
+import hashlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from scarce.errors import FileError
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Problem
+from scarce.training.sources import Source
+
+if TYPE_CHECKING:
+    from scarce.training.run import Run
+
+__all__ = ["identity_of", "refuse_other_run"]
+
+
+def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
+    """Return the settings and the fingerprints of model and data, by name."""
+    weights = [f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items()]
+    return {
+        **asdict(run.recipe),
+        "method": run.method.facts.name,
+        "method_params": {name: str(value) for name, value in run.method.params.items()},
+        "model": f"{type(run.model).__name__} {_digest(*(text.encode() for text in weights))}",
+        "inputs": source.fingerprint(),
+        "labels": _fingerprint(problem.labels),
+        "priors": _numbers(problem.priors),
+        "transition": _numbers(problem.transition),
+        "callbacks": [type(callback).__name__ for callback in run.stateful_callbacks()],
+    }
+
+
+def refuse_other_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Raise a `FileError` that names the first difference between the identities of two runs."""
+    for name, value in now.items():
+        if then.get(name) != value:
+            raise FileError(
+                f"{path} belongs to another run: its {name} is {then.get(name)}, not {value}; "
+                "delete it to start anew, or choose another checkpoint."
+            )
+
+
+def _fingerprint(labels: ComplementaryLabels) -> str:
+    parts = (labels.indptr, labels.indices, labels.confirmed)
+    return f"{labels.shape} {_digest(*(part.tobytes() for part in parts))}"
+
+
+def _numbers(values: Tensor | None) -> Any:
+    return None if values is None else values.tolist()
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\n".join(parts)).hexdigest()[:16]

@@ -1,0 +1,97 @@
+"""The idx format, read back byte by byte."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+
+from scarce.datasets import load_mnist_like, read_features, read_idx
+from scarce.errors import FileError
+
+CODES = {"u1": 8, "i1": 9, ">i2": 11, ">i4": 12, ">f4": 13, ">f8": 14}
+
+
+def encode(array, code):
+    array = np.asarray(array)
+    dtype = next(name for name, number in CODES.items() if number == code)
+    head = bytes([0, 0, code, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.astype(dtype).tobytes()
+
+
+@pytest.mark.parametrize("code", CODES.values())
+@pytest.mark.parametrize("packed", [True, False])
+def test_every_type_gzipped_or_not(tmp_path, code, packed):
+    array = [[1, 2, 3], [4, 5, 6]]
+    content = encode(array, code)
+    path = tmp_path / "numbers.idx"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    read = read_idx(path)
+    assert read.tolist() == array
+    assert read.dtype.isnative
+    assert read.flags.writeable
+
+
+def test_signed_and_fractional_values(tmp_path):
+    path = tmp_path / "numbers.idx"
+    path.write_bytes(b"\0\0\x0b\x01" + b"\0\0\0\x02" + b"\xff\xfe" + b"\x01\x00")
+    assert read_idx(path).tolist() == [-2, 256]
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (
+            encode(np.zeros((2, 3)), 8)[:-1],
+            "is cut short: its header announces 2 × 3 values, 6 bytes, but 5 follow",
+        ),
+        (encode(np.zeros((2, 3)), 8) + b"x", "is too long"),
+        (encode(np.zeros((2, 3)), 8)[:9], "cut short in its header"),
+        (encode(np.zeros(2), 8)[:3], "no idx file"),
+        (b"\0\0\x07\x01\0\0\0\x01x", "no idx file"),
+        (b"\0\0\x08\x00x", "no idx file"),
+        (b"MNIST", "no idx file"),
+        (b"", "no idx file"),
+        (b"\0\0\x0e\x03" + b"\xff" * 12, "cut short"),
+        (gzip.compress(encode(np.zeros(9), 8))[:-6], "gzip"),
+        (gzip.compress(encode(np.zeros(9), 8))[:12] + b"\xff" * 20, "gzip"),
+    ],
+)
+def test_damage(tmp_path, content, part):
+    path = tmp_path / "train-images-idx3-ubyte.gz"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=f"{path.name} .*{part}"):
+        read_idx(path)
+
+
+@pytest.fixture
+def mnist(tmp_path):
+    sizes = {"train": 3, "t10k": 2}
+    for part, n in sizes.items():
+        images = np.arange(n * 4).reshape(n, 2, 2) + len(part)
+        (tmp_path / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(encode(images, 8)))
+        (tmp_path / f"{part}-labels.idx1-ubyte").write_bytes(encode(np.arange(n), 8))
+    return tmp_path
+
+
+def test_mnist_like_folder(mnist):
+    train_x, train_y, test_x, test_y = load_mnist_like(mnist)
+    assert (train_x.shape, test_x.shape) == ((3, 2, 2), (2, 2, 2))
+    assert (train_x[0, 0, 0], test_x[0, 0, 0]) == (5, 4)
+    assert (train_y.tolist(), test_y.tolist()) == ([0, 1, 2], [0, 1])
+    assert np.array_equal(read_features(mnist / "train-images-idx3-ubyte.gz").values, train_x)
+
+
+def test_mnist_like_folder_with_faults(mnist):
+    labels = mnist / "t10k-labels.idx1-ubyte"
+    labels.write_bytes(encode(np.arange(5), 8))
+    with pytest.raises(FileError, match=r"has 2 images, but .* has 5 labels"):
+        load_mnist_like(mnist)
+    labels.write_bytes(encode(np.zeros((2, 2)), 8))
+    with pytest.raises(FileError, match="2 dimensions; expected 1"):
+        load_mnist_like(mnist)
+    labels.unlink()
+    with pytest.raises(FileError, match="lacks the file t10k-labels-idx1-ubyte"):
+        load_mnist_like(mnist)
+    with pytest.raises(FileError, match="is a file; expected a folder"):
+        load_mnist_like(mnist / "train-images-idx3-ubyte.gz")

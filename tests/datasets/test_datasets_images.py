@@ -1,0 +1,99 @@
+"""Folders of images."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from scarce.datasets import read_features
+from scarce.datasets.images import parse_size
+from scarce.errors import FeatureError, FileError
+
+
+def save(folder, name, pixels, mode=None):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image = Image.fromarray(np.asarray(pixels, np.uint8))
+    (image.convert(mode) if mode else image).save(path)
+
+
+GREY = [[0, 50, 100], [150, 200, 250]]
+
+
+def test_grey_images_by_their_paths(tmp_path):
+    save(tmp_path, "b.png", GREY)
+    save(tmp_path, "a/z.BMP", np.add(GREY, 1))
+    save(tmp_path, "a/k.png", [[255, 0, 255], [0, 255, 0]], "1")
+    (tmp_path / "notes.txt").write_text("not an image")
+    features = read_features(tmp_path)
+    assert features.ids.tolist() == ["a/k.png", "a/z.BMP", "b.png"]
+    assert features.values.dtype == np.uint8
+    assert features.values.tolist() == [[[255, 0, 255], [0, 255, 0]], np.add(GREY, 1).tolist(), GREY]
+
+
+def test_one_coloured_image_makes_all_coloured(tmp_path):
+    colour = np.arange(18).reshape(2, 3, 3)
+    save(tmp_path, "colour.png", colour)
+    save(tmp_path, "grey.png", GREY)
+    save(tmp_path, "alpha.png", np.dstack([colour, np.full((2, 3), 128)]))
+    save(tmp_path, "palette.gif", GREY, "P")
+    features = read_features(tmp_path)
+    assert features.ids.tolist() == ["alpha.png", "colour.png", "grey.png", "palette.gif"]
+    expected = colour.transpose(2, 0, 1).tolist()
+    assert features.values[:2].tolist() == [expected, expected]
+    assert features.values[2].tolist() == [GREY] * 3
+    assert features.values[3].tolist() == [GREY] * 3
+
+
+def test_a_palette_with_transparency(tmp_path):
+    image = Image.fromarray(np.array([[0, 1]], np.uint8)).convert("P")
+    image.putpalette([10, 20, 30, 40, 50, 60])
+    image.save(tmp_path / "a.png", transparency=b"\x00\x80")
+    assert read_features(tmp_path).values[0].tolist() == [[[10, 40]], [[20, 50]], [[30, 60]]]
+
+
+def test_photos_are_turned_upright(tmp_path):
+    image = Image.new("L", (4, 2))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was held upright
+    image.save(tmp_path / "a.jpg", exif=exif)
+    Image.new("L", (2, 4)).save(tmp_path / "b.jpg")
+    assert read_features(tmp_path).values.shape == (2, 4, 2)
+
+
+def test_unequal_sizes_are_named_and_can_be_resized(tmp_path):
+    save(tmp_path, "a.png", np.full((2, 3), 7))
+    save(tmp_path, "b.png", np.full((4, 5), 9))
+    with pytest.raises(FeatureError, match=r"a\.png is 2x3, b\.png is 4x5; .*--image-size 32x32"):
+        read_features(tmp_path)
+    for size in ("6x8", (6, 8)):
+        values = read_features(tmp_path, image_size=size).values
+        assert values.shape == (2, 6, 8)
+        assert (np.unique(values[0]).tolist(), np.unique(values[1]).tolist()) == ([7], [9])
+
+
+@pytest.mark.parametrize("size", ["32", "0x5", "axb", "-3x4", (3,), (0, 4), ""])
+def test_sizes_that_are_none(size):
+    with pytest.raises(FeatureError, match="such as 32x32"):
+        parse_size(size)
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg"])
+def test_damaged_images_are_named(tmp_path, ending):
+    save(tmp_path, "a.png", np.zeros((40, 40)))
+    path = tmp_path / f"b.{ending}"
+    Image.effect_noise((40, 40), 50).save(path)
+    whole = path.read_bytes()
+    for content in (b"", b"text", whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=rf"b\.{ending} is damaged or no image"):
+            read_features(tmp_path)
+
+
+def test_other_refusals(tmp_path):
+    with pytest.raises(FileError, match=r"holds no images \(.*\.png"):
+        read_features(tmp_path)
+    Image.fromarray(np.array([[1000]], np.uint16)).save(tmp_path / "deep.png")
+    with pytest.raises(FeatureError, match=r"deep\.png has more than 8 bits"):
+        read_features(tmp_path)
+    with pytest.raises(FeatureError, match="ids of images are their paths"):
+        read_features(tmp_path, id_column="id")

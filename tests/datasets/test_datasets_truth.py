@@ -1,0 +1,73 @@
+"""True labels, to measure against."""
+
+import numpy as np
+import pytest
+
+from scarce.datasets import read_truth
+from scarce.errors import ScarceError
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected", "ids"),
+    [
+        ("example_id,label\np,cat\nq,dog\n", {}, ["cat", "dog"], ["p", "q"]),
+        ("id,class,width\n1,3,0.5\n2,0,0.7\n", {}, [3, 0], [1, 2]),
+        ("animal\ncat\ndog\n", {}, ["cat", "dog"], None),
+        ("photo,animal\nf,cat\n", {"id_column": "photo"}, ["cat"], ["f"]),
+    ],
+)
+def test_csv(tmp_path, text, options, expected, ids):
+    (tmp_path / "y.csv").write_text(text)
+    labels, names = read_truth(tmp_path / "y.csv", **options)
+    assert labels.tolist() == expected
+    assert names is None if ids is None else names.tolist() == ids
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("id,label\np,cat\nq,\n", ["line 3, column label", "missing"]),
+        ("id,label,class\np,cat,dog\n", ["label, class", "Name it label"]),
+        ("a,b\n1,2\n", ["a, b", "Name it label"]),
+        ("id\n1\n", ["none"]),
+        ("id,label\n", ["shape (0,)"]),
+        ("id,label\n,cat\n", ["row 0", "id is missing"]),
+    ],
+)
+def test_csv_refusals(tmp_path, text, parts):
+    (tmp_path / "y.csv").write_text(text)
+    with pytest.raises(ScarceError) as caught:
+        read_truth(tmp_path / "y.csv")
+    assert all(part in str(caught.value) for part in ("y.csv", *parts))
+
+
+def test_arrays(tmp_path):
+    for array, expected in (([2, 0], [2, 0]), ([2.0, 0.0], [2, 0]), (["a", "b"], ["a", "b"])):
+        np.save(tmp_path / "y.npy", np.array(array))
+        labels, ids = read_truth(tmp_path / "y.npy")
+        assert labels.tolist() == expected
+        assert labels.dtype.kind != "f"
+        assert ids is None
+    (tmp_path / "train-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01\0\0\0\x02\x07\x01")
+    assert read_truth(tmp_path / "train-labels-idx1-ubyte")[0].tolist() == [7, 1]
+
+
+@pytest.mark.parametrize(
+    ("array", "options", "part"),
+    [
+        (np.eye(2), {}, r"shape \(2, 2\)"),
+        (np.array([1, np.nan]), {}, "row 1: the true label is nan"),
+        (np.array([1.5]), {}, "row 0: the true label is 1.5"),
+        (np.array([1]), {"id_column": "id"}, "is for tables"),
+    ],
+)
+def test_array_refusals(tmp_path, array, options, part):
+    np.save(tmp_path / "y.npy", array)
+    with pytest.raises(ScarceError, match=rf"y\.npy: .*{part}"):
+        read_truth(tmp_path / "y.npy", **options)
+
+
+def test_other_files(tmp_path):
+    (tmp_path / "y.txt").write_text("1")
+    with pytest.raises(ScarceError, match=r"y\.txt ends in '\.txt'"):
+        read_truth(tmp_path / "y.txt")

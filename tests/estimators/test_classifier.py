@@ -1,0 +1,268 @@
+"""What `ScarceClassifier` does with features, labels, priors and time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy import sparse
+from sklearn.datasets import load_digits
+from torch import nn
+
+from scarce import ComplementaryLabels, ScarceClassifier
+from scarce.errors import LabelError, MethodError, PriorError, ScarceError
+from scarce.methods import make_method
+from scarce.metrics import complementary_accuracy
+from scarce.simulate import ask, scar, uniform
+from scarce.testing import three_blobs
+from scarce.training import Recipe
+
+QUICK = {"module": "linear", "epochs": 40, "learning_rate": 0.03}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return three_blobs()
+
+
+@pytest.fixture(scope="module")
+def digits():
+    images, y = load_digits(return_X_y=True)
+    return images.reshape(-1, 8, 8) / 16, y
+
+
+def test_sparse_features_give_the_same_classifier_as_dense_ones(blobs):
+    X, _, labels = blobs
+    dense = ScarceClassifier(**QUICK).fit(X, labels)
+    thin = ScarceClassifier(**QUICK).fit(sparse.csr_matrix(X), labels)
+    np.testing.assert_allclose(thin.predict_proba(sparse.csr_matrix(X)), dense.predict_proba(X), atol=1e-5)
+
+
+def test_data_frame_keeps_feature_names(blobs):
+    X, y, labels = blobs
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    classifier = ScarceClassifier(**QUICK).fit(frame, labels)
+    assert classifier.feature_names_in_.tolist() == ["width", "height"]
+    assert classifier.score(frame, y) > 0.9
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(frame[["height", "width"]])
+
+
+def test_byte_images_are_scaled_float_images_are_not(digits):
+    images, y = digits
+    labels = uniform(y, seed=0)
+    floats = ScarceClassifier(epochs=3).fit((images * 255).astype(np.uint8) / np.float32(255), labels)
+    bytes_ = ScarceClassifier(epochs=3).fit((images * 255).astype(np.uint8), labels)
+    assert torch.allclose(
+        floats.logits(images.astype(np.float32)), bytes_.logits(images.astype(np.float32)), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (1, 28, 28), (3, 32, 32)])
+def test_lenet_takes_images_with_and_without_channels(shape):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, (40, *shape), dtype=np.uint8)
+    classifier = ScarceClassifier(module="lenet", epochs=1).fit(X, uniform(np.arange(40) % 4, seed=0))
+    assert classifier.predict_proba(X).shape == (40, 4)
+
+
+def test_learns_digits_without_a_true_label_and_knows_how_well(digits):
+    images, y = digits
+    train, test = np.arange(0, 1200), np.arange(1200, len(y))
+    labels = scar(y[train], rates=0.5, seed=0)
+    classifier = ScarceClassifier(epochs=60).fit(images[train], labels)
+    truth = classifier.score(images[test], y[test])
+    assert truth > 0.88
+    estimate = complementary_accuracy(
+        classifier.predict(images[test]), scar(y[test], rates=0.5, seed=1), classifier.priors_
+    )
+    assert abs(estimate.value - truth) < 2 * estimate.standard_error
+
+
+def test_small_data_get_a_thousand_steps_by_default(blobs):
+    X, _, labels = blobs
+    assert len(ScarceClassifier(module="linear", batch_size=100).fit(X, labels).history_) == 334
+    assert len(ScarceClassifier(module="linear", epochs=5).fit(X, labels).history_) == 5
+
+
+def test_own_module_and_own_factory(blobs):
+    X, y, labels = blobs
+    module = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 3))
+    before = module[0].weight.detach().clone()
+    classifier = ScarceClassifier(module=module, epochs=60, learning_rate=0.02).fit(X, labels)
+    assert classifier.score(X, y) > 0.9
+    assert torch.equal(module[0].weight, before)
+    made = ScarceClassifier(module=lambda shape, q: nn.Linear(*shape, q), epochs=60, learning_rate=0.03)
+    assert made.fit(X, labels).score(X, y) > 0.9
+
+
+def test_own_method_instance(blobs):
+    X, y, labels = blobs
+    classifier = ScarceClassifier(method=make_method("scarce-cce"), **QUICK).fit(X, labels)
+    assert classifier.score(X, y) > 0.9
+    with pytest.raises(MethodError, match="method_params goes with a method given by name"):
+        ScarceClassifier(method=make_method("scarce"), method_params={"form": "ht"}, **QUICK).fit(X, labels)
+
+
+def test_priors_given_by_name_by_array_and_from_answers(blobs):
+    X, y, labels = blobs
+    by_name = ScarceClassifier(priors={"cat": 0.2, "ant": 0.5, "bee": 0.3}, **QUICK).fit(X, labels)
+    assert by_name.priors_.tolist() == [0.5, 0.3, 0.2]
+    answered = ScarceClassifier(**QUICK).fit(X, ask(y, questions=2, seed=0))
+    assert answered.prior_estimate_.source == "answers"
+    assert answered.priors_ == pytest.approx([1 / 3] * 3, abs=0.1)
+    assert ScarceClassifier(**QUICK).fit(X, labels).prior_estimate_.source == "uniform"
+
+
+def test_yes_answers_help(digits):
+    images, y = digits
+    train, test = np.arange(0, 1200), np.arange(1200, len(y))
+    answers = ask(y[train], questions=1, seed=0)
+    with_yes = ScarceClassifier(epochs=40).fit(images[train], answers).score(images[test], y[test])
+    without = ScarceClassifier(epochs=40, method_params={"alpha": 1.0}).fit(images[train], answers)
+    assert with_yes > without.score(images[test], y[test])
+
+
+def test_early_stopping_returns_to_the_best_epoch(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(
+        module="linear",
+        epochs=50,
+        learning_rate=0.1,
+        early_stopping=True,
+        validation_fraction=0.3,
+        patience=4,
+    ).fit(X, labels)
+    scores = classifier.history_["validation_accuracy"]
+    assert len(scores) == scores.index(max(scores)) + 1 + 4 or len(scores) == 50
+    order = np.random.default_rng(0).permutation(len(X))
+    held_out = np.sort(order[:90])
+    assert classifier.score(X[held_out], labels[held_out]) == pytest.approx(max(scores))
+
+
+def test_warm_start_goes_on_where_the_last_fit_ended(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(module="linear", epochs=1, learning_rate=0.01, warm_start=True)
+    losses = [classifier.fit(X, labels).history_["loss"][0] for _ in range(10)]
+    assert losses[-1] < losses[0]
+    cold = ScarceClassifier(module="linear", epochs=1, learning_rate=0.01)
+    assert cold.fit(X, labels).history_["loss"] == cold.fit(X, labels).history_["loss"]
+    with pytest.raises(MethodError, match="warm_start=True goes on with the same inputs and classes"):
+        classifier.fit(X[:, :1], labels)
+
+
+def test_checkpoint_is_taken_up_again(blobs, tmp_path):
+    X, _, labels = blobs
+    path = tmp_path / "run.safetensors"
+    whole = ScarceClassifier(**QUICK).fit(X, labels)
+    ScarceClassifier(**QUICK, checkpoint=path).fit(X, labels)
+    again = ScarceClassifier(**QUICK, checkpoint=path).fit(X, labels)
+    assert torch.equal(again.logits(X), whole.logits(X))
+    with pytest.raises(ScarceError, match="belongs to another run: its recipe is"):
+        ScarceClassifier(**{**QUICK, "epochs": 3}, checkpoint=path).fit(X, labels)
+
+
+def test_recipe_by_name_by_value_and_overridden(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(
+        module="linear", recipe=Recipe(epochs=7, schedule="constant"), learning_rate=0.5
+    )
+    history = classifier.fit(X, labels).history_
+    assert len(history) == 7
+    assert set(history["learning_rate"]) == {0.5}
+    with pytest.raises(MethodError, match="recipe='slow' is unknown; expected one of annealed, paper"):
+        ScarceClassifier(recipe="slow").fit(X, labels)
+
+
+def test_two_classes(blobs):
+    X, y, _ = blobs
+    chosen = y != "cat"
+    labels = uniform(y[chosen], seed=0)
+    classifier = ScarceClassifier(**QUICK).fit(X[chosen], labels)
+    assert classifier.decision_function(X).shape == (len(X),)
+    assert classifier.score(X[chosen], y[chosen]) > 0.95
+
+
+def spoiled(place, value):
+    X, _, _ = three_blobs()
+    X = X.astype(float)
+    X[place] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (spoiled((4, 1), np.nan), r"X contains NaN at row 4, column 1 \(1 in all\)"),
+        (spoiled((4, 1), -np.inf), r"X contains inf at row 4, column 1"),
+        (spoiled((2, 0), 1e300), r"too large for float32 at row 2, column 0"),
+        (sparse.csr_matrix(spoiled((2, 0), np.nan)), r"X contains NaN at row 2, column 0"),
+        (spoiled((0, 0), 1)[:-3], r"X has 297 rows and y has 300"),
+        (spoiled((0, 0), 1)[:0], r"0 sample"),
+        (np.zeros((300, 1, 1, 1, 1)), r"expected a table"),
+        (np.full((300, 4, 4), np.nan), r"X contains NaN at row 0, position \(0, 0\)"),
+    ],
+)
+def test_bad_features_are_named(blobs, X, message):
+    with pytest.raises(ValueError, match=message):
+        ScarceClassifier(epochs=1).fit(X, blobs[2])
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"priors": [0.5, 0.5, 0.5]}, PriorError, "the priors sum to 1.5; expected 1"),
+        ({"priors": [1.2, -0.1, -0.1]}, PriorError, "the prior of class bee is -0.1"),
+        ({"priors": ["a", "b", "c"]}, PriorError, "expected 3 numbers"),
+        ({"priors": [0.9, 0.05, 0.05]}, PriorError, r"class ant is excluded by 0\.\d+ .* leaves only 0.100"),
+        ({"priors": "answers"}, PriorError, "needs labels made from answers"),
+        ({"method": "magic"}, MethodError, "there is no method 'magic'; expected one of scarce"),
+        ({"method_params": {"speed": 9}}, MethodError, "scarce has no parameter 'speed'; it takes loss"),
+        ({"module": "vgg"}, MethodError, "there is no model 'vgg'"),
+        ({"module": "lenet"}, MethodError, "lenet takes images"),
+        ({"labels": "negative"}, MethodError, "labels='negative' is unknown"),
+        ({"epochs": 0}, MethodError, "epochs=0; expected a whole number of at least 1"),
+        ({"early_stopping": True, "validation_fraction": 1.5}, MethodError, "validation_fraction=1.5"),
+    ],
+)
+def test_bad_settings_are_refused_with_the_fix(blobs, params, error, message):
+    X, _, labels = blobs
+    with pytest.raises(error, match=message):
+        ScarceClassifier(**{"epochs": 1, **params}).fit(X, labels)
+
+
+def test_nothing_known(blobs):
+    nothing = ComplementaryLabels.from_lists([[]] * 300, classes=3)
+    with pytest.raises(MethodError, match="nothing to learn from"):
+        ScarceClassifier(epochs=1).fit(blobs[0], nothing)
+
+
+def test_one_class_in_ordinary_mode(blobs):
+    X, _, _ = blobs
+    with pytest.raises(LabelError, match="only one class, 3"):
+        ScarceClassifier(labels="ordinary").fit(X, np.full(len(X), 3))
+
+
+def test_wrong_width_at_predict(blobs, digits):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(**QUICK).fit(X, labels)
+    with pytest.raises(ValueError, match="X has 1 features, but ScarceClassifier is expecting 2"):
+        classifier.predict(X[:, :1])
+    images, y = digits
+    seen = ScarceClassifier(epochs=1).fit(images, uniform(y, seed=0))
+    with pytest.raises(ValueError, match=r"inputs of shape \(8, 7\), but the model was fitted on \(8, 8\)"):
+        seen.predict(images[:, :, :7])
+
+
+def test_all_but_one_class_excluded_everywhere_is_ordinary_learning(blobs):
+    X, y, labels = blobs
+    everything = ComplementaryLabels.from_indicator(y[:, None] != labels.classes, labels.classes)
+    assert ScarceClassifier(**QUICK).fit(X, everything).score(X, y) > 0.95
+
+
+def test_a_failed_fit_leaves_the_earlier_one_in_place(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(**QUICK).fit(X, labels)
+    before = classifier.predict_proba(X)
+    with pytest.raises(PriorError):
+        classifier.set_params(priors=[1, 1, 1]).fit(X, labels)
+    np.testing.assert_array_equal(classifier.predict_proba(X), before)

@@ -1,0 +1,24 @@
+"""Our own contracts, over every estimator and every method."""
+
+import pytest
+
+from scarce import ScarceClassifier
+from scarce.methods import available_methods, make_method
+from scarce.testing import complementary_estimator_checks, method_checks
+
+ESTIMATORS = [
+    ScarceClassifier(module="linear", epochs=60, learning_rate=0.02),
+    ScarceClassifier(epochs=100, early_stopping=True, validation_fraction=0.3, patience=100),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=["linear", "mlp"])
+@pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
+def test_estimator(name, check, estimator):
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", available_methods())
+@pytest.mark.parametrize(("name", "check"), method_checks())
+def test_method(name, check, method):
+    check(lambda: make_method(method))

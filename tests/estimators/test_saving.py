@@ -1,0 +1,160 @@
+"""Classifiers on disk: round trips, and clear words about damaged or foreign files."""
+
+import json
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+from torch import nn
+
+import scarce
+from scarce import ScarceClassifier
+from scarce.errors import FileError, MethodError
+from scarce.simulate import ask
+from scarce.testing import three_blobs
+
+QUICK = {"module": "linear", "epochs": 20, "learning_rate": 0.03}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return three_blobs()
+
+
+@pytest.fixture
+def saved(blobs, tmp_path):
+    X, _, labels = blobs
+    ScarceClassifier(**QUICK).fit(X, labels).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("method", ["scarce", "scarce-ure", "scarce-cce"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_round_trip(blobs, tmp_path, method, standardize):
+    X, y, _ = blobs
+    labels = ask(y, questions=2, seed=0)
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    params = {"loss": "sigmoid"} if method != "scarce-cce" else {"loss": "mae"}
+    before = ScarceClassifier(method=method, method_params=params, standardize=standardize, **QUICK).fit(
+        frame, labels
+    )
+    before.save(tmp_path / "model")
+    after = scarce.load(tmp_path / "model")
+    np.testing.assert_array_equal(after.predict_proba(frame), before.predict_proba(frame))
+    np.testing.assert_array_equal(after.classes_, before.classes_)
+    np.testing.assert_array_equal(after.priors_, before.priors_)
+    assert after.prior_estimate_.as_dict() == before.prior_estimate_.as_dict()
+    assert after.history_.records == before.history_.records
+    assert after.label_summary_ == before.label_summary_
+    assert after.feature_names_in_.tolist() == ["width", "height"]
+    assert after.get_params()["epochs"] == 20
+    assert after.score(frame, labels) == before.score(frame, labels)
+
+
+def test_classes_keep_their_type(blobs, tmp_path):
+    X, y, _ = blobs
+    numbers = np.unique(y, return_inverse=True)[1]
+    for name, target in {"text": y, "numbers": numbers, "objects": y.astype(object)}.items():
+        before = ScarceClassifier(labels="ordinary", **QUICK).fit(X, target)
+        before.save(tmp_path / name)
+        assert scarce.load(tmp_path / name).predict(X).tolist() == before.predict(X).tolist()
+
+
+def test_folder_holds_only_safetensors_and_json(saved):
+    assert sorted(path.name for path in saved.iterdir()) == ["classifier.json", "weights.safetensors"]
+    assert stat.S_IMODE(saved.stat().st_mode) & 0o500
+    settings = json.loads((saved / "classifier.json").read_text())
+    assert settings["versions"]["scarce"] == scarce.__version__
+    assert settings["labels"]["n_examples"] == 300
+
+
+def test_own_module_must_be_handed_back(blobs, tmp_path):
+    X, _, labels = blobs
+    before = ScarceClassifier(module=nn.Linear(2, 3), epochs=20).fit(X, labels)
+    before.save(tmp_path / "model")
+    with pytest.raises(MethodError, match=r"pass it: scarce.load\(folder, module=...\)"):
+        scarce.load(tmp_path / "model")
+    after = scarce.load(tmp_path / "model", module=nn.Linear(2, 3))
+    np.testing.assert_array_equal(after.predict_proba(X), before.predict_proba(X))
+    with pytest.raises(FileError, match="cannot be read as a saved classifier"):
+        scarce.load(tmp_path / "model", module=nn.Linear(2, 4))
+
+
+def test_existing_output_is_kept_unless_forced(blobs, saved, tmp_path):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(**{**QUICK, "epochs": 1}).fit(X, labels)
+    before = (saved / "weights.safetensors").read_bytes()
+    with pytest.raises(FileError, match=r"exists; choose another name, or pass force=True \(--force\)"):
+        classifier.save(saved)
+    assert (saved / "weights.safetensors").read_bytes() == before
+    classifier.save(saved, force=True)
+    assert (saved / "weights.safetensors").read_bytes() != before
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.txt").write_text("precious")
+    with pytest.raises(FileError, match="holds something else than a saved classifier"):
+        classifier.save(tmp_path / "thesis", force=True)
+    assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]
+
+
+def test_not_fitted(tmp_path):
+    with pytest.raises(FileError, match="call fit before save"):
+        ScarceClassifier().save(tmp_path / "model")
+
+
+def flip_a_byte(folder):
+    path = folder / "weights.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 0xFF
+    path.write_bytes(bytes(content))
+
+
+def cut(folder, name):
+    path = folder / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def change(folder, **settings):
+    path = folder / "classifier.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (flip_a_byte, r"weights.safetensors is damaged"),
+        (lambda folder: cut(folder, "weights.safetensors"), r"weights.safetensors is damaged"),
+        (lambda folder: cut(folder, "classifier.json"), r"classifier.json is damaged"),
+        (lambda folder: (folder / "weights.safetensors").unlink(), r"weights.safetensors does not exist"),
+        (
+            lambda folder: (folder / "classifier.json").unlink(),
+            r"is no saved classifier: it has no classifier.json",
+        ),
+        (lambda folder: (folder / "classifier.json").write_text("[1, 2]"), r"has the format 'list'"),
+        (
+            lambda folder: (folder / "classifier.json").write_bytes(b"\xff\xfe\x00"),
+            r"classifier.json is damaged",
+        ),
+        (
+            lambda folder: change(folder, format="sklearn"),
+            r"has the format 'sklearn', expected 'scarce-classifier-1'",
+        ),
+        (lambda folder: change(folder, method="magic"), r"there is no method 'magic'"),
+        (lambda folder: change(folder, module="lenet"), r"lenet takes images"),
+        (lambda folder: change(folder, module="mlp"), r"cannot be read as a saved classifier"),
+        (lambda folder: change(folder, classes=3), r"cannot be read as a saved classifier"),
+        (lambda folder: change(folder, params={"volume": 11}), r"cannot be read as a saved classifier"),
+    ],
+)
+def test_damaged_and_foreign_files(saved, damage, message):
+    damage(saved)
+    with pytest.raises((FileError, MethodError), match=message) as caught:
+        scarce.load(saved)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_in_place_of_a_folder(tmp_path):
+    (tmp_path / "model").write_bytes(b"\x80\x04pickle")
+    with pytest.raises(FileError, match="is no saved classifier"):
+        scarce.load(tmp_path / "model")

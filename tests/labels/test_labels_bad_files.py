@@ -1,0 +1,170 @@
+"""Whatever the file: labels, or one line that names it. Never anything else."""
+
+import numpy as np
+import pytest
+
+from scarce.errors import FileError, ScarceError
+from scarce.files import require_file, written_aside
+from scarce.labels import ComplementaryLabels, read_labels
+
+ENDINGS = [".csv", ".npz", ".npy", ".parquet", ".json", ".jsonl"]
+FORMS = {".npy": "indicator", ".json": "label-studio-answer", ".jsonl": "prodigy"}
+GARBAGE = [
+    b"",
+    b"\n\n",
+    b"\0" * 64,
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    b"PK\x03\x04 half a zip file",
+    b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }",
+    b"PAR1 and nothing more",
+    b'[{"id": 1, "annotations": [',
+    "naïve,café".encode("latin-1"),
+    b'example_id,"cat',
+    b"[" * 100_000,
+    b"1" * 5000,
+]
+
+
+def refused(path, **options):
+    with pytest.raises(ScarceError) as caught:
+        read_labels(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert path.name in message
+    return message
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("content", GARBAGE)
+def test_garbage(tmp_path, ending, content):
+    path = tmp_path / f"labels{ending}"
+    path.write_bytes(content)
+    refused(path, form=FORMS.get(ending))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_missing_folder_and_closed(tmp_path, ending, monkeypatch):
+    path = tmp_path / f"labels{ending}"
+    assert "does not exist" in refused(path)
+    path.mkdir()
+    assert "is a folder" in refused(path)
+    path.rmdir()
+    path.write_bytes(b"x")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert "permissions" in refused(path)
+
+
+def test_other_endings_and_impossible_names(tmp_path):
+    path = tmp_path / "labels.xlsx"
+    path.write_bytes(b"x")
+    assert "'.xlsx'" in refused(path)
+    assert ".csv, .npz" in refused(path)
+    for name in ("x" * 5000 + ".csv", "a\0b.csv"):
+        with pytest.raises(FileError, match=r"cannot be read|does not exist"):
+            require_file(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("example_id,cat,cow\np1,no,\np2,no\n", ["line 3 has 2 cells", "first line has 3"]),
+        ("example_id,cat,cow\np1,no,\np2,no,,,\n", ["line 3 has 5 cells"]),
+        ("example_id,cat,cow\np1,no,\n\np2,no,\n", ["line 3 is blank"]),
+        ("example_id,cat,cat\np1,no,\n", ["two columns are named 'cat'"]),
+        (",cat,cow\n0,no,\n", ["column 1 has no name", "index=False"]),
+        ("example_id;cat;cow\np1;no;\n", ["separates its columns by ';'", "commas"]),
+        ("example_id\tcat\tcow\np1\tno\t\n", ["separates its columns by '\\t'"]),
+        ('example_id,cat,cow\np1,"no,\n', ["not valid CSV", "quotes"]),
+        ('example_id,cat,cow\np1,"no"x,\n', ["line 2", "not valid CSV"]),
+        ("example_id,cat,cow\np1,no,\n" + "x" * 200_000 + ",,\n", ["line 3", "not valid CSV"]),
+        ("example_id,cat,cow\np1,no,\n\0\0\0\0", ["zero bytes"]),
+    ],
+)
+def test_malformed_csv(tmp_path, text, parts):
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    message = refused(path)
+    assert all(part in message for part in parts)
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy"])
+def test_damage_anywhere_in_an_array_file(tmp_path, ending):
+    """Cut at every place, and with every byte flipped in turn: read as it was, or refused."""
+    whole, path = tmp_path / f"whole.{ending}", tmp_path / f"labels.{ending}"
+    labels = ComplementaryLabels.from_answer_matrix([["no", "yes", ""], ["", "", "no"]], ids=["p", "q"])
+    if ending == "npz":
+        labels.save(whole)
+    else:
+        np.save(whole, labels.indicator())
+    form = "indicator" if ending == "npy" else None
+    content = whole.read_bytes()
+    for place in range(0, len(content), 7):
+        damaged = bytearray(content)
+        damaged[place] ^= 0x55
+        for variant in (content[:place], bytes(damaged)):
+            path.write_bytes(variant)
+            try:
+                again = read_labels(path, form=form)
+                assert ending == "npy" or again == labels  # .npz carries checksums
+            except ScarceError as error:
+                assert path.name in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"format": np.array("scarce-labels-2")}, "another version"),
+        ({"format": np.array("other")}, "no labels written by scarce"),
+        ({"indices": np.array([0.5])}, "'indices' is missing or malformed"),
+        ({"indptr": None}, "'indptr' is missing"),
+        ({"answers.example": np.array([0])}, "'answers.class_index' is missing"),
+        ({"indices": np.array([7, 8])}, "indices reach from 7 to 8"),
+        ({"indptr": np.array([0, 9, 2])}, "indptr does not divide"),
+        ({"ids": np.array(["p", "p"])}, "id p"),
+        ({"ids": np.array(["p"])}, "ids has shape (1,)"),
+        ({"confirmed": np.array([0, 5])}, "confirmed"),
+    ],
+)
+def test_foreign_npz(tmp_path, change, part):
+    parts = {
+        "format": np.array("scarce-labels-1"),
+        "indptr": np.array([0, 1, 2]),
+        "indices": np.array([1, 2]),
+        "classes": np.array(["a", "b", "c"]),
+        "confirmed": np.array([-1, -1]),
+    }
+    np.savez(tmp_path / "labels.npz", **parts)
+    assert len(read_labels(tmp_path / "labels.npz")) == 2
+    changed = {name: value for name, value in (parts | change).items() if value is not None}
+    np.savez(tmp_path / "labels.npz", **changed)
+    assert part in refused(tmp_path / "labels.npz")
+
+
+def test_python_objects_are_never_loaded(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    assert "Python objects" in refused(tmp_path / "a.npy", form="single", classes=3)
+
+
+def test_an_array_file_under_the_ending_of_the_other(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(3))
+    (tmp_path / "a.npy").rename(tmp_path / "a.npz")
+    assert "ending .npy" in refused(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", np.eye(3))
+    (tmp_path / "b.npz").rename(tmp_path / "b.npy")
+    assert "ending .npz" in refused(tmp_path / "b.npy", form="indicator")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def write_half(fault):
+        with written_aside(path, force=True) as aside:
+            aside.write_text("half")
+            raise fault
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half(KeyboardInterrupt())
+    with pytest.raises(FileError, match=r"a\.txt cannot be written: No space left"):
+        write_half(OSError(28, "No space left on device"))
+    assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [("a.txt", "old")]

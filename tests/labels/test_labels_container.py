@@ -1,0 +1,178 @@
+"""The container: rows taken from it, what scikit-learn does with it, and that nobody can change it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, train_test_split
+from sklearn.utils import _safe_indexing, resample
+
+from scarce.errors import LabelError
+from scarce.labels import Answers, ComplementaryLabels
+
+ANSWERS = {
+    "example_id": ["p", "q", "q", "r", "r", "r", "s"],
+    "class_name": ["a", "a", "b", "a", "b", "c", "c"],
+    "answer": ["no", "no", "yes", "no", "skip", "no", "yes"],
+    "annotator": list("1234567"),
+}
+N = 4
+
+
+@pytest.fixture
+def labels():
+    return ComplementaryLabels.from_answers(ANSWERS)
+
+
+def loop_subset(labels, rows):
+    """Build the expected parts of labels[rows] one row at a time."""
+    table = labels.answers
+    said = [
+        (new, int(table.class_index[at]), int(table.answer[at]), str(table.annotator[at]))
+        for new, old in enumerate(rows)
+        for at in range(len(table))
+        if table.example[at] == old
+    ]
+    dense = labels.indicator()
+    return [dense[row].tolist() for row in rows], [int(labels.confirmed[row]) for row in rows], said
+
+
+@given(st.lists(st.integers(0, N - 1), min_size=1, max_size=7))
+def test_rows_agree_with_a_loop(rows):
+    labels = ComplementaryLabels.from_answers(ANSWERS)
+    taken = labels[rows]
+    excluded, confirmed, said = loop_subset(labels, rows)
+    assert taken.indicator().tolist() == excluded
+    assert labels.indicator(rows).tolist() == excluded
+    assert taken.confirmed.tolist() == confirmed
+    columns = (
+        taken.answers.example,
+        taken.answers.class_index,
+        taken.answers.answer,
+        taken.answers.annotator,
+    )
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == said
+    if len(set(rows)) == len(rows):
+        assert taken.ids.tolist() == [str(labels.ids[row]) for row in rows]
+    else:
+        assert taken.ids is None  # a row drawn twice has no id of its own
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (slice(1, 3), [1, 2]),
+        (slice(None, None, -1), [3, 2, 1, 0]),
+        ([True, False, False, True], [0, 3]),
+        (np.array([False, True, True, False]), [1, 2]),
+        ([-1, 0], [3, 0]),
+        (2, [2]),
+        (-4, [0]),
+        (np.array([3, 1], np.uint8), [3, 1]),
+        (([2, 0], ...), [2, 0]),
+    ],
+)
+def test_every_way_to_index(labels, rows, expected):
+    assert labels[rows] == labels[expected]
+    if not isinstance(rows, tuple):
+        assert labels.indicator(rows).tolist() == labels.indicator()[expected].tolist()
+
+
+def test_wrong_rows_are_errors(labels):
+    for rows in (N, [-N - 1], [True, False], (0, 1), np.array([0.5])):
+        with pytest.raises(IndexError):
+            labels[rows]
+    with pytest.raises(IndexError):
+        labels.indicator([-N - 1])
+    with pytest.raises(LabelError, match="no rows"):
+        labels[[]]
+
+
+def test_taking_all_rows_changes_nothing(labels):
+    assert labels[:] == labels
+    assert labels[::-1][::-1] == labels
+    assert labels[::-1] != labels
+
+
+def test_train_test_split_keeps_features_and_labels_together():
+    X = np.arange(20)
+    labels = ComplementaryLabels.from_single(X % 4, 4, ids=X)
+    train_x, test_x, train, test = train_test_split(X, labels, test_size=5, random_state=0)
+    for part_x, part in ((train_x, train), (test_x, test)):
+        assert isinstance(part, ComplementaryLabels)
+        assert part.ids.tolist() == part_x.tolist()
+        assert part.indices.tolist() == (part_x % 4).tolist()
+    assert (len(train), len(test)) == (15, 5)
+
+
+def test_cross_validation_and_resampling_index_rows():
+    X = np.arange(12)
+    labels = ComplementaryLabels.from_single(X % 3, 3)
+    for _, test in KFold(3).split(X, labels):
+        assert _safe_indexing(labels, test).indices.tolist() == (test % 3).tolist()
+        mask = np.isin(X, test)
+        assert _safe_indexing(labels, mask).indices.tolist() == (test % 3).tolist()
+    drawn_x, drawn = resample(X, labels, random_state=0)
+    assert drawn.indices.tolist() == (drawn_x % 3).tolist()
+
+
+def test_changing_what_labels_were_made_from_changes_no_label():
+    matrix, classes, ids = np.array([[1, 0, 0], [0, 1, 0]]), np.array(["a", "b", "c"]), np.array([1, 2])
+    labels = ComplementaryLabels.from_indicator(matrix, classes, ids=ids)
+    indptr, indices, confirmed = np.array([0, 1]), np.array([0], np.int32), np.array([1], np.int32)
+    direct = ComplementaryLabels(indptr, indices, classes, confirmed=confirmed)
+    columns = [np.array([0]), np.array([1], np.int32), np.array([0], np.int8), np.array(["w"])]
+    answers = Answers(*columns)
+    for array in (matrix, ids, indptr, indices, confirmed, *columns[:3]):
+        array[...] = 2
+    classes[...] = "z"
+    columns[3][...] = "z"
+    assert labels.indicator(dtype=int).tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert labels.classes.tolist() == direct.classes.tolist() == ["a", "b", "c"]
+    assert labels.ids.tolist() == [1, 2]
+    assert (direct.indices.tolist(), direct.indptr.tolist(), direct.confirmed.tolist()) == ([0], [0, 1], [1])
+    assert (answers.example.tolist(), answers.class_index.tolist()) == ([0], [1])
+    assert (answers.answer.tolist(), answers.annotator.tolist()) == ([0], ["w"])
+
+
+def test_arrays_are_read_only(labels):
+    names = ("indptr", "indices", "classes", "ids", "confirmed", "counts", "per_example")
+    arrays = [getattr(labels, name) for name in names]
+    arrays += [getattr(labels.answers, name) for name in ("example", "class_index", "answer", "annotator")]
+    arrays += [ComplementaryLabels.from_single([0, 1], 3).indices, labels[[1, 0]].indices]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[0]
+    with pytest.raises(AttributeError):
+        labels.ids = None
+
+
+def test_the_dense_matrix_is_the_callers_own(labels):
+    before = labels.indicator()
+    labels.indicator()[:] = True
+    np.asarray(labels)[:] = 1
+    assert (labels.indicator() == before).all()
+    assert np.asarray(labels).dtype == np.uint8
+    assert np.asarray(labels, float).tolist() == before.astype(float).tolist()
+
+
+def test_equality_sees_every_part():
+    def make(**change):
+        parts = {"matrix": [[1, 0, 0], [0, 1, 0]], "classes": list("abc"), "ids": ["p", "q"]} | change
+        return ComplementaryLabels.from_indicator(**parts)
+
+    assert make() == make()
+    assert make() != make(matrix=[[1, 0, 0], [0, 0, 1]])
+    assert make() != make(classes=list("abd"))
+    assert make() != make(ids=["p", "x"])
+    assert make() != make(ids=None)
+    assert make() != "labels"
+    said = {"example_id": ["p", "q"], "class_name": ["a", "b"], "answer": ["no", "no"]}
+    with_answers = ComplementaryLabels.from_answers(said, classes=list("abc"))
+    assert with_answers != make()
+    assert with_answers != ComplementaryLabels.from_answers(
+        said | {"annotator": ["w", ""]}, classes=list("abc")
+    )
+    with pytest.raises(TypeError):
+        hash(make())
+    assert repr(make()) == "ComplementaryLabels(n_examples=2, n_classes=3, n_exclusions=2)"

@@ -1,0 +1,70 @@
+"""A run that was killed with SIGKILL, whenever it was, and taken up again ends exactly as one that never was."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from killing import EPOCHS, MOMENTS, SCENARIOS
+from training_world import same_state, without_seconds
+
+from scarce.training.checkpoint import load_state
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("killed")
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}"}
+    done = subprocess.run(
+        [sys.executable, str(HERE / "killing.py"), str(folder)], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def report(root, name):
+    return json.loads((root / "report.json").read_text())[name]
+
+
+def assert_same_end(root, scenario, moment):
+    alone = load_state(root / scenario / "undisturbed" / "end.safetensors")
+    resumed = load_state(root / scenario / moment / "end.safetensors")
+    assert same_state(resumed["model"], alone["model"])
+    assert same_state(resumed["method"], alone["method"])
+    assert without_seconds(resumed["history"]) == without_seconds(alone["history"])
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_killed_and_resumed(root, scenario, moment):
+    signal, epochs_saved, resumed = report(root, f"{scenario}/{moment}")
+    assert (signal, resumed) == (9, 0)
+    assert epochs_saved == MOMENTS[moment]
+    assert_same_end(root, scenario, moment)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_killed_from_outside_again_and_again(root, scenario):
+    signals = report(root, f"{scenario}/again-and-again")
+    assert signals[0] == 9
+    assert signals[-1] == 0
+    assert_same_end(root, scenario, "again-and-again")
+
+
+def test_the_scenarios_are_what_they_seem(root):
+    """Else the tests above could pass without anything at stake."""
+    ends = {name: load_state(root / name / "undisturbed" / "end.safetensors") for name in SCENARIOS}
+    weights = [end["model"]["0.weight"].tolist() for end in ends.values()]
+    assert len({str(weight) for weight in weights}) == len(SCENARIOS)
+    method = ends["sgd-with-a-method-that-has-state"]["method"]
+    assert method["visits"].tolist() == [EPOCHS] * len(method["visits"])
+    assert method["log_temperature"].item() != 0
+    stopped = ends["adam-with-early-stopping"]
+    assert len(stopped["history"]) == EPOCHS
+    assert stopped["method"]["visits"].tolist() == [3] * len(method["visits"])  # back at its best epoch

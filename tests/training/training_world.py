@@ -1,0 +1,97 @@
+"""A small world to train in: three classes of points, a network with its own randomness, a method with its own state."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from scarce.methods import Batch, Method, MethodFacts, Problem
+from scarce.risk import scarce_risk
+from scarce.simulate import uniform
+from scarce.training import Callback, EarlyStopping, Measure, predict_logits
+
+N, D, Q = 50, 5, 3
+PRIORS = [0.3, 0.3, 0.4]
+
+
+def make_data(n=N, seed=0):
+    """Points around three centres, and one class that each of them is not."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, Q, n)
+    truth[:Q] = range(Q)
+    inputs = (rng.normal(size=(n, D)) + 2 * np.eye(Q, D)[truth]).astype(np.float32)
+    return inputs, uniform(truth, seed=seed)
+
+
+def make_net(seed=0, dtype=torch.float32):
+    """Dropout draws at random, and batch norm has statistics of its own."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        net = nn.Sequential(
+            nn.Linear(D, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, Q)
+        )
+    return net.to(dtype)
+
+
+def make_linear(seed=0, dtype=torch.float32):
+    """A model without randomness."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return nn.Linear(D, Q).to(dtype)
+
+
+class Tempered(Method):
+    """A learned temperature, a memory of each row's last loss, and a count of visits: all of it matters for the loss."""
+
+    facts = MethodFacts("tempered", "for tests", "none", "nothing", needs_priors=True)
+
+    def __init__(self):
+        super().__init__()
+        self.log_temperature = nn.Parameter(torch.zeros(()))
+        self.register_buffer("visits", torch.zeros(0, dtype=torch.long))
+        self.register_buffer("memory", torch.zeros(0))
+        self.register_buffer("priors", torch.zeros(0))
+
+    def prepare(self, problem: Problem):
+        super().prepare(problem)
+        self.priors = problem.priors.clone()
+        self.visits = torch.zeros(problem.n_examples, dtype=torch.long)
+        self.memory = torch.rand(problem.n_examples)  # drawn at random, so that the seed must reach it
+
+    def loss(self, logits, batch: Batch):
+        scaled = logits * self.log_temperature.exp()
+        weight = 1 + (self.visits[batch.index] * self.memory[batch.index]).mean()
+        return weight * scarce_risk(scaled, batch.excluded, self.priors)
+
+    def after_step(self, model, batch):
+        self.visits[batch.index] += 1
+        self.memory[batch.index] = 0.9 * self.memory[batch.index] + 0.1 * batch.inputs.mean(dim=1)
+
+
+def swinging(run):
+    """A measure of the model that rises and falls, with its best in the middle of a run."""
+    spread = predict_logits(run.model, make_data(12, seed=9)[0]).std().item()
+    return spread - (run.epoch - 3) ** 2
+
+
+def make_early_stopping(patience=2):
+    return [Measure("swing", swinging), EarlyStopping("swing", patience)]
+
+
+class Interrupt(Callback):
+    """Raise in the middle of an epoch's callbacks, so that the epoch is never saved."""
+
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def on_epoch(self, run, record):
+        if run.epoch == self.epoch:
+            raise KeyboardInterrupt
+
+
+def same_state(one, other):
+    """Whether two state dicts are equal to the last bit."""
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def without_seconds(history):
+    return [{name: value for name, value in record.items() if name != "seconds"} for record in history]
