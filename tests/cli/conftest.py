@@ -58,7 +58,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([name, *row] for name, row in zip(ids, X.tolist(), strict=True)),
     )
     np.save(folder / "features.npy", X)
-    order = np.random.default_rng(0).permutation(N)  # truth and labels stand in another order than the features
+    order = np.random.default_rng(0).permutation(
+        N
+    )  # truth and labels stand in another order than the features
     write_csv(folder / "truth.csv", ["id", "label"], ([ids[row], y[row]] for row in order))
     for name in ("labels.csv", "labels.npz"):
         assert main(["labels", "simulate", str(folder / "truth.csv"), str(folder / name)]) == 0

@@ -26,6 +26,7 @@ SCENARIOS = {
     "sgd-with-a-method-that-has-state": (Tempered, "sgd", list),
     "adam-with-early-stopping": (Tempered, "adam", make_early_stopping),
 }
+RESTLESS = "adam-with-early-stopping"
 # Where it is killed, and how many epochs the checkpoint then holds.
 MOMENTS = {
     "first-step": 0,
@@ -145,7 +146,7 @@ def epochs_in(folder):
 
 
 def main(root):
-    run("adam-with-early-stopping", root)  # so that what torch imports late is there before the first fork
+    run(RESTLESS, root)  # so that what torch imports late is there before the first fork
     report = {}
     for scenario in SCENARIOS:
         folder = root / scenario / "undisturbed"
@@ -157,16 +158,16 @@ def main(root):
             first = killed_by(in_process(scenario, folder, moment))
             saved = epochs_in(folder)
             report[f"{scenario}/{moment}"] = [first, saved, killed_by(in_process(scenario, folder))]
-        folder = root / scenario / "again-and-again"
-        folder.mkdir()
-        signals, patience = [], 0.0
-        while not signals or signals[-1] == signal.SIGKILL:
-            child = in_process(scenario, folder)
-            time.sleep(patience)
-            os.kill(child, signal.SIGKILL)
-            signals.append(killed_by(child))
-            patience += 0.003
-        report[f"{scenario}/again-and-again"] = signals
+    folder = root / RESTLESS / "again-and-again"
+    folder.mkdir()
+    signals, patience = [], 0.0
+    while not signals or signals[-1] == signal.SIGKILL:
+        child = in_process(RESTLESS, folder)
+        time.sleep(patience)
+        os.kill(child, signal.SIGKILL)
+        signals.append(killed_by(child))
+        patience += 0.01
+    report["again-and-again"] = signals
     (root / "report.json").write_text(json.dumps(report))
 
 

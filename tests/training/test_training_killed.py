@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from killing import EPOCHS, MOMENTS, SCENARIOS
+from killing import EPOCHS, MOMENTS, RESTLESS, SCENARIOS
 from training_world import same_state, without_seconds
 
 from scarce.training.checkpoint import load_state
@@ -22,7 +22,10 @@ def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("killed")
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}"}
     done = subprocess.run(
-        [sys.executable, str(HERE / "killing.py"), str(folder)], env=environment, capture_output=True, text=True
+        [sys.executable, str(HERE / "killing.py"), str(folder)],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return folder
@@ -49,12 +52,11 @@ def test_killed_and_resumed(root, scenario, moment):
     assert_same_end(root, scenario, moment)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_killed_from_outside_again_and_again(root, scenario):
-    signals = report(root, f"{scenario}/again-and-again")
+def test_killed_from_outside_again_and_again(root):
+    signals = report(root, "again-and-again")
     assert signals[0] == 9
     assert signals[-1] == 0
-    assert_same_end(root, scenario, "again-and-again")
+    assert_same_end(root, RESTLESS, "again-and-again")
 
 
 def test_the_scenarios_are_what_they_seem(root):

@@ -26,9 +26,7 @@ def make_net(seed=0, dtype=torch.float32):
     """Dropout draws at random, and batch norm has statistics of its own."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        net = nn.Sequential(
-            nn.Linear(D, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, Q)
-        )
+        net = nn.Sequential(nn.Linear(D, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, Q))
     return net.to(dtype)
 
 
@@ -64,7 +62,7 @@ class Tempered(Method):
 
     def after_step(self, model, batch):
         self.visits[batch.index] += 1
-        self.memory[batch.index] = 0.9 * self.memory[batch.index] + 0.1 * batch.inputs.mean(dim=1)
+        self.memory[batch.index] = 0.9 * self.memory[batch.index] + 0.1 * batch.inputs.flatten(1).mean(dim=1)
 
 
 def swinging(run):

@@ -120,10 +120,15 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: Watch = lambda
         (pixels / 16).astype(np.float32), truth, test_size=TEST_SHARE, random_state=split_seed, stratify=truth
     )
     labels = ask(truth, questions=QUESTIONS, seed=ask_seed)
-    exclusions = replace(labels, confirmed=None, answers=None)
+    exclusions = ComplementaryLabels(labels.indptr, labels.indices, labels.classes)
     priors = priors_from_answers(labels)
     judge = _Judge(
-        inputs, exclusions, test_inputs, ask(test_truth, questions=QUESTIONS, seed=test_seed), test_truth, priors
+        inputs,
+        exclusions,
+        test_inputs,
+        ask(test_truth, questions=QUESTIONS, seed=test_seed),
+        test_truth,
+        priors,
     )
     recipe = replace(PAPER, epochs=epochs, seed=train_seed)
 
@@ -145,13 +150,9 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: Watch = lambda
         labels=labels,
         priors=priors,
         frequencies=1 - ordinary.rates,
-        corrected=learn("SCARCE", "the “no” answers", "scarce", exclusions, priors.values),
-        uncorrected=learn(
-            "SCARCE uncorrected", "the “no” answers", "scarce-ure", exclusions, priors.values
-        ),
-        with_yes=learn(
-            "SCARCE with “yes”", f"“no” answers and {n_yes:,} “yes”", "scarce", labels, priors.values
-        ),
+        corrected=learn("SCARCE", '"no" answers', "scarce", exclusions, priors.values),
+        uncorrected=learn("SCARCE uncorrected", '"no" answers', "scarce-ure", exclusions, priors.values),
+        with_yes=learn('SCARCE with "yes"', f'"no" and {n_yes:,} "yes"', "scarce", labels, priors.values),
         ordinary=learn("Ordinary labels", "every true label", "scarce", ordinary, 1 - ordinary.rates),
     )
 
@@ -190,6 +191,6 @@ def _asked_images(inputs: NDArray[np.float32], labels: ComplementaryLabels) -> t
         answers = labels[[row]].answers
         assert answers is not None
         asked = labels.classes[answers.class_index].tolist()
-        pixels = np.uint8(255 * inputs[row].reshape(8, 8))
+        pixels = (255 * inputs[row].reshape(8, 8)).astype(np.uint8)
         shown.append(AskedImage(pixels, tuple(zip(asked, (answers.answer == YES).tolist(), strict=True))))
     return tuple(shown)

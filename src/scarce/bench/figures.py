@@ -11,13 +11,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 __all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "new_axes"]
+
+Numbers = Sequence[float] | NDArray[np.float64]
 
 # Okabe and Ito's palette, each colour with a line of its own.
 _LOOKS = (("#0072b2", "-"), ("#d55e00", "--"), ("#009e73", "-."), ("#4d4d4d", ":"))
 _INK, _FAINT = "#1f2933", "#d5dbe1"
-_STYLE = {
+_STYLE: Any = {
     "axes.edgecolor": _FAINT,
     "axes.grid": True,
     "axes.grid.axis": "y",
@@ -52,9 +55,9 @@ class Curve:
     """A number per epoch, from the first; with `spread`, a band of that half-width around `centre`."""
 
     name: str
-    values: Sequence[float]
-    centre: Sequence[float] | None = None
-    spread: Sequence[float] | None = None
+    values: Numbers
+    centre: Numbers | None = None
+    spread: Numbers | None = None
 
 
 @contextmanager
@@ -84,10 +87,10 @@ def figure_svg(figure: Any) -> str:
 def draw_priors(
     axes: Axes,
     classes: Sequence[Any],
-    estimates: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
-    truth: Sequence[float],
+    estimates: Numbers,
+    low: Numbers,
+    high: Numbers,
+    truth: Numbers,
 ) -> None:
     """Draw the estimated prior of each class with its interval, and the true frequency beside it."""
     places = np.arange(len(classes))

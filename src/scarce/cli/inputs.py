@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from scarce.cli.threads import use_one_thread
 from scarce.errors import FeatureError, LabelError
 
 if TYPE_CHECKING:
@@ -64,8 +65,12 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
 
 def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
     """Return a saved classifier and the names of its columns, if it was trained on a table that has them."""
+    from scarce.files import require_folder
+
+    require_folder(path)  # before the seconds that it takes to import torch
     from scarce.estimators import load
 
+    use_one_thread()
     model = load(path)
     # Columns are matched by name in read_inputs; scikit-learn, given a bare array, would only warn of them.
     names = model.__dict__.pop("feature_names_in_", None)

@@ -10,7 +10,7 @@ import typer
 
 from scarce import __version__
 from scarce.cli import labels
-from scarce.cli.methods import methods as demo  # TEMPORARY
+from scarce.cli.demo import demo
 from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
 from scarce.cli.predict import predict
@@ -22,7 +22,6 @@ __all__ = ["app", "main"]
 # Some versions of typer bring a click of their own, so its errors are reached through one that typer exports.
 _UsageError: Any = typer.BadParameter.__base__
 _MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
-
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 labels_app = typer.Typer(add_completion=False, rich_markup_mode=None)

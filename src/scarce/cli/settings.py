@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from scarce.errors import MethodError, PriorError
+from scarce.errors import LabelError, MethodError, PriorError
 
 __all__ = ["parse_classes", "parse_priors", "parse_settings", "refuse_odd_types"]
 
@@ -77,7 +77,10 @@ def parse_classes(text: str | None) -> Any:
         return None
     from scarce.labels.tables import as_names
 
-    names = as_names((name.strip() for name in text.split(",")), "class name")
+    texts = [name.strip() for name in text.split(",")]
+    if "" in texts:
+        raise LabelError(f"--classes {text!r} holds an empty name; expected names such as cat,cow,dog.")
+    names = as_names(texts)
     return int(names[0]) if len(names) == 1 and names.dtype.kind == "i" else names
 
 

@@ -20,6 +20,7 @@ from scarce.cli.options import (
     SetOption,
 )
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
+from scarce.cli.threads import use_one_thread
 from scarce.errors import FileError, LabelError, MethodError
 
 if TYPE_CHECKING:
@@ -115,26 +116,27 @@ def train(
     """Learn a classifier from complementary labels.
 
     Examples are matched by id where features and labels have ids, else by their order. An interrupted run goes on
-    where it was when the same command is given again.
+    where it was when the same command is given again. Set OMP_NUM_THREADS to compute with more than one thread.
     """
-    params, shares = parse_settings(settings), parse_priors(priors)
+    params, shares, given = parse_settings(settings), parse_priors(priors), parse_classes(classes)
+    if ordinary and (form is not None or given is not None):
+        raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
     _check_place(out, force)
+    from scarce.files import is_folder, require_file
+
+    is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
     from scarce.methods import make_method
 
+    use_one_thread()
     with refuse_odd_types(params):
         make_method(method, **params)
     _check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
-        if form is not None or classes is not None:
-            raise LabelError(
-                "--form and --classes are for complementary labels; leave them out with --ordinary."
-            )
         target, rows = _read_ordinary(labels, table, join, id_column)
     else:
-        given = parse_classes(classes)
         target, rows = _read_complementary(
             labels, table, join, shares, form=form, classes=given, conflict=conflict
         )
@@ -164,7 +166,7 @@ def _check_place(out: Path, force: bool) -> None:
         if out.exists() and not force:
             raise FileError(f"{out} exists; choose another name, or pass --force to replace it.")
         is_other = not (out / "classifier.json").exists() and (not out.is_dir() or any(out.iterdir()))
-        if out.exists() and is_other:
+        if out.exists() and (is_other or not out.name):  # the current folder has no name to replace it by
             raise FileError(f"{out} is no saved classifier and is not replaced; choose another name.")
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}."):
@@ -177,7 +179,7 @@ def _check_device(device: str) -> None:
     import torch
 
     try:
-        torch.zeros(1, device=device)
+        torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise MethodError(f"--device {device} cannot be used: {reason}; try --device cpu.") from error

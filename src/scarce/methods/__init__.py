@@ -2,16 +2,31 @@
 
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.methods.registry import available_methods, make_method, register
-from scarce.methods.scarce import Scarce, ScarceCCE, ScarceURE
+
+# Importing a method's file makes it known; the order is that of the table of methods.
+from scarce.methods import (  # isort: skip
+    scarce,
+    pc,
+    ure,
+    discriminative,
+    order_preserving,
+    forward,
+    surrogate,
+    cpe,
+    lmcl,
+    cc,
+    rc,
+    lws,
+    cavl,
+    pop,
+    idgp,
+)
 
 __all__ = [
     "Batch",
     "Method",
     "MethodFacts",
     "Problem",
-    "Scarce",
-    "ScarceCCE",
-    "ScarceURE",
     "available_methods",
     "make_method",
     "register",

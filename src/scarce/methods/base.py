@@ -1,5 +1,6 @@
 """What a method is: how complementary labels become a training signal."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Batch", "Method", "MethodFacts", "Problem", "agree_with"]
+__all__ = ["Accepts", "Batch", "Method", "MethodFacts", "Problem", "agree_with"]
 
 Accepts = Literal["single", "multiple", "unlabelled"]
 
@@ -106,6 +107,10 @@ class Method(nn.Module, ABC):
         super().__init__()
         self.params = params
 
+    def accepts(self) -> tuple[Accepts, ...]:
+        """Return what kinds of rows the method takes, as it was made."""
+        return self.facts.accepts
+
     def prepare(self, problem: Problem) -> None:
         """Take what the method needs of the whole data; called once, before the first epoch."""
         facts = self.facts
@@ -128,18 +133,22 @@ class Method(nn.Module, ABC):
                 )
         labels = problem.labels
         most = int(labels.per_example.max())
-        if "multiple" not in facts.accepts and most > 1:
+        if "multiple" not in self.accepts() and most > 1:
+            fix = "pass pairs=True (--set pairs=true) to take each as an example of its own, or " * (
+                "pairs" in self.params
+            )
             raise MethodError(
                 f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
-                f"has {most}; choose a method that takes several, such as 'scarce'."
-            )
-        if "unlabelled" not in facts.accepts and labels.per_example.min() == 0:
-            raise MethodError(
-                f"{facts.name} takes no example without an excluded class, but {labels.name_of(int(labels.per_example.argmin()))} "
-                "is one; leave such rows out (labels.per_example > 0), or choose a method that takes them, such as 'scarce'."
+                f"has {most}; {fix}choose a method that takes several, such as 'scarce'."
             )
         if most == 0 and labels.confirmed.max() < 0:
             raise MethodError("no example excludes any class: there is nothing to learn from.")
+        n_unused = int((labels.per_example == 0).sum())
+        if n_unused and "unlabelled" not in self.accepts():
+            warnings.warn(
+                f"{n_unused} of {labels.n_examples} examples exclude no class; {facts.name} cannot use them and leaves them out.",
+                stacklevel=2,
+            )
 
     @abstractmethod
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -161,11 +170,16 @@ class Method(nn.Module, ABC):
         return agree_with(scores, torch.softmax(scores, dim=1))
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Take a stored state without `prepare`, whatever the shapes: for predicting with a loaded classifier."""
+        """Take a stored state without `prepare`, whatever the shapes: for predicting with a loaded classifier.
+
+        Networks that `prepare` would make are left out; no prediction needs them.
+        """
+        modules = dict(self.named_modules())
         for name, value in state.items():
             owner, _, leaf = name.rpartition(".")
-            module = self.get_submodule(owner)
-            setattr(module, leaf, nn.Parameter(value) if leaf in dict(module.named_parameters()) else value)
+            if owner in modules:
+                is_weight = leaf in dict(modules[owner].named_parameters())
+                setattr(modules[owner], leaf, nn.Parameter(value) if is_weight else value)
 
     def extra_repr(self) -> str:
         """Show the parameters."""

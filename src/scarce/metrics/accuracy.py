@@ -91,8 +91,8 @@ def complementary_accuracy(
     return AccuracyEstimate(
         value=value,
         standard_error=float(np.sqrt((influence**2).sum())),
-        low=max(0.0, value - float(np.sqrt(((others * (high - share)) ** 2).sum()))),
-        high=min(1.0, value + float(np.sqrt(((others * (share - low)) ** 2).sum()))),
+        low=float(np.clip(value - np.sqrt(((others * (high - share)) ** 2).sum()), 0, 1)),
+        high=float(np.clip(value + np.sqrt(((others * (share - low)) ** 2).sum()), 0, 1)),
         level=level,
         unseen=tuple(labels.classes[unseen].tolist()),
     )

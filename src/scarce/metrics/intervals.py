@@ -32,4 +32,5 @@ def wilson_interval(
     middle = share + z**2 / (2 * n)
     half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     low, high = (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
-    return np.where(trials > 0, np.clip(low, 0, 1), 0.0), np.where(trials > 0, np.clip(high, 0, 1), 1.0)
+    # exactly 0 and 1 where nothing or everything succeeded, which rounding would miss
+    return np.where(successes > 0, low, 0.0), np.where(successes < trials, high, 1.0)

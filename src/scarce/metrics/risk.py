@@ -1,5 +1,6 @@
 """The risk of a classifier over whole data, from complementary labels alone."""
 
+import operator
 from typing import Any
 
 import torch
@@ -44,7 +45,7 @@ def complementary_risk(
         rows = scores[start : start + _CHUNK]
         excluded = torch.from_numpy(labels.indicator(range(start, start + len(rows)), float))
         sums = class_sums(*both_sides(loss, rows), excluded)
-        total = sums if total is None else ClassSums(*(a + b for a, b in zip(total, sums, strict=True)))
+        total = sums if total is None else ClassSums(*map(operator.add, total, sums))
     assert total is not None
     parts = risk_parts(total, torch.from_numpy(check_priors(priors, labels)))
     return float((parts.positive + parts.negative).sum())

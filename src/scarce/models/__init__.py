@@ -1,9 +1,11 @@
 """Networks by name; any `nn.Module` of the user's works too."""
 
+from scarce.models.densenet import DenseNet
 from scarce.models.factory import MODELS, make_model
 from scarce.models.lenet import LeNet
 from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
+from scarce.models.resnet import ResNet
 from scarce.models.standardize import Standardize
 
-__all__ = ["MLP", "MODELS", "LeNet", "Linear", "Standardize", "make_model"]
+__all__ = ["MLP", "MODELS", "DenseNet", "LeNet", "Linear", "ResNet", "Standardize", "make_model"]

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from torch import nn
 
 from scarce.errors import MethodError
+from scarce.models.densenet import DenseNet
 from scarce.models.lenet import LeNet
 from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
+from scarce.models.resnet import ResNet
 
 __all__ = ["MODELS", "make_model"]
 
@@ -15,6 +17,8 @@ MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
     "linear": Linear,
     "mlp": MLP,
     "lenet": LeNet,
+    "resnet": ResNet,
+    "densenet": DenseNet,
 }
 
 

@@ -55,11 +55,11 @@ def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
     if isinstance(priors, Mapping):
         by_name = {str(name): value for name, value in priors.items()}
         names = [str(name) for name in labels.classes]
-        if set(by_name) != set(names):
-            parts = [f"lacks {some(set(names) - set(by_name))}"] * bool(set(names) - set(by_name))
-            parts += [f"names {some(set(by_name) - set(names))}, which is no class"] * bool(
-                set(by_name) - set(names)
-            )
+        lacking = [name for name in names if name not in by_name]
+        unknown = [name for name in by_name if name not in names]
+        if lacking or unknown:
+            parts = [f"lacks {some(lacking)}"] * bool(lacking)
+            parts += [f"names {some(unknown)}, which is no class"] * bool(unknown)
             raise PriorError(
                 f"the mapping of priors {' and '.join(parts)}; expected one number for each of {some(names)}."
             )

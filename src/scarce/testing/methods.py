@@ -1,6 +1,8 @@
 """The contract of a method: what every loss must obey whatever its idea."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from tempfile import TemporaryDirectory
 
 import torch
 from torch import Tensor
@@ -9,7 +11,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.models import make_model
 from scarce.testing.blobs import three_blobs
-from scarce.training import Recipe, predict_logits, train
+from scarce.training import Callback, Recipe, Run, predict_logits, train
 
 __all__ = ["check_method", "method_checks"]
 
@@ -112,14 +114,49 @@ def check_probabilities(make: MakeMethod) -> None:
 
 
 def check_state(make: MakeMethod) -> None:
-    """A copy that takes the state, without `prepare`, has the same loss and scores."""
+    """The state is complete: a prepared copy that takes it has the same loss, an unprepared one the same scores."""
     labels, logits = _labels(make()), _random_logits()
-    method = _prepared(make, labels)
-    copy = make()
-    copy.restore(method.state_dict())
     batch = _batch(labels, logits)
-    torch.testing.assert_close(copy.scores(logits), method.scores(logits))
+    method = _prepared(make, labels)
+    copy, reader = _prepared(make, labels), make()
+    copy.load_state_dict(method.state_dict())
+    reader.restore(method.state_dict())
     torch.testing.assert_close(copy.loss(logits, batch), method.loss(logits, batch))
+    torch.testing.assert_close(reader.scores(logits), method.scores(logits))
+    torch.testing.assert_close(reader.probabilities(logits), method.probabilities(logits))
+
+
+class _Interrupt(Callback):
+    """Ends a run in the middle, as Ctrl-C would."""
+
+    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+        if run.epoch == 3:
+            raise KeyboardInterrupt
+
+
+def check_resume(make: MakeMethod) -> None:
+    """A run that was interrupted and taken up again ends with the very weights of one that was not."""
+    X, _, labels = three_blobs(60)
+
+    def run(checkpoint: str | None, callbacks: tuple[Callback, ...] = ()) -> dict[str, Tensor]:
+        torch.manual_seed(0)
+        model, method = make_model("linear", (2,), 3), make()
+        recipe = Recipe(epochs=5, batch_size=16, learning_rate=0.02)
+        with suppress(KeyboardInterrupt):
+            train(model, method, X, labels, recipe, priors=[1 / 3] * 3, transition=(1 - torch.eye(3)) / 2,
+                  make_model=lambda: make_model("linear", (2,), 3), checkpoint=checkpoint, callbacks=callbacks)  # fmt: skip
+        return {
+            **model.state_dict(),
+            **{f"method.{name}": value for name, value in method.state_dict().items()},
+        }
+
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/run.safetensors"
+        run(path, (_Interrupt(),))
+        resumed, whole = run(path), run(None)
+    assert resumed.keys() == whole.keys()
+    for name, value in whole.items():
+        assert torch.equal(resumed[name], value), f"{name} differs after an interruption"
 
 
 def check_learns(make: MakeMethod) -> None:
@@ -144,6 +181,7 @@ _CHECKS: tuple[Check, ...] = (
     check_extreme_logits,
     check_probabilities,
     check_state,
+    check_resume,
     check_learns,
 )
 

@@ -95,6 +95,7 @@ def load_state(path: str | Path) -> dict[str, Any]:
 def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
     """Safetensors notices a file cut short, but not a changed byte among the numbers."""
     value = zlib.crc32(skeleton.encode())
-    for name in sorted(tensors):
-        value = zlib.crc32(tensors[name].reshape(-1).view(torch.uint8).numpy().data, value)
+    for name, tensor in sorted(tensors.items()):
+        value = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), value)
+        value = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, value)
     return f"{value:08x}"

@@ -22,7 +22,7 @@ def predict_logits(
     torch.Size([5, 2])
     """
     source = as_source(inputs)
-    was_training = model.training
+    modes = [(module, module.training) for module in model.modules()]  # parts may differ from the whole
     model.eval()
     try:
         with torch.no_grad():
@@ -30,4 +30,5 @@ def predict_logits(
             batches = source.batches(indices, float_dtype(model))
             return torch.cat([model(rows.to(device)).cpu() for rows in batches])
     finally:
-        model.train(was_training)
+        for module, mode in modes:
+            module.training = mode

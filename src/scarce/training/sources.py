@@ -33,11 +33,13 @@ class ArraySource:
     """A dense array, kept as it is; images of bytes become floats from 0 to 1 a batch at a time."""
 
     def __init__(self, array: Any) -> None:
-        self.rows = array.detach() if isinstance(array, Tensor) else _without_copy(array)
-        if self.rows.dim() == 0 or self.rows.layout != torch.strided:
+        if array.ndim == 0:
+            raise FeatureError("inputs is a single number; expected an array with one row per example.")
+        if isinstance(array, Tensor) and array.layout != torch.strided:
             raise FeatureError(
-                f"inputs is {array!r}; expected a dense array with one row per example, or a sparse matrix of scipy."
+                "inputs is a sparse tensor; expected a dense one, or a sparse matrix of scipy."
             )
+        self.rows = array.detach() if isinstance(array, Tensor) else _without_copy(array)
         self.is_image = self.rows.dtype == torch.uint8 and self.rows.dim() > 2
 
     def __len__(self) -> int:

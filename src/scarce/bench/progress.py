@@ -1,0 +1,34 @@
+"""Progress of several runs, one bar each."""
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from scarce.training import Callback, Run
+
+__all__ = ["EpochBar", "epoch_bars"]
+
+
+def epoch_bars() -> Progress:
+    """Return an empty set of bars on standard error, to be opened with ``with``."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+
+
+class EpochBar(Callback):
+    """Adds a bar of that title when its run starts, and moves it on after every epoch."""
+
+    def __init__(self, bars: Progress, title: str) -> None:
+        self.bars, self.title = bars, title
+
+    def on_start(self, run: Run) -> None:
+        """Add the bar."""
+        self._task = self.bars.add_task(self.title, total=run.recipe.epochs, completed=run.epoch)
+
+    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+        """Move it on."""
+        self.bars.update(self._task, completed=run.epoch)

@@ -1,0 +1,54 @@
+"""``scarce demo``: what the library does, in half a minute, on digits that come with scikit-learn."""
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scarce.errors import ScarceError
+
+__all__ = ["demo"]
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("demo-report.html"),
+    seed: Annotated[int, typer.Option(min=0, help="Another number gives another demonstration.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="How long to train each of the four runs.")] = 200,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the output even if it is not an earlier demonstration.")
+    ] = False,
+) -> None:
+    """Learn handwritten digits from yes/no answers, and write a page that shows how well it went."""
+    try:
+        from scarce.bench.report import COLUMNS, is_report, render_report, result_rows
+    except ModuleNotFoundError as error:
+        if error.name not in ("matplotlib", "jinja2"):
+            raise
+        raise ScarceError(
+            f'scarce demo needs {error.name}, which is not installed: pip install "scarce[bench]".'
+        ) from None
+    import torch
+
+    from scarce.bench.demo import QUESTIONS, run_demo
+    from scarce.bench.progress import EpochBar, epoch_bars
+    from scarce.cli.show import print_table
+    from scarce.files import written_aside
+
+    if "OMP_NUM_THREADS" not in os.environ:  # a small network gains nothing from a second thread
+        torch.set_num_threads(1)
+    # Opened before the work, so that a path that cannot be written is told at once.
+    with written_aside(out, force=force or is_report(out)) as aside:
+        with epoch_bars() as bars:
+            result = run_demo(seed, epochs, watch=lambda title: [EpochBar(bars, title)])
+        command = ["scarce", "demo", "--out", str(out), "--seed", str(seed), "--epochs", str(epochs)]
+        aside.write_text(render_report(result, shlex.join(command)), encoding="utf-8")
+
+    known = result.labels.summary()
+    print(
+        f'{known.n_examples:,} images, {QUESTIONS} questions each: {known.n_exclusions:,} "no", {known.n_confirmed:,} "yes"'
+    )
+    print(f"accuracy on {result.n_test:,} other images, estimated without true labels (± standard error):\n")
+    print_table(COLUMNS, result_rows(result), numbers=3)
+    print(f"\n{out} shows it all.")

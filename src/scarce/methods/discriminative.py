@@ -1,0 +1,53 @@
+"""L-UW and L-W: a classifier of the excluded class, from the outputs turned upside down."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from scarce.methods.base import MethodFacts
+from scarce.methods.pairs import PairMethod
+from scarce.methods.registry import register
+
+__all__ = ["LUW", "LW", "lw_losses"]
+
+_PAPER = "Gao and Zhang, ICML 2021"
+_ASSUMES = "one label; nothing is said of its distribution"
+
+
+def lw_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tensor:
+    """−log q̃_k with q̃ = softmax(1 − p), times 1 + (1 − p_k)/(q − 1) if weighted.
+
+    The inputs of the second softmax lie in [0, 1], so the loss is confined and its gradients are weak.
+
+    Examples
+    --------
+    >>> round(lw_losses(torch.zeros(1, 3), torch.tensor([0]), weighted=False).item(), 4)
+    1.0986
+    """
+    p = torch.softmax(logits, dim=1)
+    losses = -log_softmax(1 - p, dim=1).gather(1, k[:, None]).squeeze(1)
+    if not weighted:
+        return losses
+    return losses * (1 + (1 - p.gather(1, k[:, None]).squeeze(1)) / (logits.shape[1] - 1))
+
+
+@register
+class LUW(PairMethod):
+    """Mean −log softmax(1 − p)_k."""
+
+    facts = MethodFacts("l-uw", "discriminative, unweighted", _PAPER, _ASSUMES, accepts=("single",))
+
+    def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
+        """−log softmax(1 − p)_k."""
+        return lw_losses(logits, k, weighted=False)
+
+
+@register
+class LW(PairMethod):
+    """Mean −(1 + w_k) log softmax(1 − p)_k, w_k = (1 − p_k)/(q − 1)."""
+
+    facts = MethodFacts("l-w", "discriminative, weighted", _PAPER, _ASSUMES, accepts=("single",))
+
+    def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
+        """−(1 + w_k) log softmax(1 − p)_k."""
+        return lw_losses(logits, k, weighted=True)

@@ -1,0 +1,158 @@
+"""IDGP: a second network explains how the candidates came about."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy, log_softmax, logsigmoid
+
+from scarce.errors import MethodError
+from scarce.methods.base import Batch, MethodFacts, Problem
+from scarce.methods.candidates import ConfidenceMethod, over_candidates
+from scarce.methods.registry import register
+
+__all__ = ["IDGP", "IDGPTerms", "idgp_terms"]
+
+_SMALL = 1e-7
+
+
+class IDGPTerms(NamedTuple):
+    """The six terms of the two objectives, each a mean over rows."""
+
+    f: Tensor
+    """L_f = −mean Σ d log f."""
+    f_given_g: Tensor
+    """L_{f|g} = −mean Σ w log f."""
+    kl_f: Tensor
+    """KL_f = mean Σ d (log d − log softmax(F_f))."""
+    g: Tensor
+    """L_g = mean Σ BCE(g, b)."""
+    g_given_f: Tensor
+    """L_{g|f} = −mean Σ v log(1 − g) + mean Σ BCE(g, S)."""
+    kl_g: Tensor
+    """KL_g = mean Σ b (log b − log σ(F_g))."""
+
+
+def idgp_terms(
+    logits_f: Tensor,
+    logits_g: Tensor,
+    d: Tensor,
+    b: Tensor,
+    candidates: Tensor,
+    t_f: float = 1.0,
+    t_g: float = 1.0,
+) -> IDGPTerms:
+    """Return the terms for f = softmax(F_f / T₁), the class, and g = σ(F_g / T₂), which classes become candidates.
+
+    With ŷ = argmax_S d and g̃ = g but 1 − g at ŷ: w ∝ S (1 − g̃)/g̃ and v ∝ S f, both without gradient.
+    """
+    S = candidates.to(logits_f)
+    log_f = log_softmax(logits_f / t_f, dim=1)
+    g = torch.sigmoid(logits_g / t_g).clamp(_SMALL, 1 - _SMALL)
+    with torch.no_grad():
+        guess = d.masked_fill(~candidates, -1.0).argmax(dim=1, keepdim=True)
+        turned = g.scatter(1, guess, 1 - g.gather(1, guess))
+        w = S * (1 - turned) / turned
+        w = w / w.sum(dim=1, keepdim=True)
+        v = over_candidates(logits_f / t_f, candidates)
+
+    def rows(terms: Tensor) -> Tensor:
+        return terms.sum(dim=1).mean()
+
+    return IDGPTerms(
+        f=-rows(d * log_f),
+        f_given_g=-rows(w * log_f),
+        kl_f=rows(torch.xlogy(d, d) - d * log_softmax(logits_f, dim=1)),
+        g=rows(binary_cross_entropy(g, b, reduction="none")),
+        g_given_f=rows(binary_cross_entropy(g, S, reduction="none") - v * (1 - g).log()),
+        kl_g=rows(torch.xlogy(b, b) - b * logsigmoid(logits_g)),
+    )
+
+
+@register
+class IDGP(ConfidenceMethod):
+    """α L_f + β L_{f|g} + λ KL_f for the classifier, θ L_g + γ L_{g|f} + λ KL_g for the second network, trained together.
+
+    Warm-up trains the classifier alone with L_f, then the second network alone with L_g. λ = min(epoch/100, 1).
+    The authors sum every term over three augmented views; here there is one.
+
+    Parameters
+    ----------
+    warm_up : int
+        Epochs of each of the two warm-ups.
+    alpha, beta, theta, gamma : float
+        Weights of the terms.
+    t_f, t_g : float
+        Temperatures T₁ and T₂.
+    """
+
+    facts = MethodFacts(
+        "idgp",
+        "decompositional generation process",
+        "Qiao et al., ICLR 2023",
+        "candidates may depend on the example",
+    )
+
+    belief: Tensor
+    epoch: Tensor
+    generator: nn.Module
+
+    def __init__(
+        self, warm_up: int = 3, alpha: float = 1.0, beta: float = 1.0, theta: float = 1.0, gamma: float = 1.0,
+        t_f: float = 1.0, t_g: float = 1.0,
+    ) -> None:  # fmt: skip
+        super().__init__(warm_up=warm_up, alpha=alpha, beta=beta, theta=theta, gamma=gamma, t_f=t_f, t_g=t_g)
+        if t_f <= 0 or t_g <= 0:
+            raise MethodError(f"t_f={t_f}, t_g={t_g}: temperatures must be above 0.")
+        self.warm_up, self.alpha, self.beta, self.theta, self.gamma = warm_up, alpha, beta, theta, gamma
+        self.t_f, self.t_g = t_f, t_g
+        self._seen: tuple[Tensor, Tensor] = torch.empty(0), torch.empty(0)
+        self.register_buffer("belief", torch.empty(0))
+        self.register_buffer("epoch", torch.tensor(0))
+
+    def prepare(self, problem: Problem) -> None:
+        """Make the second network; at first every candidate is as likely, and sure to be one."""
+        super().prepare(problem)
+        if problem.make_model is None:
+            raise MethodError(
+                "idgp trains a second network; pass make_model=..., a function that makes one like the first."
+            )
+        self.generator = problem.make_model()
+        self.belief = self.candidates.to(self.confidence.dtype)
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Both objectives; their gradients reach different networks."""
+        rows = self.rows(batch)
+        logits_g = self.generator(batch.inputs)
+        self._seen = logits.detach(), logits_g.detach()
+        terms = idgp_terms(
+            logits,
+            logits_g,
+            self.confidence[rows],
+            self.belief[rows],
+            self.candidates[rows],
+            self.t_f,
+            self.t_g,
+        )
+        if self.epoch < self.warm_up:
+            return terms.f
+        if self.epoch < 2 * self.warm_up:
+            return terms.g
+        weight = min(float(self.epoch) / 100, 1.0)
+        classifier = self.alpha * terms.f + self.beta * terms.f_given_g + weight * terms.kl_f
+        return classifier + self.theta * terms.g + self.gamma * terms.g_given_f + weight * terms.kl_g
+
+    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
+        """f over the candidates."""
+        return over_candidates(logits / self.t_f, candidates)
+
+    def after_step(self, model: nn.Module, batch: Batch) -> None:
+        """Refresh d from f and b from g, from the step's own forward pass."""
+        rows = self.rows(batch)
+        logits_f, logits_g = self._seen
+        self.confidence[rows] = self.refreshed(logits_f, self.candidates[rows])
+        self.belief[rows] = torch.sigmoid(logits_g / self.t_g) * self.candidates[rows]
+
+    def after_epoch(self, epoch: int) -> None:
+        """Count."""
+        self.epoch.fill_(epoch + 1)

@@ -1,0 +1,64 @@
+"""PC: pairwise comparison of the excluded class with all others."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from scarce.errors import MethodError
+from scarce.methods.base import MethodFacts
+from scarce.methods.pairs import PairMethod
+from scarce.methods.registry import register
+
+__all__ = ["PC", "pc_losses"]
+
+Variant = Literal["unbiased", "official", "plain"]
+
+
+def pc_losses(logits: Tensor, k: Tensor) -> Tensor:
+    """ℓ̄(f, k) = Σ_{j ≠ k} σ(f_k − f_j).
+
+    Examples
+    --------
+    >>> pc_losses(torch.zeros(1, 3), torch.tensor([2])).item()
+    1.0
+    """
+    differences = logits.gather(1, k[:, None]) - logits
+    return torch.sigmoid(differences).sum(dim=1) - 0.5  # j = k contributes σ(0)
+
+
+@register
+class PC(PairMethod):
+    """(q − 1) mean ℓ̄ − (q − 1)(q − 2)/2, unbiased under uniform labels.
+
+    Parameters
+    ----------
+    variant : {"unbiased", "official", "plain"}
+        ``official`` counts j = k too, as the authors' program, which adds (q − 1)/2 and changes no gradient; ``plain``
+        is mean ℓ̄ alone.
+    pairs : bool
+        Take several labels per example, each as an example of its own.
+    """
+
+    facts = MethodFacts(
+        "pc",
+        "pairwise comparison",
+        "Ishida et al., NeurIPS 2017",
+        "one label, uniform over the other classes",
+        accepts=("single",),
+    )
+
+    def __init__(self, variant: Variant = "unbiased", pairs: bool = False) -> None:
+        super().__init__(pairs)
+        self.params |= {"variant": variant}
+        if variant not in ("unbiased", "official", "plain"):
+            raise MethodError(f"variant={variant!r} is unknown; expected 'unbiased', 'official' or 'plain'.")
+        self.variant = variant
+
+    def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
+        """ℓ̄, scaled and shifted as the variant has it."""
+        losses, q = pc_losses(logits, k), logits.shape[1]
+        if self.variant == "plain":
+            return losses
+        unbiased = (q - 1) * losses - (q - 1) * (q - 2) / 2
+        return unbiased if self.variant == "unbiased" else unbiased + (q - 1) / 2

@@ -1,0 +1,57 @@
+"""RC and PRODEN: confidence moves to the candidates the model believes in."""
+
+import torch
+from torch import Tensor, nn
+
+from scarce.methods.base import Batch, MethodFacts
+from scarce.methods.candidates import ConfidenceMethod, over_candidates
+from scarce.methods.registry import register
+
+__all__ = ["PRODEN", "RC"]
+
+
+@register
+class RC(ConfidenceMethod):
+    """−mean Σ_j C_ij log p_ij; after every step C = p over the candidates, from a new forward pass."""
+
+    facts = MethodFacts(
+        "rc", "risk-consistent", "Feng et al., NeurIPS 2020", "given the class, the candidate set is uniform"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
+        """p_j / Σ_S p."""
+        return over_candidates(logits, candidates)
+
+
+class SamePassMethod(ConfidenceMethod):
+    """C = p over the candidates, from the logits of the step's own forward pass."""
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """−mean Σ_j C_ij log p_ij."""
+        self._seen = logits.detach()
+        return super().loss(logits, batch)
+
+    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
+        """p_j / Σ_S p."""
+        return over_candidates(logits, candidates)
+
+    def after_step(self, model: nn.Module, batch: Batch) -> None:
+        """Refresh the confidence of the batch from the logits its loss was computed on."""
+        rows = self.rows(batch)
+        self.confidence[rows] = self.refreshed(self._seen, self.candidates[rows]).to(self.confidence)
+
+
+@register
+class PRODEN(SamePassMethod):
+    """−mean Σ_j C_ij log p_ij; C = p over the candidates, from the same forward pass as the loss."""
+
+    facts = MethodFacts(
+        "proden", "progressive identification", "Lv et al., ICML 2020", "the true class is a candidate"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen = torch.empty(0)

@@ -1,0 +1,47 @@
+"""SCL-NL and SCL-EXP: a surrogate for the 0-1 loss on the excluded class."""
+
+import torch
+from torch import Tensor
+
+from scarce.methods.base import MethodFacts
+from scarce.methods.pairs import PairMethod
+from scarce.methods.registry import register
+
+__all__ = ["SCLEXP", "SCLNL", "nl_losses"]
+
+_PAPER = "Chou et al., ICML 2020"
+_ASSUMES = "one label, uniform over the other classes"
+
+
+def nl_losses(logits: Tensor, k: Tensor) -> Tensor:
+    """−log(1 − p_k) = log Σ_j e^{f_j} − log Σ_{j ≠ k} e^{f_j}.
+
+    Examples
+    --------
+    >>> round(nl_losses(torch.zeros(1, 4), torch.tensor([1])).item(), 4)
+    0.2877
+    """
+    others = logits.scatter(1, k[:, None], float("-inf"))
+    return logits.logsumexp(dim=1) - others.logsumexp(dim=1)
+
+
+@register
+class SCLNL(PairMethod):
+    """Mean −log(1 − p_k)."""
+
+    facts = MethodFacts("scl-nl", "surrogate loss, negative learning", _PAPER, _ASSUMES, accepts=("single",))
+
+    def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
+        """−log(1 − p_k)."""
+        return nl_losses(logits, k)
+
+
+@register
+class SCLEXP(PairMethod):
+    """Mean e^{p_k}."""
+
+    facts = MethodFacts("scl-exp", "surrogate loss, exponential", _PAPER, _ASSUMES, accepts=("single",))
+
+    def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
+        """e^{p_k}."""
+        return torch.softmax(logits, dim=1).gather(1, k[:, None]).squeeze(1).exp()

@@ -1,0 +1,127 @@
+"""The unbiased risk for uniform single labels, free, made non-negative (NN), or with gradient ascent (GA)."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from scarce.errors import MethodError
+from scarce.methods.base import Batch, MethodFacts, Problem
+from scarce.methods.pairs import SingleLabelMethod
+from scarce.methods.registry import register
+
+__all__ = ["FreeURE", "GA", "NN", "ordinary_class_risks"]
+
+_PAPER = "Ishida et al., ICML 2019"
+_ASSUMES = "one label, uniform over the other classes"
+
+
+def ordinary_class_risks(losses: Tensor, excluded: Tensor, shares: Tensor) -> Tensor:
+    """V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj, the part of every *ordinary* class j in the risk.
+
+    m_gj is the mean of the loss ℓ_j over the rows that exclude g (0 if there are none), π̄ the shares of the labels.
+    Under uniform labels E V_j = π_j E[ℓ_j | y = j], which is never negative. Grouping by the excluded class instead
+    gives the same total but entries that may well be negative: that form circulates, and clips the wrong quantities.
+
+    Examples
+    --------
+    >>> losses, excluded = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.eye(2)
+    >>> ordinary_class_risks(losses, excluded, torch.tensor([0.5, 0.5])).tolist()
+    [1.5, 1.0]
+    """
+    counts = excluded.sum(dim=0).clamp(min=1)
+    weighted = shares[:, None] * (excluded.T @ losses) / counts[:, None]
+    return weighted.sum(dim=0) - (losses.shape[1] - 1) * weighted.diagonal()
+
+
+class _URE(SingleLabelMethod):
+    """What the three share: cross-entropy, and the shares of the labels in the whole data."""
+
+    shares: Tensor
+
+    def __init__(self, pairs: bool = False) -> None:
+        super().__init__(pairs)
+        self.register_buffer("shares", torch.empty(0))
+
+    def prepare(self, problem: Problem) -> None:
+        """Take the shares of the labels."""
+        super().prepare(problem)
+        self.shares = problem.rates / problem.rates.sum()
+
+    def class_risks(self, logits: Tensor, batch: Batch) -> Tensor:
+        """V_j of every ordinary class."""
+        return ordinary_class_risks(-log_softmax(logits, dim=1), batch.excluded, self.shares)
+
+
+@register
+class FreeURE(_URE):
+    """Σ_j V_j, without correction: unbiased, and overfits."""
+
+    facts = MethodFacts("free", "unbiased risk, uncorrected", _PAPER, _ASSUMES, accepts=("single",))
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Σ_j V_j."""
+        return self.class_risks(logits, batch).sum()
+
+
+@register
+class NN(_URE):
+    """Σ_j max(V_j, −β).
+
+    Parameters
+    ----------
+    beta : float
+        How far below zero a class may go.
+    pairs : bool
+        Take several labels per example, each as an example of its own.
+    """
+
+    facts = MethodFacts("nn", "non-negative risk", _PAPER, _ASSUMES, accepts=("single",))
+
+    def __init__(self, beta: float = 0.0, pairs: bool = False) -> None:
+        super().__init__(pairs)
+        self.params |= {"beta": beta}
+        self.beta = beta
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Σ_j max(V_j, −β)."""
+        return (torch.relu(self.class_risks(logits, batch) + self.beta) - self.beta).sum()
+
+
+@register
+class GA(_URE):
+    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0): climb out of the violation.
+
+    Parameters
+    ----------
+    ascent : {"counted", "plain"}
+        ``counted`` has W_j = n_j V_j with n_j the rows of the batch that exclude j, as the authors' program; ``plain``
+        has W_j = V_j, as their paper. Descent and ascent then differ in scale by about B/q.
+    beta, gamma : float
+        Threshold and weight of the ascent.
+    pairs : bool
+        Take several labels per example, each as an example of its own.
+    """
+
+    facts = MethodFacts("ga", "gradient ascent on violated risks", _PAPER, _ASSUMES, accepts=("single",))
+
+    def __init__(
+        self,
+        ascent: Literal["counted", "plain"] = "counted",
+        beta: float = 0.0,
+        gamma: float = 1.0,
+        pairs: bool = False,
+    ) -> None:
+        super().__init__(pairs)
+        self.params |= {"ascent": ascent, "beta": beta, "gamma": gamma}
+        if ascent not in ("counted", "plain"):
+            raise MethodError(f"ascent={ascent!r} is unknown; expected 'counted' or 'plain'.")
+        self.ascent, self.beta, self.gamma = ascent, beta, gamma
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Descend on the total, or ascend on the violated classes."""
+        risks = self.class_risks(logits, batch)
+        watched = risks * batch.excluded.sum(dim=0) if self.ascent == "counted" else risks
+        shortfall = torch.relu(-watched - self.beta)
+        return torch.where((shortfall > 0).any(), self.gamma * shortfall.sum(), risks.sum())

@@ -1,0 +1,36 @@
+"""What the two convolutional families for small colour images share."""
+
+import math
+
+from torch import Tensor, nn
+
+from scarce.errors import MethodError
+
+__all__ = ["as_images", "channels_of", "convolution", "scale_weights"]
+
+
+def channels_of(input_shape: tuple[int, ...], name: str) -> int:
+    """Return the number of colour channels of images of h × w or c × h × w."""
+    if len(input_shape) not in (2, 3):
+        raise MethodError(f"{name} takes images, got inputs of shape {input_shape}; choose module='mlp'.")
+    if min(input_shape[-2:]) < 4:
+        raise MethodError(f"{name} takes images of 4 × 4 or more, got {input_shape}; choose module='mlp'.")
+    return input_shape[0] if len(input_shape) == 3 else 1
+
+
+def as_images(inputs: Tensor) -> Tensor:
+    """Return images with a channel axis."""
+    return inputs if inputs.dim() == 4 else inputs.unsqueeze(1)
+
+
+def convolution(n_in: int, n_out: int, size: int, stride: int = 1) -> nn.Conv2d:
+    """Return a convolution without bias that keeps the sides of an image, but for the stride."""
+    return nn.Conv2d(n_in, n_out, size, stride=stride, padding=size // 2, bias=False)
+
+
+def scale_weights(model: nn.Module) -> None:
+    """Draw the weights of all convolutions from N(0, 2 / (size² · n_out)), as the paper's program does."""
+    for layer in model.modules():
+        if isinstance(layer, nn.Conv2d):
+            fan = layer.kernel_size[0] * layer.kernel_size[1] * layer.out_channels
+            nn.init.normal_(layer.weight, std=math.sqrt(2 / fan))

@@ -1,0 +1,61 @@
+"""The densely connected network of the paper's program: 22 layers."""
+
+import torch
+from torch import Tensor, nn
+
+from scarce.models.convolution import as_images, channels_of, convolution, scale_weights
+
+__all__ = ["DenseNet"]
+
+_GROWTH = 12
+_LAYERS_PER_BLOCK = 3
+
+
+class _Layer(nn.Module):
+    def __init__(self, n_in: int) -> None:
+        super().__init__()
+        self.path = nn.Sequential(
+            nn.BatchNorm2d(n_in),
+            nn.ReLU(),
+            convolution(n_in, 4 * _GROWTH, 1),
+            nn.BatchNorm2d(4 * _GROWTH),
+            nn.ReLU(),
+            convolution(4 * _GROWTH, _GROWTH, 3),
+        )
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return torch.cat([inputs, self.path(inputs)], dim=1)
+
+
+class DenseNet(nn.Module):
+    """Three blocks of three bottleneck layers of growth 12, each but the last halved in width and sides after it.
+
+    Examples
+    --------
+    >>> sum(weights.numel() for weights in DenseNet((3, 32, 32), 10).parameters())
+    71686
+    """
+
+    def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
+        super().__init__()
+        width = 2 * _GROWTH
+        parts: list[nn.Module] = [convolution(channels_of(input_shape, "densenet"), width, 3)]
+        for block in range(3):
+            for _ in range(_LAYERS_PER_BLOCK):
+                parts.append(_Layer(width))
+                width += _GROWTH
+            if block < 2:
+                parts += [
+                    nn.BatchNorm2d(width),
+                    nn.ReLU(),
+                    convolution(width, width // 2, 1),
+                    nn.AvgPool2d(2),
+                ]
+                width //= 2
+        self.features = nn.Sequential(*parts, nn.BatchNorm2d(width), nn.ReLU())
+        self.output = nn.Linear(width, n_classes)
+        scale_weights(self)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return logits of shape (B, q)."""
+        return self.output(self.features(as_images(inputs)).mean(dim=(2, 3)))  # type: ignore[no-any-return]

@@ -1,0 +1,58 @@
+"""The residual network of the paper's program: 32 layers, which the paper calls 34."""
+
+from torch import Tensor, nn
+
+from scarce.models.convolution import as_images, channels_of, convolution, scale_weights
+
+__all__ = ["ResNet"]
+
+_BLOCKS_PER_STAGE = 5
+
+
+class _Block(nn.Module):
+    def __init__(self, n_in: int, n_out: int, stride: int) -> None:
+        super().__init__()
+        self.path = nn.Sequential(
+            convolution(n_in, n_out, 3, stride),
+            nn.BatchNorm2d(n_out),
+            nn.ReLU(),
+            convolution(n_out, n_out, 3),
+            nn.BatchNorm2d(n_out),
+        )
+        same = n_in == n_out and stride == 1
+        self.shortcut = (
+            nn.Identity()
+            if same
+            else nn.Sequential(convolution(n_in, n_out, 1, stride), nn.BatchNorm2d(n_out))
+        )
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return (self.path(inputs) + self.shortcut(inputs)).relu()  # type: ignore[no-any-return]
+
+
+class ResNet(nn.Module):
+    """Three stages of five basic blocks, 16, 32 and 64 wide, then the mean over the image and a linear layer.
+
+    Examples
+    --------
+    >>> sum(weights.numel() for weights in ResNet((3, 32, 32), 10).parameters())
+    466906
+    """
+
+    def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
+        super().__init__()
+        stages: list[nn.Module] = []
+        width = 16
+        for n_out, stride in ((16, 1), (32, 2), (64, 2)):
+            for number in range(_BLOCKS_PER_STAGE):
+                stages.append(_Block(width, n_out, stride if number == 0 else 1))
+                width = n_out
+        self.features = nn.Sequential(
+            convolution(channels_of(input_shape, "resnet"), 16, 3), nn.BatchNorm2d(16), nn.ReLU(), *stages
+        )
+        self.output = nn.Linear(width, n_classes)
+        scale_weights(self)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return logits of shape (B, q)."""
+        return self.output(self.features(as_images(inputs)).mean(dim=(2, 3)))  # type: ignore[no-any-return]

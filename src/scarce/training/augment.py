@@ -1,0 +1,44 @@
+"""Augmentations of image batches, as tensor operations; randomness comes from torch's current generator."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+__all__ = ["AUGMENTATIONS", "random_crop", "random_flip"]
+
+_MARGIN = 4
+
+
+def random_crop(images: Tensor) -> Tensor:
+    """Pad every image by four black pixels on all sides, then cut its size out of it at a random place.
+
+    Examples
+    --------
+    >>> random_crop(torch.ones(2, 3, 8, 8)).shape
+    torch.Size([2, 3, 8, 8])
+    """
+    n, (height, width) = len(images), images.shape[-2:]
+    padded = pad(images, (_MARGIN,) * 4)
+    top, left = torch.randint(0, 2 * _MARGIN + 1, (2, n, 1), device=images.device)
+    rows = top + torch.arange(height, device=images.device)
+    columns = left + torch.arange(width, device=images.device)
+    which = torch.arange(n, device=images.device)[:, None, None]
+    cut = padded.movedim(0, -3)[..., which, rows[:, :, None], columns[:, None, :]]
+    return cut.movedim(-3, 0)
+
+
+def random_flip(images: Tensor) -> Tensor:
+    """Mirror every image left to right with probability one half.
+
+    Examples
+    --------
+    >>> random_flip(torch.ones(2, 8, 8)).shape
+    torch.Size([2, 8, 8])
+    """
+    flipped = torch.rand(len(images), device=images.device) < 0.5
+    return torch.where(flipped.view(-1, *[1] * (images.dim() - 1)), images.flip(-1), images)
+
+
+AUGMENTATIONS: dict[str, Callable[[Tensor], Tensor]] = {"crop": random_crop, "flip": random_flip}

@@ -1,0 +1,187 @@
+"""Methods by name: their facts, their parameters, and those that other packages bring."""
+
+import sys
+from dataclasses import fields
+
+import pytest
+from torch import nn
+
+from scarce.errors import MethodError
+from scarce.methods import Method, MethodFacts, available_methods, make_method, register, registry
+
+NAMES = list(available_methods())
+
+PLUGIN = """
+from scarce.methods import Method, MethodFacts
+
+class Guess(Method):
+    facts = MethodFacts("guess", "Guessing", "nobody, never", "nothing", accepts=("single",))
+
+    def __init__(self, luck: float = 0.5):
+        super().__init__(luck=luck)
+
+    def loss(self, logits, batch):
+        return (logits * self.params["luck"]).mean()
+"""
+
+
+@pytest.fixture
+def fresh_registry(monkeypatch):
+    """A registry that has not looked for other packages, and forgets what this test adds."""
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+    registry._load_entry_points.cache_clear()
+    yield
+    registry._load_entry_points.cache_clear()
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch, fresh_registry):
+    """Put a package with an entry point on the path, as an installer would."""
+
+    def write(code, entry):
+        (tmp_path / "luck.py").write_text(code)
+        info = tmp_path / "luck-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: luck\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[scarce.methods]\nguess = {entry}\n")
+        monkeypatch.syspath_prepend(tmp_path)
+
+    yield write
+    sys.modules.pop("luck", None)
+
+
+def test_the_methods_of_the_paper_are_there():
+    assert {"scarce", "scarce-ure", "scarce-cce"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_facts_are_complete(name):
+    facts = available_methods()[name]
+    assert facts.name == name == name.lower()
+    for field in ("title", "paper", "assumes"):
+        text = getattr(facts, field)
+        assert len(text) > 5
+        assert text == text.strip()
+    assert set(facts.accepts) <= {"single", "multiple", "unlabelled"}
+    assert "single" in facts.accepts
+    assert all(getattr(facts, field.name) is not None for field in fields(facts))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_make_the_method_again(name):
+    method = make_method(name)
+    again = make_method(name, **method.params)
+    assert again.params == method.params
+    assert type(again) is type(method)
+    assert isinstance(method, nn.Module)
+    for param, value in method.params.items():
+        assert f"{param}={value!r}" in repr(method)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("scarce", {"loss": "square", "correction": "nnpu", "form": "ht", "absent": "keep", "alpha": 0.25,
+                    "slope": -0.5, "beta": 0.1, "gamma": 0.9}),
+        ("scarce-ure", {"loss": "sigmoid", "form": "dataset", "absent": "keep", "alpha": 1.0}),
+        ("scarce-cce", {"loss": "mae", "correction": "leaky", "form": "ht", "absent": "keep", "alpha": 0.0,
+                        "slope": -1.0, "beta": 0.2, "gamma": 0.3}),
+    ],
+)  # fmt: skip
+def test_every_parameter_is_kept(name, changed):
+    assert set(changed) == set(make_method(name).params)
+    assert make_method(name, **changed).params == changed
+
+
+@pytest.mark.parametrize("name", ["scarse", "", None])
+def test_an_unknown_method_is_named_with_the_known_ones(name):
+    with pytest.raises(MethodError, match=rf"there is no method {name!r}; expected one of .*scarce-ure"):
+        make_method(name)
+
+
+def test_an_unknown_parameter_is_named_with_the_known_ones():
+    with pytest.raises(
+        MethodError, match=r"scarce-ure has no parameter 'correction'; it takes loss, form, absent, alpha"
+    ):
+        make_method("scarce-ure", correction="abs")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"loss": "cubic"}, "loss='cubic' is no binary loss"),
+        ({"correction": "square"}, "correction='square' is unknown"),
+        ({"form": "epoch"}, "form='epoch' is unknown; expected 'batch', 'dataset' or 'ht'"),
+        ({"absent": "drop"}, "absent='drop' is unknown; expected 'skip' or 'keep'"),
+        ({"alpha": 1.5}, "alpha=1.5 is no weight; expected 0 .* to 1"),
+        ({"alpha": float("nan")}, "alpha=nan; expected a number"),
+        ({"alpha": "half"}, "alpha='half'; expected a number"),
+        ({"correction": "leaky", "slope": 0.5}, "slope=0.5 is positive"),
+        ({"correction": "leaky", "slope": None}, "slope=None; expected a number"),
+        ({"correction": "nnpu", "gamma": float("inf")}, "gamma=inf; expected a number"),
+    ],
+)
+@pytest.mark.parametrize("name", ["scarce", "scarce-cce"])
+def test_values_that_make_no_sense_are_refused(name, params, message):
+    with pytest.raises(MethodError, match=message.replace("binary", "(binary|multi-class)")):
+        make_method(name, **params)
+
+
+def test_a_method_of_another_package_is_found_by_its_entry_point(install):
+    install(PLUGIN, "luck:Guess")
+    assert available_methods()["guess"].title == "Guessing"
+    method = make_method("guess", luck=0.9)
+    assert (type(method).__module__, method.params) == ("luck", {"luck": 0.9})
+    with pytest.raises(MethodError, match="guess has no parameter 'loss'; it takes luck"):
+        make_method("guess", loss="logistic")
+
+
+@pytest.mark.parametrize(
+    ("code", "entry", "why"),
+    [
+        ("raise RuntimeError('no luck today')", "luck:Guess", "no luck today"),
+        ("import a_package_that_is_not_there", "luck:Guess", "a_package_that_is_not_there"),
+        (PLUGIN, "luck:Missing", "Missing"),
+        (PLUGIN, "luck:Method", "facts"),
+        (
+            PLUGIN.replace('"guess"', '"scarce"'),
+            "luck:Guess",
+            "the name 'scarce' belongs to scarce.methods.scarce.Scarce",
+        ),
+    ],
+)
+def test_a_package_that_cannot_be_loaded_is_named(install, code, entry, why):
+    install(code, entry)
+    with pytest.raises(
+        MethodError, match=rf"the method 'guess' .*cannot be loaded from {entry} \(.*{why}.*\); repair"
+    ):
+        make_method("scarce")
+
+
+def test_a_method_of_ones_own_can_be_registered_and_defined_anew(fresh_registry):
+    def define(title):
+        @register
+        class Own(Method):
+            facts = MethodFacts("own", title, "nobody", "nothing at all")
+
+            def loss(self, logits, batch):
+                return logits.mean()
+
+        return Own
+
+    first = define("first")
+    assert isinstance(make_method("own"), first)
+    second = define("second")  # as when a notebook's cell is run again
+    assert isinstance(make_method("own"), second)
+    assert available_methods()["own"].title == "second"
+
+
+def test_a_name_that_is_taken_is_refused(fresh_registry):
+    class Impostor(Method):
+        facts = MethodFacts("scarce", "another", "nobody", "nothing at all")
+
+        def loss(self, logits, batch):
+            return logits.mean()
+
+    with pytest.raises(MethodError, match=r"the name 'scarce' belongs to scarce\.methods\.scarce\.Scarce"):
+        register(Impostor)

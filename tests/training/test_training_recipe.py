@@ -1,0 +1,96 @@
+"""Recipes: their settings, what they refuse, and the optimisers and rates they stand for."""
+
+import math
+from dataclasses import FrozenInstanceError, asdict
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from scarce.errors import MethodError
+from scarce.training import ANNEALED, PAPER, RECIPES, Recipe
+
+
+def test_the_paper_s_recipe():
+    expected = {
+        "epochs": 200,
+        "batch_size": 256,
+        "optimizer": "adam",
+        "learning_rate": 1e-3,
+        "weight_decay": 1e-5,
+        "schedule": "constant",
+        "seed": 0,
+    }
+    assert asdict(PAPER) == asdict(PAPER) | expected
+    assert asdict(ANNEALED) == asdict(PAPER) | {"epochs": 40, "schedule": "cosine"}
+    assert RECIPES == {"paper": PAPER, "annealed": ANNEALED}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epochs": 0}, "epochs=0; expected a whole number of at least 1"),
+        ({"epochs": 2.5}, r"epochs=2\.5; expected a whole number"),
+        ({"epochs": math.nan}, "epochs=nan; expected a whole number"),
+        ({"epochs": math.inf}, "epochs=inf; expected a whole number"),
+        ({"epochs": "5"}, "epochs='5'; expected a whole number"),
+        ({"epochs": None}, "epochs=None; expected a whole number"),
+        ({"batch_size": 0}, "batch_size=0; expected a whole number of at least 1"),
+        ({"seed": -1}, "seed=-1; expected a whole number of at least 0"),
+        ({"seed": 2**32}, "seed=4294967296; expected a whole number of at least 0 and at most 4294967295"),
+        ({"learning_rate": -0.1}, r"learning_rate=-0\.1; expected a number of at least 0"),
+        ({"learning_rate": math.inf}, "learning_rate=inf; expected a number"),
+        ({"learning_rate": "fast"}, "learning_rate='fast'; expected a number"),
+        ({"weight_decay": math.nan}, "weight_decay=nan; expected a number"),
+        ({"weight_decay": None}, "weight_decay=None; expected a number"),
+        ({"optimizer": "lbfgs"}, "optimizer='lbfgs' is unknown; expected 'adam' or 'sgd'"),
+        ({"schedule": "linear"}, "schedule='linear' is unknown; expected 'cosine' or 'constant'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, message):
+    with pytest.raises(MethodError, match=message):
+        Recipe(**settings)
+
+
+def test_numbers_of_any_kind_become_plain():
+    recipe = Recipe(
+        epochs=np.int64(3), batch_size=8.0, seed=np.uint8(7), learning_rate=np.float32(0.5), weight_decay=0
+    )
+    numbers = (recipe.epochs, recipe.batch_size, recipe.seed, recipe.learning_rate, recipe.weight_decay)
+    assert [type(number) for number in numbers] == [int, int, int, float, float]
+    assert recipe == Recipe(epochs=3, batch_size=8, seed=7, learning_rate=0.5, weight_decay=0.0)
+
+
+def test_a_recipe_does_not_change():
+    with pytest.raises(FrozenInstanceError):
+        PAPER.epochs = 3
+
+
+def test_rates_by_hand():
+    recipe = Recipe(learning_rate=0.8)
+    at = [recipe.rate_at(progress) for progress in (0, 1 / 3, 1 / 2, 2 / 3, 1)]
+    assert at == pytest.approx([0.8, 0.6, 0.4, 0.2, 0.0])
+    assert Recipe(learning_rate=0.8, schedule="constant").rate_at(0.9) == 0.8
+
+
+def stepped(optimizer, weight_decay, gradients):
+    weight = nn.Parameter(torch.tensor([2.0], dtype=torch.float64))
+    recipe = Recipe(optimizer=optimizer, learning_rate=0.1, weight_decay=weight_decay)
+    tool = recipe.make_optimizer([weight])
+    for gradient in gradients:
+        weight.grad = torch.tensor([gradient], dtype=torch.float64)
+        tool.step()
+    return weight.item()
+
+
+def test_sgd_has_momentum_and_l2_decay():
+    first = 2.0 - 0.1 * (1.0 + 0.5 * 2.0)
+    momentum = 0.9 * 2.0 + (1.0 + 0.5 * first)
+    assert stepped("sgd", 0.5, [1.0, 1.0]) == pytest.approx(first - 0.1 * momentum)
+
+
+def test_adam_decays_through_the_gradient_and_not_apart_from_it():
+    """With L2 decay the first step is the learning rate whatever the decay; AdamW would shrink the weight besides."""
+    assert stepped("adam", 0.5, [1.0]) == pytest.approx(1.9, abs=1e-6)
+    assert stepped("adam", 0.5, [-3.0]) == pytest.approx(2.1, abs=1e-6)
