@@ -80,6 +80,14 @@ def test_ordinary_labels(world: Path, tmp_path: Path, run: Run) -> None:
     assert json.loads(facts.out) == {"true_accuracy": 1.0, "n_true": 90}
 
 
+def test_methods_that_need_a_transition_matrix(world: Path, tmp_path: Path, run: Run) -> None:
+    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
+    command += ["--method", "forward", "--epochs", 1]
+    assert "needs a transition matrix" in run(*command).err
+    np.save(tmp_path / "uniform.npy", (1 - np.eye(3)) / 2)
+    assert run(*command, "--transition", tmp_path / "uniform.npy").code == 0
+
+
 def test_early_stopping_tells_the_best_epoch(world: Path, tmp_path: Path, run: Run) -> None:
     command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
     told = run(*command, "--early-stopping", "--validation-fraction", 0.3, "--patience", 2, "--epochs", 50)

@@ -248,17 +248,18 @@ NOTHING = ComplementaryLabels.from_lists([[], []], classes=Q)
             Problem(NAMED, transition=TRANSITION),
             r"one excluded class per example, but row 1 \(id q\) has 2",
         ),
-        (
-            Choosy(),
-            Problem(NOTHING, transition=TRANSITION),
-            "takes no example without an excluded class, but row 0",
-        ),
     ],
 )
 def test_problems_that_do_not_suit_a_method_are_refused(method, problem, message):
     with pytest.raises(MethodError, match=message) as e:
         method.prepare(problem)
     assert "\n" not in str(e.value)
+
+
+def test_rows_that_a_method_cannot_use_are_counted():
+    labels = ComplementaryLabels.from_lists([[0], [], [1], []], classes=Q)
+    with pytest.warns(UserWarning, match="2 of 4 examples exclude no class; choosy cannot use them"):
+        Choosy().prepare(Problem(labels, transition=TRANSITION))
 
 
 def test_problems_that_suit_are_accepted():

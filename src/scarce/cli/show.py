@@ -38,7 +38,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for place, column in enumerate(columns):
         is_number = place >= len(columns) - numbers
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number)
+        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print(table)

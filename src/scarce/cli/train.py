@@ -56,7 +56,9 @@ def train(
     settings: SetOption = None,
     module: Annotated[
         str,
-        typer.Option(metavar="NAME", help="The network: linear, mlp, or lenet for images."),
+        typer.Option(
+            metavar="NAME", help="The network: linear, mlp; for images also lenet, resnet, densenet."
+        ),
     ] = "mlp",
     priors: Annotated[
         str,
@@ -65,6 +67,14 @@ def train(
             help="Shares of the classes: auto, uniform, answers, cat=0.3,dog=0.7, or a JSON file with them.",
         ),
     ] = "auto",
+    transition: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.npy",
+            help="p(class is excluded | true class), a row per true class, for methods that need it.",
+            show_default=False,
+        ),
+    ] = None,
     recipe: Annotated[
         str,
         typer.Option(
@@ -122,9 +132,10 @@ def train(
     if ordinary and (form is not None or given is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
     _check_place(out, force)
-    from scarce.files import is_folder, require_file
+    from scarce.files import is_folder, read_array, require_file
 
     is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
+    matrix = None if transition is None else read_array(transition)
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
     from scarce.methods import make_method
@@ -144,7 +155,7 @@ def train(
     if restart:
         checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
-        method, module, shares, "ordinary" if ordinary else "complementary", method_params=params,
+        method, module, shares, "ordinary" if ordinary else "complementary", method_params=params, transition=matrix,
         recipe=recipe, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
         weight_decay=weight_decay, standardize=not no_standardize, early_stopping=early_stopping,
         validation_fraction=validation_fraction, patience=patience, checkpoint=checkpoint, device=device,

@@ -23,6 +23,7 @@ from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
+from scarce.methods.transition import resolve_transition
 from scarce.metrics import complementary_accuracy
 from scarce.models import Standardize, make_model
 from scarce.priors import PriorEstimate, resolve_priors
@@ -52,7 +53,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     method : str or Method
         How labels become a training signal; see `scarce.methods.available_methods`.
-    module : {"linear", "mlp", "lenet"}, nn.Module or callable
+    module : {"linear", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
         The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one.
     priors : {"auto", "uniform", "answers"}, array or mapping
         Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
@@ -63,10 +64,12 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         one-versus-rest classifier.
     method_params : mapping, optional
         Parameters of the method, when it is given by name.
-    transition : array of shape (q, q), optional
-        p(k is excluded | true class), for methods that need it.
+    transition : {"uniform", "confirmed"} or array of shape (q, q), optional
+        p(k is excluded | true class), for methods that need it; ``confirmed`` counts it where the true class is
+        known from "yes" answers or ordinary labels.
     recipe : {"annealed", "paper"} or Recipe
         Epochs, optimiser and so on; `batch_size`, `learning_rate` and `weight_decay` override single settings.
+        Random crops and flips of images are a setting of `Recipe`.
     epochs : int, optional
         By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all.
     standardize : bool
@@ -188,7 +191,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             labels if rows is None else labels[rows],
             recipe,
             priors=estimate.values,
-            transition=self.transition,
+            transition=resolve_transition(self.transition, labels),
             make_model=lambda: make(recipe.seed + 1),
             callbacks=callbacks,
             checkpoint=self.checkpoint,

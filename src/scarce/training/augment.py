@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-__all__ = ["AUGMENTATIONS", "random_crop", "random_flip"]
+from scarce.errors import FeatureError
+
+__all__ = ["AUGMENTATIONS", "augment", "random_crop", "random_flip"]
 
 _MARGIN = 4
 
@@ -42,3 +44,21 @@ def random_flip(images: Tensor) -> Tensor:
 
 
 AUGMENTATIONS: dict[str, Callable[[Tensor], Tensor]] = {"crop": random_crop, "flip": random_flip}
+
+
+def augment(inputs: Tensor, names: tuple[str, ...]) -> Tensor:
+    """Apply the augmentations of these names, in order; they are for images.
+
+    Examples
+    --------
+    >>> augment(torch.ones(2, 3), ("flip",))
+    Traceback (most recent call last):
+    scarce.errors.FeatureError: augmentation=('flip',) is for images, but the inputs have the shape (3,); leave it out.
+    """
+    if names and inputs.dim() < 3:
+        raise FeatureError(
+            f"augmentation={names} is for images, but the inputs have the shape {tuple(inputs.shape[1:])}; leave it out."
+        )
+    for name in names:
+        inputs = AUGMENTATIONS[name](inputs)
+    return inputs

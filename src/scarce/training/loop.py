@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from scarce.errors import DivergedError, FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
+from scarce.training.augment import augment
 from scarce.training.callbacks import Callback
 from scarce.training.history import History
 from scarce.training.identity import identity_of
@@ -135,7 +136,7 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
         for step, (index, inputs) in enumerate(zip(indices, batches, strict=True)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.rate_at((run.epoch + step / len(indices)) / recipe.epochs)
-            inputs = inputs.to(device)
+            inputs = augment(inputs.to(device), recipe.augmentation)
             logits = run.model(inputs)
             _refuse_other_shape(logits, (len(index), labels.n_classes))
             excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(logits)

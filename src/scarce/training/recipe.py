@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from scarce.errors import MethodError
+from scarce.training.augment import AUGMENTATIONS
 
 __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
 
@@ -30,6 +31,8 @@ class Recipe:
         Of the optimiser.
     schedule : {"cosine", "constant"}
         Whether the learning rate falls to zero along half a cosine.
+    augmentation : tuple of {"crop", "flip"}
+        What is done to the images of every training batch; see `scarce.training.augment`.
     seed : int
         Same seed, same result.
 
@@ -46,6 +49,7 @@ class Recipe:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
     schedule: Literal["cosine", "constant"] = "cosine"
+    augmentation: tuple[str, ...] = ()
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -65,6 +69,11 @@ class Recipe:
             raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
         if self.schedule not in ("cosine", "constant"):
             raise MethodError(f"schedule={self.schedule!r} is unknown; expected 'cosine' or 'constant'.")
+        for name in self.augmentation:
+            if name not in AUGMENTATIONS:
+                raise MethodError(
+                    f"augmentation {name!r} is unknown; expected a tuple of {', '.join(AUGMENTATIONS)}."
+                )
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         """Return the optimiser of these parameters."""

@@ -1,0 +1,77 @@
+"""Transition matrices p(k is excluded | true class y): given, uniform, or counted where the user confirmed the class."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.errors import MethodError
+from scarce.labels import ComplementaryLabels
+from scarce.labels.classes import some
+from scarce.simulate import uniform_transition
+
+__all__ = ["resolve_transition"]
+
+FloatArray = NDArray[np.float64]
+
+
+def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArray | None:
+    """Return a checked q × q matrix, rows true classes, from what a user may say; None stays None.
+
+    Parameters
+    ----------
+    transition : {"uniform", "confirmed"}, array of shape (q, q), or None
+        ``uniform`` has equal chances for all wrong classes. ``confirmed`` counts the exclusions of the examples whose
+        class is known from "yes" answers or ordinary labels; true labels are never looked at otherwise.
+    labels : ComplementaryLabels
+        The labels.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=3)
+    >>> resolve_transition("uniform", labels).tolist()
+    [[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
+    """
+    q = labels.n_classes
+    if transition is None:
+        return None
+    if isinstance(transition, str):
+        if transition == "uniform":
+            return uniform_transition(q)
+        if transition == "confirmed":
+            return _counted(labels)
+        raise MethodError(
+            f"transition={transition!r} is unknown; expected 'uniform', 'confirmed', or a {q} × {q} matrix."
+        )
+    try:
+        matrix = np.asarray(transition, float)
+    except (TypeError, ValueError):
+        raise MethodError(
+            f"transition is {type(transition).__name__}; expected a {q} × {q} matrix of numbers."
+        ) from None
+    if matrix.shape != (q, q):
+        raise MethodError(
+            f"transition has shape {matrix.shape}; expected ({q}, {q}), one row per true class."
+        )
+    if not (matrix >= 0).all():
+        raise MethodError("transition has an entry that is negative or no number; expected probabilities.")
+    sums = matrix.sum(axis=1)
+    if not np.allclose(sums, 1, atol=1e-3):
+        row = int(np.argmax(np.abs(sums - 1)))
+        raise MethodError(
+            f"row {row} of transition sums to {sums[row]:.4g}; expected 1: rows are true classes."
+        )
+    return matrix / sums[:, None]
+
+
+def _counted(labels: ComplementaryLabels) -> FloatArray:
+    counts = np.zeros((labels.n_classes, labels.n_classes))
+    known = np.repeat(labels.confirmed, labels.per_example)
+    np.add.at(counts, (known[known >= 0], labels.indices[known >= 0]), 1)
+    empty = counts.sum(axis=1) == 0
+    if empty.any():
+        raise MethodError(
+            f"transition='confirmed' needs confirmed examples of every class that exclude some other; there are none of "
+            f"{some(labels.classes[empty])}. Pass the matrix itself, or transition='uniform'."
+        )
+    return counts / counts.sum(axis=1, keepdims=True)
