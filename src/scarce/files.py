@@ -20,6 +20,7 @@ __all__ = [
     "read_arrays",
     "require_file",
     "require_folder",
+    "require_free_folder",
     "written_aside",
 ]
 
@@ -53,6 +54,33 @@ def require_folder(path: str | Path) -> Path:
     if not is_folder(path):
         raise FileError(f"{path} is a file; expected a folder.")
     return Path(path)
+
+
+def require_free_folder(folder: str | Path, marker: str, *, force: bool) -> None:
+    """Refuse a place where a folder of ours cannot be written; only one that holds `marker`, or nothing, is replaced.
+
+    Examples
+    --------
+    >>> require_free_folder(".", "classifier.json", force=True)
+    Traceback (most recent call last):
+    scarce.errors.FileError: . is no saved classifier and is not replaced; choose another name.
+    """
+    folder = Path(folder)
+    try:
+        if folder.exists() and not force:
+            raise FileError(
+                f"{folder} exists; choose another name, or pass force=True (--force) to replace it."
+            )
+        is_other = not (folder / marker).exists() and (not folder.is_dir() or any(folder.iterdir()))
+        if folder.exists() and (
+            is_other or not folder.name
+        ):  # the current folder has no name to replace it by
+            raise FileError(f"{folder} is no saved classifier and is not replaced; choose another name.")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder.parent, prefix=f".{folder.name}."):
+            pass
+    except OSError as error:
+        raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
 
 
 def is_folder(path: str | Path) -> bool:

@@ -92,7 +92,7 @@ def test_existing_output_is_kept_unless_forced(blobs, saved, tmp_path):
     assert (saved / "weights.safetensors").read_bytes() != before
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("precious")
-    with pytest.raises(FileError, match="holds something else than a saved classifier"):
+    with pytest.raises(FileError, match="is no saved classifier and is not replaced"):
         classifier.save(tmp_path / "thesis", force=True)
     assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]

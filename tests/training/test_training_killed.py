@@ -20,7 +20,8 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("killed")
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}"}
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, str(HERE / "killing.py"), str(folder)],
         env=environment,

@@ -1,12 +1,12 @@
 """``scarce demo``: what the library does, in half a minute, on digits that come with scikit-learn."""
 
-import os
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scarce.cli.threads import use_one_thread
 from scarce.errors import ScarceError
 
 __all__ = ["demo"]
@@ -29,15 +29,12 @@ def demo(
         raise ScarceError(
             f'scarce demo needs {error.name}, which is not installed: pip install "scarce[bench]".'
         ) from None
-    import torch
-
     from scarce.bench.demo import QUESTIONS, run_demo
     from scarce.bench.progress import EpochBar, epoch_bars
     from scarce.cli.show import print_table
     from scarce.files import written_aside
 
-    if "OMP_NUM_THREADS" not in os.environ:  # a small network gains nothing from a second thread
-        torch.set_num_threads(1)
+    use_one_thread()
     # Opened before the work, so that a path that cannot be written is told at once.
     with written_aside(out, force=force or is_report(out)) as aside:
         with epoch_bars() as bars:

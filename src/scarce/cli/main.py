@@ -1,6 +1,7 @@
 """The command ``scarce``: its subcommands, and what becomes of errors."""
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -81,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scarce ...
     0
     """
+    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "±" shows "?" instead of failing
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = app(arguments, prog_name="scarce", standalone_mode=False)
         sys.stdout.flush()

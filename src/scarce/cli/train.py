@@ -1,7 +1,6 @@
 """``scarce train``: features and labels in, a saved classifier out."""
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +20,7 @@ from scarce.cli.options import (
 )
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
 from scarce.cli.threads import use_one_thread
-from scarce.errors import FileError, LabelError, MethodError
+from scarce.errors import LabelError, MethodError
 
 if TYPE_CHECKING:
     from scarce.datasets import Features
@@ -68,10 +67,11 @@ def train(
         ),
     ] = "auto",
     transition: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FILE.npy",
-            help="p(class is excluded | true class), a row per true class, for methods that need it.",
+            metavar="MATRIX",
+            help="p(class is excluded | true class), for methods that need it: uniform, confirmed (counted where "
+            "the class is known from a yes), or a .npy file with a row per true class.",
             show_default=False,
         ),
     ] = None,
@@ -131,11 +131,11 @@ def train(
     params, shares, given = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or given is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
-    _check_place(out, force)
-    from scarce.files import is_folder, read_array, require_file
+    from scarce.files import is_folder, read_array, require_file, require_free_folder
 
+    require_free_folder(out, "classifier.json", force=force)
     is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
-    matrix = None if transition is None else read_array(transition)
+    matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
     from scarce.methods import make_method
@@ -167,23 +167,12 @@ def train(
 
         classifier.feature_names_in_ = np.array(table.names, dtype=object)
     classifier.save(out, force=force)
-    checkpoint.unlink(missing_ok=True)
+    for leftover in (
+        checkpoint,
+        *out.parent.glob(f".{checkpoint.name}.*"),
+    ):  # a killed run may leave half a file
+        leftover.unlink(missing_ok=True)
     _tell(classifier, out)
-
-
-def _check_place(out: Path, force: bool) -> None:
-    """Refuse an output that could not be written in the end, before time is spent on it."""
-    try:
-        if out.exists() and not force:
-            raise FileError(f"{out} exists; choose another name, or pass --force to replace it.")
-        is_other = not (out / "classifier.json").exists() and (not out.is_dir() or any(out.iterdir()))
-        if out.exists() and (is_other or not out.name):  # the current folder has no name to replace it by
-            raise FileError(f"{out} is no saved classifier and is not replaced; choose another name.")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}."):
-            pass
-    except OSError as error:
-        raise FileError(f"{out} cannot be written: {error.strerror or error}.") from error
 
 
 def _check_device(device: str) -> None:

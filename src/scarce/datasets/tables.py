@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce.errors import FeatureError
+from scarce.labels.classes import some
 from scarce.labels.tables import Row, Table, as_names, cell_text, open_parquet, read_table
 
 __all__ = ["find_id_column", "read_csv_features", "read_parquet_features"]
@@ -28,7 +29,7 @@ def find_id_column(header: list[str], id_column: str | None) -> str | None:
     if id_column is not None:
         if id_column not in header:
             raise FeatureError(
-                f"there is no column {id_column!r} (id_column, --id-column); there are {header}."
+                f"there is no column {id_column!r} (id_column, --id-column); there are {some(header)}."
             )
         return id_column
     found = [name for name in ("example_id", "id") if name in header]

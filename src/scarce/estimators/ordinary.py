@@ -34,4 +34,4 @@ def labels_of_ordinary(y: Any) -> tuple[ComplementaryLabels, NDArray[Any]]:
         raise LabelError(f"y holds only one class, {classes[0]!s}; a classifier needs at least two classes.")
     excluded = np.ones((len(y), len(classes)), bool)
     excluded[np.arange(len(y)), codes] = False
-    return ComplementaryLabels.from_indicator(excluded), classes
+    return ComplementaryLabels.from_indicator(excluded, classes), classes

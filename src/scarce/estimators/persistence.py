@@ -17,7 +17,7 @@ from torch import Tensor, nn
 import scarce
 from scarce.errors import FileError, MethodError
 from scarce.estimators.classifier import MakeModule, ScarceClassifier
-from scarce.files import require_file
+from scarce.files import require_file, require_free_folder
 from scarce.labels import LabelSummary
 from scarce.methods import make_method
 from scarce.models import Standardize, make_model
@@ -48,18 +48,8 @@ def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) 
     """Write a fitted classifier into `folder`; written aside and renamed, so that it is whole or not there."""
     if not hasattr(classifier, "model_"):
         raise FileError("the classifier is not fitted; call fit before save.")
-    if folder.exists() and not force:
-        raise FileError(f"{folder} exists; choose another name, or pass force=True (--force) to replace it.")
-    if (
-        folder.exists()
-        and not (folder / _SETTINGS).exists()
-        and (not folder.is_dir() or any(folder.iterdir()))
-    ):
-        raise FileError(
-            f"{folder} holds something else than a saved classifier and is not replaced; choose another name."
-        )
+    require_free_folder(folder, _SETTINGS, force=force)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     except OSError as error:
         raise FileError(f"{folder} cannot be written: {error.strerror}.") from error

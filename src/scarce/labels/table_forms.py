@@ -32,6 +32,8 @@ def from_table(table: Table, form: str | None, classes: Any, conflict: Conflict)
     Columns ``class_name`` and ``answer`` make it the long table of answers, a column ``excluded`` makes it
     lists of class names separated by ``;``, and anything else a matrix of yes, no and empty cells.
     """
+    if _ID not in table.header and "id" in table.header:
+        table = replace(table, header=[_ID if name == "id" else name for name in table.header])
     form = form or _form_of(table.header)
     if form == "answers":
         columns: dict[str, Any] = dict(table.columns())

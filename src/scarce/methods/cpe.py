@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts, Problem
-from scarce.methods.forward import forward_losses, log_excluded
+from scarce.methods.forward import forward_losses, known_transition, log_excluded
 from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
 
@@ -39,8 +39,7 @@ class _CPE(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Take the transition matrix."""
         super().prepare(problem)
-        assert problem.transition is not None
-        self.transition = problem.transition.clone()
+        self.transition = known_transition(problem)
 
     def log_rows(self) -> Tensor:
         """The logarithm of the transition matrix in use."""
@@ -54,6 +53,7 @@ class _CPE(PairMethod):
         """−log p̄_k."""
         return forward_losses(logits, k, self.log_rows())
 
+    @torch.no_grad()  # predictions need no gradient, and a trained matrix would give them one
     def scores(self, logits: Tensor) -> Tensor:
         """−‖p̄ − T_y‖₁."""
         return nearest_row_scores(self.excluded_probabilities(logits), self.log_rows().exp().to(logits))

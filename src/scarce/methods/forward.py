@@ -7,8 +7,14 @@ from torch.nn.functional import log_softmax
 from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
+from scarce.methods.transition import resolve_transition
 
-__all__ = ["Forward", "forward_losses", "log_excluded"]
+__all__ = ["Forward", "forward_losses", "known_transition", "log_excluded"]
+
+
+def known_transition(problem: Problem) -> Tensor:
+    """Return the transition matrix of the problem, its rows checked to be distributions."""
+    return torch.as_tensor(resolve_transition(problem.transition, problem.labels))
 
 
 def log_excluded(logits: Tensor, log_transition: Tensor) -> Tensor:
@@ -51,9 +57,8 @@ class Forward(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Take the logarithm of the transition matrix."""
         super().prepare(problem)
-        assert problem.transition is not None
         # A zero stays improbable instead of impossible: one odd label must not make the loss infinite.
-        self.log_transition = problem.transition.clamp(min=1e-12).log()
+        self.log_transition = known_transition(problem).clamp(min=1e-12).log()
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log (p T)_k."""

@@ -8,7 +8,7 @@ from torch.nn.functional import binary_cross_entropy, log_softmax, logsigmoid
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.candidates import ConfidenceMethod, over_candidates
+from scarce.methods.candidates import ConfidenceMethod, check_number, over_candidates
 from scarce.methods.registry import register
 
 __all__ = ["IDGP", "IDGPTerms", "idgp_terms"]
@@ -73,7 +73,8 @@ def idgp_terms(
 class IDGP(ConfidenceMethod):
     """α L_f + β L_{f|g} + λ KL_f for the classifier, θ L_g + γ L_{g|f} + λ KL_g for the second network, trained together.
 
-    Warm-up trains the classifier alone with L_f, then the second network alone with L_g. λ = min(epoch/100, 1).
+    Warm-up trains the classifier alone with L_f, then the second network alone with L_g. λ = min(epoch/100, 1), where
+    epochs are counted from the end of the warm-up.
     The authors sum every term over three augmented views; here there is one.
 
     Parameters
@@ -102,6 +103,8 @@ class IDGP(ConfidenceMethod):
         t_f: float = 1.0, t_g: float = 1.0,
     ) -> None:  # fmt: skip
         super().__init__(warm_up=warm_up, alpha=alpha, beta=beta, theta=theta, gamma=gamma, t_f=t_f, t_g=t_g)
+        for name, value in self.params.items():
+            check_number(name, value, whole=name == "warm_up")
         if t_f <= 0 or t_g <= 0:
             raise MethodError(f"t_f={t_f}, t_g={t_g}: temperatures must be above 0.")
         self.warm_up, self.alpha, self.beta, self.theta, self.gamma = warm_up, alpha, beta, theta, gamma
@@ -118,7 +121,8 @@ class IDGP(ConfidenceMethod):
                 "idgp trains a second network; pass make_model=..., a function that makes one like the first."
             )
         self.generator = problem.make_model()
-        self.belief = self.candidates.to(self.confidence.dtype)
+        self.belief = self.candidates.to(self.confidence)
+        self.epoch.zero_()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Both objectives; their gradients reach different networks."""
@@ -138,7 +142,7 @@ class IDGP(ConfidenceMethod):
             return terms.f
         if self.epoch < 2 * self.warm_up:
             return terms.g
-        weight = min(float(self.epoch) / 100, 1.0)
+        weight = min(float(self.epoch - 2 * self.warm_up) / 100, 1.0)
         classifier = self.alpha * terms.f + self.beta * terms.f_given_g + weight * terms.kl_f
         return classifier + self.theta * terms.g + self.gamma * terms.g_given_f + weight * terms.kl_g
 
@@ -154,5 +158,7 @@ class IDGP(ConfidenceMethod):
         self.belief[rows] = torch.sigmoid(logits_g / self.t_g) * self.candidates[rows]
 
     def after_epoch(self, epoch: int) -> None:
-        """Count."""
+        """Count; what the second network said before it was trained is forgotten."""
         self.epoch.fill_(epoch + 1)
+        if epoch + 1 == self.warm_up:
+            self.belief = self.candidates.to(self.confidence)

@@ -1,4 +1,4 @@
-"""LMCL: losses for several complementary labels, unbiased or bounding the unbiased one, under uniform sets."""
+"""LMCL: losses for several complementary labels, unbiased or bounding half the unbiased one, under uniform sets."""
 
 from torch import Tensor
 
@@ -60,7 +60,7 @@ class _Unbiased(Method):
 
 
 class _UpperBound(Method):
-    """A bound of the unbiased risk with mean absolute error; rows without a label are left out."""
+    """A bound of half the unbiased risk with mean absolute error; rows without a label are left out."""
 
     kind: str
 

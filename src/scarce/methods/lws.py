@@ -8,7 +8,7 @@ from torch.nn.functional import log_softmax
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.candidates import ConfidenceMethod
+from scarce.methods.candidates import ConfidenceMethod, check_number
 from scarce.methods.registry import register
 
 __all__ = ["LWS", "leveraged_weights", "lws_losses"]
@@ -63,6 +63,7 @@ class LWS(ConfidenceMethod):
 
     def __init__(self, beta: float = 1.0, psi: Literal["sigmoid", "cross-entropy"] = "sigmoid") -> None:
         super().__init__(beta=beta, psi=psi)
+        check_number("beta", beta)
         if psi not in ("sigmoid", "cross-entropy"):
             raise MethodError(f"psi={psi!r} is unknown; expected 'sigmoid' or 'cross-entropy'.")
         self.beta, self.psi = beta, psi

@@ -4,6 +4,7 @@ from abc import abstractmethod
 
 from torch import Tensor
 
+from scarce.errors import MethodError
 from scarce.methods.base import Accepts, Batch, Method
 
 __all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs"]
@@ -34,6 +35,8 @@ class SingleLabelMethod(Method):
 
     def __init__(self, pairs: bool = False) -> None:
         super().__init__(pairs=pairs)
+        if not isinstance(pairs, bool):
+            raise MethodError(f"pairs={pairs!r}; expected True or False.")
         self.pairs = pairs
 
     def accepts(self) -> tuple[Accepts, ...]:

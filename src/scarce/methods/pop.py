@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from scarce.methods.base import MethodFacts, Problem
+from scarce.methods.candidates import check_number
 from scarce.methods.rc import SamePassMethod
 from scarce.methods.registry import register
 
@@ -61,6 +62,9 @@ class POP(SamePassMethod):
 
     def __init__(self, warm_up: int = 20, theta: float = 1e-3, growth: float = 1e-3) -> None:
         super().__init__(warm_up=warm_up, theta=theta, growth=growth)
+        check_number("warm_up", warm_up, whole=True)
+        check_number("theta", theta, high=1)  # above 1 even the likeliest candidate would be removed
+        check_number("growth", growth, high=1)
         self.warm_up, self.theta, self.growth = warm_up, theta, growth
         self._seen = torch.empty(0)
         self.register_buffer("theta_now", torch.tensor(theta))
@@ -71,6 +75,8 @@ class POP(SamePassMethod):
         """Make room for the latest confidences."""
         super().prepare(problem)
         self.memory = torch.zeros(_MEMORY, *self.confidence.shape)
+        self.n_stored.zero_()
+        self.theta_now.fill_(self.theta)
 
     def after_epoch(self, epoch: int) -> None:
         """Remember the confidences; purify when it is time."""

@@ -52,7 +52,7 @@ def available_methods() -> dict[str, MethodFacts]:
     return {name: method.facts for name, method in _METHODS.items()}
 
 
-def make_method(name: str, **params: Any) -> Method:
+def make_method(name: str, /, **params: Any) -> Method:
     """Make a method by name.
 
     Examples

@@ -61,7 +61,8 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
         raise MethodError(
             f"row {row} of transition sums to {sums[row]:.4g}; expected 1: rows are true classes."
         )
-    return matrix / sums[:, None]
+    normalised: FloatArray = matrix / sums[:, None]
+    return normalised
 
 
 def _counted(labels: ComplementaryLabels) -> FloatArray:
@@ -74,4 +75,5 @@ def _counted(labels: ComplementaryLabels) -> FloatArray:
             f"transition='confirmed' needs confirmed examples of every class that exclude some other; there are none of "
             f"{some(labels.classes[empty])}. Pass the matrix itself, or transition='uniform'."
         )
-    return counts / counts.sum(axis=1, keepdims=True)
+    shares: FloatArray = counts / counts.sum(axis=1, keepdims=True)
+    return shares

@@ -8,6 +8,7 @@ from torch.nn.functional import log_softmax
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
+from scarce.methods.candidates import check_number
 from scarce.methods.pairs import SingleLabelMethod
 from scarce.methods.registry import register
 
@@ -82,6 +83,7 @@ class NN(_URE):
     def __init__(self, beta: float = 0.0, pairs: bool = False) -> None:
         super().__init__(pairs)
         self.params |= {"beta": beta}
+        check_number("beta", beta)
         self.beta = beta
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -117,6 +119,8 @@ class GA(_URE):
         self.params |= {"ascent": ascent, "beta": beta, "gamma": gamma}
         if ascent not in ("counted", "plain"):
             raise MethodError(f"ascent={ascent!r} is unknown; expected 'counted' or 'plain'.")
+        check_number("beta", beta)
+        check_number("gamma", gamma)
         self.ascent, self.beta, self.gamma = ascent, beta, gamma
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:

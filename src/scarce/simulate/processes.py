@@ -33,7 +33,7 @@ PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
 )
 
 
-def simulate(name: str, y: Any, **params: Any) -> ComplementaryLabels:
+def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     """Draw complementary labels for the true classes `y` by the process called `name`.
 
     Parameters

@@ -75,10 +75,10 @@ def load_state(path: str | Path) -> dict[str, Any]:
                 raise FileError(f"{path} is no checkpoint of scarce; choose another path.")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
-        raise FileError(f"{path} is damaged ({error}); delete it to start anew.") from error
+        raise FileError(f"{path} is damaged ({error}); delete it (--restart) to start anew.") from error
     skeleton = metadata.get("skeleton", "")
     if metadata.get("checksum") != _checksum(skeleton, tensors):
-        raise FileError(f"{path} is damaged (its checksum is wrong); delete it to start anew.")
+        raise FileError(f"{path} is damaged (its checksum is wrong); delete it (--restart) to start anew.")
 
     def unpack(value: Any) -> Any:
         if isinstance(value, list):

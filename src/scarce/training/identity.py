@@ -22,7 +22,7 @@ def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
     """Return the settings and the fingerprints of model and data, by name."""
     weights = [f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items()]
     return {
-        **asdict(run.recipe),
+        **asdict(run.recipe) | {"augmentation": list(run.recipe.augmentation)},
         "method": run.method.facts.name,
         "method_params": {name: str(value) for name, value in run.method.params.items()},
         "model": f"{type(run.model).__name__} {_digest(*(text.encode() for text in weights))}",
@@ -40,7 +40,7 @@ def refuse_other_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> N
         if then.get(name) != value:
             raise FileError(
                 f"{path} belongs to another run: its {name} is {then.get(name)}, not {value}; "
-                "delete it to start anew, or choose another checkpoint."
+                "delete it (--restart) to start anew, or choose another checkpoint."
             )
 
 
