@@ -158,9 +158,7 @@ def test_the_single_score_of_two_classes_is_read_as_two():
 def test_labels_with_classes_in_another_order_are_refused(fitted):
     turned = ComplementaryLabels.from_single([2, 1, 0], classes=[2, 1, 0])
     for criterion in ("accuracy", "risk"):
-        with pytest.raises(
-            LabelError, match=r"have the classes 2, 1, 0, but ScarceClassifier was fitted on 0, 1, 2"
-        ):
+        with pytest.raises(LabelError, match=r"have the classes 2, 1, 0, expected 0, 1, 2 in this order"):
             make_complementary_scorer(criterion)(fitted, X[:3], turned)
 
 

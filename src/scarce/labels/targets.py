@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from scarce.errors import LabelError
+from scarce.labels.classes import some
 from scarce.labels.container import ComplementaryLabels
 
 __all__ = ["as_labels"]
@@ -24,6 +25,11 @@ def as_labels(y: Any, classes: Any = None) -> ComplementaryLabels:
     ComplementaryLabels.from_single(y, classes); for ordinary labels pass labels='ordinary'.
     """
     if isinstance(y, ComplementaryLabels):
+        if classes is not None and not np.array_equal(y.classes.astype(str), np.asarray(classes).astype(str)):
+            raise LabelError(
+                f"the labels have the classes {some(y.classes)}, expected {some(classes)} in this order; "
+                "make them with classes=[...]."
+            )
         return y
     if y is None:
         raise LabelError(

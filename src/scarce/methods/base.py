@@ -120,7 +120,7 @@ class Method(nn.Module, ABC):
             )
         if facts.needs_transition and problem.transition is None:
             raise MethodError(
-                f"{facts.name} needs a transition matrix p(excluded | true class); pass transition=..."
+                f"{facts.name} needs a transition matrix p(excluded | true class); pass transition=... (--transition), such as 'uniform'."
             )
         q = problem.n_classes
         for name, values, shape in (

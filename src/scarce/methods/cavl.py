@@ -29,9 +29,7 @@ def most_active(logits: Tensor, candidates: Tensor) -> Tensor:
 class CAVL(ConfidenceMethod):
     """−mean log p of the candidate with the largest |f_j − 1| f_j, found anew after every step."""
 
-    facts = MethodFacts(
-        "cavl", "class activation value", "Zhang et al., ICLR 2022", "the true class is a candidate"
-    )
+    facts = MethodFacts("cavl", "class activation value", "Zhang et al., ICLR 2022", "truth is a candidate")
 
     def __init__(self) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ class CC(Method):
         "cc",
         "classifier-consistent",
         "Feng et al., NeurIPS 2020",
-        "given the class, the candidate set is uniform",
+        "uniform candidates",
     )
 
     def __init__(self) -> None:

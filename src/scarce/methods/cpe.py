@@ -12,7 +12,7 @@ from scarce.methods.registry import register
 __all__ = ["CPEF", "CPEI", "CPET", "nearest_row_scores"]
 
 _PAPER = "Lin and Lin, PAKDD 2023"
-_ASSUMES = "one label, drawn by a known transition matrix"
+_ASSUMES = "known matrix"
 
 
 def nearest_row_scores(excluded: Tensor, transition: Tensor) -> Tensor:

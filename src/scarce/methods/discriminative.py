@@ -11,7 +11,7 @@ from scarce.methods.registry import register
 __all__ = ["LUW", "LW", "lw_losses"]
 
 _PAPER = "Gao and Zhang, ICML 2021"
-_ASSUMES = "one label; nothing is said of its distribution"
+_ASSUMES = "nothing stated"
 
 
 def lw_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tensor:

@@ -13,7 +13,15 @@ __all__ = ["Forward", "forward_losses", "known_transition", "log_excluded"]
 
 
 def known_transition(problem: Problem) -> Tensor:
-    """Return the transition matrix of the problem, its rows checked to be distributions."""
+    """Return the transition matrix of the problem, its rows checked to be distributions.
+
+    Examples
+    --------
+    >>> from scarce.labels import ComplementaryLabels
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> known_transition(Problem(labels, transition=torch.tensor([[0.0, 1.0], [1.0, 0.0]]))).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
     return torch.as_tensor(resolve_transition(problem.transition, problem.labels))
 
 
@@ -43,7 +51,7 @@ class Forward(PairMethod):
         "forward",
         "forward correction",
         "Yu et al., ECCV 2018",
-        "one label, drawn by a known transition matrix",
+        "known matrix",
         needs_transition=True,
         accepts=("single",),
     )

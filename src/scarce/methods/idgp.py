@@ -89,9 +89,9 @@ class IDGP(ConfidenceMethod):
 
     facts = MethodFacts(
         "idgp",
-        "decompositional generation process",
+        "generation process",
         "Qiao et al., ICLR 2023",
-        "candidates may depend on the example",
+        "candidates depend on x",
     )
 
     belief: Tensor

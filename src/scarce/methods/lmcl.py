@@ -9,7 +9,7 @@ from scarce.risk import multiclass_loss
 __all__ = ["EXP", "GCE", "LOG", "MAE", "MSE", "PhuberCE", "lmcl_risk", "upper_bound_losses"]
 
 _PAPER = "Feng et al., ICML 2020"
-_ASSUMES = "given its size, the set is uniform over the wrong classes"
+_ASSUMES = "uniform sets"
 
 
 def lmcl_risk(losses: Tensor, excluded: Tensor) -> Tensor:
@@ -102,7 +102,7 @@ class PhuberCE(_Unbiased):
     """The unbiased risk with cross-entropy made linear below p = 1/10."""
 
     facts = MethodFacts(
-        "phuber-ce", "partially Huberised cross-entropy", _PAPER, _ASSUMES, accepts=("single", "multiple")
+        "phuber-ce", "Huberised cross-entropy", _PAPER, _ASSUMES, accepts=("single", "multiple")
     )
     loss_name = "phuber"
 

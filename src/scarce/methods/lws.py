@@ -57,9 +57,7 @@ class LWS(ConfidenceMethod):
         The loss; the second is known as LWC.
     """
 
-    facts = MethodFacts(
-        "lws", "leveraged weighted loss", "Wen et al., ICML 2021", "the true class is a candidate"
-    )
+    facts = MethodFacts("lws", "leveraged weighted loss", "Wen et al., ICML 2021", "truth is a candidate")
 
     def __init__(self, beta: float = 1.0, psi: Literal["sigmoid", "cross-entropy"] = "sigmoid") -> None:
         super().__init__(beta=beta, psi=psi)

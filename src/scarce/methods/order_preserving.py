@@ -11,7 +11,7 @@ from scarce.methods.registry import register
 __all__ = ["OP", "OPW", "op_losses", "opw_losses"]
 
 _PAPER = "Liu et al., AISTATS 2023"
-_ASSUMES = "one label, likelier the less likely the class"
+_ASSUMES = "unlikely classes first"
 _LARGEST_EXPONENT = 30.0  # beyond it the inner softmax of OP-W is one-hot anyway
 
 

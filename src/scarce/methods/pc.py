@@ -44,7 +44,7 @@ class PC(PairMethod):
         "pc",
         "pairwise comparison",
         "Ishida et al., NeurIPS 2017",
-        "one label, uniform over the other classes",
+        "uniform label",
         accepts=("single",),
     )
 

@@ -52,9 +52,7 @@ class POP(SamePassMethod):
         By which factor, less one, θ grows when little was removed.
     """
 
-    facts = MethodFacts(
-        "pop", "progressive purification", "Xu et al., ICML 2023", "the true class is a candidate"
-    )
+    facts = MethodFacts("pop", "progressive purification", "Xu et al., ICML 2023", "truth is a candidate")
 
     theta_now: Tensor
     memory: Tensor

@@ -14,9 +14,7 @@ __all__ = ["PRODEN", "RC"]
 class RC(ConfidenceMethod):
     """−mean Σ_j C_ij log p_ij; after every step C = p over the candidates, from a new forward pass."""
 
-    facts = MethodFacts(
-        "rc", "risk-consistent", "Feng et al., NeurIPS 2020", "given the class, the candidate set is uniform"
-    )
+    facts = MethodFacts("rc", "risk-consistent", "Feng et al., NeurIPS 2020", "uniform candidates")
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +47,7 @@ class PRODEN(SamePassMethod):
     """−mean Σ_j C_ij log p_ij; C = p over the candidates, from the same forward pass as the loss."""
 
     facts = MethodFacts(
-        "proden", "progressive identification", "Lv et al., ICML 2020", "the true class is a candidate"
+        "proden", "progressive identification", "Lv et al., ICML 2020", "truth is a candidate"
     )
 
     def __init__(self) -> None:

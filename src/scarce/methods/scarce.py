@@ -29,7 +29,7 @@ from scarce.risk.parts import Absent, Form
 __all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
 
 _PAPER = "Wang et al., ICML 2024"
-_ASSUMES = "SCAR: whether k is excluded depends on nothing but y ≠ k"
+_ASSUMES = "SCAR"
 
 
 class _ScarceFamily(Method):
@@ -107,9 +107,7 @@ class Scarce(_ScarceFamily):
     -0.5
     """
 
-    facts = MethodFacts(
-        "scarce", "SCARCE, corrected one-versus-rest risk", _PAPER, _ASSUMES, needs_priors=True
-    )
+    facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True)
 
     def __init__(
         self,
@@ -147,7 +145,7 @@ class ScarceURE(Scarce):
     The parameters are those of `Scarce`, without the correction.
     """
 
-    facts = MethodFacts("scarce-ure", "SCARCE without risk correction", _PAPER, _ASSUMES, needs_priors=True)
+    facts = MethodFacts("scarce-ure", "SCARCE, uncorrected", _PAPER, _ASSUMES, needs_priors=True)
 
     def __init__(
         self, loss: str = "logistic", form: Form = "batch", absent: Absent = "skip", alpha: float = 0.5
@@ -168,7 +166,7 @@ class ScarceCCE(_ScarceFamily):
         As in `Scarce`.
     """
 
-    facts = MethodFacts("scarce-cce", "SCARCE with a multi-class loss", _PAPER, _ASSUMES, needs_priors=True)
+    facts = MethodFacts("scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True)
 
     def __init__(
         self,

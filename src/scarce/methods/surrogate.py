@@ -10,7 +10,7 @@ from scarce.methods.registry import register
 __all__ = ["SCLEXP", "SCLNL", "nl_losses"]
 
 _PAPER = "Chou et al., ICML 2020"
-_ASSUMES = "one label, uniform over the other classes"
+_ASSUMES = "uniform label"
 
 
 def nl_losses(logits: Tensor, k: Tensor) -> Tensor:
@@ -29,7 +29,7 @@ def nl_losses(logits: Tensor, k: Tensor) -> Tensor:
 class SCLNL(PairMethod):
     """Mean −log(1 − p_k)."""
 
-    facts = MethodFacts("scl-nl", "surrogate loss, negative learning", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("scl-nl", "negative learning", _PAPER, _ASSUMES, accepts=("single",))
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log(1 − p_k)."""
@@ -40,7 +40,7 @@ class SCLNL(PairMethod):
 class SCLEXP(PairMethod):
     """Mean e^{p_k}."""
 
-    facts = MethodFacts("scl-exp", "surrogate loss, exponential", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("scl-exp", "exponential surrogate", _PAPER, _ASSUMES, accepts=("single",))
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """e^{p_k}."""

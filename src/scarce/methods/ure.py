@@ -15,7 +15,7 @@ from scarce.methods.registry import register
 __all__ = ["FreeURE", "GA", "NN", "ordinary_class_risks"]
 
 _PAPER = "Ishida et al., ICML 2019"
-_ASSUMES = "one label, uniform over the other classes"
+_ASSUMES = "uniform label"
 
 
 def ordinary_class_risks(losses: Tensor, excluded: Tensor, shares: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ class GA(_URE):
         Take several labels per example, each as an example of its own.
     """
 
-    facts = MethodFacts("ga", "gradient ascent on violated risks", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("ga", "gradient ascent", _PAPER, _ASSUMES, accepts=("single",))
 
     def __init__(
         self,

@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scarce.errors import LabelError, MethodError, PriorError
+from scarce.errors import MethodError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import some
 from scarce.labels.targets import as_labels
 from scarce.metrics.accuracy import complementary_accuracy
 from scarce.metrics.risk import complementary_risk
@@ -77,13 +76,7 @@ def make_complementary_scorer(
             raise PriorError(
                 f"{type(last).__name__} has no priors_; pass priors=[...] to make_complementary_scorer."
             )
-        classes = getattr(last, "classes_", None)
-        labels = as_labels(y, classes)
-        if classes is not None and not np.array_equal(labels.classes, classes):
-            raise LabelError(
-                f"the labels have the classes {some(labels.classes)}, but {type(last).__name__} was fitted on "
-                f"{some(classes)}; make them with the same classes in the same order."
-            )
+        labels = as_labels(y, getattr(last, "classes_", None))
         return CRITERIA[criterion](estimator, X, labels, known, transition)
 
     return scorer

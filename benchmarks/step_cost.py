@@ -1,0 +1,122 @@
+"""Cost of one training step of every method, relative to cross-entropy on the same model and batch.
+
+    python benchmarks/step_cost.py [--rounds 9] [--steps 30]
+
+A step is forward pass, loss, backward pass, optimiser and the method's own work after it, on the MLP 784-500-10 with a
+batch of 256, one thread. The methods take turns within every round; shown is the median over rounds of the ratio to
+cross-entropy in the same round.
+"""
+
+import argparse
+import platform
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch.nn.functional import cross_entropy
+
+from scarce.methods import Batch, Problem, available_methods, make_method
+from scarce.models import make_model
+from scarce.simulate import uniform
+from scarce.training import PAPER
+
+N, Q, BATCH = 2048, 10, 256
+ANOTHER_PASS = ("rc", "lws", "cavl")
+ANOTHER_NETWORK = ("idgp",)
+Step = Callable[[], None]
+
+
+def make_steps() -> dict[str, Step]:
+    """One ready-made training step per method, and of cross-entropy on true classes."""
+    rng = np.random.default_rng(0)
+    inputs = torch.from_numpy(rng.random((N, 784), dtype=np.float32))
+    y = rng.integers(0, Q, N)
+    labels = uniform(y, classes=Q)
+    index = torch.arange(BATCH)
+    batch = Batch(inputs[:BATCH], torch.from_numpy(labels.indicator(range(BATCH), np.float32)), index)
+    truth = torch.from_numpy(y[:BATCH])
+    priors, transition = torch.full((Q,), 1 / Q), (1 - torch.eye(Q)) / (Q - 1)
+
+    def ordinary() -> Step:
+        model = make_model("mlp", (784,), Q)
+        optimizer = PAPER.make_optimizer(list(model.parameters()))
+
+        def step() -> None:
+            loss = cross_entropy(model(batch.inputs), truth)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+        return step
+
+    def of(name: str) -> Step:
+        model, method = make_model("mlp", (784,), Q), make_method(name)
+        method.prepare(Problem(labels, priors, transition, lambda: make_model("mlp", (784,), Q)))
+        method.float()
+        optimizer = PAPER.make_optimizer([*model.parameters(), *method.parameters()])
+
+        def step() -> None:
+            loss = method.loss(model(batch.inputs), batch)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            method.after_step(model, batch)
+
+        return step
+
+    return {"cross-entropy": ordinary()} | {name: of(name) for name in available_methods()}
+
+
+def seconds(step: Step, steps: int) -> float:
+    started = time.perf_counter()
+    for _ in range(steps):
+        step()
+    return (time.perf_counter() - started) / steps
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--steps", type=int, default=30)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    steps = make_steps()
+    for step in steps.values():
+        seconds(step, 3)
+    rounds = [
+        {name: seconds(step, options.steps) for name, step in steps.items()} for _ in range(options.rounds)
+    ]
+    table = Table(
+        title="Cost of a training step relative to cross-entropy (goal: 1.5 without a second pass or network)"
+    )
+    for column in ("method", "milliseconds", "relative", ""):
+        table.add_column(column, justify="left" if column in ("method", "") else "right")
+    for name in steps:
+        relative = median(costs[name] / costs["cross-entropy"] for costs in rounds)
+        note = (
+            "second forward pass"
+            if name in ANOTHER_PASS
+            else "second network"
+            if name in ANOTHER_NETWORK
+            else ""
+        )
+        if not note and relative > 1.5:
+            note = "above the goal"
+        table.add_row(name, f"{1000 * median(costs[name] for costs in rounds):.2f}", f"{relative:.2f}", note)
+    console = Console(width=100)
+    console.print(
+        f"MLP 784-500-10, batch {BATCH}, one thread, {options.rounds} interleaved rounds of {options.steps} steps; "
+        f"torch {torch.__version__}, python {platform.python_version()}, {platform.machine()}"
+    )
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
