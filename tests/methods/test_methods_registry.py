@@ -113,7 +113,7 @@ def test_an_unknown_parameter_is_named_with_the_known_ones():
         ({"correction": "square"}, "correction='square' is unknown"),
         ({"form": "epoch"}, "form='epoch' is unknown; expected 'batch', 'dataset' or 'ht'"),
         ({"absent": "drop"}, "absent='drop' is unknown; expected 'skip' or 'keep'"),
-        ({"alpha": 1.5}, "alpha=1.5 is no weight; expected 0 .* to 1"),
+        ({"alpha": 1.5}, "alpha=1.5; expected a number from 0 to 1"),
         ({"alpha": float("nan")}, "alpha=nan; expected a number"),
         ({"alpha": "half"}, "alpha='half'; expected a number"),
         ({"correction": "leaky", "slope": 0.5}, "slope=0.5 is positive"),

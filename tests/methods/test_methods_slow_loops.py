@@ -21,7 +21,6 @@ from methods_world import (
     worlds,
 )
 
-
 # One excluded class k at a time -----------------------------------------------------------------------------
 
 

@@ -149,5 +149,5 @@ def _show(facts: dict[str, Any]) -> None:
         print(f"from {facts['n_true']:,} true labels:")
         print(f"  true accuracy                 {facts['true_accuracy']:.4f}")
     if "within_two_standard_errors" in facts:
-        verdict = "within" if facts["within_two_standard_errors"] else "not within"
-        print(f"  the true accuracy lies {verdict} two standard errors of the estimate")
+        verdict = "lies" if facts["within_two_standard_errors"] else "does not lie"
+        print(f"  the true accuracy {verdict} within two standard errors of the estimate")

@@ -1,9 +1,11 @@
 """What a method is: how complementary labels become a training signal."""
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -12,7 +14,7 @@ from torch import Tensor, nn
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Accepts", "Batch", "Method", "MethodFacts", "Problem", "agree_with"]
+__all__ = ["Accepts", "Batch", "Method", "MethodFacts", "Problem", "agree_with", "check_number"]
 
 Accepts = Literal["single", "multiple", "unlabelled"]
 
@@ -88,6 +90,23 @@ def agree_with(scores: Tensor, probabilities: Tensor) -> Tensor:
     return probabilities.scatter(1, best, torch.where(agreed, highest, above))
 
 
+def check_number(
+    name: str, value: Any, low: float = 0.0, high: float = math.inf, *, whole: bool = False
+) -> None:
+    """Refuse a parameter that is no finite number from `low` to `high`.
+
+    Examples
+    --------
+    >>> check_number("beta", -1)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: beta=-1; expected a number of at least 0.
+    """
+    number = float(value) if isinstance(value, Integral if whole else Real) else math.nan
+    if not math.isfinite(number) or not low <= number <= high:
+        span = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        raise MethodError(f"{name}={value!r}; expected a {'whole ' * whole}number {span}.")
+
+
 class Method(nn.Module, ABC):
     """How complementary labels become a training signal.
 
@@ -120,7 +139,8 @@ class Method(nn.Module, ABC):
             )
         if facts.needs_transition and problem.transition is None:
             raise MethodError(
-                f"{facts.name} needs a transition matrix p(excluded | true class); pass transition=... (--transition), such as 'uniform'."
+                f"{facts.name} needs a transition matrix p(excluded | true class); pass transition='uniform' or the matrix "
+                "itself (--transition)."
             )
         q = problem.n_classes
         for name, values, shape in (
@@ -141,8 +161,10 @@ class Method(nn.Module, ABC):
                 f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
                 f"has {most}; {fix}choose a method that takes several, such as 'scarce'."
             )
-        if most == 0 and labels.confirmed.max() < 0:
-            raise MethodError("no example excludes any class: there is nothing to learn from.")
+        if most == 0 and (labels.confirmed.max() < 0 or "unlabelled" not in self.accepts()):
+            raise MethodError(
+                f"no example excludes any class: there is nothing that {facts.name} could learn from."
+            )
         n_unused = int((labels.per_example == 0).sum())
         if n_unused and "unlabelled" not in self.accepts():
             warnings.warn(

@@ -1,8 +1,6 @@
 """Partial-label methods: what is not excluded is a candidate, and the candidates share one unit of confidence."""
 
-import math
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,28 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
-from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, Problem
 
-__all__ = ["ConfidenceMethod", "candidate_matrix", "check_number", "logits_of", "over_candidates"]
-
-
-def check_number(
-    name: str, value: Any, low: float = 0.0, high: float = math.inf, *, whole: bool = False
-) -> None:
-    """Refuse a parameter that is no finite number from `low` to `high`.
-
-    Examples
-    --------
-    >>> check_number("beta", -1)
-    Traceback (most recent call last):
-    scarce.errors.MethodError: beta=-1; expected a number of at least 0.
-    """
-    number = float(value) if isinstance(value, Integral if whole else Real) else math.nan
-    if not math.isfinite(number) or not low <= number <= high:
-        span = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
-        raise MethodError(f"{name}={value!r}; expected a {'whole ' * whole}number {span}.")
+__all__ = ["ConfidenceMethod", "candidate_matrix", "logits_of", "over_candidates"]
 
 
 def candidate_matrix(labels: ComplementaryLabels) -> Tensor:

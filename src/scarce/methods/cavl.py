@@ -31,9 +31,6 @@ class CAVL(ConfidenceMethod):
 
     facts = MethodFacts("cavl", "class activation value", "Zhang et al., ICLR 2022", "truth is a candidate")
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """All to the most active candidate."""
         return most_active(logits, candidates)

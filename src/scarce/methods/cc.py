@@ -31,9 +31,6 @@ class CC(Method):
         "uniform candidates",
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_S p."""
         candidates = batch.excluded == 0

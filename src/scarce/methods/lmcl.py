@@ -51,9 +51,6 @@ class _Unbiased(Method):
 
     loss_name: str
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """The unbiased risk."""
         return lmcl_risk(multiclass_loss(self.loss_name)(logits), batch.excluded)
@@ -63,9 +60,6 @@ class _UpperBound(Method):
     """A bound of half the unbiased risk with mean absolute error; rows without a label are left out."""
 
     kind: str
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """The mean bound."""

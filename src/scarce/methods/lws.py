@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.candidates import ConfidenceMethod, check_number
+from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.candidates import ConfidenceMethod
 from scarce.methods.registry import register
 
 __all__ = ["LWS", "leveraged_weights", "lws_losses"]

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from scarce.methods.base import MethodFacts, Problem
-from scarce.methods.candidates import check_number
+from scarce.methods.base import MethodFacts, Problem, check_number
 from scarce.methods.rc import SamePassMethod
 from scarce.methods.registry import register
 
@@ -64,7 +63,6 @@ class POP(SamePassMethod):
         check_number("theta", theta, high=1)  # above 1 even the likeliest candidate would be removed
         check_number("growth", growth, high=1)
         self.warm_up, self.theta, self.growth = warm_up, theta, growth
-        self._seen = torch.empty(0)
         self.register_buffer("theta_now", torch.tensor(theta))
         self.register_buffer("memory", torch.empty(0))
         self.register_buffer("n_stored", torch.tensor(0))

@@ -1,6 +1,5 @@
 """RC and PRODEN: confidence moves to the candidates the model believes in."""
 
-import torch
 from torch import Tensor, nn
 
 from scarce.methods.base import Batch, MethodFacts
@@ -15,9 +14,6 @@ class RC(ConfidenceMethod):
     """−mean Σ_j C_ij log p_ij; after every step C = p over the candidates, from a new forward pass."""
 
     facts = MethodFacts("rc", "risk-consistent", "Feng et al., NeurIPS 2020", "uniform candidates")
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """p_j / Σ_S p."""
@@ -49,7 +45,3 @@ class PRODEN(SamePassMethod):
     facts = MethodFacts(
         "proden", "progressive identification", "Lv et al., ICML 2020", "truth is a candidate"
     )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen = torch.empty(0)

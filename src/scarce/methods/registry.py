@@ -62,11 +62,8 @@ def make_method(name: str, /, **params: Any) -> Method:
     """
     if name not in available_methods():
         raise MethodError(f"there is no method {name!r}; expected one of {', '.join(available_methods())}.")
-    known = [
-        parameter
-        for parameter in inspect.signature(_METHODS[name].__init__).parameters
-        if parameter != "self"
-    ]
+    signature = inspect.signature(_METHODS[name])
+    known = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     for unknown in [param for param in params if param not in known]:
         raise MethodError(f"{name} has no parameter {unknown!r}; it takes {', '.join(known) or 'none'}.")
     return _METHODS[name](**params)

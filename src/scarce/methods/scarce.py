@@ -2,15 +2,14 @@
 
 import math
 from abc import abstractmethod
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with, check_number
 from scarce.methods.registry import register
 from scarce.risk import (
     binary_loss,
@@ -24,6 +23,8 @@ from scarce.risk import (
     ovr_ordinary_losses,
     scarce_risk,
 )
+from scarce.risk.binary import BinaryLoss
+from scarce.risk.multiclass import MulticlassLoss
 from scarce.risk.parts import Absent, Form
 
 __all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
@@ -33,28 +34,55 @@ _ASSUMES = "SCAR"
 
 
 class _ScarceFamily(Method):
-    """What the members share: priors and rates as buffers, and the place of ordinary labels."""
+    """What the members share: their parameters, priors and rates as buffers, and the place of ordinary labels.
+
+    Parameters
+    ----------
+    loss : str, optional
+        The loss the risk is built from.
+    correction : {"abs", "relu", "leaky", "nnpu", "none"}
+        What becomes of a negative P_k; see `scarce.risk.CORRECTIONS`.
+    form : {"batch", "dataset", "ht"}
+        Which empirical form; see `scarce.risk.risk_parts`.
+    absent : {"skip", "keep"}
+        What becomes of a class that no row of the batch excludes.
+    alpha : float
+        Weight of the complementary part where some examples are confirmed ("yes" answers, ordinary labels).
+    slope, beta, gamma : float
+        Parameters of the corrections ``leaky`` (slope) and ``nnpu`` (beta, gamma).
+    """
+
+    default_loss: ClassVar[str]
 
     priors: Tensor
     rates: Tensor
     confirmation: Tensor
 
-    def __init__(self, form: Form, absent: Absent, alpha: float, **params: Any) -> None:
-        super().__init__(form=form, absent=absent, alpha=alpha, **params)
-        for name in ("alpha", "slope", "beta", "gamma"):
-            value = self.params.get(name, 0.0)
-            if not isinstance(value, Real) or not math.isfinite(value):
-                raise MethodError(f"{name}={value!r}; expected a number.")
-        if not 0 <= alpha <= 1:
-            raise MethodError(
-                f"alpha={alpha} is no weight; expected 0 (ordinary labels alone) to 1 (without them)."
-            )
+    def __init__(
+        self,
+        loss: str | None = None,
+        correction: str = "abs",
+        form: Form = "batch",
+        absent: Absent = "skip",
+        alpha: float = 0.5,
+        slope: float = -0.1,
+        beta: float = 0.0,
+        gamma: float = 1.0,
+    ) -> None:
+        loss = loss or self.default_loss
+        numbers = {"slope": slope, "beta": beta, "gamma": gamma}
+        super().__init__(loss=loss, correction=correction, form=form, absent=absent, alpha=alpha, **numbers)
+        check_number("alpha", alpha, high=1)
+        for name, value in numbers.items():
+            check_number(name, value, low=-math.inf)
         if form not in ("batch", "dataset", "ht"):
             raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
         if absent not in ("skip", "keep"):
             raise MethodError(f"absent={absent!r} is unknown; expected 'skip' or 'keep'.")
+        self.find_loss(loss)  # refuses an unknown name now rather than at the first step
+        correct = make_correction(correction, **numbers)
         self.alpha = alpha
-        self.choices: dict[str, Any] = {"form": form, "absent": absent}
+        self.choices: dict[str, Any] = {"loss": loss, "correction": correct, "form": form, "absent": absent}
         for name in ("priors", "rates", "confirmation"):
             self.register_buffer(name, torch.empty(0))
 
@@ -64,6 +92,10 @@ class _ScarceFamily(Method):
         self.priors = problem.priors.clone()
         self.rates = problem.rates.to(self.priors)
         self.confirmation = torch.as_tensor(confirmation_weights(problem.labels)).to(self.priors)
+
+    @abstractmethod
+    def find_loss(self, name: str) -> object:
+        """The loss of that name, or an error that lists them."""
 
     @abstractmethod
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
@@ -83,22 +115,7 @@ class _ScarceFamily(Method):
 
 @register
 class Scarce(_ScarceFamily):
-    """Σ_k |P_k| + N_k part, one-versus-rest: the paper's method.
-
-    Parameters
-    ----------
-    loss : str
-        A binary loss of `scarce.risk.BINARY_LOSSES`.
-    correction : {"abs", "relu", "leaky", "nnpu", "none"}
-        What becomes of a negative P_k; see `scarce.risk.CORRECTIONS`.
-    form : {"batch", "dataset", "ht"}
-        Which empirical form; see `scarce.risk.risk_parts`.
-    absent : {"skip", "keep"}
-        What becomes of a class that no row of the batch excludes.
-    alpha : float
-        Weight of the complementary part where some examples are confirmed ("yes" answers, ordinary labels).
-    slope, beta, gamma : float
-        Parameters of the corrections ``leaky`` (slope) and ``nnpu`` (beta, gamma).
+    """Σ_k |P_k| + N_k part, one-versus-rest with a loss of `scarce.risk.BINARY_LOSSES`: the paper's method.
 
     Examples
     --------
@@ -108,22 +125,11 @@ class Scarce(_ScarceFamily):
     """
 
     facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True)
+    default_loss = "logistic"
 
-    def __init__(
-        self,
-        loss: str = "logistic",
-        correction: str = "abs",
-        form: Form = "batch",
-        absent: Absent = "skip",
-        alpha: float = 0.5,
-        slope: float = -0.1,
-        beta: float = 0.0,
-        gamma: float = 1.0,
-    ) -> None:
-        extra = {"slope": slope, "beta": beta, "gamma": gamma}
-        super().__init__(form, absent, alpha, loss=loss, correction=correction, **extra)
-        binary_loss(loss)  # refuses an unknown name now rather than at the first step
-        self.choices |= {"loss": loss, "correction": make_correction(correction, **extra)}
+    def find_loss(self, name: str) -> BinaryLoss:
+        """ℓ by its name."""
+        return binary_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
         """Σ_k g(P_k) + N_k part."""
@@ -140,49 +146,27 @@ class Scarce(_ScarceFamily):
 
 @register
 class ScarceURE(Scarce):
-    """Σ_k P_k + N_k part: the unbiased risk without correction, which overfits (the paper's Figure 1).
-
-    The parameters are those of `Scarce`, without the correction.
-    """
+    """Σ_k P_k + N_k part: the unbiased risk without correction, which overfits (the paper's Figure 1)."""
 
     facts = MethodFacts("scarce-ure", "SCARCE, uncorrected", _PAPER, _ASSUMES, needs_priors=True)
 
     def __init__(
-        self, loss: str = "logistic", form: Form = "batch", absent: Absent = "skip", alpha: float = 0.5
+        self, loss: str | None = None, form: Form = "batch", absent: Absent = "skip", alpha: float = 0.5
     ) -> None:
         super().__init__(loss, "none", form, absent, alpha)
-        self.params = {"loss": loss, "form": form, "absent": absent, "alpha": alpha}
+        self.params = {name: self.params[name] for name in ("loss", "form", "absent", "alpha")}
 
 
 @register
 class ScarceCCE(_ScarceFamily):
-    """Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ) with a multi-class loss L, by default cross-entropy.
-
-    Parameters
-    ----------
-    loss : str
-        A multi-class loss of `scarce.risk.MULTICLASS_LOSSES`.
-    correction, form, absent, alpha, slope, beta, gamma
-        As in `Scarce`.
-    """
+    """Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ) with a loss L of `scarce.risk.MULTICLASS_LOSSES`."""
 
     facts = MethodFacts("scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True)
+    default_loss = "cce"
 
-    def __init__(
-        self,
-        loss: str = "cce",
-        correction: str = "abs",
-        form: Form = "batch",
-        absent: Absent = "skip",
-        alpha: float = 0.5,
-        slope: float = -0.1,
-        beta: float = 0.0,
-        gamma: float = 1.0,
-    ) -> None:
-        extra = {"slope": slope, "beta": beta, "gamma": gamma}
-        super().__init__(form, absent, alpha, loss=loss, correction=correction, **extra)
-        self._losses = multiclass_loss(loss)
-        self.choices |= {"loss": loss, "correction": make_correction(correction, **extra)}
+    def find_loss(self, name: str) -> MulticlassLoss:
+        """L by its name."""
+        return multiclass_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
         """Σ_k g(P_k)."""
@@ -190,4 +174,4 @@ class ScarceCCE(_ScarceFamily):
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
         """L(f, y)."""
-        return multiclass_ordinary_losses(self._losses(logits), confirmed)
+        return multiclass_ordinary_losses(self.find_loss(self.choices["loss"])(logits), confirmed)

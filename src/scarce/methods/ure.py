@@ -7,8 +7,7 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.candidates import check_number
+from scarce.methods.base import Batch, MethodFacts, Problem, check_number
 from scarce.methods.pairs import SingleLabelMethod
 from scarce.methods.registry import register
 
