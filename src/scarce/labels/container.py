@@ -169,7 +169,7 @@ class ComplementaryLabels:
         ([[1, 1, 0], [0, 0, 1]], [-1, 1])
         """
         shape, rows, columns, codes = convert.matrix_of_answers(matrix)
-        return cls._settled(
+        return cls.from_settled(
             Answers.make(rows, columns, codes), shape[0], _classes_of_width(classes, shape[1]), ids, conflict
         )
 
@@ -206,12 +206,19 @@ class ComplementaryLabels:
         ([[1, 0], [0, 0]], [1, -1])
         """
         names, ids, answers = convert.table_of_answers(table, classes, ids)
-        return cls._settled(answers, len(ids), names, ids, conflict)
+        return cls.from_settled(answers, len(ids), names, ids, conflict)
 
     @classmethod
-    def _settled(
-        cls, table: Answers, n: int, classes: Array, ids: Any, conflict: Conflict
+    def from_settled(
+        cls, table: Answers, n: int, classes: Array, ids: Any = None, conflict: Conflict = "raise"
     ) -> "ComplementaryLabels":
+        """Take what answers about n examples, given as rows and class indices, establish under a conflict policy.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_settled(Answers.make([0, 1], [1, 0], [0, 1]), 2, np.array(["a", "b"]))
+        ComplementaryLabels(n_examples=2, n_classes=2, n_exclusions=1)
+        """
         names = np.arange(n) if ids is None else names_to_array(ids, "id")
         if len(names) != n:
             raise LabelError(f"ids has {len(names)} values for {n} examples; pass one id per example.")

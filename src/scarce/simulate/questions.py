@@ -68,7 +68,7 @@ def ask(
         answers.append(np.where(is_it, fault >= p_miss, fault < p_false).astype(np.int8))
     table = Answers.make(*map(np.concatenate, (examples, asked, answers)))
     conflict: Conflict = "drop" if p_miss or p_false else "raise"
-    return ComplementaryLabels._settled(table, len(truth.codes), truth.classes, None, conflict)
+    return ComplementaryLabels.from_settled(table, len(truth.codes), truth.classes, conflict=conflict)
 
 
 def _questions(truth: Truth, questions: Any, rates: Any) -> Draw:
