@@ -1,6 +1,7 @@
 """Files that are read with care, and written so that they are either whole or not there."""
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from scarce.errors import FileError, ScarceError
 
 __all__ = [
     "errors_naming",
+    "folder_written_aside",
     "is_folder",
     "read_array",
     "read_arrays",
@@ -200,11 +202,46 @@ def written_aside(path: str | Path, *, force: bool = False) -> Iterator[Path]:
             yield aside
             with aside.open("rb") as written:
                 os.fsync(written.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            aside.chmod(0o666 & ~umask)
+            _allow_as_usual(aside, 0o666)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def folder_written_aside(folder: str | Path) -> Iterator[Path]:
+    """Give a temporary folder beside `folder`; when the block ends well it takes its place, an earlier one goes.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as parent:
+    ...     with folder_written_aside(Path(parent, "model")) as aside:
+    ...         _ = (aside / "a.txt").write_text("whole")
+    ...     [path.name for path in Path(parent, "model").iterdir()]
+    ['a.txt']
+    """
+    folder = Path(folder)
+    try:
+        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        earlier = aside.with_name(f"{aside.name}.earlier")
+        try:
+            yield aside
+            _allow_as_usual(aside, 0o777)
+            if folder.exists():
+                folder.rename(earlier)  # deleted only when the new one stands in its place
+            aside.rename(folder)
+            shutil.rmtree(earlier, ignore_errors=True)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
+
+
+def _allow_as_usual(path: Path, mode: int) -> None:
+    """Give a temporary file or folder the permissions that an ordinary one would have."""
+    umask = os.umask(0)
+    os.umask(umask)
+    path.chmod(mode & ~umask)

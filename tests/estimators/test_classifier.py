@@ -6,6 +6,7 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from scarce import ComplementaryLabels, ScarceClassifier
@@ -233,7 +234,7 @@ def test_bad_settings_are_refused_with_the_fix(blobs, params, error, message):
 
 def test_nothing_known(blobs):
     nothing = ComplementaryLabels.from_lists([[]] * 300, classes=3)
-    with pytest.raises(MethodError, match="nothing to learn from"):
+    with pytest.raises(MethodError, match="nothing that scarce could learn from"):
         ScarceClassifier(epochs=1).fit(blobs[0], nothing)
 
 
@@ -267,3 +268,17 @@ def test_a_failed_fit_leaves_the_earlier_one_in_place(blobs):
     with pytest.raises(PriorError):
         classifier.set_params(priors=[1, 1, 1]).fit(X, labels)
     np.testing.assert_array_equal(classifier.predict_proba(X), before)
+
+
+def test_score_before_fit_says_so(blobs):
+    X, y, labels = blobs
+    for target in (y, labels):
+        with pytest.raises(NotFittedError):
+            ScarceClassifier().score(X, target)
+
+
+@pytest.mark.parametrize("recipe", ["slow", None, 3])
+def test_what_is_no_recipe_is_named(blobs, recipe):
+    X, _, labels = blobs
+    with pytest.raises(MethodError, match=f"recipe={recipe!r} is unknown; expected one of annealed, paper"):
+        ScarceClassifier(recipe=recipe).fit(X, labels)

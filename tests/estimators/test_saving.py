@@ -6,6 +6,7 @@ import stat
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors import SafetensorError
 from torch import nn
 
 import scarce
@@ -67,6 +68,15 @@ def test_folder_holds_only_safetensors_and_json(saved):
     settings = json.loads((saved / "classifier.json").read_text())
     assert settings["versions"]["scarce"] == scarce.__version__
     assert settings["labels"]["n_examples"] == 300
+
+
+def test_what_was_believed_of_training_examples_is_not_saved(blobs, tmp_path):
+    X, _, labels = blobs
+    before = ScarceClassifier("pop", **QUICK).fit(X, labels)
+    before.save(tmp_path / "model")
+    with safe_open(tmp_path / "model" / "weights.safetensors", framework="pt") as file:
+        assert all(name.startswith("model.") for name in file.keys())  # noqa: SIM118
+    np.testing.assert_array_equal(scarce.load(tmp_path / "model").predict_proba(X), before.predict_proba(X))
 
 
 def test_own_module_must_be_handed_back(blobs, tmp_path):
@@ -158,3 +168,23 @@ def test_a_file_in_place_of_a_folder(tmp_path):
     (tmp_path / "model").write_bytes(b"\x80\x04pickle")
     with pytest.raises(FileError, match="is no saved classifier"):
         scarce.load(tmp_path / "model")
+
+
+def test_a_loaded_model_computes_where_it_is_told(saved, blobs):
+    # "meta" is the one other device that every machine has; it holds no numbers.
+    classifier = scarce.load(saved, device="meta")
+    with pytest.raises(NotImplementedError, match="meta"):
+        classifier.predict(blobs[0])
+    assert {weight.device.type for weight in classifier.model_.parameters()} == {"meta"}
+
+
+def test_a_full_disk_is_one_error_and_leaves_nothing_behind(blobs, tmp_path, monkeypatch):
+    def full(*_):
+        raise SafetensorError("No space left on device")
+
+    X, _, labels = blobs
+    classifier = ScarceClassifier(**{**QUICK, "epochs": 1}).fit(X, labels)
+    monkeypatch.setattr("scarce.estimators.persistence.save_file", full)
+    with pytest.raises(FileError, match="cannot be written: No space left on device"):
+        classifier.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []

@@ -95,7 +95,7 @@ NEED_A_MATRIX = ["forward", "cpe-i", "cpe-f", "cpe-t"]
     ("transition", "message"),
     [
         (None, r"needs a transition matrix p\(excluded \| true class\); pass transition="),
-        (np.eye(2), r"transition has shape \(2, 2\); expected \(3, 3\) for 3 classes"),
+        (np.eye(2), r"transition has shape \(2, 2\); expected \(3, 3\), one row per true class"),
         (2 * T, "row 0 of transition sums to 2; expected 1: rows are true classes"),
         ([[0.0, 1.5, -0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]], "an entry that is negative or no number"),
         (np.where(T > 0, T, np.nan), "an entry that is negative or no number"),
@@ -106,6 +106,14 @@ def test_matrices_that_are_missing_or_wrong_are_refused(name, transition, messag
     with pytest.raises(MethodError, match=message) as error:
         trained(make_method(name), X, labels, transition=transition)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", NEED_A_MATRIX)
+def test_the_loop_takes_a_matrix_by_name_as_the_advice_says(name):
+    X, _, labels = three_blobs(9)
+    by_name = trained(make_method(name), X, labels, transition="uniform")
+    by_number = trained(make_method(name), X, labels, transition=T)
+    assert torch.equal(by_name, by_number)
 
 
 def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything():
@@ -190,3 +198,10 @@ CHANGED = [
 def test_the_contract_holds_with_other_parameters(name, params):
     assert make_method(name, **params).params.items() >= params.items()
     check_method(lambda: make_method(name, **params))
+
+
+@pytest.mark.parametrize("name", ["scarce", "cpe-t"])
+def test_the_contract_leaves_the_random_numbers_of_its_user_alone(name):
+    before = torch.get_rng_state()
+    check_method(name)
+    assert torch.equal(torch.get_rng_state(), before)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -19,6 +18,7 @@ from scarce.models import make_model
 from scarce.priors import PriorEstimate, priors_from_answers
 from scarce.simulate import ask
 from scarce.training import PAPER, Callback, Run, predict_logits, train
+from scarce.training.seeding import seeded
 
 __all__ = ["QUESTIONS", "AskedImage", "Demo", "DemoRun", "run_demo"]
 
@@ -133,8 +133,7 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: Watch = lambda
     recipe = replace(PAPER, epochs=epochs, seed=train_seed)
 
     def learn(title: str, told: str, method: str, known: ComplementaryLabels, pi: Any) -> DemoRun:
-        with torch.random.fork_rng():
-            torch.manual_seed(train_seed)
+        with seeded(train_seed):
             model = make_model("mlp", inputs.shape[1:], labels.n_classes)
         callbacks = [judge, *watch(title)]
         history = train(model, make_method(method), inputs, known, recipe, priors=pi, callbacks=callbacks)

@@ -38,6 +38,7 @@ from scarce.training import (
     predict_logits,
     train,
 )
+from scarce.training.seeding import seeded
 
 __all__ = ["ScarceClassifier"]
 
@@ -206,7 +207,9 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def logits(self, X: Any) -> Tensor:
         """Return what the network says of each example and class, of shape (n, q)."""
         check_is_fitted(self)
-        return predict_logits(self.model_, check_inputs(self, X, reset=False), device=self.device)
+        inputs = check_inputs(self, X, reset=False)
+        # A loaded model, or one whose device was set after `fit`, is still elsewhere.
+        return predict_logits(self.model_.to(self.device), inputs, device=self.device)
 
     def predict(self, X: Any) -> Array:
         """Return the most likely class of each example."""
@@ -228,6 +231,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         See `scarce.metrics.complementary_accuracy` for the estimate with its standard error.
         """
+        check_is_fitted(self)
         if isinstance(y, ComplementaryLabels) or (len(np.shape(y)) == 2 and np.shape(y)[1] > 1):
             labels = as_labels(y, self.classes_)
             return complementary_accuracy(self.predict(X), labels, self.priors_).value
@@ -261,11 +265,11 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return resolve_priors(self.priors, labels)
 
     def _recipe(self, n_examples: int) -> Recipe:
-        if isinstance(self.recipe, str) and self.recipe not in RECIPES:
+        recipe = RECIPES.get(self.recipe) if isinstance(self.recipe, str) else self.recipe
+        if not isinstance(recipe, Recipe):
             raise MethodError(
                 f"recipe={self.recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
             )
-        recipe = RECIPES[self.recipe] if isinstance(self.recipe, str) else self.recipe
         state = self.random_state
         seed = state if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
         names = ("epochs", "batch_size", "learning_rate", "weight_decay")
@@ -287,8 +291,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _make_model(self, X: Any, n_classes: int, seed: int) -> nn.Module:
         shape = input_shape(X)
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
+        with seeded(seed):
             if isinstance(self.module, nn.Module):
                 model = copy.deepcopy(self.module)
             elif isinstance(self.module, str):

@@ -32,6 +32,7 @@ def labels_of_ordinary(y: Any) -> tuple[ComplementaryLabels, NDArray[Any]]:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise LabelError(f"y holds only one class, {classes[0]!s}; a classifier needs at least two classes.")
-    excluded = np.ones((len(y), len(classes)), bool)
-    excluded[np.arange(len(y)), codes] = False
-    return ComplementaryLabels.from_indicator(excluded, classes), classes
+    others = np.arange(len(classes) - 1, dtype=np.int32)
+    excluded = others + (others >= codes[:, None])  # 0 to q − 1 without the own class; no n × q detour
+    indptr = np.arange(len(y) + 1) * len(others)
+    return ComplementaryLabels(indptr, excluded.ravel(), classes), classes

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import platform
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from torch import Tensor, nn
 import scarce
 from scarce.errors import FileError, MethodError
 from scarce.estimators.classifier import MakeModule, ScarceClassifier
-from scarce.files import require_file, require_free_folder
+from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
 from scarce.methods import make_method
 from scarce.models import Standardize, make_model
@@ -49,27 +47,17 @@ def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) 
     if not hasattr(classifier, "model_"):
         raise FileError("the classifier is not fitted; call fit before save.")
     require_free_folder(folder, _SETTINGS, force=force)
-    try:
-        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as error:
-        raise FileError(f"{folder} cannot be written: {error.strerror}.") from error
-    try:
-        weights = _flatten(
-            {"model": classifier.model_.state_dict(), "method": classifier.method_.state_dict()}
-        )
-        save_file(weights, aside / _WEIGHTS)
-        settings = json.dumps(
-            _settings(classifier, aside / _WEIGHTS), indent=2, ensure_ascii=False, default=_plain
-        )
-        (aside / _SETTINGS).write_text(settings, encoding="utf-8")
-        aside.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        aside.rename(folder)
-    except OSError as error:
-        raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    weights = _flatten(
+        {"model": classifier.model_.state_dict(), "method": classifier.method_.prediction_state()}
+    )
+    with folder_written_aside(folder) as aside:
+        try:
+            save_file(weights, aside / _WEIGHTS)
+        except SafetensorError as error:
+            raise FileError(f"{folder} cannot be written: {error}.") from error
+        settings = _settings(classifier, aside / _WEIGHTS)
+        text = json.dumps(settings, indent=2, ensure_ascii=False, default=_plain)
+        (aside / _SETTINGS).write_text(text, encoding="utf-8")
 
 
 def load(

@@ -191,17 +191,17 @@ class Method(nn.Module, ABC):
         scores = self.scores(logits)
         return agree_with(scores, torch.softmax(scores, dim=1))
 
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Take a stored state without `prepare`, whatever the shapes: for predicting with a loaded classifier.
+    def prediction_state(self) -> dict[str, Tensor]:
+        """Return the part of the state that `scores` and `probabilities` need; all of it by default."""
+        return self.state_dict()
 
-        Networks that `prepare` would make are left out; no prediction needs them.
-        """
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Take back what `prediction_state` gave, without `prepare` and whatever the shapes."""
         modules = dict(self.named_modules())
         for name, value in state.items():
             owner, _, leaf = name.rpartition(".")
-            if owner in modules:
-                is_weight = leaf in dict(modules[owner].named_parameters())
-                setattr(modules[owner], leaf, nn.Parameter(value) if is_weight else value)
+            is_weight = leaf in dict(modules[owner].named_parameters())
+            setattr(modules[owner], leaf, nn.Parameter(value) if is_weight else value)
 
     def extra_repr(self) -> str:
         """Show the parameters."""

@@ -1,6 +1,5 @@
 """Partial-label methods: what is not excluded is a candidate, and the candidates share one unit of confidence."""
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -70,6 +69,10 @@ class ConfidenceMethod(Method):
         self.candidates = candidate_matrix(problem.labels)
         self.confidence = self.candidates / self.candidates.sum(dim=1, keepdim=True)
 
+    def prediction_state(self) -> dict[str, Tensor]:
+        """Nothing: what was believed of the training examples plays no part in predictions."""
+        return {}
+
     def rows(self, batch: Batch) -> Tensor:
         """Where the rows of the batch stand in the state."""
         return batch.index.to(self.confidence.device)
@@ -78,9 +81,9 @@ class ConfidenceMethod(Method):
         """−mean Σ_j C_ij log p_ij."""
         return -(self.confidence[self.rows(batch)] * log_softmax(logits, dim=1)).sum(dim=1).mean()
 
-    @abstractmethod
     def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """The new confidence of some rows, from logits and candidates of shape (B, q)."""
+        """The new confidence of some rows, from logits and candidates of shape (B, q); by default p_j / Σ_S p."""
+        return over_candidates(logits, candidates)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Refresh the confidence of the batch from a new forward pass."""

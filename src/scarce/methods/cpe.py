@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts, Problem
-from scarce.methods.forward import forward_losses, known_transition, log_excluded
+from scarce.methods.forward import forward_losses, known_transition
 from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
 
@@ -47,7 +47,7 @@ class _CPE(PairMethod):
 
     def excluded_probabilities(self, logits: Tensor) -> Tensor:
         """p̄ = p T."""
-        return log_excluded(logits, self.log_rows()).exp()
+        return torch.softmax(logits, dim=1) @ self.log_rows().exp().to(logits)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log p̄_k."""

@@ -9,7 +9,7 @@ from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
 from scarce.methods.transition import resolve_transition
 
-__all__ = ["Forward", "forward_losses", "known_transition", "log_excluded"]
+__all__ = ["Forward", "forward_losses", "known_transition"]
 
 
 def known_transition(problem: Problem) -> Tensor:
@@ -25,21 +25,15 @@ def known_transition(problem: Problem) -> Tensor:
     return torch.as_tensor(resolve_transition(problem.transition, problem.labels))
 
 
-def log_excluded(logits: Tensor, log_transition: Tensor) -> Tensor:
-    """log p̄_k = log Σ_j p_j T_jk of every class k, as a log-sum-exp; shape (B, q).
+def forward_losses(logits: Tensor, k: Tensor, log_transition: Tensor) -> Tensor:
+    """−log Σ_j p_j T_jk of every pair, as a log-sum-exp.
 
     Examples
     --------
-    >>> uniform = ((1 - torch.eye(3)) / 2).log()
-    >>> log_excluded(torch.zeros(1, 3), uniform).exp().tolist()
-    [[0.333..., 0.333..., 0.333...]]
+    >>> uniform = (1 - torch.eye(3)) / 2
+    >>> round(forward_losses(torch.zeros(1, 3), torch.tensor([1]), uniform.log()).item(), 4)
+    1.0986
     """
-    logp = log_softmax(logits, dim=1)
-    return (logp[:, :, None] + log_transition).logsumexp(dim=1)
-
-
-def forward_losses(logits: Tensor, k: Tensor, log_transition: Tensor) -> Tensor:
-    """−log Σ_j p_j T_jk of every pair, at q numbers each."""
     return -(log_softmax(logits, dim=1) + log_transition.T[k]).logsumexp(dim=1)
 
 

@@ -4,7 +4,6 @@ from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import log_softmax
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
@@ -30,13 +29,19 @@ def lws_losses(logits: Tensor, weights: Tensor, candidates: Tensor, beta: float,
     if psi == "sigmoid":
         inside, outside = torch.sigmoid(-logits), torch.sigmoid(logits)
     else:
-        p = log_softmax(logits, dim=1).exp()
+        p = torch.softmax(logits, dim=1)
         inside, outside = -(p + _SMALL).log(), -(1 - p + _SMALL).log()
     return (weights * torch.where(candidates, inside, beta * outside)).sum(dim=1)
 
 
 def leveraged_weights(logits: Tensor, candidates: Tensor) -> Tensor:
-    """p normalised separately inside the candidates and inside the others, with denominators Σ + q·10⁻⁸."""
+    """p normalised separately inside the candidates and inside the others, with denominators Σ + q·10⁻⁸.
+
+    Examples
+    --------
+    >>> leveraged_weights(torch.zeros(1, 3), torch.tensor([[True, True, False]])).round(decimals=3).tolist()
+    [[0.5, 0.5, 1.0]]
+    """
     p = torch.softmax(logits, dim=1)
     inside, outside = p * candidates, p * ~candidates
     small = logits.shape[1] * _SMALL

@@ -31,6 +31,12 @@ def opw_losses(logits: Tensor, k: Tensor) -> Tensor:
 
     1/r makes the inner softmax nearly one-hot, so that a row whose excluded class is not the predicted one counts
     for about 10⁻⁶.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([[5.0, 0.0, -5.0]])
+    >>> [round(opw_losses(logits, torch.tensor([k])).item(), 4) for k in range(3)]
+    [9.9393, 0.0, 0.0]
     """
     log_r = log_softmax(-logits, dim=1)
     inverse = (-log_r).clamp(max=_LARGEST_EXPONENT).exp()

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from scarce.methods.base import Batch, MethodFacts
-from scarce.methods.candidates import ConfidenceMethod, over_candidates
+from scarce.methods.candidates import ConfidenceMethod
 from scarce.methods.registry import register
 
 __all__ = ["PRODEN", "RC"]
@@ -15,10 +15,6 @@ class RC(ConfidenceMethod):
 
     facts = MethodFacts("rc", "risk-consistent", "Feng et al., NeurIPS 2020", "uniform candidates")
 
-    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """p_j / Σ_S p."""
-        return over_candidates(logits, candidates)
-
 
 class SamePassMethod(ConfidenceMethod):
     """C = p over the candidates, from the logits of the step's own forward pass."""
@@ -27,10 +23,6 @@ class SamePassMethod(ConfidenceMethod):
         """−mean Σ_j C_ij log p_ij."""
         self._seen = logits.detach()
         return super().loss(logits, batch)
-
-    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """p_j / Σ_S p."""
-        return over_candidates(logits, candidates)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Refresh the confidence of the batch from the logits its loss was computed on."""

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with, check_number
 from scarce.methods.registry import register
 from scarce.risk import (
@@ -25,7 +24,7 @@ from scarce.risk import (
 )
 from scarce.risk.binary import BinaryLoss
 from scarce.risk.multiclass import MulticlassLoss
-from scarce.risk.parts import Absent, Form
+from scarce.risk.parts import Absent, Form, check_form
 
 __all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
 
@@ -75,11 +74,8 @@ class _ScarceFamily(Method):
         check_number("alpha", alpha, high=1)
         for name, value in numbers.items():
             check_number(name, value, low=-math.inf)
-        if form not in ("batch", "dataset", "ht"):
-            raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
-        if absent not in ("skip", "keep"):
-            raise MethodError(f"absent={absent!r} is unknown; expected 'skip' or 'keep'.")
-        self.find_loss(loss)  # refuses an unknown name now rather than at the first step
+        check_form(form, absent)  # this and the loss are refused now rather than at the first step
+        self.find_loss(loss)
         correct = make_correction(correction, **numbers)
         self.alpha = alpha
         self.choices: dict[str, Any] = {"loss": loss, "correction": correct, "form": form, "absent": absent}

@@ -55,7 +55,7 @@ def check_scores(scores: Any, labels: ComplementaryLabels, what: str) -> FloatAr
     (1, 2)
     """
     try:
-        matrix = np.asarray(scores.detach() if hasattr(scores, "detach") else scores, float)
+        matrix = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores, float)
     except (TypeError, ValueError):
         raise LabelError(f"the {what} are no matrix of numbers; expected shape {labels.shape}.") from None
     if matrix.shape != labels.shape:

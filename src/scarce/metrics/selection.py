@@ -3,12 +3,12 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.csr import IntArray
 from scarce.metrics.checks import check_scores, predicted_codes
+from scarce.simulate.checks import check_transition
 
 __all__ = ["approximated_accuracy", "covering_rate", "scel", "transition_risk"]
 
@@ -59,7 +59,8 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
     0.6931
     """
     rows, columns = _some_pairs(labels)
-    chance = check_scores(probabilities, labels, "probabilities") @ _transition(transition, labels)
+    matrix = check_transition(transition, labels.classes)
+    chance = check_scores(probabilities, labels, "probabilities") @ matrix
     return float(-np.log(np.maximum(chance[rows, columns], _TINY)).mean())
 
 
@@ -84,7 +85,7 @@ def transition_risk(
         losses = 1.0 - np.eye(labels.n_classes)[p.argmax(axis=1)]
     else:
         raise LabelError(f"loss={loss!r} is unknown; expected 'cce' or '01'.")
-    matrix = _transition(transition, labels)
+    matrix = check_transition(transition, labels.classes)
     if np.linalg.matrix_rank(matrix) < labels.n_classes:
         raise LabelError(
             "the transition matrix has no inverse, so this risk does not exist; use scel instead."
@@ -101,19 +102,3 @@ def _some_pairs(labels: ComplementaryLabels) -> tuple[IntArray, IntArray]:
     if len(labels.indices) == 0:
         raise LabelError("no example excludes any class: there is nothing to judge by.")
     return _pairs(labels)
-
-
-def _transition(values: Any, labels: ComplementaryLabels) -> NDArray[np.float64]:
-    try:
-        matrix = np.asarray(values, float)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
-    if (
-        matrix.shape != (labels.n_classes, labels.n_classes)
-        or not np.allclose(matrix.sum(axis=1), 1)
-        or (matrix < 0).any()
-    ):
-        raise LabelError(
-            f"transition must be a {labels.n_classes} × {labels.n_classes} matrix of probabilities whose rows sum to 1."
-        )
-    return matrix

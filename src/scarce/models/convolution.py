@@ -1,4 +1,4 @@
-"""What the two convolutional families for small colour images share."""
+"""What the convolutional networks share."""
 
 import math
 
@@ -9,12 +9,14 @@ from scarce.errors import MethodError
 __all__ = ["as_images", "channels_of", "convolution", "scale_weights"]
 
 
-def channels_of(input_shape: tuple[int, ...], name: str) -> int:
-    """Return the number of colour channels of images of h × w or c × h × w."""
+def channels_of(input_shape: tuple[int, ...], name: str, least: int = 4) -> int:
+    """Return the number of colour channels of images of h × w or c × h × w, with sides of at least `least` pixels."""
     if len(input_shape) not in (2, 3):
         raise MethodError(f"{name} takes images, got inputs of shape {input_shape}; choose module='mlp'.")
-    if min(input_shape[-2:]) < 4:
-        raise MethodError(f"{name} takes images of 4 × 4 or more, got {input_shape}; choose module='mlp'.")
+    if min(input_shape[-2:]) < least:
+        raise MethodError(
+            f"{name} takes images of {least} × {least} or more, got {input_shape}; choose module='mlp'."
+        )
     return input_shape[0] if len(input_shape) == 3 else 1
 
 

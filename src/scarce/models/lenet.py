@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from scarce.errors import MethodError
+from scarce.models.convolution import as_images, channels_of
 
 __all__ = ["LeNet"]
 
@@ -18,14 +18,8 @@ class LeNet(nn.Module):
 
     def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
-        if len(input_shape) not in (2, 3):
-            raise MethodError(f"lenet takes images, got inputs of shape {input_shape}; choose module='mlp'.")
-        channels = input_shape[0] if len(input_shape) == 3 else 1
+        channels = channels_of(input_shape, "lenet", least=12)
         height, width = ((side // 2 - 4) // 2 for side in input_shape[-2:])
-        if height < 1 or width < 1:
-            raise MethodError(
-                f"lenet takes images of 12 × 12 or more, got {input_shape}; choose module='mlp'."
-            )
         self.features = nn.Sequential(
             nn.Conv2d(channels, 6, 5, padding=2),
             nn.ReLU(),
@@ -44,5 +38,4 @@ class LeNet(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return logits of shape (B, q)."""
-        images = inputs if inputs.dim() == 4 else inputs.unsqueeze(1)
-        return self.head(self.features(images).flatten(1))  # type: ignore[no-any-return]
+        return self.head(self.features(as_images(inputs)).flatten(1))  # type: ignore[no-any-return]

@@ -11,13 +11,26 @@ __all__ = ["confirmation_weights", "mix_with_ordinary", "multiclass_ordinary_los
 
 
 def ovr_ordinary_losses(losses: Tensor, opposed: Tensor, confirmed: Tensor) -> Tensor:
-    """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, from ℓ(f) and ℓ(−f) of shape (B, q); anything where y = −1."""
+    """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, from ℓ(f) and ℓ(−f) of shape (B, q); anything where y = −1.
+
+    Examples
+    --------
+    >>> losses, opposed = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[10.0, 20.0, 30.0]])
+    >>> ovr_ordinary_losses(losses, opposed, torch.tensor([1])).tolist()
+    [42.0]
+    """
     y = confirmed.clamp(min=0)[:, None]
     return (opposed.sum(dim=1, keepdim=True) - opposed.gather(1, y) + losses.gather(1, y)).squeeze(1)
 
 
 def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
-    """L(f, y) of every row, from L(f, k) of shape (B, q); anything where y = −1."""
+    """L(f, y) of every row, from L(f, k) of shape (B, q); anything where y = −1.
+
+    Examples
+    --------
+    >>> multiclass_ordinary_losses(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([1])).tolist()
+    [2.0]
+    """
     return losses.gather(1, confirmed.clamp(min=0)[:, None]).squeeze(1)
 
 

@@ -6,14 +6,14 @@ For class k, with N_k the rows that exclude it and X all rows,
     N_k part = (1 − π_k) E_{N_k}[ℓ(−f_k)].
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
 from scarce.errors import MethodError
 
-__all__ = ["Absent", "ClassSums", "Form", "RiskParts", "class_sums", "risk_parts"]
+__all__ = ["Absent", "ClassSums", "Form", "RiskParts", "check_form", "class_sums", "risk_parts"]
 
 Form = Literal["batch", "dataset", "ht"]
 Absent = Literal["skip", "keep"]
@@ -42,7 +42,14 @@ class RiskParts(NamedTuple):
 
 
 def class_sums(losses: Tensor, opposed: Tensor | None, excluded: Tensor) -> ClassSums:
-    """Sum ℓ(f) and ℓ(−f), both of shape (B, q), over all rows and over the rows that exclude each class."""
+    """Sum ℓ(f) and ℓ(−f), both of shape (B, q), over all rows and over the rows that exclude each class.
+
+    Examples
+    --------
+    >>> losses, excluded = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    >>> class_sums(losses, None, excluded).excluded.tolist()
+    [4.0, 0.0]
+    """
     return ClassSums(
         everyone=losses.sum(dim=0),
         excluded=(excluded * losses).sum(dim=0),
@@ -89,14 +96,26 @@ def risk_parts(
     return RiskParts(everyone * sums.everyone - excluded * sums.excluded, opposed * sums.opposed)
 
 
+def check_form(form: str, absent: str) -> None:
+    """Refuse a form, or a way with absent classes, that `risk_parts` does not know.
+
+    Examples
+    --------
+    >>> check_form("batch", "drop")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: absent='drop' is unknown; expected 'skip' or 'keep'.
+    """
+    if form not in get_args(Form):
+        raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
+    if absent not in get_args(Absent):
+        raise MethodError(f"absent={absent!r} is unknown; expected 'skip' or 'keep'.")
+
+
 def _weights(
     counts: Tensor, n_rows: int, priors: Tensor, form: Form, rates: Tensor | None, absent: Absent
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return a, b, c such that P_k = a_k Σ ℓ(f_k) − b_k Σ ȳ_k ℓ(f_k) and the N_k part is c_k Σ ȳ_k ℓ(−f_k)."""
-    if form not in ("batch", "dataset", "ht"):
-        raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
-    if absent not in ("skip", "keep"):
-        raise MethodError(f"absent={absent!r} is unknown; expected 'skip' or 'keep'.")
+    check_form(form, absent)
     if form == "batch":
         present = counts > 0
         excluded = opposed = (1 - priors) / counts.clamp(min=1)

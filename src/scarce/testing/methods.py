@@ -5,13 +5,14 @@ from contextlib import suppress
 from tempfile import TemporaryDirectory
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.models import make_model
 from scarce.testing.blobs import three_blobs
 from scarce.training import Callback, Recipe, Run, predict_logits, train
+from scarce.training.seeding import seeded
 
 __all__ = ["check_method", "method_checks"]
 
@@ -47,6 +48,12 @@ def _batch(labels: ComplementaryLabels, logits: Tensor) -> Batch:
 
 def _random_logits() -> Tensor:
     return torch.randn(_N_ROWS, _N_CLASSES, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+
+
+def _linear() -> nn.Module:
+    """Return the same linear model of three classes every time."""
+    with seeded(0):
+        return make_model("linear", (2,), 3)
 
 
 def check_facts(make: MakeMethod) -> None:
@@ -120,7 +127,7 @@ def check_state(make: MakeMethod) -> None:
     method = _prepared(make, labels)
     copy, reader = _prepared(make, labels), make()
     copy.load_state_dict(method.state_dict())
-    reader.restore(method.state_dict())
+    reader.restore(method.prediction_state())
     torch.testing.assert_close(copy.loss(logits, batch), method.loss(logits, batch))
     torch.testing.assert_close(reader.scores(logits), method.scores(logits))
     torch.testing.assert_close(reader.probabilities(logits), method.probabilities(logits))
@@ -139,8 +146,7 @@ def check_resume(make: MakeMethod) -> None:
     X, _, labels = three_blobs(60)
 
     def run(checkpoint: str | None, callbacks: tuple[Callback, ...] = ()) -> dict[str, Tensor]:
-        torch.manual_seed(0)
-        model, method = make_model("linear", (2,), 3), make()
+        model, method = _linear(), make()
         recipe = Recipe(epochs=5, batch_size=16, learning_rate=0.02)
         with suppress(KeyboardInterrupt):
             train(model, method, X, labels, recipe, priors=[1 / 3] * 3, transition=(1 - torch.eye(3)) / 2,
@@ -162,8 +168,7 @@ def check_resume(make: MakeMethod) -> None:
 def check_learns(make: MakeMethod) -> None:
     """Three clouds are told apart from one uniform complementary label each."""
     X, y, labels = three_blobs()
-    torch.manual_seed(0)
-    model, method = make_model("linear", (2,), 3), make()
+    model, method = _linear(), make()
     transition = (1 - torch.eye(3)) / 2
     recipe = Recipe(epochs=60, batch_size=100, learning_rate=0.02)
     train(model, method, X, labels, recipe, priors=[1 / 3] * 3, transition=transition,

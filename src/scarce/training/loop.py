@@ -1,8 +1,7 @@
 """The one training loop."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,14 @@ from torch import Tensor, nn
 from scarce.errors import DivergedError, FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
+from scarce.methods.transition import resolve_transition
 from scarce.training.augment import augment
 from scarce.training.callbacks import Callback
 from scarce.training.history import History
 from scarce.training.identity import identity_of
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.run import Run
+from scarce.training.seeding import seeded
 from scarce.training.sources import Source, as_source, float_dtype
 
 __all__ = ["train"]
@@ -52,8 +53,10 @@ def train(
         What is known, in the same order.
     recipe : Recipe
         Epochs, optimiser and seed.
-    priors, transition : array-like, optional
-        π of shape (q,) and p(ȳ | y) of shape (q, q), for methods that need them.
+    priors : array-like, optional
+        π of shape (q,), for methods that need it.
+    transition : {"uniform", "confirmed"} or array-like, optional
+        p(ȳ | y) of shape (q, q), for methods that need it; see `scarce.methods.transition.resolve_transition`.
     make_model : callable, optional
         Makes another model of the same kind, for methods that train two.
     callbacks : sequence of Callback
@@ -85,8 +88,11 @@ def train(
         raise FeatureError(
             f"there are {len(source)} rows of inputs and {labels.n_examples} of labels; expected one each."
         )
-    problem = Problem(labels, _tensor(priors, "priors"), _tensor(transition, "transition"), make_model)
-    with _seeded(recipe.seed):
+    known = resolve_transition(transition, labels)
+    problem = Problem(
+        labels, _tensor(priors, "priors"), None if known is None else torch.from_numpy(known), make_model
+    )
+    with seeded(recipe.seed):
         method.prepare(problem)
     model.to(device)
     method.to(device, float_dtype(model))
@@ -131,7 +137,7 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
     losses = torch.empty(len(indices))
     run.model.train()
-    with _seeded(model_seed):
+    with seeded(model_seed):
         batches = source.batches(indices, float_dtype(run.model))
         for step, (index, inputs) in enumerate(zip(indices, batches, strict=True)):
             for group in optimizer.param_groups:
@@ -151,14 +157,6 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     run.method.after_epoch(run.epoch)
     _refuse_divergence(losses, run)
     return losses.mean().item()
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Draw from this seed inside the block, and leave the user's own random state as it was."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        yield
 
 
 def _batches(n_rows: int, batch_size: int, seed: int) -> list[Tensor]:

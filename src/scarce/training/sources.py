@@ -47,7 +47,7 @@ class ArraySource:
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
         for index in indices:
-            rows = self.rows.index_select(0, index).to(dtype)
+            rows = self.rows.index_select(0, index.to(self.rows.device)).to(dtype)
             yield rows.div_(255) if self.is_image else rows
 
     def fingerprint(self) -> str:
@@ -75,22 +75,20 @@ class SparseSource:
 class DatasetSource:
     """A user's `Dataset`; of an item that is a tuple, the first part is the input."""
 
-    def __init__(self, dataset: Dataset[Any], workers: int = 0) -> None:
+    def __init__(self, dataset: Dataset[Any]) -> None:
         if not hasattr(dataset, "__len__"):
             raise FeatureError(
                 f"{type(dataset).__name__} has no length; expected a Dataset with __len__ and __getitem__."
             )
-        self.dataset, self.workers = dataset, workers
+        self.dataset = dataset
 
     def __len__(self) -> int:
         return len(self.dataset)
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
         order = [index.tolist() for index in indices]
-        own = torch.Generator()  # a loader draws a seed for its workers, which must not be the user's
-        for items in DataLoader(
-            self.dataset, batch_sampler=order, num_workers=self.workers, generator=own.manual_seed(0)
-        ):
+        own = torch.Generator()  # a loader draws a seed, which must not come from the user's generator
+        for items in DataLoader(self.dataset, batch_sampler=order, generator=own.manual_seed(0)):
             inputs = items[0] if isinstance(items, (list, tuple)) else items
             if not isinstance(inputs, Tensor):
                 raise FeatureError(
