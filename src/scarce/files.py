@@ -190,6 +190,8 @@ def written_aside(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     try:
         if path.is_dir():
             raise FileError(f"{path} is a folder; choose the name of a file.")
+        if path.exists() and not path.is_file():  # to rename over a device would destroy it
+            raise FileError(f"{path} is no ordinary file and is not replaced; choose another name.")
         if path.exists() and not force:
             raise FileError(
                 f"{path} exists; choose another name, or pass force=True (--force) to replace it."

@@ -2,9 +2,10 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -287,7 +288,10 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "method_params goes with a method given by name; set the parameters of the Method itself."
                 )
             return copy.deepcopy(self.method)
-        return make_method(self.method, **(self.method_params or {}))
+        params = self.method_params or {}
+        if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+            raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
+        return make_method(self.method, **params)
 
     def _make_model(self, X: Any, n_classes: int, seed: int) -> nn.Module:
         shape = input_shape(X)
@@ -296,8 +300,12 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 model = copy.deepcopy(self.module)
             elif isinstance(self.module, str):
                 model = make_model(self.module, shape, n_classes)
-            else:
+            elif callable(self.module):
                 model = self.module(shape, n_classes)
+            else:
+                raise MethodError(
+                    f"module={self.module!r}; expected a name such as 'mlp', an nn.Module, or a function that makes one."
+                )
         if not self.standardize or len(shape) > 1:
             return model
         mean, deviation = (torch.as_tensor(values, dtype=torch.float32) for values in column_statistics(X))
@@ -319,12 +327,13 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         callbacks: list[Callback] = []
         rows = None
         if self.early_stopping:
-            if not 0 < self.validation_fraction < 1:
+            fraction = self.validation_fraction
+            if not isinstance(fraction, Real) or not 0 < fraction < 1:
                 raise MethodError(
-                    f"validation_fraction={self.validation_fraction}; expected a number between 0 and 1."
+                    f"validation_fraction={fraction!r}; expected a number between 0 and 1."
                 )
             order = np.random.default_rng(seed).permutation(labels.n_examples)
-            n_held_out = int(np.ceil(self.validation_fraction * labels.n_examples))
+            n_held_out = int(np.ceil(fraction * labels.n_examples))
             held_out, rows = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
             if len(rows) == 0:
                 raise MethodError(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
+from torch import Tensor
 
 from scarce.errors import FeatureError
 
@@ -22,6 +23,8 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     the estimator learns width and names of the features, else they must be those it was fitted on.
     """
     is_image = getattr(X, "ndim", 2) > 2
+    if isinstance(X, Tensor):
+        X = X.detach().cpu()
     X = validate_data(
         estimator,
         X,
@@ -31,7 +34,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         allow_nd=True,
         ensure_all_finite=False,
     )
-    if X.ndim > 4:
+    if X.ndim > 4 or 0 in X.shape[1:]:
         raise FeatureError(
             f"X has shape {X.shape}; expected a table (n × d) or images (n × h × w or n × c × h × w)."
         )
@@ -50,7 +53,7 @@ def _refuse_odd_numbers(X: Any) -> None:
     if values.dtype.kind != "f":
         return
     with np.errstate(invalid="ignore"):
-        odd = ~(np.abs(values) <= _LARGEST)  # also true for NaN
+        odd = ~(np.abs(values) <= values.dtype.type(min(_LARGEST, np.finfo(values.dtype).max)))  # also true for NaN
     if not odd.any():
         return
     place = np.argwhere(odd)[0]

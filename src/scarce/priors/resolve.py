@@ -52,6 +52,8 @@ def _by_name(name: str, labels: ComplementaryLabels) -> PriorEstimate:
 
 
 def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
+    if hasattr(priors, "to_dict"):  # a pandas Series names its classes, in an order of its own
+        priors = priors.to_dict()
     if isinstance(priors, Mapping):
         by_name = {str(name): value for name, value in priors.items()}
         names = [str(name) for name in labels.classes]

@@ -69,8 +69,8 @@ class EarlyStopping(Callback):
     """
 
     def __init__(self, name: str, patience: int) -> None:
-        if patience < 1:
-            raise MethodError(f"patience={patience}; expected a whole number of at least 1.")
+        if not isinstance(patience, (int, np.integer)) or patience < 1:
+            raise MethodError(f"patience={patience!r}; expected a whole number of at least 1.")
         self.name, self.patience = name, patience
         self.best = dict(_NOTHING_YET)
 
