@@ -6,7 +6,7 @@ import stat
 import numpy as np
 import pandas as pd
 import pytest
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from torch import nn
 
 import scarce
