@@ -282,3 +282,41 @@ def test_what_is_no_recipe_is_named(blobs, recipe):
     X, _, labels = blobs
     with pytest.raises(MethodError, match=f"recipe={recipe!r} is unknown; expected one of annealed, paper"):
         ScarceClassifier(recipe=recipe).fit(X, labels)
+
+
+def test_the_columns_of_a_table_of_exclusions_name_the_classes(blobs):
+    X, _, labels = blobs
+    table = pd.DataFrame(labels.indicator(dtype=int), columns=["u", "v", "w"])
+    assert ScarceClassifier(**QUICK).fit(X, table).classes_.tolist() == ["u", "v", "w"]
+    numbered = pd.DataFrame(labels.indicator(dtype=int))
+    assert ScarceClassifier(**QUICK).fit(X, numbered).classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"method_params": ["loss"]}, "expected a mapping"),
+        ({"method_params": {1: 2}}, "expected a mapping"),
+        ({"module": 3}, "expected a name such as 'mlp'"),
+        ({"early_stopping": True, "validation_fraction": "x"}, "expected a number between 0 and 1"),
+        ({"early_stopping": True, "patience": None}, "expected a whole number of at least 1"),
+        ({"early_stopping": True, "patience": 1.5}, "expected a whole number of at least 1"),
+    ],
+)
+def test_settings_of_a_wrong_kind_are_refused_in_our_own_words(blobs, settings, says):
+    X, _, labels = blobs
+    with pytest.raises(MethodError, match=says):
+        ScarceClassifier(**{**QUICK, **settings}).fit(X, labels)
+
+
+def test_images_without_pixels_are_refused():
+    labels = ComplementaryLabels.from_single([0, 1], classes=[0, 1])
+    with pytest.raises(ScarceError, match=r"shape \(2, 0, 8\)"):
+        ScarceClassifier("scarce", epochs=1).fit(np.zeros((2, 0, 8)), labels)
+
+
+def test_half_precision_and_tensors_with_gradients_are_features_like_others(blobs):
+    X, _, labels = blobs
+    clf = ScarceClassifier(**QUICK).fit(X.astype(np.float16), labels)
+    tensor = torch.tensor(X, requires_grad=True)
+    np.testing.assert_array_equal(clf.predict(tensor), clf.predict(X))

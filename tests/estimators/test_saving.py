@@ -188,3 +188,15 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_behind(blobs, tmp_path, mon
     with pytest.raises(FileError, match="cannot be written: No space left on device"):
         classifier.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", [{"weights_sha256": None}, {"labels": None}, {"labels": [1]}])
+def test_settings_of_a_wrong_kind_are_refused_as_damage(saved, damage):
+    path = saved / "classifier.json"
+    settings = {**json.loads(path.read_text()), **damage}
+    path.write_text(json.dumps({name: value for name, value in settings.items() if value is not None}))
+    with pytest.raises(FileError, match=r"damaged|was it edited"):
+        scarce.load(saved)
+    path.write_text(json.dumps(settings))
+    with pytest.raises(FileError, match=r"damaged|was it edited"):
+        scarce.load(saved)

@@ -1,5 +1,7 @@
 """Whatever the file: labels, or one line that names it. Never anything else."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -168,3 +170,12 @@ def test_a_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path):
     with pytest.raises(FileError, match=r"a\.txt cannot be written: No space left"):
         write_half(OSError(28, "No space left on device"))
     assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_ordinary_file_is_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(FileError, match="no ordinary file"), written_aside(pipe, force=True):
+        pass
+    assert pipe.is_fifo()

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -209,3 +210,10 @@ def test_estimates_are_plain_data_on_request():
     assert len(told["low"]) == len(told["high"]) == 2
     given_by_hand = resolve_priors([0.3, 0.2, 0.5], LABELS).as_dict()
     assert given_by_hand["low"] is given_by_hand["high"] is None
+
+
+def test_a_series_is_read_by_the_names_of_its_rows_not_by_their_order():
+    counted = pd.Series(["dog", "dog", "dog", "cat", "cow", "dog", "cat"]).value_counts(normalize=True)
+    np.testing.assert_allclose(resolve_priors(counted, LABELS).values, [2 / 7, 1 / 7, 4 / 7])
+    with pytest.raises(PriorError, match="lacks cat, cow, dog"):
+        resolve_priors(pd.Series([0.2, 0.3, 0.5]), LABELS)

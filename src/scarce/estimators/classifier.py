@@ -329,9 +329,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.early_stopping:
             fraction = self.validation_fraction
             if not isinstance(fraction, Real) or not 0 < fraction < 1:
-                raise MethodError(
-                    f"validation_fraction={fraction!r}; expected a number between 0 and 1."
-                )
+                raise MethodError(f"validation_fraction={fraction!r}; expected a number between 0 and 1.")
             order = np.random.default_rng(seed).permutation(labels.n_examples)
             n_held_out = int(np.ceil(fraction * labels.n_examples))
             held_out, rows = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])

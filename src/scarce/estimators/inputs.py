@@ -52,8 +52,10 @@ def _refuse_odd_numbers(X: Any) -> None:
     values = X.data if sparse.issparse(X) else X
     if values.dtype.kind != "f":
         return
+    if values.dtype == np.float16:  # which cannot hold the number compared with
+        values = values.astype(np.float32)
     with np.errstate(invalid="ignore"):
-        odd = ~(np.abs(values) <= values.dtype.type(min(_LARGEST, np.finfo(values.dtype).max)))  # also true for NaN
+        odd = ~(np.abs(values) <= _LARGEST)  # also true for NaN
     if not odd.any():
         return
     place = np.argwhere(odd)[0]

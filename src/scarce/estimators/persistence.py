@@ -85,14 +85,14 @@ def load(
         raise FileError(f"{folder} does not exist; check the path.")
     settings = _read_settings(folder)
     weights_file = require_file(folder / _WEIGHTS)
-    if _digest(weights_file) != settings["weights_sha256"]:
+    if _digest(weights_file) != settings.get("weights_sha256"):
         raise FileError(
             f"{weights_file} is damaged: it is not what was saved; restore it from a copy, or train again."
         )
     try:
         weights = load_file(weights_file)
         classifier = _rebuild(settings, weights, module)
-    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
+    except (SafetensorError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
         if isinstance(error, (FileError, MethodError)):
             raise
         raise FileError(

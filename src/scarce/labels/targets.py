@@ -35,6 +35,8 @@ def as_labels(y: Any, classes: Any = None) -> ComplementaryLabels:
         raise LabelError(
             "requires y to be passed, but the target y is None; pass ComplementaryLabels or an indicator."
         )
+    if classes is None and all(isinstance(name, str) for name in getattr(y, "columns", [None])):
+        classes = y.columns
     if not sparse.issparse(y):
         y = np.asarray(y)
         if y.ndim < 2 or y.shape[1] == 1:
