@@ -209,8 +209,8 @@ def test_outputs_in_the_way(world: Path, tmp_path: Path, refused: Refused, run: 
         ("--epochs many", "'--epochs'"),
         ("--learning-rate -1", "learning_rate=-1"),
         ("--learning-rate nan", "learning_rate=nan"),
-        ("--device toaster", "--device toaster cannot be used"),
-        ("--device meta", "--device meta cannot be used"),
+        ("--device toaster", "device='toaster' cannot be used"),
+        ("--device meta", "device='meta' cannot be used"),
         ("--join outer", "'--join'"),
         ("--conflict fight", "'--conflict'"),
         ("--form guess", "form='guess' is unknown"),
@@ -243,6 +243,7 @@ def test_options(options: str, part: str, world: Path, tmp_path: Path, refused: 
         ("labels simulate {world}/truth.csv out.csv --set name=x", "takes no 'name'"),
         ("labels simulate {world}/truth.csv out.txt", ".csv or .npz"),
         ("labels convert {world}/labels.csv out.txt", ".csv or .npz"),
+        ("predict {world}/model {world}/features.csv --out {world}/features.csv --force", "holds the features"),
     ],
 )
 def test_other_commands(command: str, part: str, world: Path, refused: Refused) -> None:

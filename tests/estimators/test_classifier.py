@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from scarce import ComplementaryLabels, ScarceClassifier
-from scarce.errors import LabelError, MethodError, PriorError, ScarceError
+from scarce.errors import FeatureError, LabelError, MethodError, PriorError, ScarceError
 from scarce.methods import make_method
 from scarce.metrics import complementary_accuracy
 from scarce.simulate import ask, scar, uniform
@@ -320,3 +320,30 @@ def test_half_precision_and_tensors_with_gradients_are_features_like_others(blob
     clf = ScarceClassifier(**QUICK).fit(X.astype(np.float16), labels)
     tensor = torch.tensor(X, requires_grad=True)
     np.testing.assert_array_equal(clf.predict(tensor), clf.predict(X))
+
+
+def test_images_must_come_as_they_came_to_fit(digits):
+    images, y = digits
+    labels = uniform(y, seed=0)
+    as_bytes = (images * 255).astype(np.uint8)
+    on_bytes = ScarceClassifier(epochs=1).fit(as_bytes, labels)
+    on_floats = ScarceClassifier(epochs=1).fit(images, labels)
+    with pytest.raises(FeatureError, match=r"fitted on images of bytes.* up to 255: pass them as uint8"):
+        on_bytes.predict(as_bytes.astype(float))
+    with pytest.raises(FeatureError, match="fitted on images of floats and these are bytes"):
+        on_floats.predict(as_bytes)
+    assert (on_bytes.predict(as_bytes / 255) == on_bytes.predict(as_bytes)).all()
+
+
+def test_masked_values_are_not_trained_on(blobs):
+    X, _, labels = blobs
+    with pytest.raises(FeatureError, match="masked array"):
+        ScarceClassifier(epochs=1).fit(np.ma.masked_greater(X, 3), labels)
+
+
+def test_a_device_that_is_not_there(blobs):
+    X, _, labels = blobs
+    with pytest.raises(
+        MethodError, match=r"device='bogus' cannot be used: .*; try device='cpu' \(--device\)"
+    ):
+        ScarceClassifier(epochs=1, device="bogus").fit(X, labels)

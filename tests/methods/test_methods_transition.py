@@ -51,6 +51,7 @@ def test_counting_recovers_the_matrix_that_made_the_labels():
         ([[2, -1, 0], [0, 1, 0], [0, 0, 1]], "negative or no number"),
         ([[np.nan] * 3] * 3, "negative or no number"),
         ([["a"] * 3] * 3, "expected a 3 × 3 matrix of numbers"),
+        (np.eye(3), "row 0 of transition excludes the true class itself most often"),
     ],
 )
 def test_bad_matrices(transition, message):

@@ -74,7 +74,7 @@ def test_grid_search_in_a_pipeline_finds_the_setting_that_learns(kind):
     pipeline = make_pipeline(MinMaxScaler(), classifier(epochs=20))
     search = GridSearchCV(
         pipeline,
-        {"scarceclassifier__learning_rate": [0.0, 0.1]},
+        {"scarceclassifier__learning_rate": [1e-9, 0.1]},
         scoring=make_complementary_scorer(),
         cv=FOLDS,
         error_score="raise",

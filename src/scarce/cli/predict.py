@@ -9,6 +9,7 @@ import typer
 
 from scarce.cli.inputs import load_model, read_inputs
 from scarce.cli.options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
+from scarce.errors import FileError
 
 if TYPE_CHECKING:
     from scarce.datasets import Features
@@ -36,6 +37,8 @@ def predict(
         classifier, names = load_model(model)
         _write(classifier, read_inputs(features, id_column, image_size, names), sys.stdout, every)
         return
+    if out.resolve() == features.resolve():
+        raise FileError(f"{out} holds the features; choose another name for the predictions.")
     with written_aside(out, force=force) as aside:  # first, so that no time is lost if it cannot be written
         classifier, names = load_model(model)
         inputs = read_inputs(features, id_column, image_size, names)

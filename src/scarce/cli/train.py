@@ -20,7 +20,7 @@ from scarce.cli.options import (
 )
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
 from scarce.cli.threads import use_one_thread
-from scarce.errors import LabelError, MethodError
+from scarce.errors import LabelError
 
 if TYPE_CHECKING:
     from scarce.datasets import Features
@@ -139,11 +139,12 @@ def train(
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
     from scarce.methods import make_method
+    from scarce.training.devices import usable_device
 
     use_one_thread()
     with refuse_odd_types(params):
         make_method(method, **params)
-    _check_device(device)
+    usable_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
         target, rows = _read_ordinary(labels, table, join, id_column)
@@ -173,16 +174,6 @@ def train(
     ):  # a killed run may leave half a file
         leftover.unlink(missing_ok=True)
     _tell(classifier, out)
-
-
-def _check_device(device: str) -> None:
-    import torch
-
-    try:
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise MethodError(f"--device {device} cannot be used: {reason}; try --device cpu.") from error
 
 
 def _read_complementary(

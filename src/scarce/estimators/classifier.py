@@ -200,6 +200,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             device=self.device,
         )
         self.classes_, self.input_shape_ = classes, input_shape(X)
+        self.byte_inputs_ = bool(X.dtype == np.uint8)
         self.prior_estimate_, self.priors_ = estimate, estimate.values
         self.model_, self.method_, self.history_ = model, method, history
         self.label_summary_ = labels.summary()

@@ -23,6 +23,10 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     the estimator learns width and names of the features, else they must be those it was fitted on.
     """
     is_image = getattr(X, "ndim", 2) > 2
+    if np.ma.is_masked(X):
+        raise FeatureError(
+            "X is a masked array with masked values; fill them in first (X.filled, sklearn.impute)."
+        )
     if isinstance(X, Tensor):
         X = X.detach().cpu()
     X = validate_data(
@@ -45,7 +49,22 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}."
         )
     _refuse_odd_numbers(X)
+    if is_image and not reset:
+        _refuse_other_scale(X, estimator.byte_inputs_)
     return X if X.dtype.kind == "f" or (is_image and X.dtype == np.uint8) else X.astype(np.float32)
+
+
+def _refuse_other_scale(images: Any, fitted_on_bytes: bool) -> None:
+    """Bytes are scaled to [0, 1] and floats are not, so images must come as they came to `fit`."""
+    if fitted_on_bytes and images.dtype != np.uint8 and images.size and images.max() > 1:
+        raise FeatureError(
+            f"the model was fitted on images of bytes, which it scales to [0, 1]; these are {images.dtype} up to "
+            f"{images.max():g}: pass them as uint8, or divide them by 255."
+        )
+    if images.dtype == np.uint8 and not fitted_on_bytes:
+        raise FeatureError(
+            "the model was fitted on images of floats and these are bytes; pass floats, scaled as they were for fit."
+        )
 
 
 def _refuse_odd_numbers(X: Any) -> None:

@@ -126,6 +126,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
             "names": classes.tolist(),
         },
         "input_shape": list(classifier.input_shape_),
+        "byte_inputs": classifier.byte_inputs_,
         "feature_names": None if names is None else names.tolist(),
         "priors": classifier.prior_estimate_.as_dict(),
         "labels": classifier.label_summary_.as_dict(),
@@ -178,7 +179,7 @@ def _rebuild(
     classifier.model_, classifier.method_ = model.eval(), method
     kind = settings["classes"]["kind"]
     classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)
-    classifier.input_shape_ = shape
+    classifier.input_shape_, classifier.byte_inputs_ = shape, settings["byte_inputs"]
     classifier.n_features_in_ = shape[0]
     if settings["feature_names"] is not None:
         classifier.feature_names_in_ = np.array(settings["feature_names"], dtype=object)

@@ -61,6 +61,13 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
         raise MethodError(
             f"row {row} of transition sums to {sums[row]:.4g}; expected 1: rows are true classes."
         )
+    own = np.diagonal(matrix) >= (matrix * (1 - np.eye(q))).max(axis=1)
+    if own.any():
+        row = int(np.argmax(own))
+        raise MethodError(
+            f"row {row} of transition excludes the true class itself most often ({matrix[row, row]:.3g}); "
+            "it must hold p(k is excluded | true class), not p(k | true class)."
+        )
     normalised: FloatArray = matrix / sums[:, None]
     return normalised
 

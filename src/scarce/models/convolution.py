@@ -12,10 +12,15 @@ __all__ = ["as_images", "channels_of", "convolution", "scale_weights"]
 def channels_of(input_shape: tuple[int, ...], name: str, least: int = 4) -> int:
     """Return the number of colour channels of images of h × w or c × h × w, with sides of at least `least` pixels."""
     if len(input_shape) not in (2, 3):
-        raise MethodError(f"{name} takes images, got inputs of shape {input_shape}; choose module='mlp'.")
-    if min(input_shape[-2:]) < least:
         raise MethodError(
-            f"{name} takes images of {least} × {least} or more, got {input_shape}; choose module='mlp'."
+            f"{name} takes images, got inputs of shape {input_shape}; choose module='mlp' (--module)."
+        )
+    if min(input_shape[-2:]) < least:
+        fix = "put the channels first (c × h × w), or " * (
+            len(input_shape) == 3 and input_shape[2] in (1, 3, 4)
+        )
+        raise MethodError(
+            f"{name} takes images of {least} × {least} or more, got {input_shape}; {fix}choose module='mlp' (--module)."
         )
     return input_shape[0] if len(input_shape) == 3 else 1
 

@@ -15,6 +15,7 @@ from scarce.methods import Batch, Method, Problem
 from scarce.methods.transition import resolve_transition
 from scarce.training.augment import augment
 from scarce.training.callbacks import Callback
+from scarce.training.devices import usable_device
 from scarce.training.history import History
 from scarce.training.identity import identity_of
 from scarce.training.recipe import ANNEALED, Recipe
@@ -94,8 +95,9 @@ def train(
     )
     with seeded(recipe.seed):
         method.prepare(problem)
-    model.to(device)
-    method.to(device, float_dtype(model))
+    place = usable_device(device)
+    model.to(place)
+    method.to(place, float_dtype(model))
     parameters = [*model.parameters(), *method.parameters()]
     if not any(weight.requires_grad for weight in parameters):
         raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
@@ -109,7 +111,7 @@ def train(
     try:
         while run.epoch < recipe.epochs and not run.stop:
             started = time.perf_counter()
-            loss = _train_epoch(run, source, labels, torch.device(device))
+            loss = _train_epoch(run, source, labels, place)
             run.epoch += 1
             record = {
                 "epoch": run.epoch,

@@ -60,10 +60,12 @@ class Recipe:
                     f"{name}={value!r}; expected a whole number of at least {least} and at most {_LARGEST}."
                 )
             object.__setattr__(self, name, int(value))
-        for name in ("learning_rate", "weight_decay"):
+        for name, positive in (("learning_rate", True), ("weight_decay", False)):
             value = getattr(self, name)
-            if not (isinstance(value, _NUMBERS) and 0 <= value < math.inf):
-                raise MethodError(f"{name}={value!r}; expected a number of at least 0.")
+            if not (isinstance(value, _NUMBERS) and 0 <= value < math.inf) or (positive and value == 0):
+                raise MethodError(
+                    f"{name}={value!r}; expected a number {'above' if positive else 'of at least'} 0."
+                )
             object.__setattr__(self, name, float(value))
         if self.optimizer not in ("adam", "sgd"):
             raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
