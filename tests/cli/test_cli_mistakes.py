@@ -243,7 +243,10 @@ def test_options(options: str, part: str, world: Path, tmp_path: Path, refused: 
         ("labels simulate {world}/truth.csv out.csv --set name=x", "takes no 'name'"),
         ("labels simulate {world}/truth.csv out.txt", ".csv or .npz"),
         ("labels convert {world}/labels.csv out.txt", ".csv or .npz"),
-        ("predict {world}/model {world}/features.csv --out {world}/features.csv --force", "holds the features"),
+        (
+            "predict {world}/model {world}/features.csv --out {world}/features.csv --force",
+            "holds the features",
+        ),
     ],
 )
 def test_other_commands(command: str, part: str, world: Path, refused: Refused) -> None:
