@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,7 +12,10 @@ from cli_files import write_csv
 import scarce
 from scarce import read_labels
 from scarce.cli import main as main_module
+from scarce.cli.train import ModelName, RecipeName
 from scarce.methods import available_methods
+from scarce.models import MODELS
+from scarce.training import RECIPES
 
 Run = Callable[..., Any]
 
@@ -28,6 +31,11 @@ def test_methods_are_listed_within_100_columns(run: Run) -> None:
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 100
     assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == {"name", *available_methods()}
+
+
+def test_the_names_on_offer_are_those_that_exist() -> None:
+    assert get_args(ModelName) == tuple(MODELS)
+    assert get_args(RecipeName) == tuple(RECIPES)
 
 
 def test_describe_counts_and_warns(tmp_path: Path, run: Run) -> None:

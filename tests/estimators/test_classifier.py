@@ -335,6 +335,18 @@ def test_images_must_come_as_they_came_to_fit(digits):
     assert (on_bytes.predict(as_bytes / 255) == on_bytes.predict(as_bytes)).all()
 
 
+def test_augmentation_is_a_setting_of_its_own(digits):
+    images, y = digits
+    labels = uniform(y, seed=0)
+    plain, moved = (
+        ScarceClassifier(epochs=1, augmentation=names).fit(images, labels)
+        for names in (None, ["crop", "flip"])
+    )
+    assert not torch.equal(plain.logits(images), moved.logits(images))
+    with pytest.raises(MethodError, match="augmentation 'spin' is unknown"):
+        ScarceClassifier(epochs=1, augmentation=("spin",)).fit(images, labels)
+
+
 def test_masked_values_are_not_trained_on(blobs):
     X, _, labels = blobs
     with pytest.raises(FeatureError, match="masked array"):

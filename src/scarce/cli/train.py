@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from scarce.datasets import Features
     from scarce.estimators import ScarceClassifier
 
-__all__ = ["train"]
+__all__ = ["ModelName", "RecipeName", "train"]
+
+# Written out, because the tables they stand in import torch.
+ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
+RecipeName = Literal["annealed", "paper"]
 
 
 def train(
@@ -54,7 +58,7 @@ def train(
     method: Annotated[str, typer.Option(metavar="NAME", help="See `scarce methods`.")] = "scarce",
     settings: SetOption = None,
     module: Annotated[
-        str,
+        ModelName,
         typer.Option(
             metavar="NAME", help="The network: linear, mlp; for images also lenet, resnet, densenet."
         ),
@@ -76,7 +80,7 @@ def train(
         ),
     ] = None,
     recipe: Annotated[
-        str,
+        RecipeName,
         typer.Option(
             metavar="NAME",
             help="annealed (the learning rate falls to zero) or paper (200 epochs at a constant rate).",
@@ -95,6 +99,12 @@ def train(
     ] = None,
     weight_decay: Annotated[
         float | None, typer.Option(metavar="X", help="The default is 0.00001.", show_default=False)
+    ] = None,
+    augment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="crop,flip", help="Shift or mirror the training images at random.", show_default=False
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same model.")] = 0,
     device: Annotated[
@@ -158,7 +168,8 @@ def train(
     classifier = ScarceClassifier(
         method, module, shares, "ordinary" if ordinary else "complementary", method_params=params, transition=matrix,
         recipe=recipe, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-        weight_decay=weight_decay, standardize=not no_standardize, early_stopping=early_stopping,
+        weight_decay=weight_decay, augmentation=tuple(augment.split(",")) if augment else None,
+        standardize=not no_standardize, early_stopping=early_stopping,
         validation_fraction=validation_fraction, patience=patience, checkpoint=checkpoint, device=device,
         random_state=seed, verbose=sys.stderr.isatty(),
     )  # fmt: skip

@@ -70,8 +70,8 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p(k is excluded | true class), for methods that need it; ``confirmed`` counts it where the true class is
         known from "yes" answers or ordinary labels.
     recipe : {"annealed", "paper"} or Recipe
-        Epochs, optimiser and so on; `batch_size`, `learning_rate` and `weight_decay` override single settings.
-        Random crops and flips of images are a setting of `Recipe`.
+        Epochs, optimiser and so on; `batch_size`, `learning_rate`, `weight_decay` and `augmentation` (a tuple of "crop"
+        and "flip", for images) override single settings.
     epochs : int, optional
         By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all.
     standardize : bool
@@ -129,6 +129,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         learning_rate: float | None = None,
         weight_decay: float | None = None,
+        augmentation: tuple[str, ...] | None = None,
         standardize: bool = True,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -150,6 +151,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
+        self.augmentation = augmentation
         self.standardize = standardize
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -274,7 +276,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         state = self.random_state
         seed = state if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
-        names = ("epochs", "batch_size", "learning_rate", "weight_decay")
+        names = ("epochs", "batch_size", "learning_rate", "weight_decay", "augmentation")
         overrides = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         recipe = replace(recipe, seed=int(seed), **overrides)
         if self.recipe == "annealed" and self.epochs is None:

@@ -71,6 +71,7 @@ class Recipe:
             raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
         if self.schedule not in ("cosine", "constant"):
             raise MethodError(f"schedule={self.schedule!r} is unknown; expected 'cosine' or 'constant'.")
+        object.__setattr__(self, "augmentation", tuple(self.augmentation))
         for name in self.augmentation:
             if name not in AUGMENTATIONS:
                 raise MethodError(
