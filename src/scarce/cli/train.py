@@ -153,7 +153,7 @@ def train(
 
     use_one_thread()
     with refuse_odd_types(params):
-        make_method(method, **params)
+        make_method(method, **params).refuse_no_matrix(matrix)
     usable_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:

@@ -130,6 +130,14 @@ class Method(nn.Module, ABC):
         """Return what kinds of rows the method takes, as it was made."""
         return self.facts.accepts
 
+    def refuse_no_matrix(self, transition: object) -> None:
+        """Say so if the method needs a transition matrix and there is none."""
+        if self.facts.needs_transition and transition is None:
+            raise MethodError(
+                f"{self.facts.name} needs a transition matrix p(excluded | true class); pass transition='uniform' or the "
+                "matrix itself (--transition)."
+            )
+
     def prepare(self, problem: Problem) -> None:
         """Take what the method needs of the whole data; called once, before the first epoch."""
         facts = self.facts
@@ -137,11 +145,7 @@ class Method(nn.Module, ABC):
             raise MethodError(
                 f"{facts.name} needs class priors; pass priors=[...] with {problem.n_classes} numbers."
             )
-        if facts.needs_transition and problem.transition is None:
-            raise MethodError(
-                f"{facts.name} needs a transition matrix p(excluded | true class); pass transition='uniform' or the matrix "
-                "itself (--transition)."
-            )
+        self.refuse_no_matrix(problem.transition)
         q = problem.n_classes
         for name, values, shape in (
             ("priors", problem.priors, (q,)),
