@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from scarce import ComplementaryLabels, ScarceClassifier
-from scarce.errors import FeatureError, LabelError, MethodError, PriorError, ScarceError
+from scarce.errors import DivergedError, FeatureError, LabelError, MethodError, PriorError, ScarceError
 from scarce.methods import make_method
 from scarce.metrics import complementary_accuracy
 from scarce.simulate import ask, scar, uniform
@@ -266,7 +266,19 @@ def test_a_failed_fit_leaves_the_earlier_one_in_place(blobs):
     classifier = ScarceClassifier(**QUICK).fit(X, labels)
     before = classifier.predict_proba(X)
     with pytest.raises(PriorError):
-        classifier.set_params(priors=[1, 1, 1]).fit(X, labels)
+        classifier.set_params(priors=[1, 1, 1]).fit(np.hstack([X, X]), labels)
+    np.testing.assert_array_equal(classifier.predict_proba(X), before)
+
+
+def test_a_warm_start_that_diverges_leaves_the_earlier_weights(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(**QUICK, warm_start=True, standardize=False).fit(X, labels)
+    before = classifier.predict_proba(X)
+    classifier.set_params(
+        method_params={"loss": "square"}, learning_rate=1e30, recipe=Recipe(optimizer="sgd")
+    )
+    with pytest.raises(DivergedError):
+        classifier.fit(X, labels)
     np.testing.assert_array_equal(classifier.predict_proba(X), before)
 
 

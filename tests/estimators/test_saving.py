@@ -170,12 +170,13 @@ def test_a_file_in_place_of_a_folder(tmp_path):
         scarce.load(tmp_path / "model")
 
 
-def test_a_loaded_model_computes_where_it_is_told(saved, blobs):
+def test_devices_that_cannot_compute_are_refused(saved, blobs):
     # "meta" is the one other device that every machine has; it holds no numbers.
-    classifier = scarce.load(saved, device="meta")
-    with pytest.raises(NotImplementedError, match="meta"):
-        classifier.predict(blobs[0])
-    assert {weight.device.type for weight in classifier.model_.parameters()} == {"meta"}
+    for device in ("meta", "bogus"):
+        with pytest.raises(MethodError, match=f"device='{device}' cannot be used"):
+            scarce.load(saved, device=device)
+        with pytest.raises(MethodError, match=f"device='{device}' cannot be used"):
+            scarce.load(saved).set_params(device=device).predict(blobs[0])
 
 
 def test_a_full_disk_is_one_error_and_leaves_nothing_behind(blobs, tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """What users meet: warnings, refusals, and the contract with other parameters than the defaults."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -61,7 +63,10 @@ def test_methods_that_use_such_rows_do_not_warn(name):
     X, _, labels = three_blobs(30)
     without = labels.indicator()
     without[::4] = False
-    trained(make_method(name), X, ComplementaryLabels.from_indicator(without, labels.classes))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trained(make_method(name), X, ComplementaryLabels.from_indicator(without, labels.classes))
+    assert [str(w.message) for w in caught] == []
 
 
 # Several labels ------------------------------------------------------------------------------------------------

@@ -265,7 +265,10 @@ def test_rows_that_a_method_cannot_use_are_counted():
 def test_problems_that_suit_are_accepted():
     Choosy().prepare(Problem(SINGLE, transition=TRANSITION))
     only_yes = ComplementaryLabels.from_answer_matrix([[1, np.nan], [np.nan, 1]])
-    make_method("scarce").prepare(Problem(only_yes, torch.tensor([0.5, 0.5])))
+    method = make_method("scarce")
+    method.prepare(Problem(only_yes, torch.tensor([0.5, 0.5])))
+    assert method.rates.tolist() == [0.0, 0.0]
+    assert method.confirmation.tolist() == [2.0, 2.0]
 
 
 def test_a_problem_tells_the_facts_of_the_labels():

@@ -39,6 +39,7 @@ from scarce.training import (
     predict_logits,
     train,
 )
+from scarce.training.devices import usable_device
 from scarce.training.seeding import seeded
 
 __all__ = ["ScarceClassifier"]
@@ -177,6 +178,16 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ScarceClassifier
             Itself.
         """
+        before = dict(self.__dict__)
+        try:
+            self._fit(X, y)
+        except BaseException:  # what an earlier fit learned survives one that fails or is interrupted
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         if X.shape[0] != labels.n_examples:
@@ -206,14 +217,14 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.prior_estimate_, self.priors_ = estimate, estimate.values
         self.model_, self.method_, self.history_ = model, method, history
         self.label_summary_ = labels.summary()
-        return self
 
     def logits(self, X: Any) -> Tensor:
         """Return what the network says of each example and class, of shape (n, q)."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
+        device = usable_device(self.device)
         # A loaded model, or one whose device was set after `fit`, is still elsewhere.
-        return predict_logits(self.model_.to(self.device), inputs, device=self.device)
+        return predict_logits(self.model_.to(device), inputs, device=device)
 
     def predict(self, X: Any) -> Array:
         """Return the most likely class of each example."""
@@ -321,7 +332,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise MethodError(
                 "warm_start=True goes on with the same inputs and classes; these differ: make a new classifier."
             )
-        return self.model_
+        return copy.deepcopy(self.model_)
 
     def _callbacks(
         self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate, seed: int

@@ -21,6 +21,7 @@ from scarce.methods import make_method
 from scarce.models import Standardize, make_model
 from scarce.priors import PriorEstimate
 from scarce.training import History
+from scarce.training.devices import usable_device
 
 __all__ = ["load", "save_classifier"]
 
@@ -81,6 +82,7 @@ def load(
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
     folder = Path(folder)
+    usable_device(device)
     if not folder.exists():
         raise FileError(f"{folder} does not exist; check the path.")
     settings = _read_settings(folder)
