@@ -114,9 +114,7 @@ def main() -> None:
     settings = {"epochs": options.epochs, "seed": options.seed}
     result: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {"records": []}
     done = {
-        record["row"]: record
-        for record in result["records"]
-        if {k: result[k] for k in settings} == settings
+        record["row"]: record for record in result["records"] if {k: result[k] for k in settings} == settings
     }
     names = list(rows())
     with Progress() as progress:
