@@ -10,7 +10,7 @@ import torch
 _FOLDER = Path(__file__).parent / "data"
 RECORDS: list[dict[str, Any]] = [
     record
-    for name in ("golden_scarce.json", "golden_methods.json")
+    for name in ("golden_scarce.json", "golden_methods.json", "golden_meta.json")
     for record in json.loads((_FOLDER / name).read_text())
 ]
 EXTREME = next(record for record in RECORDS if record.get("fixture") == "EXTREME")

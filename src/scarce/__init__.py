@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from scarce.estimators import ElkanNotoClassifier as ElkanNotoClassifier
+    from scarce.estimators import MetaComplementaryClassifier as MetaComplementaryClassifier
     from scarce.estimators import ScarceClassifier as ScarceClassifier
     from scarce.estimators import load as load
     from scarce.labels import ComplementaryLabels as ComplementaryLabels
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 # Imported on first use, so that `import scarce` and `scarce --help` do not wait for torch.
 _HOMES = {
     "ComplementaryLabels": "scarce.labels",
+    "ElkanNotoClassifier": "scarce.estimators",
+    "MetaComplementaryClassifier": "scarce.estimators",
     "ScarceClassifier": "scarce.estimators",
     "load": "scarce.estimators",
     "read_labels": "scarce.labels",

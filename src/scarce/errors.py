@@ -1,4 +1,4 @@
-"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it."""
+"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it; and one warning."""
 
 __all__ = [
     "DivergedError",
@@ -7,6 +7,7 @@ __all__ = [
     "LabelError",
     "MethodError",
     "PriorError",
+    "PriorWarning",
     "ScarceError",
 ]
 
@@ -37,3 +38,7 @@ class FileError(ScarceError):
 
 class DivergedError(ScarceError):
     """Training whose loss is no longer a finite number."""
+
+
+class PriorWarning(UserWarning):
+    """Class priors that were found, but that one should look at before trusting them."""

@@ -46,7 +46,7 @@ def test_an_earlier_page_is_replaced_but_no_other_file_unless_forced(tmp_path, c
 
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
 def test_a_missing_package_is_named_with_its_cure(package, monkeypatch, tmp_path):
-    for name in ("scarce.bench.report", "scarce.bench.figures"):
+    for name in ("scarce.bench.report", "scarce.figures"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(

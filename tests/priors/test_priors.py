@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from scarce.errors import PriorError
+from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.priors import priors_from_answers, resolve_priors
 from scarce.simulate import ask
@@ -69,7 +69,7 @@ def test_values_are_a_distribution_in_proportion_to_the_shares(counts):
 def test_priors_of_simulated_questions_are_found():
     truth = np.random.default_rng(0).choice(3, 20_000, p=[0.5, 0.3, 0.2])
     labels = ask(truth, questions=1, seed=0)
-    assert resolve_priors("auto", labels).values.tolist() == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
+    assert resolve_priors("estimate", labels).values.tolist() == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
 
 
 def test_answers_are_needed():
@@ -89,7 +89,8 @@ def test_answers_without_a_yes_tell_no_priors():
     labels = answered(yes=[0, 0], no=[2, 3])
     with pytest.raises(PriorError, match="no answer is 'yes', so priors cannot be read from the answers"):
         resolve_priors("answers", labels)
-    assert resolve_priors("auto", labels).source == "uniform"
+    with pytest.warns(PriorWarning, match="the priors are taken as equal: class a is excluded by 2 of 5"):
+        assert resolve_priors("estimate", labels).source == "uniform"
 
 
 LABELS = ComplementaryLabels.from_single(["cat", "dog"] * 50, classes=["cat", "cow", "dog"])
@@ -126,12 +127,13 @@ def test_priors_rounded_by_hand_are_made_to_sum_to_one():
 
 def test_priors_by_name():
     assert resolve_priors("uniform", LABELS).values.tolist() == [1 / 3] * 3
-    auto = resolve_priors("auto", LABELS)
-    assert (auto.source, auto.values.tolist()) == ("uniform", [1 / 3] * 3)
+    with pytest.warns(PriorWarning, match=r"taken as equal: class cow is excluded by 0 of 100 examples"):
+        guessed = resolve_priors("estimate", LABELS)
+    assert (guessed.source, guessed.values.tolist()) == ("uniform", [1 / 3] * 3)
     told = answered(yes=[3, 1], no=[3, 2])
-    assert resolve_priors("auto", told).source == "answers"
+    assert resolve_priors("estimate", told).source == "answers"
     assert resolve_priors("uniform", told).source == "uniform"
-    assert resolve_priors("auto", told[[0, 3, 4, 7]]).source == "answers"
+    assert resolve_priors("estimate", told[[0, 3, 4, 7]]).source == "answers"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_priors_by_name():
     [
         (
             "equal",
-            "priors='equal' is unknown; expected 'auto', 'uniform', 'answers', 3 numbers, or a mapping by class",
+            "priors='equal' is unknown; expected 'estimate', 'uniform', 'answers', 3 numbers, a mapping by class, an .* best-bin",
         ),
         (
             [0.5, 0.4, 0.3],
@@ -201,7 +203,7 @@ def test_equal_priors_are_checked_too():
     with pytest.raises(
         PriorError, match=r"class a is excluded by 1\.000 .* its prior 0\.500 leaves only 0\.500"
     ):
-        resolve_priors("auto", labels)
+        resolve_priors("uniform", labels)
 
 
 def test_estimates_are_plain_data_on_request():

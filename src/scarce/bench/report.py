@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from scarce.bench.demo import QUESTIONS, Demo
-from scarce.bench.figures import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
+from scarce.figures import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
 from scarce.training import PAPER
 
 __all__ = ["COLUMNS", "is_report", "render_report", "result_rows"]
@@ -98,7 +98,8 @@ def _figures(demo: Demo) -> dict[str, str]:
     assert estimate.high is not None
     with new_axes() as priors:
         names = demo.labels.classes.tolist()
-        draw_priors(priors, names, estimate.raw, estimate.low, estimate.high, demo.frequencies)
+        draw_priors(priors, names, estimate.raw, estimate.low, estimate.high, demo.frequencies,
+                    "Share of each digit")  # fmt: skip
     with new_axes() as risks:
         draw_risks(risks, [Curve(run.title, run.risks) for run in (demo.corrected, demo.uncorrected)])
     with new_axes() as accuracies:

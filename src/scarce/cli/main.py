@@ -4,17 +4,19 @@ import errno
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from scarce import __version__
-from scarce.cli import labels
+from scarce.cli import data, labels
 from scarce.cli.demo import demo
 from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
 from scarce.cli.predict import predict
+from scarce.cli.priors import priors
 from scarce.cli.train import train
 from scarce.errors import DivergedError, ScarceError
 
@@ -26,7 +28,9 @@ _MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 labels_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+data_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.add_typer(labels_app, name="labels")
+app.add_typer(data_app, name="data")
 
 for group, command, example in (
     (labels_app, labels.describe, "scarce labels describe answers.csv"),
@@ -41,13 +45,17 @@ for group, command, example in (
         "scarce labels simulate truth.csv labels.csv --process scar --set rates=0.3",
     ),
     (labels_app, labels.processes, "scarce labels processes"),
+    (data_app, data.list_, "scarce data list --data-dir data"),
+    (data_app, data.fetch, "scarce data fetch mnist fashion-mnist"),
+    (data_app, data.verify, "scarce data verify mnist"),
     (app, train, "scarce train photos.csv --labels answers.csv --out model"),
+    (app, priors, "scarce priors photos.csv --labels answers.csv --out priors.json"),
     (app, predict, "scarce predict model new-photos.csv --out predicted.csv"),
     (app, evaluate, "scarce evaluate model held-out.csv --labels held-out-answers.csv"),
     (app, methods, "scarce methods"),
     (app, demo, "scarce demo"),
 ):
-    group.command(epilog=f"Example: {example}")(command)
+    group.command(command.__name__.rstrip("_"), epilog=f"Example: {example}")(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -69,6 +77,13 @@ def _labels(context: typer.Context) -> None:
         print(context.get_help())
 
 
+@data_app.callback(invoke_without_command=True)
+def _data(context: typer.Context) -> None:
+    """List data sets, get them, check their files."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -85,6 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "±" shows "?" instead of failing
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    warnings.showwarning = _tell
     try:
         code = app(arguments, prog_name="scarce", standalone_mode=False)
         sys.stdout.flush()
@@ -103,6 +119,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:  # of scikit-learn, which explains itself in the first line
         return _fail(str(error).partition("\n")[0], 2)
     return code if isinstance(code, int) else 0
+
+
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    print("warning:", " ".join(str(message).split()), file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> int:

@@ -8,15 +8,22 @@ import typer
 __all__ = [
     "ClassesOption",
     "ConflictOption",
+    "DeviceOption",
     "FeaturesArgument",
     "ForceOption",
     "FormOption",
     "IdColumnOption",
     "ImageSizeOption",
     "JoinOption",
+    "LabelsOption",
     "ModelArgument",
+    "ModelName",
+    "SeedOption",
     "SetOption",
 ]
+
+# Written out, because the table they stand in imports torch.
+ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
 
 FeaturesArgument = Annotated[
     Path,
@@ -80,3 +87,13 @@ SetOption = Annotated[
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
+LabelsOption = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="What each example is not: .csv, .npz, .npy, .parquet, .json or .jsonl.",
+        show_default=False,
+    ),
+]
+SeedOption = Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same result.")]
+DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="Where to compute, such as cpu or cuda.")]

@@ -94,8 +94,10 @@ def parse_priors(text: str) -> Any:
     """
     if text.lower().endswith(".json"):
         from scarce.labels.json_files import read_json
+        from scarce.priors.storage import is_estimate, load_priors
 
-        return read_json(text)
+        stored = read_json(text)
+        return load_priors(text) if is_estimate(stored) else stored
     if "," not in text and "=" not in text:
         return text
     pairs = [part.rpartition("=") for part in text.split(",")]
@@ -103,7 +105,7 @@ def parse_priors(text: str) -> Any:
         numbers = [float(number) for _, _, number in pairs]
     except ValueError:
         raise PriorError(
-            f"--priors {text!r} is not understood; expected auto, uniform, answers, numbers such as 0.3,0.7 or "
+            f"--priors {text!r} is not understood; expected estimate, uniform, answers, numbers such as 0.3,0.7 or "
             "cat=0.3,dog=0.7, or a JSON file with either."
         ) from None
     if not any(mark for _, mark, _ in pairs):

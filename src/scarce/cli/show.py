@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from scarce.labels import LabelSummary
     from scarce.priors import PriorEstimate
 
-__all__ = ["print_table", "show_labels", "show_truth"]
+__all__ = ["print_table", "show_labels", "show_priors", "show_truth"]
 
 _WIDTH = 100
 _SHOWN = 20
@@ -71,7 +71,23 @@ def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) 
     if never:
         print(f"never excluded, so that nothing is known against it: {some(never)}")
     if priors is not None:
-        print(f"priors: {_SOURCES[priors.source]}")
+        print(f"priors: {_SOURCES.get(priors.source, f'as estimated by {priors.source}')}")
+
+
+def show_priors(estimate: "PriorEstimate") -> None:
+    """Print estimated priors, class by class, with the raw estimates and their intervals."""
+    names = range(len(estimate.values)) if estimate.classes is None else estimate.classes
+    columns, cells = ["class", "prior", "raw estimate"], [estimate.values, estimate.raw]
+    if estimate.low is not None and estimate.high is not None:
+        columns += ["95 % from", "to"]
+        cells += [estimate.low, estimate.high]
+    rows = [
+        [str(name), *(f"{number:.3f}" for number in numbers)]
+        for name, *numbers in zip(names, *cells, strict=True)
+    ]
+    _print_some(columns, rows)
+    print(f"priors: {_SOURCES.get(estimate.source, f'estimated by {estimate.source}')}; "
+          f"raw estimates sum to {estimate.total:.3f}")  # fmt: skip
 
 
 def show_truth(classes: Iterable[object], counts: Sequence[int]) -> None:

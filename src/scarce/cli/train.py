@@ -10,15 +10,20 @@ from scarce.cli.inputs import Join, join_labels, read_confirmed
 from scarce.cli.options import (
     ClassesOption,
     ConflictOption,
+    DeviceOption,
     FeaturesArgument,
     ForceOption,
     FormOption,
     IdColumnOption,
     ImageSizeOption,
     JoinOption,
+    LabelsOption,
+    ModelName,
+    SeedOption,
     SetOption,
 )
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
+from scarce.cli.show import show_labels, show_priors, show_truth
 from scarce.cli.threads import use_one_thread
 from scarce.errors import LabelError
 
@@ -26,23 +31,15 @@ if TYPE_CHECKING:
     from scarce.datasets import Features
     from scarce.estimators import ScarceClassifier
 
-__all__ = ["ModelName", "RecipeName", "train"]
+__all__ = ["RecipeName", "train"]
 
-# Written out, because the tables they stand in import torch.
-ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
+# Written out, because the table it stands in imports torch.
 RecipeName = Literal["annealed", "paper"]
 
 
 def train(
     features: FeaturesArgument,
-    labels: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="What each example is not: .csv, .npz, .npy, .parquet, .json or .jsonl.",
-            show_default=False,
-        ),
-    ],
+    labels: LabelsOption,
     out: Annotated[
         Path, typer.Option(metavar="MODEL", help="The folder to write the model to.", show_default=False)
     ],
@@ -67,9 +64,10 @@ def train(
         str,
         typer.Option(
             metavar="PRIORS",
-            help="Shares of the classes: auto, uniform, answers, cat=0.3,dog=0.7, or a JSON file with them.",
+            help="Shares of the classes: estimate, uniform, answers, cat=0.3,dog=0.7, or a JSON file, as `scarce priors` "
+            "writes.",
         ),
-    ] = "auto",
+    ] = "estimate",
     transition: Annotated[
         str | None,
         typer.Option(
@@ -106,10 +104,8 @@ def train(
             metavar="crop,flip", help="Shift or mirror the training images at random.", show_default=False
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same model.")] = 0,
-    device: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to compute, such as cpu or cuda.")
-    ] = "cpu",
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
     no_standardize: Annotated[
         bool,
         typer.Option(
@@ -149,6 +145,7 @@ def train(
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
     from scarce.methods import make_method
+    from scarce.priors import PRIOR_ESTIMATORS
     from scarce.training.devices import usable_device
 
     use_one_thread()
@@ -174,6 +171,8 @@ def train(
         random_state=seed, verbose=sys.stderr.isatty(),
     )  # fmt: skip
     _fit(classifier, table.values[rows], target, checkpoint)
+    if not ordinary and classifier.prior_estimate_.source in PRIOR_ESTIMATORS:
+        show_priors(classifier.prior_estimate_)
     if table.names is not None:
         import numpy as np
 
@@ -190,18 +189,15 @@ def train(
 def _read_complementary(
     path: Path, table: "Features", join: Join, priors: Any, **options: Any
 ) -> tuple[Any, Any]:
-    from scarce.cli.show import show_labels
     from scarce.labels import read_labels
-    from scarce.priors import resolve_priors
+    from scarce.priors import is_estimated, resolve_priors
 
     labels, rows = join_labels(read_labels(path, **options), table, join)
-    show_labels(labels.summary(), resolve_priors(priors, labels))
+    show_labels(labels.summary(), None if is_estimated(priors, labels) else resolve_priors(priors, labels))
     return labels, rows
 
 
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
-    from scarce.cli.show import show_truth
-
     truth, rows = join_labels(read_confirmed(path, id_column), table, join)
     codes = truth.confirmed
     if (codes < 0).any():

@@ -1,23 +1,21 @@
 """The idx format of MNIST and its relatives: a short header, then the numbers, often gzipped."""
 
-import gzip
 import math
 import re
 import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce.datasets.content import read_content
 from scarce.errors import FileError
 from scarce.files import require_file
 
-__all__ = ["is_idx_name", "read_idx"]
+__all__ = ["is_idx_name", "parse_idx", "read_idx"]
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-_GZIP = b"\x1f\x8b"
 
 
 def is_idx_name(path: str | Path) -> bool:
@@ -43,7 +41,17 @@ def read_idx(path: str | Path) -> NDArray[Any]:
     [7, 2, 1]
     """
     path = require_file(path)
-    data = _bytes_of(path)
+    return parse_idx(read_content(path), path)
+
+
+def parse_idx(data: bytes, path: Path) -> NDArray[Any]:
+    r"""Return the array that the unpacked bytes of the idx file `path` hold.
+
+    Examples
+    --------
+    >>> parse_idx(b"\0\0\x08\x01" + b"\0\0\0\x02" + b"\x07\x02", Path("labels-idx1-ubyte")).tolist()
+    [7, 2]
+    """
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or data[3] == 0:
         raise FileError(f"{path} is no idx file: it does not start with the header of one; check the file.")
     rank, dtype = data[3], np.dtype(_TYPES[data[2]])
@@ -60,13 +68,3 @@ def read_idx(path: str | Path) -> NDArray[Any]:
             "fetch it again."
         )
     return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="))
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == _GZIP else data
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"{path} is a damaged or cut short gzip file; fetch it again.") from error
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -1,15 +1,35 @@
-"""A folder with the four files that MNIST, Fashion-MNIST and KMNIST consist of."""
+"""The four files that MNIST, Fashion-MNIST and KMNIST consist of."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from scarce.datasets.idx import read_idx
+from scarce.datasets.filesets import DataFile, FileSet, Found
+from scarce.datasets.idx import parse_idx
+from scarce.datasets.image_data import Parts
+from scarce.datasets.locate import file_in
 from scarce.errors import FileError
 from scarce.files import require_folder
 
-__all__ = ["load_mnist_like"]
+__all__ = ["idx_names", "load_mnist_like", "read_mnist_like"]
+
+
+def idx_names(train: str = "train", test: str = "t10k") -> tuple[str, str, str, str]:
+    """Return the names of the four files, by what those of the two parts start with.
+
+    Examples
+    --------
+    >>> idx_names()[:2]
+    ('train-images-idx3-ubyte', 'train-labels-idx1-ubyte')
+    """
+    return (
+        f"{train}-images-idx3-ubyte",
+        f"{train}-labels-idx1-ubyte",
+        f"{test}-images-idx3-ubyte",
+        f"{test}-labels-idx1-ubyte",
+    )
 
 
 def load_mnist_like(
@@ -26,13 +46,32 @@ def load_mnist_like(
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
-    folder = require_folder(folder)
-    return *_part(folder, "train"), *_part(folder, "t10k")
+    folder, paths = require_folder(folder), {}
+    for name in idx_names():
+        path = file_in(folder, name)
+        if path is None:
+            raise FileError(f"{folder} lacks the file {name} (or {name}.gz); put it there.")
+        paths[name] = path
+    return _read(Found(FileSet((), tuple(map(DataFile, paths))), folder, paths))
 
 
-def _part(folder: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    images_path, labels_path = _find(folder, f"{part}-images", 3), _find(folder, f"{part}-labels", 1)
-    images, labels = read_idx(images_path), read_idx(labels_path)
+def read_mnist_like(found: Found, classes: tuple[str, ...], n_train: int | None = None) -> Parts:
+    """Return the parts of a data set of idx files; of the training images the first `n_train`, or all."""
+    X_train, y_train, X_test, y_test = _read(found)
+    return Parts(
+        X_train[:n_train], y_train[:n_train].astype(np.int64), X_test, y_test.astype(np.int64), classes
+    )
+
+
+def _read(found: Found) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    names = [file.name for file in found.files.files]  # in the order of idx_names
+    return *_part(found, *names[:2]), *_part(found, *names[2:])
+
+
+def _part(found: Found, images_name: str, labels_name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    images_path, labels_path = found.paths[images_name], found.paths[labels_name]
+    images = parse_idx(found.read(images_name), images_path)
+    labels = parse_idx(found.read(labels_name), labels_path)
     for path, array, rank in ((images_path, images, 3), (labels_path, labels, 1)):
         if array.ndim != rank:
             raise FileError(f"{path} has {array.ndim} dimensions; expected {rank}: it is another file.")
@@ -42,12 +81,3 @@ def _part(folder: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
             "they are not of one data set."
         )
     return images, labels
-
-
-def _find(folder: Path, stem: str, rank: int) -> Path:
-    # Some mirrors write a dot where the original has a dash.
-    names = [f"{stem}{mark}idx{rank}-ubyte{packed}" for mark in "-." for packed in ("", ".gz")]
-    for name in names:
-        if (folder / name).is_file():
-            return folder / name
-    raise FileError(f"{folder} lacks the file {names[0]} (or {names[1]}); put it there.")

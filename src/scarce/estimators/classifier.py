@@ -4,7 +4,6 @@ import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,22 +11,23 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from scarce.errors import FeatureError, MethodError
-from scarce.estimators.inputs import check_inputs, column_statistics, input_shape
+from scarce.errors import MethodError
+from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
+from scarce.estimators.inputs import check_inputs
 from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
 from scarce.methods.transition import resolve_transition
 from scarce.metrics import complementary_accuracy
-from scarce.models import Standardize, make_model
-from scarce.priors import PriorEstimate, resolve_priors
+from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
+from scarce.priors.base import MakeModel
+from scarce.priors.scored import ScoredEstimator, short
 from scarce.training import (
     RECIPES,
     Callback,
@@ -40,16 +40,16 @@ from scarce.training import (
     train,
 )
 from scarce.training.devices import usable_device
-from scarce.training.seeding import seeded
+from scarce.training.inputs import input_shape
+from scarce.training.network import MakeModule, build_network
 
 __all__ = ["ScarceClassifier"]
 
 Array = NDArray[Any]
 _ENOUGH_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
-MakeModule = Callable[[tuple[int, ...], int], nn.Module]
 
 
-class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A neural network classifier learned from complementary labels.
 
     Parameters
@@ -58,10 +58,10 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How labels become a training signal; see `scarce.methods.available_methods`.
     module : {"linear", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
         The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one.
-    priors : {"auto", "uniform", "answers"}, array or mapping
+    priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
         Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
-        ``auto`` does so where there are such answers and else takes them as equal (with ordinary labels: the
-        frequencies of the classes).
+        ``estimate`` does so where there are such answers, and else estimates them with `scarce.priors.BestBin` (with
+        ordinary labels: the frequencies of the classes). An estimator says how, such as ``BestBin(scorer="linear")``.
     labels : {"complementary", "ordinary"}
         What `y` means. With ``ordinary`` it holds one true class per example, and the classifier is an ordinary
         one-versus-rest classifier.
@@ -120,7 +120,7 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         method: str | Method = "scarce",
         module: str | nn.Module | MakeModule = "mlp",
-        priors: Any = "auto",
+        priors: Any = "estimate",
         labels: Literal["complementary", "ordinary"] = "complementary",
         *,
         method_params: dict[str, Any] | None = None,
@@ -178,25 +178,20 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ScarceClassifier
             Itself.
         """
-        before = dict(self.__dict__)
-        try:
+        with all_or_nothing(self):
             self._fit(X, y)
-        except BaseException:  # what an earlier fit learned survives one that fails or is interrupted
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
-        if X.shape[0] != labels.n_examples:
-            raise FeatureError(
-                f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
-            )
+        refuse_other_length(X, labels)
         recipe, method = self._recipe(labels.n_examples), self._method()
-        estimate = self._priors(labels)
-        make = partial(self._make_model, X, labels.n_classes)
+
+        def make(seed: int) -> nn.Module:
+            return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
+
+        estimate = self._priors(X, labels, make, recipe)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
         callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
         history = train(
@@ -241,17 +236,6 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._scores(X).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: measured if `y` holds true classes, estimated if it holds complementary labels.
-
-        See `scarce.metrics.complementary_accuracy` for the estimate with its standard error.
-        """
-        check_is_fitted(self)
-        if isinstance(y, ComplementaryLabels) or (len(np.shape(y)) == 2 and np.shape(y)[1] > 1):
-            labels = as_labels(y, self.classes_)
-            return complementary_accuracy(self.predict(X), labels, self.priors_).value
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
-
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
         from scarce.estimators.persistence import save_classifier
@@ -273,11 +257,17 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = as_labels(y)
         return labels, labels.classes
 
-    def _priors(self, labels: ComplementaryLabels) -> PriorEstimate:
-        if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "auto":
+    def _priors(self, X: Any, labels: ComplementaryLabels, make: MakeModel, recipe: Recipe) -> PriorEstimate:
+        if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
             frequencies = 1 - labels.rates
-            return PriorEstimate(frequencies, "frequencies", frequencies)
-        return resolve_priors(self.priors, labels)
+            return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
+
+        def estimate(estimator: PriorEstimator) -> PriorEstimate:
+            if isinstance(estimator, ScoredEstimator) and estimator.recipe is None:
+                estimator = replace(estimator, recipe=short(recipe, labels.n_examples))
+            return estimator.estimate(X, labels, make_model=make, device=self.device, verbose=self.verbose)
+
+        return resolve_priors(self.priors, labels, estimate)
 
     def _recipe(self, n_examples: int) -> Recipe:
         recipe = RECIPES.get(self.recipe) if isinstance(self.recipe, str) else self.recipe
@@ -306,24 +296,6 @@ class ScarceClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
             raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
         return make_method(self.method, **params)
-
-    def _make_model(self, X: Any, n_classes: int, seed: int) -> nn.Module:
-        shape = input_shape(X)
-        with seeded(seed):
-            if isinstance(self.module, nn.Module):
-                model = copy.deepcopy(self.module)
-            elif isinstance(self.module, str):
-                model = make_model(self.module, shape, n_classes)
-            elif callable(self.module):
-                model = self.module(shape, n_classes)
-            else:
-                raise MethodError(
-                    f"module={self.module!r}; expected a name such as 'mlp', an nn.Module, or a function that makes one."
-                )
-        if not self.standardize or len(shape) > 1:
-            return model
-        mean, deviation = (torch.as_tensor(values, dtype=torch.float32) for values in column_statistics(X))
-        return nn.Sequential(Standardize(mean, deviation), model)
 
     def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:
         if not self.warm_start or not hasattr(self, "model_"):

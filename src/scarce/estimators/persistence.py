@@ -14,14 +14,15 @@ from torch import Tensor, nn
 
 import scarce
 from scarce.errors import FileError, MethodError
-from scarce.estimators.classifier import MakeModule, ScarceClassifier
+from scarce.estimators.classifier import ScarceClassifier
 from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
 from scarce.methods import make_method
 from scarce.models import Standardize, make_model
-from scarce.priors import PriorEstimate
+from scarce.priors.storage import priors_from_dict
 from scarce.training import History
 from scarce.training.devices import usable_device
+from scarce.training.network import MakeModule
 
 __all__ = ["load", "save_classifier"]
 
@@ -185,12 +186,7 @@ def _rebuild(
     classifier.n_features_in_ = shape[0]
     if settings["feature_names"] is not None:
         classifier.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
-    priors = dict(settings["priors"])
-    arrays = {
-        key: None if priors[key] is None else np.array(priors[key])
-        for key in ("values", "raw", "low", "high")
-    }
-    classifier.prior_estimate_ = PriorEstimate(source=priors["source"], **arrays)  # type: ignore[arg-type]
+    classifier.prior_estimate_ = priors_from_dict(settings["priors"])
     classifier.priors_ = classifier.prior_estimate_.values
     classifier.history_ = History(settings["history"])
     summary = {

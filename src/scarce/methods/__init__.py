@@ -20,6 +20,7 @@ from scarce.methods import (  # isort: skip
     cavl,
     pop,
     idgp,
+    meta,
 )
 
 __all__ = [

@@ -176,9 +176,13 @@ class Method(nn.Module, ABC):
                 stacklevel=2,
             )
 
+    def shown(self, batch: Batch) -> Tensor:
+        """Return what the model is shown in a step: by default the inputs; a method may append rows of its own making."""
+        return batch.inputs
+
     @abstractmethod
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the scalar to minimise."""
+        """Return the scalar to minimise, from the logits of all rows that were `shown`."""
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Act after an optimiser step; nothing by default."""

@@ -1,7 +1,30 @@
-"""Class priors: given, read from answers, checked against the labels."""
+"""Class priors: given, read from answers, or estimated from complementary labels; checked against them."""
 
 from scarce.priors.answers import priors_from_answers
+from scarce.priors.base import PriorEstimator
+from scarce.priors.best_bin import BestBin
+from scarce.priors.corrupt import corrupt
+from scarce.priors.dedpul import Dedpul
+from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.estimate import PriorEstimate
-from scarce.priors.resolve import resolve_priors
+from scarce.priors.kernel_mean import KernelMean
+from scarce.priors.registry import PRIOR_ESTIMATORS
+from scarce.priors.resolve import is_estimated, resolve_priors
+from scarce.priors.storage import load_priors
+from scarce.priors.tice import Tice
 
-__all__ = ["PriorEstimate", "priors_from_answers", "resolve_priors"]
+__all__ = [
+    "PRIOR_ESTIMATORS",
+    "BestBin",
+    "Dedpul",
+    "ElkanNoto",
+    "KernelMean",
+    "PriorEstimate",
+    "PriorEstimator",
+    "Tice",
+    "corrupt",
+    "is_estimated",
+    "load_priors",
+    "priors_from_answers",
+    "resolve_priors",
+]

@@ -38,4 +38,4 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
         )
     raw = yes / asked
     low, high = wilson_interval(yes, asked)
-    return PriorEstimate(raw / raw.sum(), "answers", raw, low, high)
+    return PriorEstimate(raw / raw.sum(), "answers", raw, low, high, labels.classes)

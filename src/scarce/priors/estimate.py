@@ -1,10 +1,14 @@
 """Class priors with their uncertainty and their origin."""
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["PriorEstimate"]
 
@@ -20,11 +24,19 @@ class PriorEstimate:
     values : array of shape (q,)
         π, summing to one.
     source : str
-        How they were found: given, uniform, frequencies, or answers.
+        How they were found: given, uniform, frequencies, answers, or the name of an estimator.
     raw : array of shape (q,)
         The estimates before they were made to sum to one.
     low, high : arrays of shape (q,) or None
         Bounds of a 95 % confidence interval of the raw estimates, where there is one.
+    classes : array of shape (q,), optional
+        The names of the classes.
+
+    Examples
+    --------
+    >>> estimate = PriorEstimate(np.array([0.25, 0.75]), "best-bin", np.array([0.2, 0.6]), classes=np.array(["cat", "dog"]))
+    >>> round(estimate.total, 3)
+    0.8
     """
 
     values: FloatArray
@@ -32,11 +44,42 @@ class PriorEstimate:
     raw: FloatArray
     low: FloatArray | None = None
     high: FloatArray | None = None
+    classes: NDArray[Any] | None = None
+
+    @property
+    def total(self) -> float:
+        """Sum of the raw estimates: far from one, something is wrong with the labels or the assumptions."""
+        return float(self.raw.sum())
+
+    def by_class(self) -> dict[Any, float] | FloatArray:
+        """Return the priors by class name, or in order where there are no names."""
+        values = self.values
+        return (
+            values if self.classes is None else dict(zip(self.classes.tolist(), values.tolist(), strict=True))
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
-        arrays = {"values": self.values, "raw": self.raw, "low": self.low, "high": self.high}
+        arrays = {
+            "values": self.values,
+            "raw": self.raw,
+            "low": self.low,
+            "high": self.high,
+            "classes": self.classes,
+        }
         return {
             "source": self.source,
             **{name: None if a is None else a.tolist() for name, a in arrays.items()},
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write the estimate as JSON; ``scarce train --priors`` and `scarce.priors.load_priors` read it."""
+        from scarce.priors.storage import save_priors
+
+        save_priors(self, Path(path))
+
+    def plot(self, truth: Any = None) -> "Figure":
+        """Draw priors, raw estimates and intervals class by class, and the true priors if they are known."""
+        from scarce.priors.plot import plot_priors
+
+        return plot_priors(self, truth)

@@ -1,26 +1,44 @@
 """From what a user may say about priors to checked numbers."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from scarce.errors import PriorError
+from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.metrics.checks import check_priors
 from scarce.priors.answers import priors_from_answers
+from scarce.priors.base import PriorEstimator, refuse_scarce_evidence
+from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import FloatArray, PriorEstimate
+from scarce.priors.registry import PRIOR_ESTIMATORS
 
-__all__ = ["resolve_priors"]
+__all__ = ["is_estimated", "resolve_priors"]
 
 _SAMPLING_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
 
 
-def resolve_priors(priors: Any, labels: ComplementaryLabels) -> PriorEstimate:
-    """Return class priors from an array, a mapping by class name, ``"uniform"``, ``"answers"`` or ``"auto"``.
+def resolve_priors(
+    priors: Any,
+    labels: ComplementaryLabels,
+    estimate: Callable[[PriorEstimator], PriorEstimate] | None = None,
+) -> PriorEstimate:
+    """Return class priors from what a user may say about them.
 
-    ``auto`` takes the share of "yes" where the labels carry answers with a "yes", and else equal priors.
+    Parameters
+    ----------
+    priors : {"estimate", "uniform", "answers"}, PriorEstimator, array or mapping
+        ``answers`` takes the share of "yes" among the answers about a class; ``estimate`` does so where there are
+        such answers, and else runs ``BestBin(shrink=True)``; where that cannot be done it warns and takes equal priors. Numbers are
+        in the order of the classes, or by class name.
+    labels : ComplementaryLabels
+        What is known.
+    estimate : callable, optional
+        Runs an estimator on the features that go with the labels.
 
     Examples
     --------
@@ -29,26 +47,68 @@ def resolve_priors(priors: Any, labels: ComplementaryLabels) -> PriorEstimate:
     [0.5, 0.2, 0.3]
     """
     if isinstance(priors, str):
-        estimate = _by_name(priors, labels)
+        found = _by_name(priors, labels, estimate)
+    elif isinstance(priors, PriorEstimator):
+        found = _run(priors, estimate)
+    elif isinstance(priors, PriorEstimate):
+        found = replace(priors, values=_given(priors.by_class(), labels), classes=labels.classes)
     else:
         values = _given(priors, labels)
-        estimate = PriorEstimate(values / values.sum(), "given", values)
-    _refuse_contradiction(estimate.values, labels)
-    return estimate
+        found = PriorEstimate(values / values.sum(), "given", values, classes=labels.classes)
+    _refuse_contradiction(found.values, labels)
+    return found
 
 
-def _by_name(name: str, labels: ComplementaryLabels) -> PriorEstimate:
-    if name == "auto":
-        told = labels.answers is not None and labels.answers.counts(labels.n_classes)[0].sum() > 0
-        name = "answers" if told else "uniform"
-    if name == "answers":
+def is_estimated(priors: Any, labels: ComplementaryLabels) -> bool:
+    """Tell whether these priors have to be estimated from features.
+
+    Examples
+    --------
+    >>> is_estimated("uniform", ComplementaryLabels.from_single([0], classes=2))
+    False
+    """
+    named = isinstance(priors, str) and (
+        priors in PRIOR_ESTIMATORS or (priors == "estimate" and not _has_yes(labels))
+    )
+    return named or isinstance(priors, PriorEstimator)
+
+
+def _has_yes(labels: ComplementaryLabels) -> bool:
+    return labels.answers is not None and bool(labels.answers.counts(labels.n_classes)[0].sum() > 0)
+
+
+def _by_name(
+    name: str, labels: ComplementaryLabels, estimate: Callable[[PriorEstimator], PriorEstimate] | None
+) -> PriorEstimate:
+    if name in PRIOR_ESTIMATORS:
+        return _run(PRIOR_ESTIMATORS[name](), estimate)
+    if name == "answers" or (name == "estimate" and _has_yes(labels)):
         return priors_from_answers(labels)
+    if name == "estimate":
+        try:
+            refuse_scarce_evidence(labels)
+        except PriorError as error:
+            warnings.warn(f"the priors are taken as equal: {error}", PriorWarning, stacklevel=2)
+            name = "uniform"
+        else:
+            return _run(BestBin(shrink=True), estimate)
     if name == "uniform":
         values = np.full(labels.n_classes, 1 / labels.n_classes)
-        return PriorEstimate(values, "uniform", values)
+        return PriorEstimate(values, "uniform", values, classes=labels.classes)
     raise PriorError(
-        f"priors={name!r} is unknown; expected 'auto', 'uniform', 'answers', {labels.n_classes} numbers, or a mapping by class."
+        f"priors={name!r} is unknown; expected 'estimate', 'uniform', 'answers', {labels.n_classes} numbers, a mapping by "
+        f"class, an estimator such as BestBin(), or the name of one: {', '.join(PRIOR_ESTIMATORS)}."
     )
+
+
+def _run(
+    estimator: PriorEstimator, estimate: Callable[[PriorEstimator], PriorEstimate] | None
+) -> PriorEstimate:
+    if estimate is None:
+        raise PriorError(
+            "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
+        )
+    return estimate(estimator)
 
 
 def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:

@@ -138,18 +138,20 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     indices = _batches(len(source), recipe.batch_size, order_seed)
     confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
     losses = torch.empty(len(indices))
+    dtype = float_dtype(run.model)
     run.model.train()
     with seeded(model_seed):
-        batches = source.batches(indices, float_dtype(run.model))
+        batches = source.batches(indices, dtype)
         for step, (index, inputs) in enumerate(zip(indices, batches, strict=True)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.rate_at((run.epoch + step / len(indices)) / recipe.epochs)
             inputs = augment(inputs.to(device), recipe.augmentation)
-            logits = run.model(inputs)
-            _refuse_other_shape(logits, (len(index), labels.n_classes))
-            excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(logits)
+            excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(device, dtype)
             known = None if confirmed is None else confirmed[index].to(device)
             batch = Batch(inputs, excluded, index, known)
+            shown = run.method.shown(batch)
+            logits = run.model(shown)
+            _refuse_other_shape(logits, (len(shown), labels.n_classes))
             loss = run.method.loss(logits, batch)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

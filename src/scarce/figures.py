@@ -88,24 +88,30 @@ def draw_priors(
     axes: Axes,
     classes: Sequence[Any],
     estimates: Numbers,
-    low: Numbers,
-    high: Numbers,
-    truth: Numbers,
+    low: Numbers | None = None,
+    high: Numbers | None = None,
+    truth: Numbers | None = None,
+    title: str = "Share of each class",
 ) -> None:
-    """Draw the estimated prior of each class with its interval, and the true frequency beside it."""
+    """Draw the estimated prior of each class, with its interval and the true frequency where they are known."""
     places = np.arange(len(classes))
-    below, above = np.subtract(estimates, low), np.subtract(high, estimates)
+    spread = (
+        None if low is None or high is None else [np.subtract(estimates, low), np.subtract(high, estimates)]
+    )
     axes.errorbar(
         places,
         estimates,
-        yerr=[below, above],
+        yerr=None if spread is None else np.maximum(spread, 0),
         fmt="o",
         color=_LOOKS[0][0],
         elinewidth=2,
-        label="estimate, 95 % interval",
+        label="estimate" if spread is None else "estimate, 95 % interval",
     )
-    axes.plot(places, truth, "D", color=_LOOKS[1][0], fillstyle="none", markeredgewidth=1.8, label="truth")
-    axes.set(title="Share of each digit", xlabel="digit", ylim=(0, None), xticks=places, xticklabels=classes)
+    if truth is not None:
+        axes.plot(
+            places, truth, "D", color=_LOOKS[1][0], fillstyle="none", markeredgewidth=1.8, label="truth"
+        )
+    axes.set(title=title, ylim=(0, None), xticks=places, xticklabels=classes)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
     axes.yaxis.set_major_formatter("{x:.0%}")
     _legend_below(axes, columns=2)

@@ -1,0 +1,84 @@
+"""``scarce data``: which data sets there are, getting them, and checking their files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from scarce.datasets.filesets import Found
+
+__all__ = ["fetch", "list_", "verify"]
+
+_DataDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Look here first, then in $SCARCE_DATA and the user's cache; downloads go to the first that is named.",
+        show_default=False,
+    ),
+]
+
+
+def list_(data_dir: _DataDirOption = None) -> None:
+    """List the data sets and where they are."""
+    from scarce.cli.show import print_table
+    from scarce.datasets import available_datasets, find_dataset
+
+    rows = []
+    for name, facts in available_datasets().items():
+        found = find_dataset(name, data_dir)
+        where = "not here" if any(files.missing for files in found) else _where(found)
+        examples = f"{facts.n_train:,} + {facts.n_test:,}"
+        rows.append([name, str(facts.n_classes), examples, " × ".join(map(str, facts.shape)), where])
+    print_table(["name", "classes", "examples", "shape", "where"], rows)
+
+
+def fetch(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets.", show_default=False)],
+    data_dir: _DataDirOption = None,
+) -> None:
+    """Get data sets from their homes, unless they are here."""
+    from scarce.datasets import fetch_dataset
+    from scarce.datasets.registry import facts_of
+
+    for name in names:
+        facts_of(name)  # so that nothing is fetched if one is unknown
+    for name in names:
+        print(f"{name}: {_where(fetch_dataset(name, data_dir))}")
+
+
+def verify(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME...]", help="By default all that are here.", show_default=False),
+    ] = None,
+    data_dir: _DataDirOption = None,
+) -> None:
+    """Check the files of data sets; the exit code is 1 if one is missing or wrong."""
+    from scarce.cli.show import print_table
+    from scarce.datasets import available_datasets, find_dataset
+
+    # Keyed by folder, because data sets share files.
+    sets = {
+        (found.folder, found.files): found
+        for name in names or available_datasets()
+        for found in find_dataset(name, data_dir)
+        if names or found.paths
+    }
+    if not sets:
+        print("no files to check")
+        return
+    rows = [
+        [file.name, found.state(file.name) if file.name in found.paths else "missing", str(found.folder)]
+        for found in sets.values()
+        for file in found.files.files
+    ]
+    print_table(["file", "state", "folder"], rows)
+    if any(state in ("missing", "wrong") for _, state, _ in rows):
+        raise typer.Exit(1)
+
+
+def _where(found: "Sequence[Found]") -> str:
+    return ", ".join(dict.fromkeys(str(files.folder) for files in found)) or "comes with scikit-learn"

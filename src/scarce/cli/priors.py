@@ -1,0 +1,120 @@
+"""``scarce priors``: the share of every class, estimated from what examples are not."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from scarce.cli.inputs import join_labels
+from scarce.cli.options import (
+    ClassesOption,
+    ConflictOption,
+    DeviceOption,
+    FeaturesArgument,
+    ForceOption,
+    FormOption,
+    IdColumnOption,
+    ImageSizeOption,
+    JoinOption,
+    LabelsOption,
+    ModelName,
+    SeedOption,
+    SetOption,
+)
+from scarce.cli.settings import parse_classes, parse_settings, refuse_odd_types
+from scarce.cli.show import show_priors
+from scarce.cli.threads import use_one_thread
+from scarce.errors import FileError
+
+__all__ = ["EstimatorName", "priors"]
+
+# Written out, because the table it stands in imports torch.
+EstimatorName = Literal["answers", "best-bin", "dedpul", "elkan-noto", "kernel-mean", "tice"]
+
+
+def priors(
+    features: FeaturesArgument,
+    labels: LabelsOption,
+    estimator: Annotated[
+        EstimatorName,
+        typer.Option(
+            metavar="NAME",
+            help="best-bin, dedpul, elkan-noto, kernel-mean, tice; or answers, the share of yes among the answers.",
+        ),
+    ] = "best-bin",
+    settings: SetOption = None,
+    module: Annotated[
+        ModelName,
+        typer.Option(metavar="NAME", help="The network that best-bin, dedpul and elkan-noto train."),
+    ] = "mlp",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a JSON file for `scarce train --priors`.", show_default=False
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the estimates: .png, .svg or .pdf.", show_default=False),
+    ] = None,
+    form: FormOption = None,
+    classes: ClassesOption = None,
+    conflict: ConflictOption = "raise",
+    join: JoinOption = "exact",
+    id_column: IdColumnOption = None,
+    image_size: ImageSizeOption = None,
+    seed: SeedOption = 0,
+    device: DeviceOption = "cpu",
+    force: ForceOption = False,
+) -> None:
+    """Estimate the share of every class, with intervals, from complementary labels alone.
+
+    The raw estimates should sum to about one; if they do not, the excluded classes were not chosen at random, or there
+    are too few of them.
+    """
+    params, given = parse_settings(settings), parse_classes(classes)
+    from scarce.files import is_folder, require_file, written_aside
+
+    is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
+    for path in (out, figure):
+        if path is not None and path.exists() and not force:
+            raise FileError(f"{path} exists; choose another name, or pass --force to replace it.")
+    if figure is not None and figure.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise FileError(
+            f"--figure {figure} is of no known kind; expected a name that ends in .png, .svg or .pdf."
+        )
+    from scarce.datasets import read_features
+    from scarce.labels import read_labels
+    from scarce.priors import PRIOR_ESTIMATORS, priors_from_answers
+    from scarce.priors.storage import save_priors
+    from scarce.training.devices import usable_device
+    from scarce.training.network import build_network
+
+    use_one_thread()
+    usable_device(device)
+    table = read_features(features, id_column=id_column, image_size=image_size)
+    known = read_labels(labels, form=form, classes=given, conflict=conflict)
+    known, rows = join_labels(known, table, join)
+    X = table.values[rows]
+    if estimator == "answers":
+        estimate = priors_from_answers(known)
+    else:
+        with refuse_odd_types(params):
+            made = PRIOR_ESTIMATORS[estimator](seed=seed, **params)
+        estimate = made.estimate(
+            X,
+            known,
+            make_model=lambda n: build_network(module, X, known.n_classes, seed=n),
+            device=device,
+            verbose=sys.stderr.isatty(),
+        )
+    show_priors(estimate)
+    if out is not None:
+        save_priors(estimate, out, force=force)
+        print(f"saved the priors to {out}; use them with: scarce train ... --priors {out}")
+    if figure is not None:
+        drawn = estimate.plot()
+        with written_aside(figure, force=force) as aside:
+            drawn.savefig(aside, dpi=150)
+        print(f"drew {figure}")

@@ -1,0 +1,117 @@
+"""CIFAR-10 and CIFAR-100, in the binary layout and in the one of Python pickles.
+
+CIFAR-100 is read with twenty classes, as CLCIFAR-20 groups them: the coarse classes of CIFAR-100 in their order,
+except that streetcars ride with the other means of transport.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.datasets.filesets import Found
+from scarce.datasets.image_data import Parts
+from scarce.datasets.unpickle import unpickle
+from scarce.errors import FileError
+from scarce.simulate import human_counts
+
+__all__ = ["cifar10_test", "cifar20_test", "integers", "read_cifar10", "read_cifar20"]
+
+Images = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+
+_PIXELS = 3 * 32 * 32
+_STREETCAR, _TRANSPORTATION = 81, 18
+
+
+def read_cifar10(found: Found) -> Parts:
+    """Return the parts of CIFAR-10."""
+    return Parts(*_cifar10(found, "data"), *cifar10_test(found), _classes("clcifar10"))
+
+
+def read_cifar20(found: Found) -> Parts:
+    """Return the parts of CIFAR-100 with its twenty coarse classes, as CLCIFAR-20 has them."""
+    return Parts(*_cifar20(found, "train"), *cifar20_test(found), _classes("clcifar20"))
+
+
+def cifar10_test(found: Found) -> tuple[Images, Integers]:
+    """Return the test images of CIFAR-10 and their classes."""
+    return _cifar10(found, "test")
+
+
+def cifar20_test(found: Found) -> tuple[Images, Integers]:
+    """Return the test images of CIFAR-100 and their classes among the twenty."""
+    return _cifar20(found, "test")
+
+
+def _cifar10(found: Found, part: str) -> tuple[Images, Integers]:
+    images, labels = _part(found, part, "labels")
+    return images, labels[0]
+
+
+def _cifar20(found: Found, part: str) -> tuple[Images, Integers]:
+    images, (coarse, fine) = _part(found, part, "coarse_labels", "fine_labels")
+    return images, np.where(fine == _STREETCAR, _TRANSPORTATION, coarse)
+
+
+def _classes(source: str) -> tuple[str, ...]:
+    return tuple(human_counts(source).classes.tolist())
+
+
+def _part(found: Found, part: str, *keys: str) -> tuple[Images, Integers]:
+    """Return all images of a part, and one row of classes per key."""
+    images, labels = [], []
+    for file in found.files.files:
+        if file.name.startswith(part):
+            read = _from_binary if file.name.endswith(".bin") else _from_pickle
+            pixels, classes = read(found.read(file.name), found.paths[file.name], keys)
+            images.append(pixels.reshape(-1, 3, 32, 32))
+            labels.append(classes)
+    return np.concatenate(images), np.concatenate(labels, axis=1)
+
+
+def _from_binary(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images, Integers]:
+    width = len(keys) + _PIXELS  # a byte for each class, then the pixels
+    if not data or len(data) % width:
+        raise FileError(
+            f"{path} has {len(data)} bytes, no multiple of {width}: it is cut short or another file; get it again."
+        )
+    records = np.frombuffer(data, np.uint8).reshape(-1, width)
+    return records[:, len(keys) :], records[:, : len(keys)].T.astype(np.int64)
+
+
+def _from_pickle(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images, Integers]:
+    content = unpickle(data, path)
+    pixels = integers(content, "data", path)
+    labels = [integers(content, key, path) for key in keys]
+    if pixels.dtype != np.uint8 or pixels.shape[1:] != (_PIXELS,):
+        raise FileError(
+            f"{path}: the images are {pixels.dtype} of shape {pixels.shape}; expected uint8, n × {_PIXELS}: it is "
+            "another file."
+        )
+    if any(row.shape != pixels.shape[:1] for row in labels):
+        raise FileError(f"{path} has {len(pixels)} images, but another number of labels; it is another file.")
+    return pixels, np.stack(labels).astype(np.int64)
+
+
+def integers(content: dict[str, Any], key: str, path: Path) -> NDArray[Any]:
+    """Return what a pickle holds under a key as an array of integers.
+
+    Examples
+    --------
+    >>> integers({"labels": [3, 1]}, "labels", Path("batch")).tolist()
+    [3, 1]
+    >>> integers({"labels": [3, 1]}, "data", Path("batch"))
+    Traceback (most recent call last):
+    scarce.errors.FileError: batch has no 'data', only labels; it is another file.
+    """
+    if key not in content:
+        raise FileError(f"{path} has no {key!r}, only {', '.join(content) or 'nothing'}; it is another file.")
+    try:
+        array = np.asarray(content[key])
+    except Exception as error:  # ragged lists, and what else a pickle may hold
+        raise FileError(f"{path}: {key!r} is no array; it is another file.") from error
+    if array.dtype.kind not in "iu" or not array.size:
+        raise FileError(f"{path}: {key!r} holds no whole numbers; it is another file.")
+    return array

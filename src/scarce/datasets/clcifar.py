@@ -1,0 +1,75 @@
+"""CLCIFAR-10 and CLCIFAR-20: what three people said each training image of CIFAR is not.
+
+Published by Wang et al. (CLImage) as a pickle of a dict: ``images`` (32 × 32 × 3 each), ``ord_labels`` (the true
+classes), ``cl_labels`` (three per image) and ``names``. It is converted once, and the copy without pickle kept.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.datasets.cifar import cifar10_test, cifar20_test, integers
+from scarce.datasets.filesets import Found
+from scarce.datasets.image_data import Parts
+from scarce.datasets.locate import cache_folder
+from scarce.datasets.unpickle import unpickle
+from scarce.errors import FileError
+from scarce.files import read_arrays, written_aside
+from scarce.simulate import human_counts
+
+__all__ = ["read_clcifar10", "read_clcifar20"]
+
+
+def read_clcifar10(published: Found, cifar10: Found) -> Parts:
+    """Return the images and annotations of CLCIFAR-10, and the test images of CIFAR-10."""
+    return _parts(published, cifar10_test(cifar10), "clcifar10")
+
+
+def read_clcifar20(published: Found, cifar100: Found) -> Parts:
+    """Return the images and annotations of CLCIFAR-20, and the test images of CIFAR-100 in its classes."""
+    return _parts(published, cifar20_test(cifar100), "clcifar20")
+
+
+def _parts(published: Found, test: tuple[Any, Any], source: str) -> Parts:
+    (name,) = published.paths
+    arrays = _converted(published.read(name), published.paths[name])
+    classes = tuple(human_counts(source).classes.tolist())
+    return Parts(arrays["images"], arrays["truth"], *test, classes, arrays["annotations"])
+
+
+def _converted(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
+    copy = cache_folder() / "converted" / f"{hashlib.sha256(data).hexdigest()}.npz"
+    try:
+        return read_arrays(copy)
+    except FileError:  # none yet
+        arrays = _arrays(unpickle(data, path), path)
+    try:
+        with written_aside(copy, force=True) as aside:
+            np.savez(aside, **arrays)  # type: ignore[arg-type]
+    except FileError:  # a cache that cannot be written costs time at the next call, and nothing else
+        pass
+    return arrays
+
+
+def _arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
+    images = integers(content, "images", path)
+    truth, annotations = (integers(content, key, path) for key in ("ord_labels", "cl_labels"))
+    n = len(images)
+    if (
+        images.dtype != np.uint8
+        or images.shape != (n, 32, 32, 3)
+        or truth.shape != (n,)
+        or annotations.shape != (n, 3)
+    ):
+        raise FileError(
+            f"{path} holds images of shape {images.shape} ({images.dtype}), true classes of shape {truth.shape} and "
+            f"labels of shape {annotations.shape}; expected n × 32 × 32 × 3 (uint8), n and n × 3: it is another file."
+        )
+    return {
+        "images": np.ascontiguousarray(images.transpose(0, 3, 1, 2)),
+        "truth": truth.astype(np.int64),
+        "annotations": annotations.astype(np.int64),
+    }

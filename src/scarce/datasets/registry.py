@@ -1,0 +1,120 @@
+"""Every data set by its name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+
+from scarce.datasets import sources
+from scarce.datasets.cifar import read_cifar10, read_cifar20
+from scarce.datasets.clcifar import read_clcifar10, read_clcifar20
+from scarce.datasets.digits import read_digits
+from scarce.datasets.filesets import FileSet
+from scarce.datasets.human import read_human_cifar10
+from scarce.datasets.image_data import Parts
+from scarce.datasets.mnist import read_mnist_like
+from scarce.errors import FileError
+
+__all__ = ["DATASETS", "DatasetFacts", "available_datasets", "facts_of"]
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """What is known of a data set before it is read.
+
+    Attributes
+    ----------
+    title : str
+        What it shows, in a few words.
+    n_train, n_test, n_classes : int
+        Numbers of training images, test images and classes.
+    shape : tuple of int
+        Of one image: height × width, or 3 × height × width.
+    needs : tuple of tuples of FileSet
+        The sets of files it is read from, with alternatives for each.
+    read : callable
+        Reads them, in that order.
+    """
+
+    title: str
+    n_train: int
+    n_test: int
+    n_classes: int
+    shape: tuple[int, ...]
+    needs: tuple[tuple[FileSet, ...], ...]
+    read: Callable[..., Parts]
+
+
+_TEN = tuple(map(str, range(10)))
+# fmt: off
+_CLOTHES = (
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+)
+_KANA = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
+# fmt: on
+_KMNIST_FIRST = 7011
+_CIFAR10 = (sources.CIFAR10_BINARY, sources.CIFAR10_PYTHON)
+_CIFAR100 = (sources.CIFAR100_PYTHON, sources.CIFAR100_BINARY)
+_GREY, _COLOUR = (28, 28), (3, 32, 32)
+
+DATASETS: dict[str, DatasetFacts] = {
+    "digits": DatasetFacts("handwritten digits of scikit-learn", 1198, 599, 10, (8, 8), (), read_digits),
+    "mnist": DatasetFacts(
+        "handwritten digits",
+        60_000, 10_000, 10, _GREY, ((sources.MNIST,),), partial(read_mnist_like, classes=_TEN),
+    ),
+    "kmnist": DatasetFacts(
+        "handwritten Japanese letters",
+        60_000, 10_000, 10, _GREY, ((sources.KMNIST,),), partial(read_mnist_like, classes=_KANA),
+    ),
+    "kmnist-partial": DatasetFacts(
+        "the first training images of KMNIST, for small runs",
+        _KMNIST_FIRST, 10_000, 10, _GREY, ((sources.KMNIST_FIRST, sources.KMNIST),),
+        partial(read_mnist_like, classes=_KANA, n_train=_KMNIST_FIRST),
+    ),
+    "fashion-mnist": DatasetFacts(
+        "clothes",
+        60_000, 10_000, 10, _GREY, ((sources.FASHION_MNIST,),), partial(read_mnist_like, classes=_CLOTHES),
+    ),
+    "cifar10": DatasetFacts("animals and vehicles", 50_000, 10_000, 10, _COLOUR, (_CIFAR10,), read_cifar10),
+    "cifar20": DatasetFacts(
+        "CIFAR-100 in the twenty classes of CLCIFAR-20", 50_000, 10_000, 20, _COLOUR, (_CIFAR100,), read_cifar20
+    ),
+    "clcifar10": DatasetFacts(
+        "CIFAR-10 with complementary labels by people",
+        50_000, 10_000, 10, _COLOUR, ((sources.CLCIFAR10,), _CIFAR10), read_clcifar10,
+    ),
+    "clcifar20": DatasetFacts(
+        "CIFAR-20 with complementary labels by people",
+        50_000, 10_000, 20, _COLOUR, ((sources.CLCIFAR20,), _CIFAR100), read_clcifar20,
+    ),
+    "human-cifar10": DatasetFacts(
+        "CIFAR-10 with labels drawn as people gave them for CLCIFAR-10",
+        50_000, 10_000, 10, _COLOUR, (_CIFAR10,), read_human_cifar10,
+    ),
+}  # fmt: skip
+
+
+def available_datasets() -> Mapping[str, DatasetFacts]:
+    """Return the facts of every data set by its name.
+
+    Examples
+    --------
+    >>> available_datasets()["mnist"].n_train
+    60000
+    """
+    return MappingProxyType(DATASETS)
+
+
+def facts_of(name: str) -> DatasetFacts:
+    """Return the facts of a data set, or say which there are.
+
+    Examples
+    --------
+    >>> facts_of("imagenet")
+    Traceback (most recent call last):
+    scarce.errors.FileError: there is no data set 'imagenet'; choose one of digits, mnist, ...
+    """
+    if name not in DATASETS:
+        raise FileError(f"there is no data set {name!r}; choose one of {', '.join(DATASETS)}.")
+    return DATASETS[name]

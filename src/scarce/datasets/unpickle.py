@@ -1,0 +1,120 @@
+"""Numbers, text, lists, dicts and arrays of numbers out of a pickle, and nothing else.
+
+A pickle names functions to be called when it is read, so that reading one from elsewhere runs what its author
+likes. The functions that arrays of NumPy name are answered here by stand-ins of our own; every other is refused.
+"""
+
+import io
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.errors import FileError
+
+__all__ = ["unpickle"]
+
+
+def unpickle(data: bytes, path: Path) -> dict[str, Any]:
+    """Return the dict that the pickle `path` holds, with text for keys; arrays come as what `numpy.asarray` takes.
+
+    Examples
+    --------
+    >>> unpickle(pickle.dumps({b"labels": [3, 1], "names": ["a", "b"]}), Path("batch"))
+    {'labels': [3, 1], 'names': ['a', 'b']}
+    >>> unpickle(pickle.dumps(print), Path("batch"))
+    Traceback (most recent call last):
+    scarce.errors.FileError: batch asks to call builtins.print, which no data set needs; it was not called: ...
+    """
+    try:
+        content = _PlainUnpickler(io.BytesIO(data), encoding="bytes").load()
+    except _RefusedError as refused:
+        raise FileError(
+            f"{path} asks to call {refused}, which no data set needs; it was not called: do not trust this file."
+        ) from None
+    except Exception as error:  # damage can show in any operation
+        raise FileError(
+            f"{path} is damaged, cut short or no pickle of arrays; remove it and get it again."
+        ) from error
+    if not isinstance(content, dict):
+        raise FileError(f"{path} holds a {type(content).__name__}; expected a dict: it is another file.")
+    return {_text(key): value for key, value in content.items()}
+
+
+class _RefusedError(Exception):
+    """The pickle named a function that is not on the list."""
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Callable[..., Any]:
+        stand_in = _STAND_INS.get((module.replace("numpy._core", "numpy.core"), name))
+        if stand_in is None:
+            raise _RefusedError(f"{module}.{name}")
+        return stand_in
+
+
+def _text(value: Any) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+class _Type:
+    """Stands for numpy.dtype, of plain numbers only: with the pickled state of a real one, memory can be forged."""
+
+    dtype = np.dtype(np.uint8)
+
+    def __init__(self, code: str | bytes, *_: Any) -> None:
+        if not re.fullmatch("[biuf][1248]", _text(code)):
+            raise ValueError(f"no type of numbers: {code!r}")
+        self.dtype = np.dtype(_text(code))
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, order, parts, names, fields, *_ = state
+        if (parts, names, fields) != (None, None, None):
+            raise ValueError("no type of numbers")
+        self.dtype = self.dtype.newbyteorder(_text(order))  # type: ignore[arg-type]
+
+
+class _Array:
+    """Stands for numpy.ndarray and for the function that makes an empty one to be filled by the state."""
+
+    values: NDArray[Any] = np.empty(0)
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def __setstate__(self, state: tuple[int, tuple[int, ...], _Type, bool, bytes]) -> None:
+        _, shape, kind, is_fortran, data = state
+        self.values = _filled(data, kind, shape, "F" if is_fortran else "C").values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+
+def _filled(data: Any, kind: _Type, shape: tuple[int, ...], order: Any, *_: Any) -> _Array:
+    array = _Array()
+    array.values = np.frombuffer(data, kind.dtype).reshape(shape, order=order)
+    return array
+
+
+def _number(kind: _Type, data: bytes) -> Any:
+    return np.frombuffer(data, kind.dtype)[0].item()
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    if encoding != "latin1":
+        raise ValueError(f"no such encoding: {encoding!r}")
+    return text.encode("latin-1")
+
+
+_STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _Type,
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy.core.multiarray", "scalar"): _number,
+    ("numpy.core.numeric", "_frombuffer"): _filled,
+    ("_codecs", "encode"): _encoded,  # how Python 3 writes bytes for Python 2
+}

@@ -1,0 +1,95 @@
+"""One class, one positive-unlabelled problem: the learner, its rows, and its probability of "not this class"."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from scarce.errors import MethodError
+from scarce.estimators.elkan_noto import ElkanNotoClassifier
+
+__all__ = ["as_pu_learner", "fit_head", "probability_of_not", "set_everywhere"]
+
+Array = NDArray[Any]
+
+
+def as_pu_learner(estimator: Any, wrap: Any) -> Any:
+    """Return the positive-unlabelled learner to clone for every class.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> as_pu_learner(LogisticRegression(), "auto")
+    ElkanNotoClassifier(estimator=LogisticRegression())
+    """
+    if wrap not in ("auto", True, False):
+        raise MethodError(f"wrap={wrap!r}; expected 'auto', True or False.")
+    if estimator is None and wrap is not False:
+        return ElkanNotoClassifier()
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise MethodError(
+            f"estimator={estimator!r}; expected a scikit-learn classifier such as RandomForestClassifier()."
+        )
+    wrap = not _is_pu_classifier(estimator) if wrap == "auto" else wrap
+    if not (hasattr(estimator, "predict_proba") or (not wrap and hasattr(estimator, "decision_function"))):
+        raise MethodError(
+            f"{type(estimator).__name__} has no predict_proba; pass a classifier that has, or make it one with "
+            "CalibratedClassifierCV of sklearn.calibration."
+        )
+    return ElkanNotoClassifier(estimator) if wrap else estimator
+
+
+def _is_pu_classifier(estimator: Any) -> bool:
+    if hasattr(estimator, "steps"):  # a pipeline is what its last step is
+        estimator = estimator.steps[-1][1]
+    from_pulearn = any(parent.__module__.partition(".")[0] == "pulearn" for parent in type(estimator).__mro__)
+    return from_pulearn or getattr(estimator, "is_pu_classifier", False)
+
+
+def set_everywhere(estimator: Any, name: str, value: Any) -> bool:
+    """Set the parameter `name` of an estimator and of those within it; return whether there is one.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> learner = ElkanNotoClassifier(RandomForestClassifier())
+    >>> set_everywhere(learner, "random_state", 7), learner.random_state, learner.estimator.random_state
+    (True, 7, 7)
+    """
+    places = [place for place in estimator.get_params() if place.rpartition("__")[2] == name]
+    estimator.set_params(**dict.fromkeys(places, value))
+    return bool(places)
+
+
+def fit_head(learner: Any, X: Any, known: Array, unlabelled: str, name: Any) -> Any:
+    """Train the learner of the class `name` on the rows `known` not to be of it, and on the unlabelled ones."""
+    s = np.zeros(X.shape[0], dtype=np.int64)
+    if unlabelled == "rest":
+        s[known] = 1
+    else:
+        X = X[np.concatenate([known, np.arange(X.shape[0])])]
+        s = np.concatenate([np.ones(len(known), dtype=np.int64), s])
+    with _naming(name):
+        return learner.fit(X, s)
+
+
+def probability_of_not(learner: Any, X: Any, name: Any) -> Array:
+    """Return what the learner of the class `name` takes for p(not `name` | x); it may exceed one."""
+    with _naming(name):
+        if not hasattr(learner, "predict_proba"):
+            return expit(np.asarray(learner.decision_function(X), dtype=float).ravel())  # type: ignore[no-any-return]
+        column = list(getattr(learner, "classes_", [0, 1])).index(1)
+        return np.asarray(learner.predict_proba(X), dtype=float)[:, column]
+
+
+@contextmanager
+def _naming(name: Any) -> Iterator[None]:
+    """Say of which class the learner fails, in one line."""
+    try:
+        yield
+    except Exception as error:
+        reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        raise MethodError(f"the learner of class {name} failed: {reason}") from error

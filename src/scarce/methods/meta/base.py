@@ -1,0 +1,96 @@
+"""What the methods of SCARCE-Meta share: one positive-unlabelled learner per class, on one network."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from scarce.errors import MethodError
+from scarce.methods.base import Batch, Method, Problem, agree_with
+from scarce.pu import Unlabelled, check_unlabelled, positive_share
+
+__all__ = ["MetaMethod", "ShareMethod", "probabilities_of_not_k"]
+
+
+def probabilities_of_not_k(scores: Tensor) -> Tensor:
+    """Return (1 − p_k) / Σ_j (1 − p_j) from scores −log p_k, p_k an estimate of p(y ≠ k | x) that may exceed 1.
+
+    Examples
+    --------
+    >>> probabilities_of_not_k(-torch.tensor([[0.5, 0.75, 1.1]]).log()).round(decimals=2).tolist()
+    [[0.67..., 0.33..., 0.0]]
+    """
+    chances = -torch.expm1(-scores.clamp(min=0))
+    chances = chances.clamp(min=torch.finfo(chances.dtype).tiny)
+    return agree_with(scores, chances / chances.sum(dim=1, keepdim=True))
+
+
+class MetaMethod(Method):
+    """Σ_k L_k(g) with a positive-unlabelled loss L_k of "not k": the rows that exclude k are its positives.
+
+    The network gives f = −g, so that its arg-max is the arg-min of g. A class that no row of a batch excludes has
+    nothing to oppose the unlabelled rows, which would pull its score on all of them, and is left out. Confirmed
+    classes play no part.
+    """
+
+    predicts_with: ClassVar[tuple[str, ...]] = ()
+    """The buffers that `scores` and `probabilities` need."""
+
+    def prepare(self, problem: Problem) -> None:
+        """Refuse labels that only confirm."""
+        super().prepare(problem)
+        if problem.labels.per_example.max() == 0:
+            raise MethodError(
+                f"no example excludes any class, and {self.facts.name} learns from exclusions alone; choose a method that "
+                "learns from confirmed classes, such as 'scarce'."
+            )
+
+    @abstractmethod
+    def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
+        """L_k of shape (q,), from the scores of all rows that were `shown`."""
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Σ_k L_k over the classes that some row excludes."""
+        present = batch.excluded.sum(dim=0) > 0
+        return (self.class_losses(-logits, batch) * present).sum()
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """σ(s_k) / Σ_j σ(s_j), s the scores."""
+        scores = self.scores(logits)
+        return agree_with(scores, torch.softmax(logsigmoid(scores), dim=1))
+
+    def prediction_state(self) -> dict[str, Tensor]:
+        """Return only what predictions need, not what was seen of the training rows."""
+        return {name: value for name, value in self.state_dict().items() if name in self.predicts_with}
+
+
+class ShareMethod(MetaMethod):
+    """A learner that is told the share θ_k of positives among the unlabelled rows.
+
+    Parameters
+    ----------
+    unlabelled : {"all", "rest"}
+        Which rows of a class are unlabelled: all, which the comparison of the classes' scores is made for, or only
+        those that do not exclude it; see `scarce.pu.unlabelled_rows`.
+    **params
+        The parameters of the subclass.
+    """
+
+    share: Tensor
+
+    def __init__(self, unlabelled: Unlabelled = "all", **params: Any) -> None:
+        super().__init__(unlabelled=unlabelled, **params)
+        check_unlabelled(unlabelled)
+        self.unlabelled: Unlabelled = unlabelled
+        self.register_buffer("share", torch.empty(0))
+
+    def prepare(self, problem: Problem) -> None:
+        """Turn priors into shares; without priors they start at zero."""
+        super().prepare(problem)
+        if self.facts.needs_priors:
+            assert problem.priors is not None
+            self.share = positive_share(problem.priors, problem.rates.to(problem.priors), self.unlabelled)
+        else:
+            self.share = torch.zeros(problem.n_classes)

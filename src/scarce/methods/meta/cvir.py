@@ -1,0 +1,61 @@
+"""SCARCE-Meta with CVIR."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.meta.base import ShareMethod
+from scarce.methods.meta.recording import RecordingMethod
+from scarce.methods.registry import register
+from scarce.pu import Unlabelled, cvir_kept, cvir_losses, unlabelled_rows
+
+__all__ = ["MetaCVIR"]
+
+
+@register
+class MetaCVIR(RecordingMethod, ShareMethod):
+    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic; kept are the unlabelled without the θ_k of highest g_k.
+
+    They are ranked anew after every epoch from the end of the warm-up on; until then all are kept.
+
+    Parameters
+    ----------
+    unlabelled : {"all", "rest"}
+        See `ShareMethod`.
+    warm_up : int
+        Epochs before the first ranking.
+    **params
+        The parameters of a subclass.
+    """
+
+    facts = MethodFacts("meta-cvir", "CVIR per class", "Garg et al., NeurIPS 2021", "SCAR", needs_priors=True)
+
+    excluded: Tensor
+    kept: Tensor
+
+    def __init__(self, unlabelled: Unlabelled = "all", warm_up: int = 1, **params: Any) -> None:
+        super().__init__(unlabelled, warm_up=warm_up, **params)
+        check_number("warm_up", warm_up, whole=True, low=1)  # nothing can be ranked before the first epoch
+        self.warm_up = warm_up
+        for name in ("excluded", "kept"):
+            self.register_buffer(name, torch.empty(0, dtype=torch.bool))
+
+    def prepare(self, problem: Problem) -> None:
+        """Keep all unlabelled rows."""
+        super().prepare(problem)
+        self.excluded = torch.from_numpy(problem.labels.indicator())
+        self.kept = unlabelled_rows(self.excluded.int(), self.unlabelled) > 0
+
+    def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
+        """Positives against kept rows, of every class."""
+        return cvir_losses(g, batch.excluded, self.kept[self.rows(batch)])
+
+    def after_epoch(self, epoch: int) -> None:
+        """Rank the unlabelled rows that are trained on."""
+        if epoch + 1 >= self.warm_up:
+            used = ~self.held_out
+            self.kept[used] = cvir_kept(
+                self.seen[used], self.excluded[used].to(self.seen), self.share, unlabelled=self.unlabelled
+            )

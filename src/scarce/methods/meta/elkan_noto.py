@@ -1,0 +1,79 @@
+"""SCARCE-Meta with the classifier of Elkan and Noto."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from scarce.errors import MethodError
+from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.meta.base import probabilities_of_not_k
+from scarce.methods.meta.recording import RecordingMethod, held_out_or_all
+from scarce.methods.registry import register
+from scarce.pu import elkan_noto_losses, label_frequency
+
+__all__ = ["MetaElkanNoto"]
+
+_LEAST = 1e-12
+
+
+@register
+class MetaElkanNoto(RecordingMethod):
+    """Σ_k mean BCE(σ(g_k), ȳ_k); the predicted class is that of the lowest σ(g_k) / c_k = p(y ≠ k | x).
+
+    Parameters
+    ----------
+    frequency : {"held-out", "priors"}
+        Where c_k = p(k is excluded | y ≠ k) comes from: the mean of σ(g_k) over held-out rows that exclude k (all
+        that do, where none is held out), after every epoch; or the priors, as π̄_k / (1 − π_k), with no row held out.
+    hold_out : float
+        The share of the rows that only measure c.
+    """
+
+    facts = MethodFacts("meta-elkan-noto", "Elkan-Noto per class", "Elkan and Noto, KDD 2008", "SCAR")
+    predicts_with = ("c",)
+
+    c: Tensor
+    excluded: Tensor
+
+    def __init__(self, frequency: str = "held-out", hold_out: float = 0.1) -> None:
+        super().__init__(frequency=frequency, hold_out=hold_out)
+        if frequency not in ("held-out", "priors"):
+            raise MethodError(f"frequency={frequency!r} is unknown; expected 'held-out' or 'priors'.")
+        check_number("hold_out", hold_out, high=0.9)
+        self.measures = frequency == "held-out"
+        self.hold_out = hold_out if self.measures else 0.0
+        self.register_buffer("c", torch.empty(0))
+        self.register_buffer("excluded", torch.empty(0, dtype=torch.bool))
+
+    def prepare(self, problem: Problem) -> None:
+        """Take c from the priors, or start with c = 1."""
+        super().prepare(problem)
+        self.excluded = torch.from_numpy(problem.labels.indicator())
+        self.c = torch.ones(problem.n_classes)
+        if not self.measures:
+            if problem.priors is None:
+                raise MethodError(
+                    f"meta-elkan-noto with frequency='priors' needs class priors; pass priors=[...] with "
+                    f"{problem.n_classes} numbers, or frequency='held-out'."
+                )
+            room = (1 - problem.priors).clamp(min=_LEAST)
+            self.c = (problem.rates.to(room) / room).clamp(min=_LEAST)
+
+    def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
+        """The cross-entropy of every class."""
+        return elkan_noto_losses(g, batch.excluded)
+
+    def after_epoch(self, epoch: int) -> None:
+        """Measure c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
+        if self.measures:
+            positives = self.excluded & held_out_or_all(self.excluded, self.held_out)
+            rows = positives | ~positives.any(dim=0)
+            self.c = label_frequency(self.seen, rows.to(self.seen)).clamp(min=_LEAST)
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """−log(σ(g_k) / c_k), which unlike the quotient does not saturate."""
+        return self.c.log() - logsigmoid(-logits)
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """1 − σ(g_k) / c_k, made to sum to one."""
+        return probabilities_of_not_k(self.scores(logits))

@@ -1,0 +1,60 @@
+"""SCARCE-Meta with PUSB: nnPU, then thresholds that give every class its share."""
+
+import torch
+from torch import Tensor
+
+from scarce.methods.base import MethodFacts, Problem, check_number
+from scarce.methods.meta.nnpu import MetaNNPU
+from scarce.methods.meta.recording import RecordingMethod
+from scarce.methods.registry import register
+from scarce.pu import Unlabelled, pusb_thresholds
+
+__all__ = ["MetaPUSB"]
+
+
+@register
+class MetaPUSB(RecordingMethod, MetaNNPU):
+    """nnPU; the predicted class is that of the lowest g_k − t_k, where the share 1 − π_k of the rows have g_k ≥ t_k.
+
+    The thresholds come from rows that are held out, after every epoch; from all rows where they are too few to hold
+    out any.
+
+    Parameters
+    ----------
+    loss, beta, gamma, unlabelled
+        See `MetaNNPU`.
+    hold_out : float
+        The share of the rows that only set the thresholds.
+    """
+
+    facts = MethodFacts("meta-pusb", "PUSB per class", "Kato et al., ICLR 2019", "SCAR", needs_priors=True)
+    predicts_with = ("thresholds",)
+
+    priors: Tensor
+    thresholds: Tensor
+
+    def __init__(
+        self, loss: str = "logistic", beta: float = 0.0, gamma: float = 1.0, unlabelled: Unlabelled = "all",
+        hold_out: float = 0.1,
+    ) -> None:  # fmt: skip
+        super().__init__(loss, beta, gamma, unlabelled, hold_out=hold_out)
+        check_number("hold_out", hold_out, high=0.9)
+        self.hold_out = hold_out
+        self.register_buffer("priors", torch.empty(0))
+        self.register_buffer("thresholds", torch.empty(0))
+
+    def prepare(self, problem: Problem) -> None:
+        """Start with thresholds of zero."""
+        super().prepare(problem)
+        assert problem.priors is not None
+        self.priors = problem.priors.clone()
+        self.thresholds = torch.zeros_like(self.priors)
+
+    def after_epoch(self, epoch: int) -> None:
+        """Move the thresholds."""
+        rows = self.held_out if self.held_out.any() else ~self.held_out
+        self.thresholds = pusb_thresholds(self.seen[rows], self.priors)
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """−(g_k − t_k)."""
+        return logits + self.thresholds

@@ -1,0 +1,60 @@
+"""The scores of all training rows, kept from the step's own forward pass, and rows held out of the loss."""
+
+import torch
+from torch import Tensor, nn
+
+from scarce.methods.base import Batch, Problem
+from scarce.methods.meta.base import MetaMethod
+
+__all__ = ["RecordingMethod", "held_out_or_all"]
+
+
+def held_out_or_all(excluded: Tensor, held_out: Tensor) -> Tensor:
+    """Return the rows to measure every class on, as bool (n, q): those held out, or all if none of them excludes it.
+
+    Examples
+    --------
+    >>> excluded = torch.tensor([[True, False], [False, True]])
+    >>> held_out_or_all(excluded, torch.tensor([True, False])).tolist()
+    [[True, True], [False, True]]
+    """
+    lacking = ~(excluded & held_out[:, None]).any(dim=0)
+    return held_out[:, None] | lacking
+
+
+class RecordingMethod(MetaMethod):
+    """Keeps the latest scores g of every training row: no second pass over the data is needed to look at them.
+
+    The share `hold_out` of the rows, rounded down, is left out of the loss; their scores are kept all the same.
+    """
+
+    hold_out: float = 0.0
+
+    seen: Tensor
+    held_out: Tensor
+
+    def prepare(self, problem: Problem) -> None:
+        """Make room for the scores, and draw the rows to hold out."""
+        super().prepare(problem)
+        self.register_buffer("seen", torch.zeros(problem.n_examples, problem.n_classes))
+        self.register_buffer("held_out", torch.zeros(problem.n_examples, dtype=torch.bool))
+        n_held_out = int(self.hold_out * problem.n_examples)
+        if n_held_out:
+            self.held_out[torch.randperm(problem.n_examples)[:n_held_out]] = True
+
+    def rows(self, batch: Batch) -> Tensor:
+        """Where the rows of the batch stand in the state."""
+        return batch.index.to(self.seen.device)
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Σ_k L_k without the rows that are held out."""
+        self._scores = -logits.detach()[: len(batch.index)]
+        used = ~self.held_out[self.rows(batch)]
+        if used.all():
+            return super().loss(logits, batch)
+        part = Batch(batch.inputs[used], batch.excluded[used], batch.index[used.to(batch.index.device)])
+        return super().loss(logits[used], part)
+
+    def after_step(self, model: nn.Module, batch: Batch) -> None:
+        """Keep the scores that the loss was computed on."""
+        self.seen[self.rows(batch)] = self._scores.to(self.seen)

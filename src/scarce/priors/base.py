@@ -1,0 +1,205 @@
+"""What an estimator of class priors is: evidence about some rows, one number per class, and a bootstrap around it."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import nn
+
+from scarce.errors import FeatureError, PriorError, PriorWarning
+from scarce.labels import ComplementaryLabels
+from scarce.labels.classes import some
+from scarce.methods.base import check_number
+from scarce.priors.estimate import FloatArray, PriorEstimate
+from scarce.priors.simplex import to_simplex
+from scarce.training.inputs import refuse_odd_numbers
+
+__all__ = ["MakeModel", "PriorEstimator", "refuse_scarce_evidence", "shrunk", "told_classes"]
+
+MakeModel = Callable[[int], nn.Module]
+"""Makes a network from a seed."""
+
+_FEWEST = 10  # rows on either side of a class
+_FAR, _SAMPLING_ERRORS = 0.15, 3.0  # how far the raw estimates may sum from one, beside chance
+_COVERAGE = (0.025, 0.975)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorEstimator(ABC):
+    """Estimates all class priors from features and complementary labels, assuming SCAR.
+
+    Parameters
+    ----------
+    bootstrap : int
+        How often the rows the estimate is made from are drawn anew, for 95 % intervals; 0 for none. What was learned
+        from the other rows stays as it is, so the intervals leave out that part of the uncertainty.
+    shrink : bool
+        Draw the priors towards equal ones by as much as the bootstrap says they are noise; see `shrunk`.
+    seed : int
+        Same seed, same estimate.
+    """
+
+    name: ClassVar[str]
+
+    bootstrap: int = 100
+    shrink: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_number("bootstrap", self.bootstrap, low=2 if self.shrink else 0, whole=True)
+        check_number("seed", self.seed, whole=True)
+
+    @abstractmethod
+    def evidence(
+        self,
+        X: Any,
+        labels: ComplementaryLabels,
+        *,
+        make_model: MakeModel | None,
+        device: str,
+        verbose: bool,
+    ) -> tuple[list[FloatArray], NDArray[np.intp]]:
+        """Return what estimates are made from, as arrays with a row for each of the rows named last."""
+
+    @abstractmethod
+    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+        """Return an estimate of every π_k, before they are made to sum to one."""
+
+    def estimate(
+        self,
+        X: Any,
+        labels: ComplementaryLabels,
+        *,
+        make_model: MakeModel | None = None,
+        device: str = "cpu",
+        verbose: bool = False,
+    ) -> PriorEstimate:
+        """Return the priors of all classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix
+            One row per example: a table or images.
+        labels : ComplementaryLabels
+            What is known, in the same order.
+        make_model : callable, optional
+            Makes the network to train from a seed; by default as the estimator says.
+        device : str
+            Where to train it.
+        verbose : bool
+            Show a progress bar.
+
+        Returns
+        -------
+        PriorEstimate
+            Priors that sum to one and leave room for the exclusions (π_k ≤ 1 − π̄_k), with the raw estimates.
+        """
+        X = X if sparse.issparse(X) else np.asarray(X)
+        if X.dtype.kind not in "biuf" or X.ndim < 2:
+            raise FeatureError(
+                f"X holds {X.dtype} in {X.ndim} dimensions; expected numbers, one row per example."
+            )
+        refuse_odd_numbers(X)
+        if X.shape[0] != labels.n_examples:
+            raise FeatureError(
+                f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one each."
+            )
+        refuse_scarce_evidence(labels)
+        evidence, rows = self.evidence(X, labels, make_model=make_model, device=device, verbose=verbose)
+        excluded = labels.indicator(rows)
+        raw = self.raw(evidence, excluded, labels.rates)
+        if np.isnan(raw).any():
+            raise PriorError(
+                f"none of the held-out rows excludes class {some(labels.classes[np.isnan(raw)])}; pass folds=5, which holds "
+                "out every row once, or priors=[...]."
+            )
+        values, low, high, chance = to_simplex(raw, labels.rates), None, None, 0.0
+        if self.bootstrap:
+            again = self._resampled(evidence, excluded, labels.rates)
+            low, high = np.nanquantile(again, _COVERAGE, axis=0)
+            chance = float(np.nanstd(again.sum(axis=1)))
+            if self.shrink:
+                values = to_simplex(shrunk(values, again), labels.rates)
+        estimate = PriorEstimate(values, self.name, raw, low, high, labels.classes)
+        if abs(estimate.total - 1) > max(_FAR, _SAMPLING_ERRORS * chance):
+            warnings.warn(
+                f"the estimated priors sum to {estimate.total:.2f} before normalising; they should be near 1. The classes to "
+                "exclude may not have been chosen at random, or there are too few examples: check the priors, or pass "
+                "priors='uniform' or the priors themselves.",
+                PriorWarning,
+                stacklevel=2,
+            )
+        return estimate
+
+    def _resampled(
+        self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray
+    ) -> FloatArray:
+        """Return raw estimates from rows drawn anew, of shape (bootstrap, q)."""
+        rng = np.random.default_rng(self.seed)
+        n = len(excluded)
+        draws = (rng.integers(n, size=n) for _ in range(self.bootstrap))
+        return np.array(
+            [self.raw([part[draw] for part in evidence], excluded[draw], rates) for draw in draws]
+        )
+
+
+def shrunk(values: FloatArray, again: FloatArray) -> FloatArray:
+    """Draw priors towards equal ones: 1/q + B (π − 1/q), B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
+
+    Few rows give priors that differ by chance alone, and equal ones are then the better guess; many rows give B near 1.
+
+    Parameters
+    ----------
+    values : array of shape (q,)
+        π, summing to one.
+    again : array of shape (resamples, q)
+        Estimates from rows drawn anew.
+
+    Examples
+    --------
+    >>> shrunk(np.array([0.4, 0.6]), np.array([[0.4, 0.6], [0.5, 0.5], [0.3, 0.7]])).round(3).tolist()
+    [0.467, 0.533]
+    """
+    equal = 1 / len(values)
+    shares = np.nan_to_num(again).clip(min=0)
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    signal = ((values - equal) ** 2).sum()
+    kept = max(0.0, 1 - shares.var(axis=0).sum() / signal) if signal else 0.0
+    return equal + kept * (values - equal)
+
+
+def told_classes(excluded: NDArray[np.bool_]) -> list[int]:
+    """Return the classes that some of the rows exclude and some do not: only of these can anything be said.
+
+    Examples
+    --------
+    >>> told_classes(np.array([[True, False, True], [True, False, False]]))
+    [2]
+    """
+    counts = np.count_nonzero(excluded, axis=0)
+    return np.nonzero((counts > 0) & (counts < len(excluded)))[0].tolist()
+
+
+def refuse_scarce_evidence(labels: ComplementaryLabels) -> None:
+    """Refuse labels in which a class is excluded by almost none or almost all of the examples.
+
+    Examples
+    --------
+    >>> refuse_scarce_evidence(ComplementaryLabels.from_single([0] * 50 + [1] * 50, classes=3))
+    Traceback (most recent call last):
+    scarce.errors.PriorError: class 2 is excluded by 0 of 100 examples; ... pass priors='uniform' or the priors themselves.
+    """
+    n, counts = labels.n_examples, labels.counts
+    for poor, side in ((counts < _FEWEST, "excluded"), (n - counts < _FEWEST, "left possible")):
+        if poor.any():
+            k = int(np.argmax(poor))
+            got = counts[k] if side == "excluded" else n - counts[k]
+            raise PriorError(
+                f"class {labels.classes[k]} is {side} by {got} of {n} examples; to estimate its prior at least {_FEWEST} are "
+                "needed: ask about it, or pass priors='uniform' or the priors themselves."
+            )

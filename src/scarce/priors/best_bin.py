@@ -1,0 +1,56 @@
+"""Best Bin Estimation of class priors, as in the appendix of the paper."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.methods.base import check_number
+from scarce.priors.estimate import FloatArray
+from scarce.priors.scored import ScoredEstimator
+from scarce.pu import Unlabelled, best_bin, check_unlabelled, priors_from_share
+
+__all__ = ["BestBin"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestBin(ScoredEstimator):
+    """1 − π_k is the share of "not k" rows, read off where the scores are highest; see `scarce.pu.best_bin`.
+
+    Parameters
+    ----------
+    unlabelled : {"all", "rest"}
+        From which rows: from all, where the share is 1 − π_k, or from those that do not exclude k, where it is
+        1 − π_k / (1 − π̄_k).
+    delta, gamma : float
+        Confidence and slack of the bound.
+
+    Examples
+    --------
+    >>> from scarce.simulate import scar
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(3, 600, p=[0.2, 0.3, 0.5])
+    >>> X = 4 * np.eye(3)[y] + rng.normal(size=(600, 3))
+    >>> estimate = BestBin(scorer="linear").estimate(X, scar(y, c=0.5))
+    >>> estimate.values.round(1).tolist()
+    [0.2, 0.3, 0.5]
+    """
+
+    name: ClassVar[str] = "best-bin"
+
+    unlabelled: Unlabelled = "all"
+    delta: float = 0.1
+    gamma: float = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_unlabelled(self.unlabelled)
+        check_number("delta", self.delta, high=1)
+        check_number("gamma", self.gamma)
+
+    def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
+        """Read π_k off the best bin."""
+        rest = scores if self.unlabelled == "all" else scores[~excluded]
+        share = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).share
+        return priors_from_share(share, rate, self.unlabelled)

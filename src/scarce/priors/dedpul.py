@@ -1,0 +1,143 @@
+"""DEDPUL: the share of positives from a smoothed ratio of densities of the scores."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d, median_filter
+
+from scarce.errors import PriorError
+from scarce.priors.estimate import FloatArray
+from scarce.priors.inputs import check_numbers
+from scarce.priors.scored import ScoredEstimator
+from scarce.pu import Unlabelled, check_unlabelled, priors_from_share
+
+__all__ = ["Dedpul", "dedpul"]
+
+_WIDTH_P, _WIDTH_U = 0.1, 0.05  # of the density estimates, in standard deviations of the scores
+_CELLS, _REACH = 10, 6  # of a histogram to a kernel's width, and widths to where it ends
+_MOST_POINTS = 2000  # order statistics of the unlabelled scores that stand for all of them
+_LARGEST_RATIO = 50.0
+_STEP = 0.001
+_SMALL_EXCESS = 0.05  # no θ is taken that is farther above its mean posterior
+_CONVERGED, _MOST_ITERATIONS = 1e-5, 1000
+
+
+def dedpul(positive: Any, unlabelled: Any) -> float:
+    """Estimate the share θ of positives among unlabelled rows (Ivanov, 2020).
+
+    With r = f_P / f_U the ratio of the densities of the scores, at unlabelled scores, the posterior of "positive" is
+    min(1, θ r), and its mean is θ. Iterating
+
+        θ ← mean_U min(1, θ r),    from θ = 1,
+
+    falls to the largest θ that agrees with itself. Where the estimated ratio is too small on average for any to
+    agree, the iteration falls through the true θ, and the kink of θ − mean_U min(1, θ r) there, its largest second
+    difference, is taken instead if it is larger.
+
+    Densities are estimated by Gaussian kernels; r is at most 50, made smooth by running medians, and made to rise
+    with the score above the middle of the two mean scores, where the positives are.
+
+    Parameters
+    ----------
+    positive, unlabelled : arrays of shape (n,)
+        Scores, high for "positive" and on the scale of logits, of rows that the scorer was not trained on.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> positive, negative = rng.normal(3, 1, 1500), rng.normal(-3, 1, 500)
+    >>> round(dedpul(positive[:1000], np.concatenate([positive[1000:], negative])), 1)
+    0.5
+    """
+    ratios = _ratios(
+        check_numbers(positive, "the scores of positives"),
+        check_numbers(unlabelled, "the scores of unlabelled rows"),
+    )
+    theta = 1.0
+    for _ in range(_MOST_ITERATIONS):
+        posterior = float(_mean_posterior(theta, ratios))
+        if theta - posterior < _CONVERGED or theta * ratios.max() < 1:
+            break
+        theta = posterior
+    if theta - posterior > _SMALL_EXCESS:  # it ended for lack of any sure positive
+        theta = 0.0
+    grid = np.arange(_STEP, 1.0 + _STEP / 2, _STEP)
+    excess = grid - _mean_posterior(grid, ratios)
+    if theta > _STEP and (excess < 0).sum() > 1:  # some smaller θ is below its mean posterior
+        return theta
+    bends = np.where(excess[1:-1] < _SMALL_EXCESS, np.diff(excess, 2).round(12), -np.inf)
+    return max(theta, float(grid[1 + int(np.argmax(bends))]))
+
+
+def _mean_posterior(shares: float | FloatArray, ratios: FloatArray) -> FloatArray:
+    """Return mean min(1, θ r) for each share θ."""
+    rising = np.sort(ratios)
+    sums = np.concatenate([[0.0], np.cumsum(rising)])
+    unsure = np.searchsorted(rising, 1 / np.asarray(shares))  # how many θ r are below 1
+    means: FloatArray = (shares * sums[unsure] + len(rising) - unsure) / len(rising)
+    return means
+
+
+def _ratios(positive: FloatArray, unlabelled: FloatArray) -> FloatArray:
+    """Return f_P / f_U at the unlabelled scores in rising order, smoothed."""
+    for scores, whose in ((positive, "positives"), (unlabelled, "unlabelled rows")):
+        if np.ptp(scores) <= max(1e-9 * np.abs(scores).max(), 1e-100):
+            raise PriorError(
+                f"the scores of {whose} are all {scores[0]:g}; expected a scorer that tells rows apart: train it longer."
+            )
+    ranks = np.linspace(0, len(unlabelled) - 1, min(len(unlabelled), _MOST_POINTS)).round().astype(int)
+    points = np.sort(unlabelled)[ranks]
+    ratios = _density(positive, _WIDTH_P, points) / _density(unlabelled, _WIDTH_U, points)
+    ratios = median_filter(np.minimum(ratios, _LARGEST_RATIO), 11, mode="nearest")
+    upper = points >= (positive.mean() + unlabelled.mean()) / 2
+    ratios[upper] = np.maximum.accumulate(ratios[upper])
+    smooth: FloatArray = median_filter(ratios, 2 * (len(points) // 20) + 1, mode="nearest")
+    return smooth
+
+
+def _density(scores: FloatArray, width: float, points: FloatArray) -> FloatArray:
+    """Return the Gaussian kernel density estimate at `points`, by way of a histogram ten times finer than the kernel."""
+    width *= scores.std(ddof=1)
+    step = width / _CELLS
+    start = scores.min() - _REACH * width
+    cells = np.bincount(np.round((scores - start) / step).astype(int))
+    counts = np.pad(cells, (0, _REACH * _CELLS)) / (len(scores) * step)
+    density: FloatArray = np.interp(
+        points,
+        start + step * np.arange(len(counts)),
+        gaussian_filter1d(counts, _CELLS, mode="constant", truncate=_REACH),
+        left=0.0,
+        right=0.0,
+    )
+    return density
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dedpul(ScoredEstimator):
+    """1 − π_k is the share of "not k" rows under the densities of the scores; see `dedpul`.
+
+    Parameters
+    ----------
+    unlabelled : {"all", "rest"}
+        From which rows; see `BestBin`.
+
+    Examples
+    --------
+    >>> Dedpul(unlabelled="rest").name
+    'dedpul'
+    """
+
+    name: ClassVar[str] = "dedpul"
+
+    unlabelled: Unlabelled = "all"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_unlabelled(self.unlabelled)
+
+    def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
+        """Read π_k off the densities."""
+        rest = scores if self.unlabelled == "all" else scores[~excluded]
+        return priors_from_share(dedpul(scores[excluded], rest), rate, self.unlabelled)

@@ -1,0 +1,175 @@
+"""Kernel mean matching: how much of one distribution can be taken out of another before something negative is left."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
+from sklearn.decomposition import PCA
+
+from scarce.errors import FeatureError, PriorError
+from scarce.priors.estimate import FloatArray
+from scarce.priors.featured import FeatureEstimator
+from scarce.priors.hull import nearest_mean
+from scarce.priors.inputs import check_paired_features
+from scarce.pu import Unlabelled, check_unlabelled, priors_from_share
+from scarce.simulate.checks import check_count
+from scarce.simulate.drawing import generator
+
+__all__ = ["KernelMean", "kernel_mean"]
+
+_WIDTHS = np.logspace(-1, 1, 5)  # multiples of the median distance
+_MOST_COLUMNS = 50
+_PRECISION = 0.005  # of the share
+_SAME = 1e-6  # a distance between means that rounding may have made
+_TOLERANCE = (
+    0.03  # of squared distances: 0.001 takes up to ten times longer and moves the share by less than 0.01
+)
+
+
+def kernel_mean(
+    positive: Any, unlabelled: Any, *, largest_share: float = 0.975, n_points: int = 1000, seed: int = 0
+) -> float:
+    """Estimate the share θ of positives among unlabelled rows (KM2 of Ramaswamy et al., 2016).
+
+    With F and H the means of the unlabelled and the positive rows in the space of a Gaussian kernel, what is left of
+    F without a share θ of H is λF + (1 − λ)H, λ = 1/(1 − θ). As long as there is that much of H in F, it is a weighted
+    mean of rows, and its distance d(λ) from all such means is nearly 0; beyond, the distance grows. d is convex, so
+    bisection finds the θ at which the slope
+
+        d′(λ) = ⟨λF + (1 − λ)H − v, F − H⟩ / d(λ),    v the nearest weighted mean of rows,
+
+    passes 1/√n, n the size of the smaller sample. Where that is above 0.9 ‖F − H‖, which the slope may never
+    reach, the threshold is instead that of KM1: 0.8 of the slope at 1 and 0.2 of ‖F − H‖.
+
+    Of five kernel widths, 0.1 to 10 times the median distance, it takes the one under which the distributions are
+    farthest apart. That distance is estimated without bias: the distance between the samples themselves grows as
+    the width falls, whatever they are, so for close distributions of many columns the narrowest would win.
+
+    Parameters
+    ----------
+    positive, unlabelled : arrays of shape (n, d)
+        Features; more than 50 columns become 50 principal components.
+    largest_share : float
+        The largest θ looked for. With q classes the shares are about 1 − 1/q; 1 − 1/(4q) leaves room above.
+    n_points : int
+        Rows of each sample to use, drawn at random; time and memory grow with its square.
+    seed : int
+        Of the draw of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> positive, rest = rng.normal(0, 1, (200, 2)), rng.normal(6, 1, (100, 2))
+    >>> round(kernel_mean(positive, np.concatenate([rng.normal(0, 1, (100, 2)), rest])), 1)
+    0.5
+    """
+    positive, unlabelled = check_paired_features(positive, unlabelled)
+    if not 0 < largest_share < 1:
+        raise PriorError(f"largest_share={largest_share!r}; expected a share above 0 and below 1.")
+    rng, n_points = generator(seed), check_count("n_points", n_points, 2)
+    unlabelled, positive = (_some_rows(rows, n_points, rng) for rows in (unlabelled, positive))
+    n_u, n_p = len(unlabelled), len(positive)
+    kernel = _kernel(_few_columns(np.concatenate([unlabelled, positive]), seed), n_u)
+    mixture, component = np.repeat([1 / n_u, 0.0], [n_u, n_p]), np.repeat([0.0, 1 / n_p], [n_u, n_p])
+    apart = mixture - component
+    pull = kernel @ apart
+    separation = np.sqrt(max(float(apart @ pull), 0.0))
+    if separation < _SAME:
+        return largest_share
+    nearest = mixture
+
+    def left_over(theta: float) -> tuple[float, float]:
+        """Return the distance of what is left without a share theta of positives, and its slope."""
+        nonlocal nearest  # of one share is a good start for the next
+        excess = theta / (1 - theta)  # λ − 1
+        signed = mixture + excess * apart
+        negligible = (0.1 * excess * separation) ** 2
+        nearest = nearest_mean(kernel, signed, nearest, negligible=negligible, tolerance=_TOLERANCE)
+        missing = signed - nearest
+        distance = np.sqrt(max(float(missing @ kernel @ missing), 0.0))
+        return distance, float(missing @ pull) / distance if distance > 0 else 0.0
+
+    threshold = 1 / np.sqrt(min(n_u, n_p))
+    if threshold > 0.9 * separation:
+        threshold = 0.8 * left_over(1 - 1 / 1.05)[0] / 0.05 + 0.2 * separation
+    low, high = 0.0, largest_share
+    while high - low > _PRECISION:
+        middle = (low + high) / 2
+        if left_over(middle)[1] > threshold:
+            high = middle
+        else:
+            low = middle
+    return (low + high) / 2
+
+
+def _some_rows(rows: FloatArray, most: int, rng: np.random.Generator) -> FloatArray:
+    return rows if len(rows) <= most else rows[np.sort(rng.choice(len(rows), most, replace=False))]
+
+
+def _few_columns(rows: FloatArray, seed: int) -> FloatArray:
+    rows = rows / (np.abs(rows).max() or 1.0)  # squares of tiny numbers would vanish
+    if rows.shape[1] <= _MOST_COLUMNS:
+        return rows
+    reduced: FloatArray = PCA(min(_MOST_COLUMNS, len(rows)), random_state=seed).fit_transform(rows)
+    return reduced
+
+
+def _kernel(rows: FloatArray, n_u: int) -> FloatArray:
+    """Return the Gaussian kernel of the width that sets the first `n_u` rows farthest apart from the others."""
+    squares = pdist(rows, "sqeuclidean")
+    if not squares.any():
+        raise FeatureError(
+            "all rows, positive and unlabelled, have the same features; expected features that tell them apart."
+        )
+    squares = squareform(squares / np.median(squares[squares > 0]))
+    kernels = (np.exp(-squares / (2 * width * width)) for width in _WIDTHS)
+    return max(kernels, key=lambda kernel: _separation(kernel, n_u))
+
+
+def _separation(kernel: FloatArray, n_u: int) -> float:
+    """Return the squared distance of two distributions without bias: no row is compared with itself."""
+    n_p = len(kernel) - n_u
+    within_u = (kernel[:n_u, :n_u].sum() - n_u) / max(n_u * (n_u - 1), 1)
+    within_p = (kernel[n_u:, n_u:].sum() - n_p) / max(n_p * (n_p - 1), 1)
+    return float(within_u + within_p - 2 * kernel[:n_u, n_u:].mean())
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelMean(FeatureEstimator):
+    """1 − π_k is the share of "not k" rows by kernel mean matching (KM2); see `kernel_mean`.
+
+    Parameters
+    ----------
+    unlabelled : {"all", "rest"}
+        From which rows; see `BestBin`.
+    n_points : int
+        Rows of either sample to use.
+
+    Examples
+    --------
+    >>> KernelMean(n_points=500).name
+    'kernel-mean'
+    """
+
+    name: ClassVar[str] = "kernel-mean"
+
+    unlabelled: Unlabelled = "all"
+    n_points: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_unlabelled(self.unlabelled)
+
+    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+        """Reduce many columns once for all classes."""
+        return super().raw([_few_columns(evidence[0], self.seed)], excluded, rates)
+
+    def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
+        """Look for shares up to 1 − 1/400, which is beyond 1 − 1/q of a hundred classes."""
+        rest = features if self.unlabelled == "all" else features[~excluded]
+        share = kernel_mean(
+            features[excluded], rest, largest_share=1 - 1 / 400, n_points=self.n_points, seed=self.seed
+        )
+        return priors_from_share(share, rate, self.unlabelled)

@@ -1,0 +1,82 @@
+"""From one raw estimate per class to class priors: numbers that sum to one and leave room for the exclusions."""
+
+from typing import Any
+
+import numpy as np
+
+from scarce.errors import PriorError
+from scarce.priors.estimate import FloatArray
+from scarce.priors.inputs import check_numbers
+
+__all__ = ["project_to_simplex", "to_simplex"]
+
+_ROUNDING = 1e-9  # of a limit; were it none, limits that sum to just one could never be met
+
+
+def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
+    """Return priors in the proportions of the raw estimates, none above what the exclusions of its class allow.
+
+    An example that excludes class k is of another class, so π_k ≤ 1 − π̄_k. With r the raw estimates, clipped,
+
+        π_k = min(t r_k, 1 − π̄_k),    t such that Σ_k π_k = 1:
+
+    what is cut off at one class goes to the classes below their limits, in proportion.
+
+    Parameters
+    ----------
+    raw : array of shape (q,)
+        Raw estimates of π; clipped to [floor, 1].
+    rates : array of shape (q,)
+        π̄, the share of examples that exclude each class.
+    floor : float
+        The smallest raw estimate: a class that was estimated away can still be learned.
+
+    Examples
+    --------
+    >>> to_simplex([0.6, 0.3, 0.3], [0.2, 0.2, 0.2]).tolist()
+    [0.5, 0.25, 0.25]
+    >>> to_simplex([0.6, 0.3, 0.3], [0.6, 0.2, 0.2]).tolist()
+    [0.4, 0.3, 0.3]
+    """
+    shares, caps = check_numbers(raw, "the raw priors"), 1 - check_numbers(rates, "the rates")
+    if shares.shape != caps.shape:
+        raise PriorError(
+            f"there are {len(shares)} raw priors and {len(caps)} rates; expected one of each per class."
+        )
+    if (caps < 0).any() or (caps > 1).any():
+        raise PriorError(
+            f"the rates go from {1 - caps.max():g} to {1 - caps.min():g}; expected shares from 0 to 1."
+        )
+    if not 0 < floor <= 1:
+        raise PriorError(f"floor={floor!r}; expected a number above 0 and at most 1.")
+    if caps.sum() < 1 - _ROUNDING / 2:
+        raise PriorError(
+            f"the rates sum to {np.sum(1 - caps):.4g} over {len(caps)} classes, so some example excludes every class; "
+            f"expected a sum of at most {len(caps) - 1}: look for wrong exclusions."
+        )
+    shares = np.clip(shares, floor, 1.0)
+    capped = np.zeros(len(shares), bool)
+    while True:
+        scale = (1 - caps[capped].sum()) / shares[~capped].sum()
+        above = ~capped & (scale * shares > caps + _ROUNDING)
+        if not above.any():
+            priors: FloatArray = np.where(capped, caps, scale * shares)
+            return priors
+        capped |= above  # what they lose only raises the scale of the others, so none comes back
+
+
+def project_to_simplex(raw: Any) -> FloatArray:
+    """Return the nearest numbers, in Euclidean distance, of at least 0 that sum to one: max(r_k − t, 0).
+
+    It keeps the differences between the estimates, where `to_simplex` keeps their ratios.
+
+    Examples
+    --------
+    >>> project_to_simplex([0.5, 0.75, -1.0]).tolist()
+    [0.375, 0.625, 0.0]
+    """
+    values = check_numbers(raw, "the raw priors")
+    falling = np.sort(values)[::-1]
+    shifts = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)  # t, if only so many stay above 0
+    projected: FloatArray = np.maximum(values - shifts[falling > shifts][-1], 0.0)
+    return projected

@@ -1,0 +1,56 @@
+"""Which rows are the positives and the unlabelled of a class, and means over them."""
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from scarce.errors import MethodError
+
+__all__ = ["Unlabelled", "check_unlabelled", "class_means", "unlabelled_rows"]
+
+Unlabelled = Literal["all", "rest"]
+
+
+def check_unlabelled(unlabelled: str) -> None:
+    """Refuse another word than ``all`` or ``rest``.
+
+    Examples
+    --------
+    >>> check_unlabelled("some")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: unlabelled='some' is unknown; expected 'all' or 'rest'.
+    """
+    if unlabelled not in get_args(Unlabelled):
+        raise MethodError(f"unlabelled={unlabelled!r} is unknown; expected 'all' or 'rest'.")
+
+
+def unlabelled_rows(excluded: Tensor, unlabelled: Unlabelled) -> Tensor:
+    """Return the unlabelled rows of every class as 0/1 of shape (B, q).
+
+    Parameters
+    ----------
+    excluded : Tensor of shape (B, q)
+        ȳ, 1 where a row excludes a class; these are the positives.
+    unlabelled : {"all", "rest"}
+        ``all`` rows, a sample of p(x) in which the positives appear again; or the ``rest``, the rows that do not
+        exclude the class. Each goes with its own share of positives; see `scarce.pu.positive_share`.
+
+    Examples
+    --------
+    >>> unlabelled_rows(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), "rest").tolist()
+    [[0.0, 1.0], [1.0, 1.0]]
+    """
+    check_unlabelled(unlabelled)
+    return torch.ones_like(excluded) if unlabelled == "all" else 1 - excluded
+
+
+def class_means(values: Tensor, rows: Tensor) -> Tensor:
+    """Return the mean of every column of `values` over the `rows` (0/1) of its class; 0 where there are none.
+
+    Examples
+    --------
+    >>> class_means(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).tolist()
+    [2.0, 0.0]
+    """
+    return (rows * values).sum(dim=0) / rows.sum(dim=0).clamp(min=1)

@@ -1,0 +1,134 @@
+"""The commands for data sets, on a registry of two small ones."""
+
+import gzip
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pooch
+import pytest
+
+from scarce.datasets import DatasetFacts, locate, registry
+from scarce.datasets.filesets import DataFile, Download, FileSet
+
+Run = Callable[..., Any]
+
+
+def md5(data: bytes) -> str:
+    return f"md5:{hashlib.md5(data).hexdigest()}"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that pets and birds are fetched from."""
+    monkeypatch.delenv("SCARCE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")
+    home = tmp_path / "home"
+    home.mkdir()
+
+    def files(folder: str, *names: str) -> FileSet:
+        contents = {name: name.encode() * 9 for name in names}
+        downloads = []
+        for name, content in contents.items():
+            packed = gzip.compress(content, mtime=0)
+            (home / f"{name}.gz").write_bytes(packed)
+            downloads.append(Download(f"{name}.gz", ((home / f"{name}.gz").as_uri(),), md5(packed)))
+        sums = tuple(DataFile(name, md5(content)) for name, content in contents.items())
+        return FileSet((folder,), sums, tuple(downloads))
+
+    pets, tits = files("pets", "cats", "dogs"), FileSet(("birds",), (DataFile("tits"),))
+    datasets = {"digits": registry.DATASETS["digits"]}
+    for name, needs in (("pets", ((pets,),)), ("birds", ((pets,), (tits,)))):
+        datasets[name] = DatasetFacts("", 1200, 34, 5, (3, 6, 7), needs, dict)
+    monkeypatch.setattr(registry, "DATASETS", datasets)
+    return home
+
+
+def rows(out: str) -> list[list[str]]:
+    return [line.split() for line in out.splitlines()]
+
+
+@pytest.mark.usefixtures("home")
+def test_list_tells_where_data_sets_are(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = run("data", "list")
+    assert (told.code, told.err) == (0, "")
+    assert [" ".join(row) for row in rows(told.out)[1:]] == [
+        "digits 10 1,198 + 599 8 × 8 comes with scikit-learn",
+        "pets 5 1,200 + 34 3 × 6 × 7 not here",
+        "birds 5 1,200 + 34 3 × 6 × 7 not here",
+    ]
+    monkeypatch.chdir(tmp_path)  # for a short path
+    assert run("data", "fetch", "pets", "--data-dir", "d").out == "pets: d/pets\n"
+    lines = rows(run("data", "list", "--data-dir", "d").out)
+    assert [line[-1] for line in lines[2:]] == ["d/pets", "here"]
+
+
+def test_fetch_then_verify(home: Path, tmp_path: Path, run: Run) -> None:
+    assert run("data", "fetch", "pets", "digits") == (
+        0,
+        f"pets: {tmp_path / 'cache' / 'pets'}\ndigits: comes with scikit-learn\n",
+        "",
+    )
+    (home / "cats.gz").unlink()  # not needed again
+    assert run("data", "fetch", "pets").code == 0
+    folder = str(tmp_path / "cache" / "pets")
+    told = run("data", "verify")
+    assert told.code == 0
+    assert rows(told.out) == [
+        ["file", "state", "folder"],
+        ["cats", "right", folder],
+        ["dogs", "right", folder],
+    ]
+
+
+def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, run: Run) -> None:
+    assert run("data", "verify") == (0, "no files to check\n", "")
+    assert run("data", "verify", "digits").code == 0
+    assert run("data", "verify", "pets").code == 1
+    run("data", "fetch", "pets")
+    folder = tmp_path / "cache" / "pets"
+    (folder / "dogs.gz").write_bytes(gzip.compress(b"wolves"))
+    told = run("data", "verify", "pets")
+    assert (told.code, told.err) == (1, "")
+    assert rows(told.out)[1:] == [["cats", "right", str(folder)], ["dogs", "wrong", str(folder)]]
+    (folder / "dogs.gz").unlink()
+    (tmp_path / "cache" / "birds").mkdir()
+    (tmp_path / "cache" / "birds" / "tits").touch()
+    told = run("data", "verify", "birds")
+    assert told.code == 1
+    assert [line[:2] for line in rows(told.out)[1:]] == [
+        ["cats", "right"],
+        ["dogs", "missing"],
+        ["tits", "unchecked"],
+    ]
+    assert run("data", "fetch", "birds").code == 0
+    assert run("data", "verify", "birds").code == 0
+
+
+def test_mistakes(home: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+    assert "there is no data set 'pest'; choose one of digits, pets, birds" in refused(
+        "data", "fetch", "pets", "pest"
+    )
+    assert not (tmp_path / "cache").exists()  # nothing was fetched
+    assert "there is no data set 'pest'" in refused("data", "verify", "pest")
+    for command in ("list", "verify"):
+        assert "nowhere does not exist" in refused("data", command, "--data-dir", tmp_path / "nowhere")
+    (home / "cats.gz").write_bytes(b"wolves")
+    text = refused("data", "fetch", "pets", "--data-dir", tmp_path / "mine")
+    assert "cats.gz could not be fetched (: what it sent has the wrong checksum)" in text
+    assert f"put the file into {tmp_path / 'mine' / 'pets'} yourself" in text
+    (tmp_path / "file").touch()
+    assert "file cannot be made a folder" in refused("data", "fetch", "pets", "--data-dir", tmp_path / "file")
+
+
+@pytest.mark.usefixtures("home")
+def test_what_has_no_home_is_asked_for(tmp_path: Path, refused: Callable[..., str]) -> None:
+    folder = tmp_path / "cache" / "birds"
+    assert f"not found: tits; put them into {folder}, or name the folder" in refused("data", "fetch", "birds")
+
+
+def test_help(run: Run) -> None:
+    assert run("data") == run("data", "--help")
+    assert all(f"  {name} " in run("data").out for name in ("list", "fetch", "verify"))

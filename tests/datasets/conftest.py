@@ -1,0 +1,17 @@
+"""No test sees the data of the user or of the system."""
+
+from pathlib import Path
+
+import pooch
+import pytest
+
+from scarce.datasets import locate
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache in place of the user's."""
+    monkeypatch.delenv("SCARCE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")
+    return tmp_path / "cache"

@@ -1,0 +1,63 @@
+"""A web server in a thread, with the faults that servers and connections have."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+
+class Server:
+    """Serves `files`, by their names; `asked` tells what was asked for, with the range or None.
+
+    `cuts` holds, per answer to come, how many bytes are sent before the connection breaks.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.asked: list[tuple[str, str | None]] = []
+        self.cuts: list[int] = []
+        self.knows_ranges = True
+        self.shift = 0
+        self.kind = "application/octet-stream"
+        self.url = ""
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    server = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            name, wanted = self.path.lstrip("/"), self.headers["Range"]
+            server.asked.append((name, wanted))
+            if name not in server.files:
+                self.send_error(404)
+                return
+            content, start = server.files[name], 0
+            if wanted and server.knows_ranges:
+                start = int(wanted.removeprefix("bytes=").removesuffix("-")) + server.shift
+                if start >= len(content):
+                    self.send_error(416)
+                    return
+                self.send_response(206)
+                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+            else:
+                self.send_response(200)
+            self.send_header("Content-Type", server.kind)
+            self.send_header("Content-Length", str(len(content) - start))
+            self.end_headers()
+            self.wfile.write(content[start:][: server.cuts.pop(0) if server.cuts else None])
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.url = f"http://127.0.0.1:{listener.server_port}"
+    thread = Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        listener.shutdown()
+        thread.join()
+        listener.server_close()

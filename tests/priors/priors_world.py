@@ -1,0 +1,18 @@
+"""Gaussian clouds of which the share of positives is known."""
+
+import numpy as np
+
+
+def mixture(theta, *, n_positive=500, n_unlabelled=500, columns=2, apart=6.0, seed=0):
+    """Positives around the origin, and unlabelled rows of which exactly the share theta are such."""
+    rng = np.random.default_rng(seed)
+    inside = round(theta * n_unlabelled)
+    clouds = rng.normal(size=(n_positive + n_unlabelled, columns))
+    positive, unlabelled = clouds[:n_positive], clouds[n_positive:]
+    unlabelled[inside:, 0] += apart
+    return positive, unlabelled
+
+
+def logits(rows, apart=6.0):
+    """The log odds of "positive" under equal priors."""
+    return apart * (apart / 2 - rows[:, 0])

@@ -1,0 +1,127 @@
+"""From raw estimates to priors: in proportion under limits, and the nearest."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from scarce.errors import PriorError
+from scarce.priors.simplex import project_to_simplex, to_simplex
+
+
+@st.composite
+def raw_and_rates(draw):
+    q = draw(st.integers(2, 8))
+    raw = draw(st.lists(st.floats(-0.5, 1.5), min_size=q, max_size=q))
+    rates = draw(st.lists(st.floats(0, 1), min_size=q, max_size=q))
+    assume(sum(rates) <= q - 1)
+    return np.array(raw), np.array(rates)
+
+
+def test_without_limits_it_divides_by_the_sum():
+    assert to_simplex([0.2, 0.2, 0.1], [0, 0, 0]) == pytest.approx([0.4, 0.4, 0.2])
+
+
+def test_raw_estimates_are_clipped_first():
+    assert to_simplex([2.0, -1.0, 0.5], [0, 0, 0], floor=0.5) == pytest.approx([0.5, 0.25, 0.25])
+    assert to_simplex([0.0, 1.0], [0, 0])[0] == pytest.approx(0.001 / 1.001)
+
+
+def test_what_is_cut_off_goes_to_the_others_in_proportion():
+    """0.6, 0.3, 0.1 with 0.6 cut to 0.2: the other 0.8 is shared 3 : 1."""
+    assert to_simplex([0.6, 0.3, 0.1], [0.8, 0.1, 0.1]) == pytest.approx([0.2, 0.6, 0.2])
+
+
+def test_a_gain_can_reach_the_next_limit():
+    """As before, but the second may have no more than 0.5: the third gets the rest."""
+    assert to_simplex([0.6, 0.3, 0.1], [0.8, 0.5, 0.1]) == pytest.approx([0.2, 0.5, 0.3])
+
+
+def test_a_class_that_all_exclude_gets_nothing():
+    assert to_simplex([0.5, 0.3, 0.2], [1.0, 0.0, 0.0]) == pytest.approx([0.0, 0.6, 0.4])
+
+
+@pytest.mark.parametrize("raw", [[0.1, 0.1, 0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+def test_exclusions_that_leave_one_class_each_decide_alone(raw):
+    """Ordinary labels: every example excludes all classes but one, so the limits sum to one, up to rounding."""
+    assert to_simplex(raw, [0.9, 0.8, 0.3]) == pytest.approx([0.1, 0.2, 0.7])
+
+
+@given(raw_and_rates())
+def test_a_distribution_within_the_limits_in_the_order_of_the_raw_estimates(case):
+    raw, rates = case
+    priors = to_simplex(raw, rates)
+    assert priors.sum() == pytest.approx(1)
+    assert (priors >= 0).all()
+    assert (priors <= 1 - rates + 1e-8).all()
+    clipped, free = np.clip(raw, 1e-3, 1), priors < 1 - rates - 1e-6
+    scale = priors[free] / clipped[free]
+    assert scale == pytest.approx(np.full(free.sum(), scale.max(initial=0)), rel=1e-6)
+    # At its limit is only a class whose share, on the scale of the others, would be beyond.
+    if free.any():
+        assert (clipped[~free] * scale.max() >= priors[~free] - 1e-6).all()
+
+
+@given(raw_and_rates())
+def test_priors_stay_as_they_are(case):
+    priors = to_simplex(*case)
+    assume(priors.min() >= 1e-3)
+    assert to_simplex(priors, case[1]) == pytest.approx(priors, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("raw", "rates", "options", "message"),
+    [
+        ([0.5, 0.5], [0.9, 0.9], {}, "the rates sum to 1.8 over 2 classes"),
+        ([0.5, 0.5], [0.1], {}, "2 raw priors and 1 rates"),
+        ([0.5, np.nan], [0.1, 0.1], {}, "raw priors hold nan"),
+        ([0.5, 0.5], [0.1, np.inf], {}, "rates hold inf"),
+        ([0.5, 0.5], [0.1, 1.5], {}, "from 0.1 to 1.5"),
+        ([], [], {}, r"shape \(0,\)"),
+        ([[0.5, 0.5]], [[0.1, 0.1]], {}, r"shape \(1, 2\)"),
+        ([0.5, 0.5], [0.1, 0.1], {"floor": 0.0}, "floor=0.0"),
+    ],
+)
+def test_refusals(raw, rates, options, message):
+    with pytest.raises(PriorError, match=message):
+        to_simplex(raw, rates, **options)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ([0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
+        ([0.5, 0.6, 0.7], [7 / 30, 1 / 3, 13 / 30]),  # 0.8 too much, 4/15 from each
+        ([0.9, 0.7, 0.0], [0.6, 0.4, 0.0]),  # 0.3 from each of two, the third has nothing to give
+        ([-1.0, -3.0], [1.0, 0.0]),
+        ([5.0], [1.0]),
+    ],
+)
+def test_projection_by_hand(raw, expected):
+    assert project_to_simplex(raw) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_projection_is_the_nearest(seed):
+    raw = np.random.default_rng(seed).normal(0.2, 0.5, size=5)
+    nearest = minimize(
+        lambda p: ((p - raw) ** 2).sum(),
+        np.full(5, 0.2),
+        method="SLSQP",
+        bounds=[(0, 1)] * 5,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        options={"ftol": 1e-14},
+    )
+    assert project_to_simplex(raw) == pytest.approx(nearest.x, abs=1e-6)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=8), st.floats(-3, 3))
+def test_projection_keeps_differences_and_forgets_a_common_shift(raw, shift):
+    raw = np.array(raw)
+    projected = project_to_simplex(raw)
+    assert projected.sum() == pytest.approx(1)
+    assert (projected >= 0).all()
+    kept = projected > 0
+    assert np.ptp((raw - projected)[kept]) < 1e-9
+    assert project_to_simplex(raw + shift) == pytest.approx(projected, abs=1e-9)

@@ -1,0 +1,165 @@
+"""TIcE and Elkan-Noto: the share of positives that are labelled."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scarce.errors import PriorError, ScarceError
+from scarce.priors.elkan_noto import elkan_noto
+from scarce.priors.tice import _best_bound, tice
+
+
+def bound(labelled, total, n_judges, c):
+    delta = max(0.025, 1 / (1 + 0.004 * n_judges))
+    return labelled / total - (c * (1 - c) * (1 - delta) / (delta * total)) ** 0.5
+
+
+def world(labelled_share, n, seed=0, columns=2):
+    """Rows of zeros and ones, and whether they are labelled, at a rate that depends on the row."""
+    rng = np.random.default_rng(seed)
+    features = rng.integers(2, size=(n, columns))
+    return features, rng.random(n) < labelled_share[tuple(features.T)]
+
+
+def conjunctions(features, judge):
+    """Every subset that fixes some of the columns."""
+    for fixed in product([0, 1, None], repeat=features.shape[1]):
+        keep = np.ones(len(judge), bool)
+        for column, value in enumerate(fixed):
+            if value is not None:
+                keep &= features[judge, column] == value
+        yield judge[keep]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.2, 0.5, 0.8]))
+def test_one_column_by_enumeration(seed, c):
+    rng = np.random.default_rng(seed)
+    column, n = rng.integers(4, size=600), 600
+    labelled = rng.random(n) < rng.random(4)[column]
+    if not labelled[:150].any():
+        return
+    grow, judge = np.arange(150), np.arange(150, n)
+    expected = labelled[judge].mean()
+    for value in range(4):
+        inside = judge[column[judge] == value]
+        expected = max(expected, bound(labelled[inside].sum(), len(inside), len(judge), c))
+    assert _best_bound(column[:, None], labelled, grow, judge, c, 500) == pytest.approx(expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_no_better_than_the_best_of_all_conjunctions(seed):
+    rates = np.random.default_rng(seed).random((2, 2, 2))
+    features, labelled = world(rates, 800, seed, columns=3)
+    grow, judge = np.arange(200), np.arange(200, 800)
+    best = max(
+        bound(labelled[rows].sum(), len(rows), len(judge), 0.5)
+        for rows in conjunctions(features, judge)
+        if len(rows) >= 10
+    )
+    found = _best_bound(features, labelled, grow, judge, 0.5, 500)
+    assert labelled[judge].mean() <= found <= max(best, labelled[judge].mean()) + 1e-12
+
+
+def test_a_corner_of_positives_is_found():
+    """Only rows of ones are all positive, and 60 % of them are labelled; elsewhere there are fewer positives."""
+    rates = 0.6 * np.array([[0.1, 0.5], [0.5, 1.0]])
+    features, labelled = world(rates, 60_000)
+    corner = features.all(axis=1)
+    found = tice(features, labelled)
+    assert found == pytest.approx(0.6, abs=0.05)
+    assert found < labelled[corner].mean()  # a lower bound of it
+    assert found > labelled[features[:, 0] == 1].mean() + 0.05  # one split alone does not get there
+
+
+def test_more_splits_see_more():
+    rates = 0.6 * np.array([[0.1, 0.5], [0.5, 1.0]])
+    features, labelled = world(rates, 60_000)
+    assert tice(features, labelled, max_splits=1) < tice(features, labelled) - 0.05
+
+
+def test_the_second_pass_takes_back_the_margin_of_the_first():
+    """By hand: 4000 judges, 2000 of them ones with a tenth labelled; δ = 1/17, so c̃ (1 − c̃) (1 − δ) / δ is 4 at c̃ = ½.
+
+    The first pass gives 0.1 − √(4 / 2000) = 0.055, and with c̃ = 0.055 the second 0.1 − √(0.83 / 2000) = 0.080.
+    """
+    features = np.repeat([0.0, 1.0], 2500)[:, np.newaxis]
+    labelled = (features[:, 0] > 0) & (np.arange(5000) % 10 == 0)
+    assert tice(features, labelled) == pytest.approx(0.080, abs=0.003)
+
+
+def test_gaussian_clouds():
+    rng = np.random.default_rng(0)
+    positive = rng.random(20_000) < 0.5
+    features = rng.normal(size=(20_000, 2)) + 5.0 * positive[:, None]
+    labelled = positive & (rng.random(20_000) < 0.4)
+    assert tice(features, labelled) == pytest.approx(0.4, abs=0.04)
+
+
+def test_never_below_the_share_of_labelled_rows():
+    rng = np.random.default_rng(0)
+    labelled = rng.random(200) < 0.7
+    assert tice(rng.normal(size=(200, 3)), labelled) >= labelled.mean() - 1e-9
+
+
+def test_position_unit_and_constant_columns_do_not_matter():
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(2000, 2))
+    labelled = (features[:, 0] > 0.5) & (rng.random(2000) < 0.5)
+    found = tice(features, labelled)
+    assert tice(8 * features - 4, labelled) == found
+    assert tice(np.column_stack([features, np.full(2000, 7.0)]), labelled) == found
+
+
+def test_the_seed_chooses_the_folds():
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(500, 2))
+    labelled = (features[:, 0] > 0) & (rng.random(500) < 0.5)
+    found = [tice(features, labelled, seed=seed) for seed in (1, 1, 2, 3)]
+    assert found[0] == found[1]
+    assert len(set(found)) > 1
+
+
+@pytest.mark.parametrize(
+    ("features", "positive", "options", "message"),
+    [
+        (np.empty((0, 2)), [], {}, "at least one of each"),
+        (np.zeros(60), np.arange(60) > 5, {}, r"shape \(60,\)"),
+        (np.full((60, 1), np.nan), np.arange(60) > 5, {}, "hold nan"),
+        (np.zeros((60, 1)), np.arange(59) > 5, {}, "each of 60 rows"),
+        (np.zeros((60, 1)), np.arange(60), {}, "true or false"),
+        (np.zeros((60, 1)), np.zeros(60, bool), {}, "0 of 60 rows"),
+        (np.zeros((60, 1)), np.ones(60, bool), {}, "60 of 60 rows"),
+        (np.zeros((40, 1)), np.arange(40) > 5, {}, "at least 50 rows"),
+        (np.zeros((60, 1)), np.arange(60) > 5, {"max_splits": 0}, "max_splits=0"),
+    ],
+)
+def test_refusals(features, positive, options, message):
+    with pytest.raises(ScarceError, match=message):
+        tice(features, positive, **options)
+
+
+def test_elkan_noto_by_hand():
+    assert elkan_noto([0.3, 0.5], rate=0.2) == pytest.approx(0.5)
+    assert elkan_noto([1.0], rate=1.0) == 1.0
+    assert elkan_noto([0.1, 0.1], rate=0.2) == 1.0  # less sure than by chance
+    assert elkan_noto([0.0], rate=0.2) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "rate", "message"),
+    [
+        ([], 0.5, r"shape \(0,\)"),
+        ([0.5, np.nan], 0.5, "hold nan"),
+        ([0.5, 3.0], 0.5, "from 0.5 to 3; expected 0 to 1"),
+        ([0.5], 0.0, "rate=0.0"),
+        ([0.5], float("nan"), "rate=nan"),
+    ],
+)
+def test_elkan_noto_refusals(probabilities, rate, message):
+    with pytest.raises(PriorError, match=message):
+        elkan_noto(probabilities, rate)

@@ -1,0 +1,226 @@
+"""The learners against slow loops written from the formulas, on random batches with classes that nobody excludes."""
+
+from math import cos, exp, log, pi
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scarce.pu import (
+    binary_entropy,
+    cvir_kept,
+    cvir_losses,
+    dist_pu_losses,
+    elkan_noto_losses,
+    entropy_weight,
+    label_frequency,
+    mixed_losses,
+    nnpu_losses,
+    pusb_thresholds,
+    upu_losses,
+    vpu_losses,
+    vpu_mixup_losses,
+)
+
+quick = settings(max_examples=40, deadline=None)
+
+
+def double(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def sigmoid(z):
+    return 1 / (1 + exp(-z))
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / max(1, len(values))
+
+
+@st.composite
+def worlds(draw):
+    """Scores, exclusions, shares, and which rows are unlabelled."""
+    n, q = draw(st.integers(1, 8)), draw(st.integers(2, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    excluded = (rng.random((n, q)) < rng.choice([0.0, 0.3, 0.6, 1.0], q)).astype(int)
+    share = rng.uniform(0.05, 0.95, q)
+    unlabelled = draw(st.sampled_from(["all", "rest"]))
+    return rng.uniform(-4, 4, (n, q)).tolist(), excluded.tolist(), share.tolist(), unlabelled
+
+
+def of_every_class(world, one):
+    """What `one(k, positives, others, θ)` gives, from the scores of the two kinds of rows."""
+    g, excluded, share, unlabelled = world
+    result = []
+    for k in range(len(share)):
+        positives = [row[k] for row, marks in zip(g, excluded, strict=True) if marks[k]]
+        others = [
+            row[k] for row, marks in zip(g, excluded, strict=True) if unlabelled == "all" or not marks[k]
+        ]
+        result.append(one(positives, others, share[k]))
+    return result
+
+
+def close(values):
+    return pytest.approx(values, abs=1e-9)
+
+
+@quick
+@given(worlds(), st.sampled_from([0.0, 0.3]), st.sampled_from([1.0, 0.5]))
+def test_upu_and_nnpu(world, beta, gamma):
+    def parts(positives, others, share):
+        plus = share * mean(sigmoid(-z) for z in positives)
+        return plus, mean(sigmoid(z) for z in others) - share * mean(sigmoid(z) for z in positives)
+
+    def nnpu(*sets):
+        plus, minus = parts(*sets)
+        return plus + minus if minus >= -beta else -gamma * minus
+
+    g, excluded, share, unlabelled = world
+    given_ = double(g), double(excluded), double(share)
+    losses = upu_losses(*given_, loss="sigmoid", unlabelled=unlabelled)
+    assert losses.tolist() == close(of_every_class(world, lambda *sets: sum(parts(*sets))))
+    losses = nnpu_losses(*given_, loss="sigmoid", beta=beta, gamma=gamma, unlabelled=unlabelled)
+    assert losses.tolist() == close(of_every_class(world, nnpu))
+
+
+@quick
+@given(worlds())
+def test_vpu(world):
+    def one(positives, others, share):
+        if not positives or not others:
+            return 0.0
+        return log(mean(sigmoid(z) for z in others)) - mean(log(sigmoid(z)) for z in positives)
+
+    g = double(world[0]).requires_grad_(True)
+    losses = vpu_losses(g, double(world[1]), unlabelled=world[3])
+    assert losses.tolist() == close(of_every_class(world, one))
+    losses.sum().backward()
+    assert g.grad.isfinite().all()
+
+
+@quick
+@given(worlds(), st.sampled_from([0.0, 0.2, 0.7, 1.0]))
+def test_mixup_of_vpu(world, weight):
+    g, pairs, _, _ = world
+    mixed = [[-z / 2 for z in row] for row in g]
+    expected = [
+        mean(
+            (log(weight * sigmoid(g[i][k]) + 1 - weight) - log(sigmoid(mixed[i][k]))) ** 2
+            for i in range(len(g))
+            if pairs[i][k]
+        )
+        for k in range(len(g[0]))
+    ]
+    scores = double(g).requires_grad_(True)
+    losses = vpu_mixup_losses(scores, double(mixed), double(pairs), weight)
+    assert losses.tolist() == close(expected)
+    losses.sum().backward()
+    assert scores.grad.isfinite().all()
+    moves = (scores.grad != 0) == ((double(pairs) == 1) & (weight > 0))
+    assert moves.all()  # the target is trained too
+
+
+def entropy(p):
+    return -p * log(p) - (1 - p) * log(1 - p)
+
+
+@quick
+@given(worlds(), st.sampled_from([0.0, 0.1]))
+def test_dist_pu(world, mu):
+    def one(positives, others, share):
+        first = abs(mean(sigmoid(z) for z in positives) - 1) if positives else 0.0
+        second = abs(mean(sigmoid(z) for z in others) - share) / (2 * share)
+        return first + second + mu * mean(entropy(sigmoid(z)) for z in others)
+
+    g, excluded, share, unlabelled = world
+    losses = dist_pu_losses(double(g), double(excluded), double(share), mu=mu, unlabelled=unlabelled)
+    assert losses.tolist() == close(of_every_class(world, one))
+
+
+def test_entropy_is_held_beyond_ten():
+    assert binary_entropy(double([10.0, 80.0, -80.0])).tolist() == close([entropy(sigmoid(10))] * 3)
+
+
+def test_mixed_losses_are_those_of_both_targets():
+    score, a, b, weight = 0.7, 0.9, 0.2, 0.3
+    p = sigmoid(score)
+    crosses = [-t * log(p) - (1 - t) * log(1 - p) for t in (a, b)]
+    expected = weight * crosses[0] + (1 - weight) * crosses[1]
+    target = double([[weight * a + (1 - weight) * b]])
+    assert mixed_losses(double([[score]]), target).item() == close(expected)
+
+
+def test_the_weight_of_the_entropy_rises_along_a_quarter_of_a_cosine():
+    assert [entropy_weight(t, 4) for t in (0, 2, 4, 9)] == close([0, 0.004 * (1 - cos(pi / 4)), 0.004, 0.004])
+
+
+@quick
+@given(worlds())
+def test_elkan_noto(world):
+    g, excluded, _, _ = world
+    expected = [
+        mean(-log(sigmoid(row[k] if marks[k] else -row[k])) for row, marks in zip(g, excluded, strict=True))
+        for k in range(len(g[0]))
+    ]
+    assert elkan_noto_losses(double(g), double(excluded)).tolist() == close(expected)
+    expected = of_every_class(world, lambda positives, others, share: mean(map(sigmoid, positives)))
+    assert label_frequency(double(g), double(excluded)).tolist() == close(expected)
+
+
+@quick
+@given(worlds())
+def test_cvir_drops_the_highest_unlabelled_rows(world):
+    g, excluded, share, unlabelled = world
+    kept = cvir_kept(double(g), double(excluded), double(share), unlabelled=unlabelled)
+    for k in range(len(share)):
+        rows = [i for i in range(len(g)) if unlabelled == "all" or not excluded[i][k]]
+        by_score = sorted(rows, key=lambda i: g[i][k])
+        expected = by_score[: len(rows) - int(share[k] * len(rows))]
+        assert sorted(kept[:, k].nonzero().flatten().tolist()) == sorted(expected)
+
+
+@quick
+@given(worlds())
+def test_cvir_losses(world):
+    g, excluded, share, unlabelled = world
+    kept = cvir_kept(double(g), double(excluded), double(share), unlabelled=unlabelled)
+
+    expected = []
+    for k in range(len(share)):
+        positives = [log(1 + exp(-g[i][k])) for i in range(len(g)) if excluded[i][k]]
+        negatives = [log(1 + exp(g[i][k])) for i in range(len(g)) if kept[i, k]]
+        expected.append(mean(positives) / 2 + mean(negatives) / 2 if positives and negatives else 0.0)
+    assert cvir_losses(double(g), double(excluded), kept).tolist() == close(expected)
+
+
+@quick
+@given(st.integers(1, 30), st.floats(0, 1), st.integers(0, 1000))
+def test_pusb_calls_the_right_share_not_k(n, prior, seed):
+    g = torch.randn(n, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    called = int((g >= pusb_thresholds(g, double([prior]))).sum())
+    assert called == max(1, n - int(n * prior))
+
+
+def test_extreme_scores_stay_finite():
+    excluded = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
+    share = torch.tensor([0.5, 0.9, 0.0])
+    calls = [
+        lambda g: upu_losses(g, excluded, share),
+        lambda g: nnpu_losses(g, excluded, share),
+        lambda g: vpu_losses(g, excluded),
+        lambda g: vpu_losses(g, excluded, unlabelled="rest"),
+        lambda g: vpu_mixup_losses(g, -g, excluded, 0.5),
+        lambda g: dist_pu_losses(g, excluded, share),
+        lambda g: elkan_noto_losses(g, excluded),
+        lambda g: cvir_losses(g, excluded, cvir_kept(g, excluded, share)),
+    ]
+    for call in calls:
+        g = torch.tensor([[-80.0, 80.0, 60.0], [80.0, -80.0, -60.0]], requires_grad=True)
+        losses = call(g)
+        losses.sum().backward()
+        assert losses.isfinite().all()
+        assert g.grad.isfinite().all()
