@@ -10,14 +10,23 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from scarce import ComplementaryLabels, ScarceClassifier
-from scarce.errors import DivergedError, FeatureError, LabelError, MethodError, PriorError, ScarceError
+from scarce.errors import (
+    DivergedError,
+    FeatureError,
+    LabelError,
+    MethodError,
+    PriorError,
+    PriorWarning,
+    ScarceError,
+)
 from scarce.methods import make_method
 from scarce.metrics import complementary_accuracy
+from scarce.priors import BestBin, Tice
 from scarce.simulate import ask, scar, uniform
 from scarce.testing import three_blobs
 from scarce.training import Recipe
 
-QUICK = {"module": "linear", "epochs": 40, "learning_rate": 0.03}
+QUICK = {"module": "linear", "priors": "uniform", "epochs": 40, "learning_rate": 0.03}
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +61,10 @@ def test_data_frame_keeps_feature_names(blobs):
 def test_byte_images_are_scaled_float_images_are_not(digits):
     images, y = digits
     labels = uniform(y, seed=0)
-    floats = ScarceClassifier(epochs=3).fit((images * 255).astype(np.uint8) / np.float32(255), labels)
-    bytes_ = ScarceClassifier(epochs=3).fit((images * 255).astype(np.uint8), labels)
+    floats = ScarceClassifier(priors="uniform", epochs=3).fit(
+        (images * 255).astype(np.uint8) / np.float32(255), labels
+    )
+    bytes_ = ScarceClassifier(priors="uniform", epochs=3).fit((images * 255).astype(np.uint8), labels)
     assert torch.allclose(
         floats.logits(images.astype(np.float32)), bytes_.logits(images.astype(np.float32)), atol=1e-4
     )
@@ -63,7 +74,9 @@ def test_byte_images_are_scaled_float_images_are_not(digits):
 def test_lenet_takes_images_with_and_without_channels(shape):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (40, *shape), dtype=np.uint8)
-    classifier = ScarceClassifier(module="lenet", epochs=1).fit(X, uniform(np.arange(40) % 4, seed=0))
+    classifier = ScarceClassifier(priors="uniform", module="lenet", epochs=1).fit(
+        X, uniform(np.arange(40) % 4, seed=0)
+    )
     assert classifier.predict_proba(X).shape == (40, 4)
 
 
@@ -71,7 +84,7 @@ def test_learns_digits_without_a_true_label_and_knows_how_well(digits):
     images, y = digits
     train, test = np.arange(0, 1200), np.arange(1200, len(y))
     labels = scar(y[train], rates=0.5, seed=0)
-    classifier = ScarceClassifier(epochs=60).fit(images[train], labels)
+    classifier = ScarceClassifier(priors="uniform", epochs=60).fit(images[train], labels)
     truth = classifier.score(images[test], y[test])
     assert truth > 0.85
     estimate = complementary_accuracy(
@@ -82,18 +95,25 @@ def test_learns_digits_without_a_true_label_and_knows_how_well(digits):
 
 def test_small_data_get_a_thousand_steps_by_default(blobs):
     X, _, labels = blobs
-    assert len(ScarceClassifier(module="linear", batch_size=100).fit(X, labels).history_) == 334
-    assert len(ScarceClassifier(module="linear", epochs=5).fit(X, labels).history_) == 5
+    assert (
+        len(ScarceClassifier(priors="uniform", module="linear", batch_size=100).fit(X, labels).history_)
+        == 334
+    )
+    assert len(ScarceClassifier(priors="uniform", module="linear", epochs=5).fit(X, labels).history_) == 5
 
 
 def test_own_module_and_own_factory(blobs):
     X, y, labels = blobs
     module = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 3))
     before = module[0].weight.detach().clone()
-    classifier = ScarceClassifier(module=module, epochs=60, learning_rate=0.02).fit(X, labels)
+    classifier = ScarceClassifier(priors="uniform", module=module, epochs=60, learning_rate=0.02).fit(
+        X, labels
+    )
     assert classifier.score(X, y) > 0.9
     assert torch.equal(module[0].weight, before)
-    made = ScarceClassifier(module=lambda shape, q: nn.Linear(*shape, q), epochs=60, learning_rate=0.03)
+    made = ScarceClassifier(
+        priors="uniform", module=lambda shape, q: nn.Linear(*shape, q), epochs=60, learning_rate=0.03
+    )
     assert made.fit(X, labels).score(X, y) > 0.9
 
 
@@ -105,14 +125,40 @@ def test_own_method_instance(blobs):
         ScarceClassifier(method=make_method("scarce"), method_params={"form": "ht"}, **QUICK).fit(X, labels)
 
 
-def test_priors_given_by_name_by_array_and_from_answers(blobs):
+def test_priors_given_by_name_by_array_from_answers_and_estimated(blobs):
     X, y, labels = blobs
-    by_name = ScarceClassifier(priors={"cat": 0.2, "ant": 0.5, "bee": 0.3}, **QUICK).fit(X, labels)
-    assert by_name.priors_.tolist() == [0.5, 0.3, 0.2]
-    answered = ScarceClassifier(**QUICK).fit(X, ask(y, questions=2, seed=0))
+
+    def fitted(target, priors):
+        return ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, target)
+
+    assert fitted(labels, {"cat": 0.2, "ant": 0.5, "bee": 0.3}).priors_.tolist() == [0.5, 0.3, 0.2]
+    answered = fitted(ask(y, questions=2, seed=0), "estimate")
     assert answered.prior_estimate_.source == "answers"
     assert answered.priors_ == pytest.approx([1 / 3] * 3, abs=0.1)
-    assert ScarceClassifier(**QUICK).fit(X, labels).prior_estimate_.source == "uniform"
+    assert fitted(labels, "uniform").prior_estimate_.source == "uniform"
+    assert ScarceClassifier().get_params()["priors"] == "estimate"
+
+
+@pytest.mark.parametrize("priors", ["estimate", "best-bin", BestBin(scorer="linear"), Tice()])
+def test_unequal_priors_are_estimated(priors):
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 900, p=[0.15, 0.25, 0.6])
+    X = 4 * np.eye(3)[y] + rng.normal(size=(900, 3))
+    estimate = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, scar(y, c=0.5)).prior_estimate_
+    assert estimate.source == ("tice" if isinstance(priors, Tice) else "best-bin")
+    assert estimate.values == pytest.approx([0.15, 0.25, 0.6], abs=0.12 if isinstance(priors, Tice) else 0.04)
+
+
+def test_where_priors_cannot_be_estimated_equal_ones_are_taken_with_a_warning(blobs):
+    X, y, _ = blobs
+    few = ComplementaryLabels.from_lists(
+        [["bee"] if name == "ant" else ["ant"] for name in y], classes=["ant", "bee", "cat"]
+    )
+    with pytest.warns(PriorWarning, match=r"taken as equal: class cat is excluded by 0 of 300 examples"):
+        classifier = ScarceClassifier(**{**QUICK, "priors": "estimate"}).fit(X, few)
+    assert classifier.priors_.tolist() == [1 / 3] * 3
+    with pytest.raises(PriorError, match="class cat is excluded by 0 of 300 examples"):
+        ScarceClassifier(**{**QUICK, "priors": BestBin()}).fit(X, few)
 
 
 def test_yes_answers_help(digits):
@@ -128,6 +174,7 @@ def test_early_stopping_returns_to_the_best_epoch(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(
         module="linear",
+        priors="uniform",
         epochs=50,
         learning_rate=0.1,
         early_stopping=True,
@@ -143,10 +190,12 @@ def test_early_stopping_returns_to_the_best_epoch(blobs):
 
 def test_warm_start_goes_on_where_the_last_fit_ended(blobs):
     X, _, labels = blobs
-    classifier = ScarceClassifier(module="linear", epochs=1, learning_rate=0.01, warm_start=True)
+    classifier = ScarceClassifier(
+        priors="uniform", module="linear", epochs=1, learning_rate=0.01, warm_start=True
+    )
     losses = [classifier.fit(X, labels).history_["loss"][0] for _ in range(10)]
     assert losses[-1] < losses[0]
-    cold = ScarceClassifier(module="linear", epochs=1, learning_rate=0.01)
+    cold = ScarceClassifier(priors="uniform", module="linear", epochs=1, learning_rate=0.01)
     assert cold.fit(X, labels).history_["loss"] == cold.fit(X, labels).history_["loss"]
     with pytest.raises(MethodError, match="warm_start=True goes on with the same inputs and classes"):
         classifier.fit(X[:, :1], labels)
@@ -166,7 +215,7 @@ def test_checkpoint_is_taken_up_again(blobs, tmp_path):
 def test_recipe_by_name_by_value_and_overridden(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(
-        module="linear", recipe=Recipe(epochs=7, schedule="constant"), learning_rate=0.5
+        module="linear", priors="uniform", recipe=Recipe(epochs=7, schedule="constant"), learning_rate=0.5
     )
     history = classifier.fit(X, labels).history_
     assert len(history) == 7
@@ -206,7 +255,7 @@ def spoiled(place, value):
 )
 def test_bad_features_are_named(blobs, X, message):
     with pytest.raises(ValueError, match=message):
-        ScarceClassifier(epochs=1).fit(X, blobs[2])
+        ScarceClassifier(priors="uniform", epochs=1).fit(X, blobs[2])
 
 
 @pytest.mark.parametrize(
@@ -229,13 +278,13 @@ def test_bad_features_are_named(blobs, X, message):
 def test_bad_settings_are_refused_with_the_fix(blobs, params, error, message):
     X, _, labels = blobs
     with pytest.raises(error, match=message):
-        ScarceClassifier(**{"epochs": 1, **params}).fit(X, labels)
+        ScarceClassifier(**{"priors": "uniform", "epochs": 1, **params}).fit(X, labels)
 
 
 def test_nothing_known(blobs):
     nothing = ComplementaryLabels.from_lists([[]] * 300, classes=3)
     with pytest.raises(MethodError, match="nothing that scarce could learn from"):
-        ScarceClassifier(epochs=1).fit(blobs[0], nothing)
+        ScarceClassifier(priors="uniform", epochs=1).fit(blobs[0], nothing)
 
 
 def test_one_class_in_ordinary_mode(blobs):
@@ -250,7 +299,7 @@ def test_wrong_width_at_predict(blobs, digits):
     with pytest.raises(ValueError, match="X has 1 features, but ScarceClassifier is expecting 2"):
         classifier.predict(X[:, :1])
     images, y = digits
-    seen = ScarceClassifier(epochs=1).fit(images, uniform(y, seed=0))
+    seen = ScarceClassifier(priors="uniform", epochs=1).fit(images, uniform(y, seed=0))
     with pytest.raises(ValueError, match=r"inputs of shape \(8, 7\), but the model was fitted on \(8, 8\)"):
         seen.predict(images[:, :, :7])
 
@@ -324,7 +373,7 @@ def test_settings_of_a_wrong_kind_are_refused_in_our_own_words(blobs, settings, 
 def test_images_without_pixels_are_refused():
     labels = ComplementaryLabels.from_single([0, 1], classes=[0, 1])
     with pytest.raises(ScarceError, match=r"shape \(2, 0, 8\)"):
-        ScarceClassifier("scarce", epochs=1).fit(np.zeros((2, 0, 8)), labels)
+        ScarceClassifier("scarce", priors="uniform", epochs=1).fit(np.zeros((2, 0, 8)), labels)
 
 
 def test_half_precision_and_tensors_with_gradients_are_features_like_others(blobs):
@@ -338,8 +387,8 @@ def test_images_must_come_as_they_came_to_fit(digits):
     images, y = digits
     labels = uniform(y, seed=0)
     as_bytes = (images * 255).astype(np.uint8)
-    on_bytes = ScarceClassifier(epochs=1).fit(as_bytes, labels)
-    on_floats = ScarceClassifier(epochs=1).fit(images, labels)
+    on_bytes = ScarceClassifier(priors="uniform", epochs=1).fit(as_bytes, labels)
+    on_floats = ScarceClassifier(priors="uniform", epochs=1).fit(images, labels)
     with pytest.raises(FeatureError, match=r"fitted on images of bytes.* up to 255: pass them as uint8"):
         on_bytes.predict(as_bytes.astype(float))
     with pytest.raises(FeatureError, match="fitted on images of floats and these are bytes"):
@@ -351,18 +400,18 @@ def test_augmentation_is_a_setting_of_its_own(digits):
     images, y = digits
     labels = uniform(y, seed=0)
     plain, moved = (
-        ScarceClassifier(epochs=1, augmentation=names).fit(images, labels)
+        ScarceClassifier(priors="uniform", epochs=1, augmentation=names).fit(images, labels)
         for names in (None, ["crop", "flip"])
     )
     assert not torch.equal(plain.logits(images), moved.logits(images))
     with pytest.raises(MethodError, match="augmentation 'spin' is unknown"):
-        ScarceClassifier(epochs=1, augmentation=("spin",)).fit(images, labels)
+        ScarceClassifier(priors="uniform", epochs=1, augmentation=("spin",)).fit(images, labels)
 
 
 def test_masked_values_are_not_trained_on(blobs):
     X, _, labels = blobs
     with pytest.raises(FeatureError, match="masked array"):
-        ScarceClassifier(epochs=1).fit(np.ma.masked_greater(X, 3), labels)
+        ScarceClassifier(priors="uniform", epochs=1).fit(np.ma.masked_greater(X, 3), labels)
 
 
 def test_a_device_that_is_not_there(blobs):
@@ -370,4 +419,4 @@ def test_a_device_that_is_not_there(blobs):
     with pytest.raises(
         MethodError, match=r"device='bogus' cannot be used: .*; try device='cpu' \(--device\)"
     ):
-        ScarceClassifier(epochs=1, device="bogus").fit(X, labels)
+        ScarceClassifier(priors="uniform", epochs=1, device="bogus").fit(X, labels)

@@ -8,7 +8,9 @@ from scarce.testing import complementary_estimator_checks, method_checks
 
 ESTIMATORS = [
     ScarceClassifier(module="linear", epochs=60, learning_rate=0.02),
-    ScarceClassifier(epochs=100, early_stopping=True, validation_fraction=0.3, patience=100),
+    ScarceClassifier(
+        priors="uniform", epochs=100, early_stopping=True, validation_fraction=0.3, patience=100
+    ),
 ]
 
 

@@ -37,27 +37,12 @@ LEARNERS = {
     "pulearn-bagging-forest": (BaggingPuClassifier(FOREST, n_estimators=2), {}),
     "pulearn-nnpu": (NNPUClassifier(prior=0.5, max_iter=200, learning_rate=0.2), {"unlabelled": "all"}),
 }
-# In this check no example of one class has a label, which is not SCAR; the test below keeps to SCAR.
-CHECKS = [named for named in complementary_estimator_checks() if named[0] != "check_any_number_of_labels"]
-
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize(("name", "check"), CHECKS)
+@pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
 def test_contract(name, check, learner):
     estimator, params = LEARNERS[learner]
     check(MetaComplementaryClassifier(estimator, priors="uniform", **params))
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_rows_with_none_one_and_all_other_classes_excluded(learner):
-    X, y, labels = three_blobs()
-    excluded, kind = labels.indicator(), np.arange(len(y)) // 3 % 3  # of every class a third each
-    excluded[kind == 0] = False
-    excluded[kind == 1] = y[kind == 1, None] != labels.classes
-    estimator, params = LEARNERS[learner]
-    classifier = MetaComplementaryClassifier(estimator, priors="uniform", **params)
-    fitted = classifier.fit(X, ComplementaryLabels.from_indicator(excluded, labels.classes))
-    assert fitted.score(X, y) > 0.95
 
 
 @pytest.fixture(scope="module")

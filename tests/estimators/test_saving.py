@@ -15,7 +15,7 @@ from scarce.errors import FileError, MethodError
 from scarce.simulate import ask
 from scarce.testing import three_blobs
 
-QUICK = {"module": "linear", "epochs": 20, "learning_rate": 0.03}
+QUICK = {"module": "linear", "priors": "uniform", "epochs": 20, "learning_rate": 0.03}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_classes_keep_their_type(blobs, tmp_path):
     X, y, _ = blobs
     numbers = np.unique(y, return_inverse=True)[1]
     for name, target in {"text": y, "numbers": numbers, "objects": y.astype(object)}.items():
-        before = ScarceClassifier(labels="ordinary", **QUICK).fit(X, target)
+        before = ScarceClassifier(labels="ordinary", **{**QUICK, "priors": "estimate"}).fit(X, target)
         before.save(tmp_path / name)
         assert scarce.load(tmp_path / name).predict(X).tolist() == before.predict(X).tolist()
 
@@ -81,7 +81,7 @@ def test_what_was_believed_of_training_examples_is_not_saved(blobs, tmp_path):
 
 def test_own_module_must_be_handed_back(blobs, tmp_path):
     X, _, labels = blobs
-    before = ScarceClassifier(module=nn.Linear(2, 3), epochs=20).fit(X, labels)
+    before = ScarceClassifier(module=nn.Linear(2, 3), priors="uniform", epochs=20).fit(X, labels)
     before.save(tmp_path / "model")
     with pytest.raises(MethodError, match=r"pass it: scarce.load\(folder, module=...\)"):
         scarce.load(tmp_path / "model")

@@ -84,7 +84,7 @@ def test_grid_search_on_complementary_labels_alone(form):
     X, y, labels = three_blobs()
     target = {"labels": labels, "indicator": labels.indicator(dtype=int), "csr": labels.to_csr()}[form]
     search = GridSearchCV(
-        ScarceClassifier(module="linear", epochs=30), {"learning_rate": [1e-6, 0.03]}, cv=3,
+        ScarceClassifier(module="linear", priors="uniform", epochs=30), {"learning_rate": [1e-6, 0.03]}, cv=3,
         scoring=make_complementary_scorer(),
     )  # fmt: skip
     search.fit(X, target)
@@ -95,7 +95,7 @@ def test_grid_search_on_complementary_labels_alone(form):
 
 def test_cross_validation_without_a_scorer_uses_the_label_free_accuracy():
     X, _, labels = three_blobs()
-    classifier = ScarceClassifier(module="linear", epochs=60, learning_rate=0.03)
+    classifier = ScarceClassifier(module="linear", priors="uniform", epochs=60, learning_rate=0.03)
     scores = cross_val_score(classifier, X, labels, cv=KFold(3))
     by_hand = [clone(classifier).fit(X[a], labels[a]).score(X[b], labels[b]) for a, b in KFold(3).split(X)]
     assert scores.tolist() == by_hand
@@ -104,7 +104,9 @@ def test_cross_validation_without_a_scorer_uses_the_label_free_accuracy():
 def test_pipeline_and_split():
     X, y, labels = three_blobs()
     X_train, X_test, labels_train, labels_test, _, y_test = train_test_split(X, labels, y, random_state=0)
-    model = make_pipeline(MinMaxScaler(), ScarceClassifier(module="linear", epochs=60, learning_rate=0.03))
+    model = make_pipeline(
+        MinMaxScaler(), ScarceClassifier(module="linear", priors="uniform", epochs=60, learning_rate=0.03)
+    )
     model.fit(X_train, labels_train)
     assert model.score(X_test, y_test) > 0.9
     assert make_complementary_scorer()(model, X_test, labels_test) == pytest.approx(

@@ -31,7 +31,9 @@ FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
 def classifier(epochs=15, **settings):
-    return ScarceClassifier(module="linear", epochs=epochs, learning_rate=0.1, **settings)
+    return ScarceClassifier(
+        **{"module": "linear", "priors": "uniform", "epochs": epochs, "learning_rate": 0.1, **settings}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ MakeModel = Callable[[int], nn.Module]
 """Makes a network from a seed."""
 
 _FEWEST = 10  # rows on either side of a class
-_FAR, _SAMPLING_ERRORS = 0.15, 3.0  # how far the raw estimates may sum from one, beside chance
+_FAR, _SAMPLING_ERRORS = 0.25, 3.0  # how far the raw estimates may sum from one, beside chance
 _COVERAGE = (0.025, 0.975)
 
 

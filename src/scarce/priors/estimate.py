@@ -1,6 +1,6 @@
 """Class priors with their uncertainty and their origin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +51,25 @@ class PriorEstimate:
         """Sum of the raw estimates: far from one, something is wrong with the labels or the assumptions."""
         return float(self.raw.sum())
 
-    def by_class(self) -> dict[Any, float] | FloatArray:
+    def by_class(self) -> Any:
         """Return the priors by class name, or in order where there are no names."""
-        values = self.values
         return (
-            values if self.classes is None else dict(zip(self.classes.tolist(), values.tolist(), strict=True))
+            self.values
+            if self.classes is None
+            else dict(zip(self.classes.tolist(), self.values.tolist(), strict=True))
         )
+
+    def arranged(self, classes: NDArray[Any]) -> "PriorEstimate":
+        """Return the same estimate with its classes, compared by name, in another order."""
+        if self.classes is None:
+            return replace(self, classes=classes)
+        places = {str(name): place for place, name in enumerate(self.classes)}
+        order = [places[str(name)] for name in classes]
+        moved = {
+            name: None if getattr(self, name) is None else getattr(self, name)[order]
+            for name in ("values", "raw", "low", "high")
+        }
+        return replace(self, **moved, classes=classes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""

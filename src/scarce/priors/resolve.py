@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,8 @@ def resolve_priors(
     elif isinstance(priors, PriorEstimator):
         found = _run(priors, estimate)
     elif isinstance(priors, PriorEstimate):
-        found = replace(priors, values=_given(priors.by_class(), labels), classes=labels.classes)
+        _given(priors.by_class(), labels)  # refuses other classes
+        found = priors.arranged(labels.classes)
     else:
         values = _given(priors, labels)
         found = PriorEstimate(values / values.sum(), "given", values, classes=labels.classes)

@@ -42,7 +42,7 @@ def short(recipe: Recipe, n_rows: int) -> Recipe:
     """
     batch_size = min(recipe.batch_size, max(_SMALLEST_BATCH, n_rows // _STEPS_PER_EPOCH))
     enough = math.ceil(_FEWEST_STEPS / math.ceil(n_rows / batch_size))
-    return replace(recipe, batch_size=batch_size, epochs=min(recipe.epochs, max(_EPOCHS, enough)))
+    return replace(recipe, batch_size=batch_size, epochs=max(min(recipe.epochs, _EPOCHS), enough))
 
 
 @dataclass(frozen=True, kw_only=True)

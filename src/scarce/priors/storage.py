@@ -65,4 +65,6 @@ def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
         name: None if stored[name] is None else np.array(stored[name])
         for name in ("values", "raw", "low", "high", "classes")
     }
+    if any(array is not None and array.shape != (len(stored["values"]),) for array in arrays.values()):
+        raise ValueError("expected as many numbers as classes")
     return PriorEstimate(source=stored["source"], **arrays)  # type: ignore[arg-type]

@@ -1,0 +1,167 @@
+"""Which differences between repeated runs mean something: means, paired tests, and what is printed in bold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from scipy.stats import t as student
+
+from scarce.errors import MethodError
+
+__all__ = ["LEVEL", "Summary", "Test", "best", "can_differ", "holm", "paired_p", "summarise"]
+
+Test = Literal["t", "wilcoxon"]
+LEVEL = 0.05
+_DECIMALS = 12  # of accuracies in [0, 1]; smaller differences are rounding, not results
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard deviation (n − 1 in the denominator, none for a single run) of n runs."""
+
+    mean: float
+    std: float | None
+    n: int
+
+
+def summarise(values: Sequence[float]) -> Summary:
+    """Return mean and standard deviation of one run or more.
+
+    Examples
+    --------
+    >>> summarise([0.5, 0.75, 1.0])
+    Summary(mean=0.75, std=0.25, n=3)
+    >>> summarise([0.5])
+    Summary(mean=0.5, std=None, n=1)
+    """
+    std = round(float(np.std(values, ddof=1)), _DECIMALS) if len(values) > 1 else None
+    return Summary(float(np.mean(values)), std, len(values))
+
+
+def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test = "t") -> float | None:
+    """Return the two-sided p-value of the paired differences over the seeds that both have; with fewer than two, none.
+
+    The t-test takes the differences d as normal: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The
+    Wilcoxon test takes them as symmetric only, and gives every way of signing their ranks the same chance: its
+    p-value is exact, with ties as well; seeds without a difference are left out.
+
+    Parameters
+    ----------
+    first, second : mapping
+        From seed to accuracy.
+    test : {"t", "wilcoxon"}
+
+    Examples
+    --------
+    >>> a, b = {0: 0.9, 1: 0.8, 2: 0.7}, {0: 0.8, 1: 0.6, 2: 0.4, 3: 0.1}
+    >>> round(paired_p(a, b), 4), paired_p(a, b, "wilcoxon")
+    (0.0742, 0.25)
+    >>> paired_p({0: 0.9}, {0: 0.8}) is None
+    True
+    """
+    if test not in ("t", "wilcoxon"):
+        raise MethodError(f"test={test!r} is unknown; expected 't' or 'wilcoxon'.")
+    seeds = sorted(first.keys() & second.keys())
+    if len(seeds) < 2:
+        return None
+    differences = np.round([first[seed] - second[seed] for seed in seeds], _DECIMALS)
+    if not differences.any():
+        return 1.0
+    return _t_test(differences) if test == "t" else _signed_ranks(differences)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values that allow for their number (Holm's step-down), in the order given.
+
+    The i-th smallest of m becomes the largest of (m − j + 1) p_(j) over j ≤ i, at most 1.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.02])
+    [0.03, 0.04, 0.04]
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = len(p_values) - np.arange(len(p_values))
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps * np.asarray(p_values, float)[order]))
+    return [float(value) for value in adjusted]
+
+
+def best(
+    column: Sequence[Mapping[int, float]], test: Test = "t", *, correct: bool = False
+) -> tuple[bool, ...]:
+    """Tell which cells of a column are best: the highest mean, and all that are not significantly worse at 0.05.
+
+    A cell that shares fewer than two seeds with the best cannot be tested; it counts as best only with the same mean.
+
+    Parameters
+    ----------
+    column : sequence of mappings
+        For every row, from seed to accuracy; empty where there is no result.
+    test : {"t", "wilcoxon"}
+    correct : bool
+        Correct the p-values of the column for their number, by Holm's method.
+
+    Examples
+    --------
+    >>> best([{0: 0.9, 1: 0.8, 2: 0.85}, {0: 0.9, 1: 0.79, 2: 0.86}, {0: 0.4, 1: 0.3, 2: 0.35}, {}])
+    (True, True, False, False)
+    """
+    means = {row: round(float(np.mean(list(cell.values()))), _DECIMALS) for row, cell in enumerate(column) if cell}
+    if not means:
+        return (False,) * len(column)
+    top = max(means, key=lambda row: means[row])
+    tested = {}
+    for row in means:
+        p = None if means[row] == means[top] else paired_p(column[top], column[row], test)
+        if p is not None:
+            tested[row] = p
+    if correct:
+        tested = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return tuple(
+        row in means
+        and (
+            means[row] == means[top]
+            or (row in tested and not (tested[row] < LEVEL and _is_worse(column[row], column[top])))
+        )
+        for row in range(len(column))
+    )
+
+
+def can_differ(n: int, test: Test) -> bool:
+    """Tell whether the test can find any difference between n pairs: Wilcoxon's needs six, the t-test two.
+
+    Examples
+    --------
+    >>> can_differ(5, "wilcoxon"), can_differ(5, "t")
+    (False, True)
+    """
+    return n > 1 and (test == "t" or 2 * 0.5**n < LEVEL)
+
+
+def _is_worse(cell: Mapping[int, float], other: Mapping[int, float]) -> bool:
+    """On the seeds that were compared: with trials missing, the higher mean need not have won there."""
+    seeds = cell.keys() & other.keys()
+    return sum(cell[seed] - other[seed] for seed in seeds) < 0
+
+
+def _t_test(differences: NDArray[np.float64]) -> float:
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    if error < 10.0**-_DECIMALS:
+        return 0.0  # the same difference every time: the limit of ever smaller spread
+    return float(2 * student.sf(abs(differences.mean()) / error, len(differences) - 1))
+
+
+def _signed_ranks(differences: NDArray[np.float64]) -> float:
+    differences = differences[differences != 0]
+    # Twice the ranks, so that the half ranks of ties are whole numbers, which can index the sums.
+    ranks = (2 * rankdata(np.abs(differences))).astype(int)
+    chances = np.ones(1)  # chances[s]: of the positive ranks summing to s
+    for rank in ranks:
+        none = np.zeros(rank)
+        chances = (np.concatenate([chances, none]) + np.concatenate([none, chances])) / 2
+    observed = int(ranks[differences > 0].sum())
+    return float(min(1.0, 2 * min(chances[: observed + 1].sum(), chances[observed:].sum())))
