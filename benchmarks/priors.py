@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from store import collect, write
 
 from scarce.bench.paper import paper_priors
 from scarce.datasets import load_mnist_like
@@ -22,6 +21,7 @@ from scarce.figures import draw_priors, figure_svg, new_axes
 from scarce.priors import BestBin
 from scarce.simulate import scar
 from scarce.training import ANNEALED, Recipe
+from store import collect, write
 
 UNEQUAL_PRIORS = np.array([0.03, 0.05, 0.06, 0.08, 0.09, 0.10, 0.10, 0.11, 0.13, 0.25])
 UNEQUAL_RATES = np.linspace(0.2, 0.6, 10)

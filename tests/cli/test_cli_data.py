@@ -47,7 +47,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows(out: str) -> list[list[str]]:
-    return [line.split() for line in out.splitlines()]
+    """The cells of a table; a long folder that goes on in the next line is put together again."""
+    found: list[list[str]] = []
+    for line in out.splitlines():
+        if line.startswith(" "):
+            found[-1][-1] += line.strip()
+        else:
+            found.append(line.split())
+    return found
 
 
 @pytest.mark.usefixtures("home")

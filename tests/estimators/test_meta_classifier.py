@@ -38,6 +38,7 @@ LEARNERS = {
     "pulearn-nnpu": (NNPUClassifier(prior=0.5, max_iter=200, learning_rate=0.2), {"unlabelled": "all"}),
 }
 
+
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
 def test_contract(name, check, learner):

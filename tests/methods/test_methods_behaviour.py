@@ -133,7 +133,9 @@ def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything():
 @pytest.mark.parametrize("name", NEED_A_MATRIX)
 def test_classifiers_with_a_matrix_give_probabilities(name):
     X, _, labels = three_blobs(30)
-    fitted = ScarceClassifier(name, module="linear", priors="uniform", epochs=2, transition="uniform").fit(X, labels)
+    fitted = ScarceClassifier(name, module="linear", priors="uniform", epochs=2, transition="uniform").fit(
+        X, labels
+    )
     np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1, rtol=1e-6)
     assert fitted.decision_function(X).shape == (30, 3)
 

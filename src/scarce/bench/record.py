@@ -122,7 +122,9 @@ class TrialRecord:
     def save(self, path: Path) -> None:
         """Write the record; the file is either whole or not there."""
         with written_aside(path, force=True) as aside:
-            aside.write_text(json.dumps(_finite(self.to_dict()), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            aside.write_text(
+                json.dumps(_finite(self.to_dict()), indent=1, allow_nan=False) + "\n", encoding="utf-8"
+            )
 
     @classmethod
     def load(cls, path: Path) -> "TrialRecord":

@@ -15,7 +15,7 @@ __all__ = ["LEVEL", "Summary", "Test", "best", "can_differ", "holm", "paired_p",
 
 Test = Literal["t", "wilcoxon"]
 LEVEL = 0.05
-_DECIMALS = 12  # of accuracies in [0, 1]; smaller differences are rounding, not results
+_DECIMALS = 12  # smaller differences of accuracies are rounding, not results
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def summarise(values: Sequence[float]) -> Summary:
     Summary(mean=0.5, std=None, n=1)
     """
     std = round(float(np.std(values, ddof=1)), _DECIMALS) if len(values) > 1 else None
-    return Summary(float(np.mean(values)), std, len(values))
+    return Summary(_mean(values), std, len(values))
 
 
 def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test = "t") -> float | None:
@@ -110,7 +110,7 @@ def best(
     >>> best([{0: 0.9, 1: 0.8, 2: 0.85}, {0: 0.9, 1: 0.79, 2: 0.86}, {0: 0.4, 1: 0.3, 2: 0.35}, {}])
     (True, True, False, False)
     """
-    means = {row: round(float(np.mean(list(cell.values()))), _DECIMALS) for row, cell in enumerate(column) if cell}
+    means = {row: _mean(list(cell.values())) for row, cell in enumerate(column) if cell}
     if not means:
         return (False,) * len(column)
     top = max(means, key=lambda row: means[row])
@@ -140,6 +140,10 @@ def can_differ(n: int, test: Test) -> bool:
     (False, True)
     """
     return n > 1 and (test == "t" or 2 * 0.5**n < LEVEL)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(float(np.mean(values)), _DECIMALS)
 
 
 def _is_worse(cell: Mapping[int, float], other: Mapping[int, float]) -> bool:

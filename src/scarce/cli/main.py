@@ -100,7 +100,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "±" shows "?" instead of failing
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    warnings.showwarning = _tell
+    with warnings.catch_warnings():
+        warnings.showwarning = _tell
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(arguments, prog_name="scarce", standalone_mode=False)
         sys.stdout.flush()

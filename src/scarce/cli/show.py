@@ -12,6 +12,7 @@ __all__ = ["print_table", "show_labels", "show_priors", "show_truth"]
 
 _WIDTH = 100
 _SHOWN = 20
+_NAME = 20
 _SOURCES = {
     "given": "as given",
     "uniform": "taken as equal; if you know better, pass --priors",
@@ -36,9 +37,18 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
     # Names are printed as they are: rich would read [bold] and :cat: as commands.
     console = Console(width=width, markup=False, emoji=False, highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    rows = list(rows)
     for place, column in enumerate(columns):
         is_number = place >= len(columns) - numbers
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+        # What a row is about stays in one piece, unless it is very long.
+        whole = min(max((len(row[0]) for row in rows), default=0), _NAME) if place == 0 else None
+        table.add_column(
+            column,
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold",
+            min_width=whole,
+        )
     for row in rows:
         table.add_row(*row)
     console.print(table)

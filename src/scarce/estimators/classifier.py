@@ -2,14 +2,13 @@
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
@@ -27,7 +26,6 @@ from scarce.methods.transition import resolve_transition
 from scarce.metrics import complementary_accuracy
 from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
 from scarce.priors.base import MakeModel
-from scarce.priors.scored import ScoredEstimator, short
 from scarce.training import (
     RECIPES,
     Callback,
@@ -191,7 +189,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         def make(seed: int) -> nn.Module:
             return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
 
-        estimate = self._priors(X, labels, make, recipe)
+        estimate = self._priors(X, labels, make)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
         callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
         history = train(
@@ -257,15 +255,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         labels = as_labels(y)
         return labels, labels.classes
 
-    def _priors(self, X: Any, labels: ComplementaryLabels, make: MakeModel, recipe: Recipe) -> PriorEstimate:
+    def _priors(self, X: Any, labels: ComplementaryLabels, make: MakeModel) -> PriorEstimate:
         if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:
-            if isinstance(estimator, ScoredEstimator) and estimator.recipe is None:
-                estimator = replace(estimator, recipe=short(recipe, labels.n_examples))
-            return estimator.estimate(X, labels, make_model=make, device=self.device, verbose=self.verbose)
+            # For tables the estimator's own network does, and in fewer steps than a linear one would need.
+            own = make if len(input_shape(X)) > 1 else None
+            return estimator.estimate(X, labels, make_model=own, device=self.device, verbose=self.verbose)
 
         return resolve_priors(self.priors, labels, estimate)
 

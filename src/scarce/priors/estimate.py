@@ -65,7 +65,7 @@ class PriorEstimate:
             return replace(self, classes=classes)
         places = {str(name): place for place, name in enumerate(self.classes)}
         order = [places[str(name)] for name in classes]
-        moved = {
+        moved: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[order]
             for name in ("values", "raw", "low", "high")
         }

@@ -22,27 +22,12 @@ from scarce.priors.scorer import classifier_scores, network_scores, splits
 from scarce.training import ANNEALED, Recipe
 from scarce.training.network import build_network
 
-__all__ = ["ScoredEstimator", "short"]
+__all__ = ["ScoredEstimator"]
 
 _EPOCHS, _FEWEST_STEPS = 10, 100
 _SMALLEST_BATCH, _STEPS_PER_EPOCH = 16, 8
 _MANY_ROWS, _MANY_EXCLUSIONS = 5000, 500  # from here on a fifth of the rows is enough to read a prior from
 _FOLDS = 5
-
-
-def short(recipe: Recipe, n_rows: int) -> Recipe:
-    """Return a recipe of as many steps as an estimate needs: at most 10 epochs, but for few rows as many as make 100 steps.
-
-    Batches are small enough for eight steps to an epoch, for the best epoch is looked for.
-
-    Examples
-    --------
-    >>> short(ANNEALED, 60_000).epochs
-    10
-    """
-    batch_size = min(recipe.batch_size, max(_SMALLEST_BATCH, n_rows // _STEPS_PER_EPOCH))
-    enough = math.ceil(_FEWEST_STEPS / math.ceil(n_rows / batch_size))
-    return replace(recipe, batch_size=batch_size, epochs=max(min(recipe.epochs, _EPOCHS), enough))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +109,12 @@ class ScoredEstimator(PriorEstimator):
         return build_network(self.module, X, n_classes, seed=seed)
 
     def _recipe(self, n_rows: int) -> Recipe:
-        return self.recipe or short(replace(ANNEALED, epochs=_FEWEST_STEPS, seed=self.seed), n_rows)
+        if self.recipe is not None:
+            return self.recipe
+        # An epoch of at least eight steps, for the best epoch is looked for.
+        batch_size = min(ANNEALED.batch_size, max(_SMALLEST_BATCH, n_rows // _STEPS_PER_EPOCH))
+        enough = math.ceil(_FEWEST_STEPS / math.ceil(n_rows / batch_size))
+        return replace(ANNEALED, batch_size=batch_size, epochs=max(_EPOCHS, enough), seed=self.seed)
 
     def _classifier(self) -> Any:
         if self.scorer == "linear":

@@ -1,0 +1,73 @@
+"""The same trials on many machines, by a Dask cluster that somebody has started."""
+
+from collections.abc import Iterator, Sequence
+
+from scarce.bench.plan import Trial
+from scarce.bench.run import Outcome, execute, failure
+from scarce.bench.store import Store
+from scarce.errors import FileError, ScarceError
+
+__all__ = ["run_on_cluster"]
+
+_RETRIES = 2
+_TIMEOUT = "20s"
+
+
+def run_on_cluster(
+    trials: Sequence[Trial], store: Store, data_dir: str | None, url: str, *, retry_failed: bool = False
+) -> Iterator[Outcome]:
+    """Run trials on the workers of a scheduler, and yield every outcome as it comes.
+
+    The store must be on a drive that all machines share under one path: the trial of a worker that dies goes on from its
+    checkpoint on another.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        What to run.
+    store : Store
+        Where records go.
+    data_dir : str or None
+        Where the workers look for data first.
+    url : str
+        Of the scheduler, such as ``tcp://host:8786``.
+    retry_failed : bool
+        Run trials although there is the record of a failure.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ModuleNotFoundError as error:
+        raise ScarceError(
+            f'--cluster needs {error.name}, which is not installed: pip install "scarce[dask]".'
+        ) from None
+    try:
+        client = Client(url, timeout=_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"no scheduler answers at {url} ({error}); start one with `dask scheduler`."
+        ) from None
+    with client:
+        options = {"retry_failed": retry_failed, "wait": True, "pure": False, "retries": _RETRIES}
+        futures = {
+            client.submit(execute, trial, str(store.path.resolve()), data_dir, **options): trial
+            for trial in trials
+        }
+        try:
+            for future in as_completed(futures):
+                yield _outcome_of(future, futures[future], store)
+        finally:
+            client.cancel(list(futures))
+
+
+def _outcome_of(future: object, trial: Trial, store: Store) -> Outcome:
+    error = future.exception()  # type: ignore[attr-defined]
+    if error is not None:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        failed = failure(trial, f"its worker could not run it: {reason}", store)
+        return Outcome(trial, "failed", failed.error)
+    if store.record(trial.key) is None:
+        raise FileError(
+            f"the workers of the cluster do not write to {store.path}; choose a --store on a drive that all machines share."
+        )
+    outcome: Outcome = future.result()  # type: ignore[attr-defined]
+    return outcome

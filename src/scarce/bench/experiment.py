@@ -1,0 +1,177 @@
+"""An experiment as a TOML file says it: which data, labels, methods and networks are to be compared, and how."""
+
+import tomllib
+from collections.abc import Callable
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from scarce.bench.grid import Corrupt, Grid, MethodEntry, Setting, Table, one_of
+from scarce.errors import FileError, MethodError
+from scarce.files import require_file
+from scarce.methods import available_methods, make_method
+from scarce.priors import PRIOR_ESTIMATORS
+
+__all__ = ["Experiment", "available_experiments", "load_experiment"]
+
+_TABLES: dict[str, type[Table]] = {"settings": Setting, "methods": MethodEntry, "priors": Corrupt}
+
+
+class Experiment(Table):
+    """What to run: one grid, or several where data sets need settings of their own.
+
+    Attributes
+    ----------
+    kind : {"accuracy", "priors"}
+        Whether classifiers are trained, or class priors estimated (the methods are then those of `scarce.priors`).
+    protocol : {"paper", "shortened"}
+        Whether it repeats what the paper did, or something quicker.
+    grids : tuple of Grid
+        In the file, keys of a grid stand at the top, and tables ``[[grid]]`` hold what differs.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str
+    protocol: Literal["paper", "shortened"]
+    description: str = ""
+    kind: Literal["accuracy", "priors"] = "accuracy"
+    grids: tuple[Grid, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread(cls, content: Any) -> Any:
+        if not isinstance(content, dict) or "grids" in content:
+            return content
+        shared = {name: value for name, value in content.items() if name in Grid.model_fields}
+        parts = content.get("grid", [{}])
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise ValueError("grid is no list of tables; write [[grid]] above each")
+        rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
+        return rest | {"grids": [shared | part for part in parts]}
+
+    @model_validator(mode="after")
+    def _methods_fit(self) -> "Experiment":
+        for grid in self.grids:
+            for entry in grid.methods:
+                if self.kind == "priors":
+                    one_of("estimator of priors", entry.method, PRIOR_ESTIMATORS)
+                    _made(PRIOR_ESTIMATORS[entry.method], entry)
+                    continue
+                one_of("method", entry.method, available_methods())
+                _made(partial(make_method, entry.method), entry)
+                if available_methods()[entry.method].needs_transition and grid.transition is None:
+                    raise ValueError(f"{entry.method} needs a transition matrix; add transition = 'uniform'")
+        return self
+
+    def changed(
+        self,
+        *,
+        epochs: int | None = None,
+        seeds: int | None = None,
+        recipe: Literal["paper", "annealed"] | None = None,
+    ) -> "Experiment":
+        """Return the experiment with other epochs, seeds or recipe; with another recipe it is no longer the paper's.
+
+        Parameters
+        ----------
+        epochs : int, optional
+            How long to train.
+        seeds : int, optional
+            How many seeds, from 0 on.
+        recipe : {"paper", "annealed"}, optional
+            This recipe, with the number of epochs it has.
+
+        Examples
+        --------
+        >>> load_experiment("paper-mnist").changed(epochs=20).protocol
+        'shortened'
+        """
+        changes: dict[str, Any] = {} if recipe is None else {"recipe": recipe, "epochs": None}
+        changes |= {} if epochs is None else {"epochs": epochs}
+        changes |= {} if seeds is None else {"seeds": tuple(range(seeds))}
+        grids = tuple(grid.model_copy(update=changes) for grid in self.grids)
+        same = all(old.make_recipe() == new.make_recipe() for old, new in zip(self.grids, grids, strict=True))
+        return self.model_copy(update={"grids": grids, "protocol": self.protocol if same else "shortened"})
+
+
+def available_experiments() -> dict[str, str]:
+    """Return the titles of the experiments that come with the library, by name.
+
+    Examples
+    --------
+    >>> available_experiments()["paper-mnist"]
+    'Table 2: MNIST'
+    """
+    folder = resources.files("scarce.bench") / "experiments"
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name
+    )
+    return {
+        file.name.removesuffix(".toml"): tomllib.loads(file.read_text("utf-8"))["title"] for file in files
+    }
+
+
+def load_experiment(name: str | Path) -> Experiment:
+    """Read an experiment: one that comes with the library, by name, or a TOML file.
+
+    Examples
+    --------
+    >>> load_experiment("quick-digits").protocol
+    'shortened'
+    >>> load_experiment("paper-minst")
+    Traceback (most recent call last):
+    scarce.errors.FileError: there is no experiment 'paper-minst'; name a .toml file, or choose one of ...
+    """
+    if str(name).endswith(".toml"):
+        path = require_file(name)
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(f"{path} cannot be read as text: {error}.") from error
+    elif str(name) in available_experiments():
+        text = (resources.files("scarce.bench") / "experiments" / f"{name}.toml").read_text("utf-8")
+    else:
+        raise FileError(
+            f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
+        )
+    try:
+        return Experiment.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"{name} is no TOML file: {error}.") from None
+    except ValidationError as error:
+        raise FileError(f"{name}: {_in_words(error)}.") from None
+
+
+def _made(make: Callable[..., object], entry: MethodEntry) -> None:
+    """Refuse parameters that the method does not take, before anything is run."""
+    try:
+        make(**entry.params)
+    except (MethodError, TypeError) as error:
+        raise ValueError(f"methods: {entry.label}: {error}") from None
+
+
+def _in_words(error: ValidationError) -> str:
+    """Return the first mistake in one line: where it is, what it is, and what would be right."""
+    first = error.errors()[0]
+    places = list(first["loc"])
+    if places[:1] == ["grids"]:
+        places = places[2:]  # nor has the file a number for the grid
+    places = [place for place in places if place not in ("a name", "a table")]  # kinds of priors
+    field = ".".join(map(str, places))
+    if first["type"] == "extra_forbidden":
+        table = _TABLES.get(str(places[0])) if len(places) > 1 else None
+        known = (
+            table.model_fields
+            if table
+            else sorted({*Experiment.model_fields, *Grid.model_fields} - {"grids"})
+        )
+        return f"there is no field {field}; expected {', '.join(known)}"
+    if first["type"] == "missing":
+        return f"the field {field} is missing; add it"
+    message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
+    if first["type"] != "value_error":
+        message = f"{message[:1].lower()}{message[1:]}, got {first['input']!r}"
+    return f"{field}: {message}" if field else message

@@ -1,0 +1,171 @@
+"""The parts of an experiment: how labels come about, which methods are compared, and what is crossed with what."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
+
+from scarce.datasets import available_datasets
+from scarce.datasets.registry import facts_of
+from scarce.models import MODELS
+from scarce.simulate import PROCESSES
+from scarce.training import RECIPES, Recipe
+
+__all__ = ["OWN_LABELS", "Corrupt", "Grid", "MethodEntry", "Setting", "Table", "one_of"]
+
+OWN_LABELS = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
+"""Data sets with labels by people, and whose way of labelling it is (`scarce.simulate.human`)."""
+
+_HUMAN = "human"
+
+
+class Table(BaseModel):
+    """A table of a TOML file, in which every key must be known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Setting(Table):
+    """How labels come about: a process of `scarce.simulate`, or, without one, the labels that the data set has."""
+
+    name: str
+    process: str | None = None
+    params: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"name": value, "process": None if value == _HUMAN else value}
+        if isinstance(value, dict) and "process" not in value:
+            raise ValueError(
+                "a setting in braces needs a process, such as {name='few', process='scar', params={c=0.1}}"
+            )
+        return value
+
+    @field_validator("process")
+    @classmethod
+    def _known(cls, process: str | None) -> str | None:
+        return one_of("setting", process, PROCESSES) if process else None
+
+
+class MethodEntry(Table):
+    """A row of the table: a method with its parameters, and what to call it."""
+
+    label: str
+    method: str
+    params: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"label": value, "method": value}
+        return {"label": value.get("method"), **value} if isinstance(value, dict) else value
+
+
+class Corrupt(Table):
+    """The true priors, made wrong by factors of this standard deviation (`scarce.priors.corrupt`)."""
+
+    corrupt: float = Field(ge=0)
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_seeds(value: Any) -> Any:
+    return list(range(value)) if type(value) is int else value
+
+
+def one_of(what: str, name: str, known: Iterable[str]) -> str:
+    """Return a name that is known, or say which are."""
+    if name not in known:
+        raise ValueError(f"there is no {what} {name!r}; choose one of {', '.join(known)}")
+    return name
+
+
+# Told apart by their kind, so that a message is about the one that was meant.
+Priors = Annotated[
+    Annotated[Literal["true", "uniform", "estimate"], Tag("a name")] | Annotated[Corrupt, Tag("a table")],
+    Discriminator(lambda value: "a name" if isinstance(value, str) else "a table"),
+]
+Seed = Annotated[int, Field(ge=0, strict=True)]
+
+
+class Grid(Table):
+    """Everything crossed with everything: data × settings × methods × models × priors × seeds, with one recipe."""
+
+    data: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    settings: Annotated[tuple[Setting, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    methods: Annotated[tuple[MethodEntry, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    models: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    seeds: Annotated[tuple[Seed, ...], BeforeValidator(_as_seeds), Field(min_length=1)] = (0, 1, 2, 3, 4)
+    recipe: Literal["paper", "annealed"] = "paper"
+    epochs: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    weight_decay: float | None = None
+    augmentation: tuple[str, ...] = ()
+    n_train: Annotated[int, Field(ge=1)] | None = None
+    priors: Annotated[tuple[Priors, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("true",)
+    transition: Literal["uniform"] | None = None
+
+    @field_validator("data")
+    @classmethod
+    def _known_data(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(one_of("data set", name, available_datasets()) for name in names)
+
+    @field_validator("models")
+    @classmethod
+    def _known_models(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(one_of("model", name, MODELS) for name in names)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Grid":
+        named = {
+            "data": self.data,
+            "models": self.models,
+            "seeds": self.seeds,
+            "settings": [setting.name for setting in self.settings],
+            "methods": [entry.label for entry in self.methods],
+        }
+        for axis, names in named.items():
+            twice = next((name for name in names if list(names).count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(
+                    f"{axis} names {twice!r} twice; leave one out, or give it another name or label"
+                )
+        for name in self.data:
+            if any(setting.process is None for setting in self.settings) and name not in OWN_LABELS:
+                raise ValueError(
+                    f"settings: {name} has no labels by people; leave out 'human', or choose data of {', '.join(OWN_LABELS)}"
+                )
+            if self.n_train is not None and self.n_train > facts_of(name).n_train:
+                raise ValueError(
+                    f"n_train is {self.n_train}, but {name} has {facts_of(name).n_train} training images"
+                )
+        self.make_recipe()
+        return self
+
+    def make_recipe(self) -> Recipe:
+        """Return the recipe with what the file changes in it; its seed is that of the trial.
+
+        Examples
+        --------
+        >>> Grid(data="digits", settings="uniform", methods="scarce", models="mlp", epochs=3).make_recipe().epochs
+        3
+        """
+        names = ("epochs", "batch_size", "learning_rate", "weight_decay")
+        changes = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return replace(RECIPES[self.recipe], augmentation=self.augmentation, **changes)

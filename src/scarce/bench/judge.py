@@ -1,0 +1,72 @@
+"""What a trial measures after every epoch: the true accuracy, and what could be known without true labels."""
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.labels import ComplementaryLabels
+from scarce.metrics import (
+    approximated_accuracy,
+    complementary_accuracy,
+    complementary_risk,
+    covering_rate,
+    scel,
+)
+from scarce.simulate import uniform_transition
+from scarce.training import Callback, Run, predict_logits
+
+__all__ = ["CRITERIA", "Judge"]
+
+CRITERIA = ("scar_accuracy", "scar_risk", "covering_rate", "approximated_accuracy", "scel")
+"""Criteria that need no true label; of ``scar_risk`` and ``scel`` the lowest is best, of the others the highest."""
+
+
+class Judge(Callback):
+    """Records accuracy and criteria of the test images, from one pass over them.
+
+    ``scel`` takes the labels as uniform, since no other matrix would be known.
+
+    Parameters
+    ----------
+    X, y : arrays
+        Test images and their true classes.
+    labels : ComplementaryLabels
+        What the test images are not.
+    priors : array of shape (q,)
+        π, as the training uses it.
+    started : float
+        When the trial began, by ``time.perf_counter``: the first epoch also answers for the time before it.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        labels: ComplementaryLabels,
+        priors: NDArray[np.float64],
+        started: float,
+    ) -> None:
+        self.X, self.y, self.labels, self.priors = X, y, labels, priors
+        self.transition = uniform_transition(labels.n_classes)
+        self.last = started
+
+    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+        """Measure."""
+        logits = predict_logits(run.model, self.X)
+        scores = run.method.scores(logits)
+        probabilities = run.method.probabilities(logits.double()).numpy()
+        predicted = scores.argmax(dim=1).numpy()
+        record["test_accuracy"] = float((predicted == self.y).mean())
+        labels, priors = self.labels, self.priors
+        values = (
+            complementary_accuracy(predicted, labels, priors).value,
+            complementary_risk(scores, labels, priors),
+            covering_rate(predicted, labels),
+            approximated_accuracy(probabilities, labels),
+            scel(probabilities, labels, self.transition),
+        )
+        record.update(zip(CRITERIA, values, strict=True))
+        now = time.perf_counter()
+        record["session_seconds"], self.last = now - self.last, now

@@ -1,0 +1,302 @@
+"""What a report says, in words and rows of text, whatever it will look like."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from scarce.bench.record import LAST_EPOCHS, TrialRecord
+from scarce.bench.selection import criteria, epoch_choices, method_choices
+from scarce.bench.statistics import LEVEL, Test, can_differ
+from scarce.bench.study import Study
+from scarce.bench.tables import PAPER_RUNS, Cell, Table, make_prior_tables, make_tables
+
+__all__ = ["Report", "Sheet", "agreement", "difference_text", "make_report", "mean_text"]
+
+_TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of plain words: its first `words` columns are text, the others numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a report shows, apart from its figures."""
+
+    title: str
+    is_shortened: bool
+    protocol: tuple[str, ...]
+    """Sentences: how the numbers came about, and how to read them."""
+    tables: tuple[Table, ...]
+    sheets: tuple[Sheet, ...]
+    versions: tuple[str, ...]
+    command: str
+
+
+def make_report(study: Study, command: str, test: Test = "t", *, correct: bool = False) -> Report:
+    """Return the content of the report about a study.
+
+    Parameters
+    ----------
+    study : Study
+    command : str
+        What to type to run it again.
+    test, correct
+        How to tell the best, see `scarce.bench.statistics.best`.
+
+    Examples
+    --------
+    >>> from scarce.bench.study import Slot
+    >>> report = make_report(Study("mine", "Mine", "shortened", {Slot("mnist", "uniform", "mlp", "SCARCE", 0): None}),
+    ...                      "scarce bench run mine")
+    >>> report.protocol[-1]
+    '0 of 1 trials are done; 1 has not been run.'
+    """
+    estimates_priors = study.kind == "priors"
+    tables = make_prior_tables(study) if estimates_priors else make_tables(study, test, correct=correct)
+    sheets = [_failures(study), _epochs(study), _methods(study), _costs(study)]
+    return Report(
+        title=study.title,
+        is_shortened=study.protocol == "shortened",
+        protocol=(
+            *_how_it_was_run(study),
+            *(() if estimates_priors else _how_the_best_is_told(tables, test, correct)),
+            *_how_the_paper_is_compared(study, tables),
+            _progress(study),
+        ),
+        tables=tuple(tables),
+        sheets=tuple(sheet for sheet in sheets if sheet.rows),
+        versions=_versions(study.records.values()),
+        command=command,
+    )
+
+
+def mean_text(mean: float, std: float | None) -> str:
+    """Return a mean and its standard deviation as the paper prints them.
+
+    Examples
+    --------
+    >>> mean_text(91.274, 0.2), mean_text(91.274, None)
+    ('91.27 ± 0.20', '91.27')
+    """
+    return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
+
+
+def difference_text(cell: Cell) -> str:
+    """Return ours less the paper's, and whether that lies within two standard errors, where this can be told.
+
+    Examples
+    --------
+    >>> from scarce.bench.paper import PaperCell
+    >>> difference_text(Cell({0: 91.0, 1: 90.0}, paper=PaperCell(90.4, 0.5, False)))
+    '+0.10 within'
+    """
+    if cell.difference is None:
+        return ""
+    # Zero has no sign: −0.001 is no less than the paper's.
+    sign = f"{round(cell.difference, 2) + 0.0:+.2f}".replace("-", "−").replace("+0.00", "0.00")
+    return sign if cell.agrees is None else f"{sign} {'within' if cell.agrees else 'beyond'}"
+
+
+def trouble_text(cell: Cell) -> str:
+    """Return how many trials of a cell have no result.
+
+    Examples
+    --------
+    >>> trouble_text(Cell({}, failed=(0, 2), missing=(1,)))
+    '2 failed, 1 missing'
+    """
+    counts = {"failed": len(cell.failed), "missing": len(cell.missing)}
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+
+
+def agreement(tables: Iterable[Table]) -> tuple[int, int]:
+    """Return how many cells lie within two standard errors of the paper's number, and how many could be compared."""
+    told = [cell.agrees for table in tables for cell in table.cells.values() if cell.agrees is not None]
+    return sum(told), len(told)
+
+
+def _how_it_was_run(study: Study) -> list[str]:
+    seeds = sorted({slot.seed for slot in study.planned})
+    recipes = dict.fromkeys(
+        _recipe(record) for record in study.records.values() if "recipe" in record.identity
+    )
+    sizes = dict.fromkeys(
+        f"{record.data}: {int(record.identity['n_train']):,} training examples"
+        for record in study.records.values()
+        if "n_train" in record.identity
+    )
+    score = (
+        "Class priors in per cent"
+        if study.kind == "priors"
+        else f"Test accuracy in per cent, the mean over the last {LAST_EPOCHS} epochs of each trial"
+    )
+    return [
+        "Shortened: this is not the paper's protocol, so the differences to the paper's numbers come from that too."
+        if study.protocol == "shortened"
+        else "The paper's protocol.",
+        *(f"Training: {recipe}." for recipe in recipes),
+        *([f"Data: {'; '.join(sizes)}."] if sizes else []),
+        f"{score}; shown as mean ± standard deviation (n − 1) over {_seeds(seeds)}.",
+    ]
+
+
+def _recipe(record: TrialRecord) -> str:
+    recipe = record.identity["recipe"]
+    augmentation = " and ".join(recipe.get("augmentation") or ()) or "none"
+    return (
+        f"{recipe['epochs']} epochs of {recipe['optimizer']}, batches of {recipe['batch_size']}, learning rate "
+        f"{recipe['learning_rate']:g} ({recipe['schedule']}), weight decay {recipe['weight_decay']:g}, augmentation: {augmentation}"
+    )
+
+
+def _seeds(seeds: list[int]) -> str:
+    if len(seeds) == 1:
+        return f"one seed ({seeds[0]})"
+    is_range = seeds == list(range(seeds[0], seeds[-1] + 1))
+    return f"{len(seeds)} seeds ({f'{seeds[0]} to {seeds[-1]}' if is_range else ', '.join(map(str, seeds))})"
+
+
+def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> list[str]:
+    counts = [len(cell.values) for table in tables for cell in table.cells.values() if cell.values]
+    n = max(counts, default=0)
+    if not n:
+        return []
+    if n == 1:
+        return ["Bold: the best of a column. One seed only: no difference can be tested."]
+    holm = ", corrected by Holm's method for the number of tests in the column" if correct else ""
+    told = (
+        f"Bold: the best mean of a column and all that are not significantly worse (two-sided paired {_TESTS[test]} over "
+        f"common seeds at {LEVEL}{holm})."
+    )
+    if can_differ(n, test):
+        return [told]
+    return [
+        told,
+        f"With {n} seeds this test cannot find any difference at that level, so that all are bold; it needs six.",
+    ]
+
+
+def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
+    if not any(table.has_paper for table in tables):
+        return []
+    within, told = agreement(tables)
+    return [
+        f"Below our number stands the paper's (mean ± standard deviation over {PAPER_RUNS} runs), then ours less the paper's, "
+        f"and whether it is within two standard errors or beyond, √(ours²/n + paper's²/{PAPER_RUNS}) being the standard error."
+        + (f" {within} of {told} cells are within." if told else " With one seed this cannot be told.")
+    ]
+
+
+def _progress(study: Study) -> str:
+    parts = [f"{len(study.done)} of {len(study.planned)} trials are done"]
+    for count, one, many in (
+        (len(study.failed), "has failed", "have failed"),
+        (len(study.missing), "has not been run", "have not been run"),
+    ):
+        if count:
+            parts.append(f"{count} {one if count == 1 else many}")
+    return "; ".join(parts) + "."
+
+
+def _failures(study: Study) -> Sheet:
+    rows = [
+        (*slot.column, slot.label, str(slot.seed), record.error or "no reason given")
+        for slot, record in study.failed.items()
+    ]
+    return Sheet(
+        "Failed trials", ("data", "setting", "model", "method", "seed", "error"), tuple(rows), words=6
+    )
+
+
+def _epochs(study: Study) -> Sheet:
+    rows = [
+        (choice.data, choice.criterion, str(choice.n), *(f"{100 * share:.2f}" for share in shares))
+        for choice in epoch_choices(study)
+        for shares in [(choice.chosen, choice.last, choice.oracle)]
+    ]
+    return Sheet(
+        "Choosing the epoch without true labels",
+        ("data", "criterion", "trials", "chosen epoch", f"last {LAST_EPOCHS}", "best epoch"),
+        tuple(rows),
+        words=2,
+        note=f"Mean test accuracy, in per cent, at the epoch that each criterion likes best, beside the mean of the last "
+        f"{LAST_EPOCHS} epochs (no choice, as in the tables) and the truly best epoch (which only true labels tell), over the "
+        "trials for which the criterion is defined.",
+    )
+
+
+def _methods(study: Study) -> Sheet:
+    names = criteria(study)
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    for choice in method_choices(study):
+        row = found.setdefault((choice.data, choice.model, choice.setting), {})
+        row[choice.criterion] = f"{choice.chosen} {100 * choice.accuracy:.2f}"
+        row.setdefault("best", f"{choice.best} {100 * choice.best_accuracy:.2f}")
+    used = [name for name in names if any(name in row for row in found.values())]
+    return Sheet(
+        "Choosing the method without true labels",
+        ("data", "model", "setting", *used, "truly best"),
+        tuple((*place, *(row.get(name, "–") for name in used), row["best"]) for place, row in found.items()),
+        words=4 + len(used),
+        note=f"The method that each criterion likes best (mean over seeds and last {LAST_EPOCHS} epochs) among those for which it "
+        "is defined, with its test accuracy in per cent.",
+    )
+
+
+def _costs(study: Study) -> Sheet:
+    by_label: dict[str, list[TrialRecord]] = {}
+    for slot in study.planned:
+        if slot in study.records:
+            by_label.setdefault(slot.label, []).append(study.records[slot])
+    rows = [_cost(label, records) for label, records in by_label.items()]
+    if len(rows) > 1:
+        rows.append(_cost("all", list(study.records.values())))
+    return Sheet(
+        "What it cost",
+        ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),
+        tuple(rows),
+        words=1,
+    )
+
+
+def _cost(label: str, records: list[TrialRecord]) -> tuple[str, ...]:
+    seconds = [record.seconds for record in records]
+    memory = max(record.peak_memory_mb for record in records)
+    return label, str(len(records)), duration(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the two largest units that it has.
+
+    Examples
+    --------
+    >>> duration(12.3), duration(754), duration(7322), duration(200_000)
+    ('12 s', '12 min 34 s', '2 h 2 min', '2 d 7 h')
+    """
+    whole = round(seconds)
+    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // smaller} {name}"
+    return f"{whole} s"
+
+
+def _versions(records: Iterable[TrialRecord]) -> tuple[str, ...]:
+    """Where trials were run by different versions or machines, all of them."""
+    lines = dict.fromkeys(
+        ", ".join([*(f"{name} {value}" for name, value in record.versions.items()), _machine(record.machine)])
+        for record in records
+        if record.versions
+    )
+    return tuple(sorted(lines))
+
+
+def _machine(machine: Mapping[str, object]) -> str:
+    return f"on {machine.get('platform', 'an unknown machine')} with {machine.get('cpus', '?')} processors"

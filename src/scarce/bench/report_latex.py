@@ -1,0 +1,107 @@
+"""The tables of a report as LaTeX, laid out as in the paper."""
+
+from collections.abc import Sequence
+
+from scarce.bench.report_content import Report, difference_text
+from scarce.bench.tables import Cell, Table
+
+__all__ = ["latex_report"]
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "±": r"$\pm$", "√": r"$\surd$",
+    "²": r"\textsuperscript{2}", "σ": r"$\sigma$", "×": r"$\times$", "–": "--",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}  # fmt: skip
+
+
+def latex_report(report: Report) -> str:
+    r"""Return a table of LaTeX for every data set: settings side by side and, below each, the models; needs ``booktabs``.
+
+    Examples
+    --------
+    >>> from scarce.bench.tables import Cell, Table
+    >>> table = Table("mnist, mlp", "method", ("scarce",), ("uniform",),
+    ...               {("scarce", "uniform"): Cell({0: 91.0, 1: 92.0}, bold=True)}, "mnist", "mlp")
+    >>> print(latex_report(Report("Mine", False, (), (table,), (), (), "")))
+    % Needs \usepackage{booktabs}.
+    \begin{table}
+    \centering
+    \caption{Mine: mnist.}
+    \begin{tabular}{lc}
+    \toprule
+    Setting & \multicolumn{1}{c}{uniform} \\
+    Model & mlp \\
+    \midrule
+    scarce & \shortstack{\textbf{91.50}\\{\scriptsize $\pm$0.71}} \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    by_data: dict[str, list[Table]] = {}
+    for table in report.tables:
+        by_data.setdefault(table.data, []).append(table)
+    shown = [_table(report, data, tables) for data, tables in by_data.items()]
+    notes = [f"% {' '.join(sentence.split())}" for sentence in report.protocol]
+    return "\n".join([r"% Needs \usepackage{booktabs}.", *notes, *shown])
+
+
+def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
+    columns = list(dict.fromkeys(column for table in tables for column in table.columns))
+    rows = list(dict.fromkeys(row for table in tables for row in table.rows))
+    groups = {column: [table for table in tables if column in table.columns] for column in columns}
+    lines = [
+        [
+            _escaped(row),
+            *(_cell(table.cells.get((row, column))) for column in columns for table in groups[column]),
+        ]
+        for row in rows
+    ]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escaped(report.title)}: {_escaped(data)}.}}",
+            rf"\begin{{tabular}}{{l{'c' * (len(lines[0]) - 1)}}}",
+            r"\toprule",
+            *_head(tables[0].corner, groups),
+            r"\midrule",
+            *(f"{' & '.join(line)} \\\\" for line in lines),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _head(corner: str, groups: dict[str, list[Table]]) -> list[str]:
+    if corner != "method":
+        return [f"{' & '.join([corner.capitalize(), *map(_escaped, groups)])} \\\\"]
+    above = [rf"\multicolumn{{{len(tables)}}}{{c}}{{{_escaped(column)}}}" for column, tables in groups.items()]
+    below = [_escaped(table.model) for tables in groups.values() for table in tables]
+    return [f"{' & '.join([name, *cells])} \\\\" for name, cells in (("Setting", above), ("Model", below))]
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None or (cell.summary is None and cell.paper is None):
+        return "--"
+    lines = []
+    if cell.summary is None:
+        lines.append("--")
+    else:
+        mean = f"{cell.summary.mean:.2f}"
+        lines.append(rf"\textbf{{{mean}}}" if cell.bold else mean)
+        if cell.summary.std is not None:
+            lines.append(_small(rf"$\pm${cell.summary.std:.2f}"))
+    if cell.paper:
+        lines.append(_small(rf"paper {cell.paper.mean:.2f}$\pm${cell.paper.std:.2f}"))
+    if cell.difference is not None:
+        lines.append(_small(_escaped(difference_text(cell))))
+    return rf"\shortstack{{{r'\\'.join(lines)}}}" if len(lines) > 1 else lines[0]
+
+
+def _small(text: str) -> str:
+    return rf"{{\scriptsize {text}}}"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))

@@ -1,0 +1,142 @@
+"""Running the trials of an experiment: what is done is left, what was begun goes on, what fails is told."""
+
+import signal
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from joblib import Parallel, delayed
+
+from scarce.bench.plan import Trial
+from scarce.bench.record import TrialRecord
+from scarce.bench.store import Store
+from scarce.bench.trial import run_trial
+
+__all__ = ["Outcome", "execute", "failure", "pending", "run_local"]
+
+_WAIT_SECONDS = 1.0
+_MOST_CRASHES = 2
+# torch's random numbers belong to the process, so trials in threads of one (as a Dask worker may have) take turns.
+_TURN = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended: done or failed now, or found done or failed by another process meanwhile, or still with it."""
+
+    trial: Trial
+    status: Literal["done", "failed", "elsewhere"]
+    error: str | None = None
+    accuracy: float | None = None
+    seconds: float = 0.0
+
+
+def pending(trials: Sequence[Trial], store: Store, *, retry_failed: bool = False) -> list[Trial]:
+    """Return the trials that have no record yet; with `retry_failed`, also those that failed."""
+    records = ((trial, store.record(trial.key)) for trial in trials)
+    return [
+        trial for trial, record in records if record is None or (retry_failed and record.status == "failed")
+    ]
+
+
+def execute(
+    trial: Trial, store_path: str, data_dir: str | None, *, retry_failed: bool = False, wait: bool = False
+) -> Outcome:
+    """Run one trial and store its record, unless another process has done so or is at it.
+
+    Parameters
+    ----------
+    trial : Trial
+        What to run.
+    store_path, data_dir : str
+        Where records go, and where to look for data first.
+    retry_failed : bool
+        Run it although there is the record of a failure.
+    wait : bool
+        If another process is at it, wait until that is done (or dead).
+    """
+    torch.set_num_threads(1)
+    if parent_process() is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process answers it, and ends its workers
+    store = Store(Path(store_path))
+    while True:
+        with store.claimed(trial.key) as ours, _TURN:
+            if ours:
+                with warnings.catch_warnings():
+                    warnings.simplefilter(
+                        "ignore"
+                    )  # a damaged record has been told of where the run was started
+                    known = store.record(trial.key)
+                if known is None or (retry_failed and known.status == "failed"):
+                    known = run_trial(trial, store.checkpoint(trial.key), data_dir)
+                    store.save(known)
+                return _outcome(trial, known)
+        if not wait:
+            return Outcome(trial, "elsewhere")
+        time.sleep(_WAIT_SECONDS)
+
+
+def run_local(
+    trials: Sequence[Trial], store: Store, data_dir: str | None, *, jobs: int = 1, retry_failed: bool = False
+) -> Iterator[Outcome]:
+    """Run trials in `jobs` processes of this machine, and yield every outcome as it comes.
+
+    Trials that another run on the same store is at come last: they are waited for, and taken over if it dies. A trial
+    whose process is killed twice, as for want of memory, counts as failed.
+    """
+    options = {"store_path": str(store.path), "data_dir": data_dir, "retry_failed": retry_failed}
+    crashes: Counter[str] = Counter()
+    waiting = {trial.key: trial for trial in trials}
+    elsewhere = False
+    while waiting:
+        try:
+            for outcome in _pool(list(waiting.values()), jobs, options | {"wait": elsewhere}):
+                if outcome.status != "elsewhere":
+                    del waiting[outcome.trial.key]
+                    yield outcome
+            elsewhere = True
+        except BrokenExecutor:  # a process was killed from outside, and joblib has given up all of them
+            for trial in list(waiting.values()):
+                crashes[trial.key] += store.was_left(trial.key)
+                if crashes[trial.key] >= _MOST_CRASHES:
+                    yield _outcome(
+                        trial, failure(trial, "its process was killed; perhaps memory is short", store)
+                    )
+                    del waiting[trial.key]
+
+
+def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
+    """Store the record of a trial that could not even fail by itself."""
+    record = TrialRecord(
+        trial.key, trial.identity, trial.label, trial.experiment, trial.protocol, status="failed", error=error
+    )
+    store.save(record)
+    return record
+
+
+def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[Outcome]:
+    if jobs == 1:
+        yield from (execute(trial, **options) for trial in trials)
+        return
+    run: Callable[..., Any] = Parallel(
+        n_jobs=min(jobs, len(trials)),
+        backend="loky",
+        batch_size=1,
+        pre_dispatch=jobs,
+        return_as="generator_unordered",
+    )
+    with closing(run(delayed(execute)(trial, **options) for trial in trials)) as outcomes:
+        yield from outcomes
+
+
+def _outcome(trial: Trial, record: TrialRecord) -> Outcome:
+    return Outcome(trial, record.status, record.error, record.accuracy, record.seconds)

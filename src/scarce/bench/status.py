@@ -1,0 +1,84 @@
+"""How far an experiment is, and how long the rest may take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scarce.bench.plan import AXES, Trial
+from scarce.bench.record import TrialRecord
+from scarce.bench.store import Store
+
+__all__ = ["Status", "axis_rows", "in_words", "look"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """The trials of an experiment by their state.
+
+    Attributes
+    ----------
+    done, failed : list of TrialRecord
+        Those with a record.
+    running, left : list of Trial
+        Those that a process is at, and the rest.
+    """
+
+    done: list[TrialRecord]
+    failed: list[TrialRecord]
+    running: list[Trial]
+    left: list[Trial]
+
+    def seconds_left(self) -> float | None:
+        """Return how long the trials without a record take one after the other, as the done ones did; None if none is."""
+        if not self.done:
+            return None
+        return sum(_mean(self.done, trial) for trial in (*self.running, *self.left))
+
+
+def look(trials: Sequence[Trial], store: Store) -> Status:
+    """Sort trials by their state in a store."""
+    status = Status([], [], [], [])
+    for trial in trials:
+        record = store.record(trial.key)
+        if record is not None:
+            (status.done if record.status == "done" else status.failed).append(record)
+        else:
+            (status.running if store.is_claimed(trial.key) else status.left).append(trial)
+    return status
+
+
+def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
+    """Return a row per axis: its name, how many places it has, and their names.
+
+    Examples
+    --------
+    >>> from scarce.bench.experiment import load_experiment
+    >>> from scarce.bench.plan import plan
+    >>> axis_rows(plan(load_experiment("quick-digits"), lambda name: None))[1]
+    ('setting', '2', 'uniform, biased-a')
+    """
+    places = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
+    return [(axis, str(len(names)), ", ".join(names)) for axis, names in places.items()]
+
+
+def in_words(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> in_words(3.2), in_words(80), in_words(8000), in_words(200_000)
+    ('3 s', '1 min 20 s', '2 h 13 min', '2 d 7 h')
+    """
+    whole = round(seconds)
+    for unit, size, part, smaller in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // smaller
+            return f"{whole // size} {unit}" + (f" {rest} {part}" if rest else "")
+    return f"{whole} s"
+
+
+def _mean(done: Sequence[TrialRecord], trial: Trial) -> float:
+    """Mean seconds of the done trials most like this one: of the same data and network, or else of all."""
+    identity = trial.identity
+    alike = [r.seconds for r in done if (r.data, r.model) == (identity["data"], identity["model"])]
+    seconds = alike or [record.seconds for record in done]
+    return sum(seconds) / len(seconds)

@@ -1,0 +1,120 @@
+"""The folder of an experiment: records of finished trials, checkpoints of unfinished ones, and who is at which."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scarce.bench.experiment import Experiment
+from scarce.bench.locks import held, is_held
+from scarce.bench.plan import plan, same_cell
+from scarce.bench.record import TrialRecord
+from scarce.errors import FileError
+from scarce.files import require_folder
+
+__all__ = ["Store"]
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of trials; several processes, on several machines, may use it at once.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; made when something is written to it.
+    cells : frozenset of str, optional
+        Show only records of these cells; see `of`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder))
+    ...     store.save(TrialRecord("k", {"seed": 0}, "SCARCE", "quick", "shortened", accuracy=0.9))
+    ...     [record.accuracy for record in store.records()]
+    [0.9]
+    """
+
+    path: Path
+    cells: frozenset[str] | None = None
+
+    def of(self, experiment: Experiment) -> "Store":
+        """Return the same store, showing only the records of the trials of an experiment.
+
+        They are known by what was to be run, so that the data need not be at hand; of trials run with several versions
+        of data or method, the latest counts.
+        """
+        trials = plan(experiment, lambda name: None)
+        return Store(self.path, frozenset(same_cell(trial.identity) for trial in trials))
+
+    def require(self) -> "Store":
+        """Refuse a folder that holds no trials.
+
+        Examples
+        --------
+        >>> Store(Path("nowhere")).require()
+        Traceback (most recent call last):
+        scarce.errors.FileError: nowhere does not exist; check the path.
+        """
+        require_folder(self.path)
+        if not (self.path / "records").is_dir():
+            raise FileError(
+                f"{self.path} holds no records of trials; run an experiment first, or check the path."
+            )
+        return self
+
+    def records(self) -> list[TrialRecord]:
+        """Return all records, the oldest first; damaged ones are left out with a warning."""
+        paths = (path for path in (self.path / "records").glob("*.json") if not path.name.startswith("."))
+        found = (self.record(path.stem) for path in sorted(paths, key=lambda path: path.stat().st_mtime))
+        records = [record for record in found if record is not None]
+        if self.cells is None:
+            return records
+        latest = {same_cell(record.identity): record for record in records}
+        return [record for cell, record in latest.items() if cell in self.cells]
+
+    def record(self, key: str) -> TrialRecord | None:
+        """Return the record of a trial, if there is one that can be read; of a damaged one a warning tells."""
+        path = self._record_path(key)
+        if not path.exists():
+            return None
+        try:
+            record = TrialRecord.load(path)
+            if record.key != key:
+                raise FileError(f"{path} is the record of {record.key}, under a wrong name.")
+        except FileError as error:
+            warnings.warn(f"{error} Its trial counts as not run.", stacklevel=2)
+            return None
+        return record
+
+    def save(self, record: TrialRecord) -> None:
+        """Write a record; the checkpoint of a trial that is done goes."""
+        record.save(self._record_path(record.key))
+        if record.status == "done":
+            self.checkpoint(record.key).unlink(missing_ok=True)
+
+    def checkpoint(self, key: str) -> Path:
+        """Where the checkpoint of a trial is."""
+        return self.path / "checkpoints" / f"{key}.safetensors"
+
+    @contextmanager
+    def claimed(self, key: str) -> Iterator[bool]:
+        """Claim a trial while the block lasts, unless another process has; tell whether it is ours."""
+        with held(self._lock_path(key)) as ours:
+            yield ours
+
+    def is_claimed(self, key: str) -> bool:
+        """Tell whether a living process is at a trial."""
+        return is_held(self._lock_path(key))
+
+    def was_left(self, key: str) -> bool:
+        """Tell whether a process that had claimed a trial has died."""
+        return self._lock_path(key).exists() and not self.is_claimed(key)
+
+    def _record_path(self, key: str) -> Path:
+        return self.path / "records" / f"{key}.json"
+
+    def _lock_path(self, key: str) -> Path:
+        return self.path / "locks" / f"{key}.lock"

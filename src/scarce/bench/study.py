@@ -1,0 +1,140 @@
+"""An experiment as planned, and what has been found so far: all that a report is made of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from scarce.bench.experiment import Experiment
+from scarce.bench.plan import plan, same_cell
+from scarce.bench.record import TrialRecord
+from scarce.bench.store import Store
+from scarce.errors import MethodError
+
+__all__ = ["Slot", "Study", "finished", "read_study"]
+
+
+class Slot(NamedTuple):
+    """The place of a trial in the tables: a column (data, setting, model), a row, and the seed."""
+
+    data: str
+    setting: str
+    model: str
+    label: str
+    seed: int
+
+    @property
+    def column(self) -> tuple[str, str, str]:
+        """Data, setting and model."""
+        return self.data, self.setting, self.model
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was planned, in the order in which it is shown, and the record of each trial that has one.
+
+    Attributes
+    ----------
+    name, title : str
+        Of the experiment.
+    protocol : {"paper", "shortened"}
+        Whether the trials follow the paper.
+    kind : {"accuracy", "priors"}
+        Whether classifiers were trained, or class priors estimated.
+    planned : dict
+        Every trial, from its place to the method whose number in the paper it is compared with (None if to none).
+    records : dict
+        From the place of a trial to its record.
+
+    Examples
+    --------
+    >>> slot = Slot("mnist", "uniform", "mlp", "SCARCE", 0)
+    >>> study = Study("mine", "Mine", "paper", {slot: "scarce", slot._replace(seed=1): "scarce"}, {})
+    >>> study.labels, study.missing == tuple(study.planned)
+    (('SCARCE',), True)
+    """
+
+    name: str
+    title: str
+    protocol: Literal["paper", "shortened"]
+    planned: dict[Slot, str | None]
+    records: dict[Slot, TrialRecord] = field(default_factory=dict)
+    kind: Literal["accuracy", "priors"] = "accuracy"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The rows of the tables."""
+        return self.axis(lambda slot: slot.label)
+
+    @cached_property
+    def done(self) -> dict[Slot, TrialRecord]:
+        """The trials with a result."""
+        return {slot: record for slot, record in self._in_order() if record.status == "done"}
+
+    @cached_property
+    def failed(self) -> dict[Slot, TrialRecord]:
+        """The trials that ended in an error."""
+        return {slot: record for slot, record in self._in_order() if record.status == "failed"}
+
+    @cached_property
+    def missing(self) -> tuple[Slot, ...]:
+        """The trials that have not been run."""
+        return tuple(slot for slot in self.planned if slot not in self.records)
+
+    def axis(self, read: Callable[[Slot], str]) -> tuple[str, ...]:
+        """Return the different values of an axis, in the order of the plan."""
+        return tuple(dict.fromkeys(read(slot) for slot in self.planned))
+
+    def _in_order(self) -> list[tuple[Slot, TrialRecord]]:
+        return [(slot, self.records[slot]) for slot in self.planned if slot in self.records]
+
+
+def read_study(experiment: Experiment, store: Store) -> Study:
+    """Return what an experiment plans and what its store holds of that.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from scarce.bench.experiment import load_experiment
+    >>> study = read_study(load_experiment("quick-digits"), Store(Path("nowhere")))
+    >>> study.labels, len(study.missing)
+    (('nn', 'ga', 'l-w', 'scarce'), 24)
+    """
+    trials = plan(experiment, lambda name: None)
+    found = {same_cell(record.identity): record for record in store.of(experiment).records()}
+    planned: dict[Slot, str | None] = {}
+    records = {}
+    for trial in trials:
+        axes = trial.axes
+        slot = Slot(axes["data"], axes["setting"], axes["model"], trial.label, int(axes["seed"]))
+        if slot in planned:
+            raise MethodError(
+                f"two trials are called {trial}; give one of them another label or setting name."
+            )
+        planned[slot] = _method_in_paper(trial.identity)
+        record = found.get(same_cell(trial.identity))
+        if record is not None:
+            records[slot] = record
+    return Study(experiment.name, experiment.title, experiment.protocol, planned, records, experiment.kind)
+
+
+def _method_in_paper(identity: Mapping[str, Any]) -> str | None:
+    """Only the methods and settings as they are, with true priors: a variant is not what the paper's number is of."""
+    if identity["kind"] == "priors":
+        is_same = identity["process"] == "scar" and identity["setting_params"] == {"rates": 0.5}
+        return "best-bin" if is_same and identity["method"] == "best-bin" and not identity["method_params"] else None
+    is_changed = identity["method_params"] or identity["setting_params"]
+    is_own = identity["process"] not in (identity["setting"], None)
+    is_true = identity["priors"] in ("true", {"corrupt": 0.0})
+    return str(identity["method"]) if is_true and not is_changed and not is_own else None
+
+
+def finished(values: Sequence[float | None]) -> list[float]:
+    """Return the numbers of a stored curve; JSON holds null where one was not finite.
+
+    Examples
+    --------
+    >>> finished([0.5, None, 0.75])
+    [0.5, 0.75]
+    """
+    return [value for value in values if value is not None]
