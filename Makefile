@@ -24,6 +24,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/epoch_cost.py
 	$(BIN)/python benchmarks/step_cost.py
+	$(BIN)/python benchmarks/prior_cost.py
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

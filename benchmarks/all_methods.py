@@ -7,32 +7,32 @@ is run again) and OUT.md (the table). A shortened protocol: the paper trains for
 """
 
 import argparse
-import json
-import platform
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from rich.progress import Progress
 
-from scarce import ScarceClassifier, __version__
+from scarce import ScarceClassifier
 from scarce.datasets import load_mnist_like
-from scarce.files import written_aside
 from scarce.methods import available_methods
 from scarce.metrics import complementary_accuracy
 from scarce.simulate import uniform
+from store import collect, write
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "ga, ascent=plain": ("ga", {"ascent": "plain"}),
     "lws, psi=cross-entropy": ("lws", {"psi": "cross-entropy"}),
+    "meta-vpu, mixup=True": ("meta-vpu", {"mixup": True}),
 }
 NOTES = {
     "scarce-ure": "not corrected: its risk goes negative, and it overfits",
     "free": "not corrected: its risk goes negative, and it overfits",
     "lws": "collapses to one class: with nine of ten classes as candidates, always predicting the same one has a loss of "
     "only β/10. The paper's LWS does so too (10.00 ± 0.00 on CLCIFAR-10 with DenseNet); see the next row",
+    "meta-upu": "equals `scarce-ure`: not corrected",
+    "meta-dist-pu": "its second stage begins after ten epochs",
     "pop": "equals `proden` until its first purification, after 20 epochs",
     "idgp": "six of the ten epochs are warm-up, three of them of its second network alone",
 }
@@ -61,7 +61,6 @@ def measure(row: str, data: tuple[np.ndarray, ...], epochs: int, seed: int) -> d
         predicted, uniform(test_y, classes=10, seed=seed + 1000), classifier.priors_
     )
     return {
-        "row": row,
         "method": method,
         "params": {name: str(value) for name, value in classifier.method_.params.items()},
         "test_accuracy": float((predicted == test_y).mean()),
@@ -75,8 +74,8 @@ def table(result: dict[str, Any]) -> str:
     lines = [
         "# Every method once: MNIST, one uniform complementary label per image",
         "",
-        f"MLP 784-500-10, {result['epochs']} annealed epochs (a shortened protocol: the paper trains 200), seed "
-        f"{result['seed']}, priors and transition matrix uniform, default parameters, one thread. "
+        f"MLP 784-500-10, {result['settings']['epochs']} annealed epochs (a shortened protocol: the paper trains 200), seed "
+        f"{result['settings']['seed']}, priors and transition matrix uniform, default parameters, one thread. "
         f"Test accuracy in per cent on the 10,000 test images; the estimate uses complementary labels of the test images "
         "alone, ± its standard error.",
         "",
@@ -110,33 +109,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     data = load_mnist_like(options.data)
-    store = options.out.with_suffix(".json")
-    settings = {"epochs": options.epochs, "seed": options.seed}
-    result: dict[str, Any] = json.loads(store.read_text()) if store.exists() else {"records": []}
-    done = {
-        record["row"]: record for record in result["records"] if {k: result[k] for k in settings} == settings
-    }
-    names = list(rows())
-    with Progress() as progress:
-        task = progress.add_task("methods", total=len(names), completed=len(done))
-        for name in names:
-            if name not in done:
-                progress.update(task, description=name)
-                done[name] = measure(name, data, options.epochs, options.seed)
-                progress.advance(task)
-            result = settings | {
-                "command": f"python benchmarks/all_methods.py --data mnist --epochs {options.epochs} --seed {options.seed}",
-                "versions": {
-                    "scarce": __version__,
-                    "torch": torch.__version__,
-                    "python": platform.python_version(),
-                },
-                "records": [done[known] for known in names if known in done],
-            }
-            with written_aside(store, force=True) as aside:
-                aside.write_text(json.dumps(result, indent=1) + "\n")
-    with written_aside(options.out.with_suffix(".md"), force=True) as aside:
-        aside.write_text(table(result))
+    result = collect(
+        options.out.with_suffix(".json"),
+        f"python benchmarks/all_methods.py --data mnist --epochs {options.epochs} --seed {options.seed}",
+        {"epochs": options.epochs, "seed": options.seed},
+        rows(),
+        lambda row: measure(row, data, options.epochs, options.seed),
+    )
+    write(options.out.with_suffix(".md"), table(result))
 
 
 if __name__ == "__main__":

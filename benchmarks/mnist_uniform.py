@@ -33,7 +33,9 @@ def main() -> None:
     torch.set_num_threads(1)
 
     images, y, test_images, test_y = load_mnist_like(options.data)
-    classifier = ScarceClassifier(module=options.module, random_state=options.seed, verbose=True)
+    classifier = ScarceClassifier(
+        module=options.module, priors="uniform", random_state=options.seed, verbose=True
+    )
     started = time.perf_counter()
     classifier.fit(images, uniform(y, classes=10, seed=options.seed))
     elapsed = time.perf_counter() - started

@@ -230,7 +230,7 @@ def test_values_that_make_no_sense_are_refused(name, params, message):
     [
         ("meta-upu", {"loss": "square", "unlabelled": "rest"}),
         ("meta-nnpu", {"beta": 0.01, "gamma": 0.5, "unlabelled": "rest"}),
-        ("meta-vpu", {"mixup": False, "unlabelled": "rest"}),
+        ("meta-vpu", {"mixup": True, "unlabelled": "rest"}),
         ("meta-dist-pu", {"warm_up": 3, "period": 5, "weight": None, "unlabelled": "rest"}),
         ("meta-cvir", {"warm_up": 2, "unlabelled": "rest"}),
         ("meta-tedn", {"warm_up": 2, "hold_out": 0.15, "unlabelled": "rest"}),

@@ -150,8 +150,8 @@ def test_vpu_shows_the_model_every_row_mixed_with_another():
     labels = ComplementaryLabels.from_single([0, 1, 2, 0], classes=3)
     inputs = torch.randn(4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     batch = batch_of(labels, inputs=inputs)
-    assert make_method("meta-vpu", mixup=False).shown(batch) is inputs
-    method = prepared("meta-vpu", labels)
+    assert make_method("meta-vpu").shown(batch) is inputs
+    method = prepared("meta-vpu", labels, mixup=True)
     shown = method.shown(batch)
     partner, weight = method._mixture
     assert sorted(partner.tolist()) == [0, 1, 2, 3]
@@ -165,7 +165,7 @@ def test_a_pair_counts_for_the_classes_that_its_second_row_excludes(unlabelled):
     g, labels = random_labels(12)
     excluded = torch.from_numpy(labels.indicator(dtype=float))
     mixed = torch.randn(12, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    method = prepared("meta-vpu", labels, unlabelled=unlabelled)
+    method = prepared("meta-vpu", labels, unlabelled=unlabelled, mixup=True)
     partner = torch.arange(12).roll(1)
     method._mixture = Mixture(partner, 0.3)
     pairs = torch.zeros(12, 3, dtype=torch.float64)

@@ -41,7 +41,7 @@ def run_on_cluster(
             f'--cluster needs {error.name}, which is not installed: pip install "scarce[dask]".'
         ) from None
     try:
-        client = Client(url, timeout=_TIMEOUT, set_as_default=False)
+        client = Client(url, timeout=_TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise FileError(
             f"no scheduler answers at {url} ({error}); start one with `dask scheduler`."
@@ -53,10 +53,10 @@ def run_on_cluster(
             for trial in trials
         }
         try:
-            for future in as_completed(futures):
+            for future in as_completed(futures):  # type: ignore[no-untyped-call]
                 yield _outcome_of(future, futures[future], store)
         finally:
-            client.cancel(list(futures))
+            client.cancel(list(futures))  # type: ignore[no-untyped-call]
 
 
 def _outcome_of(future: object, trial: Trial, store: Store) -> Outcome:

@@ -7,10 +7,11 @@ from statistics import fmean
 from scarce.bench.record import LAST_EPOCHS, TrialRecord
 from scarce.bench.selection import criteria, epoch_choices, method_choices
 from scarce.bench.statistics import LEVEL, Test, can_differ
+from scarce.bench.status import in_words
 from scarce.bench.study import Study
 from scarce.bench.tables import PAPER_RUNS, Cell, Table, make_prior_tables, make_tables
 
-__all__ = ["Report", "Sheet", "agreement", "difference_text", "make_report", "mean_text"]
+__all__ = ["Report", "Sheet", "difference_text", "make_report", "mean_text", "trouble_text"]
 
 _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
 
@@ -62,9 +63,11 @@ def make_report(study: Study, command: str, test: Test = "t", *, correct: bool =
     estimates_priors = study.kind == "priors"
     tables = make_prior_tables(study) if estimates_priors else make_tables(study, test, correct=correct)
     sheets = [_failures(study), _epochs(study), _methods(study), _costs(study)]
+    is_shortened = study.protocol == "shortened"
+    says_so = "shortened" in study.title.lower()
     return Report(
-        title=study.title,
-        is_shortened=study.protocol == "shortened",
+        title=f"{study.title} (shortened)" if is_shortened and not says_so else study.title,
+        is_shortened=is_shortened,
         protocol=(
             *_how_it_was_run(study),
             *(() if estimates_priors else _how_the_best_is_told(tables, test, correct)),
@@ -117,7 +120,7 @@ def trouble_text(cell: Cell) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
-def agreement(tables: Iterable[Table]) -> tuple[int, int]:
+def _agreement(tables: Iterable[Table]) -> tuple[int, int]:
     """Return how many cells lie within two standard errors of the paper's number, and how many could be compared."""
     told = [cell.agrees for table in tables for cell in table.cells.values() if cell.agrees is not None]
     return sum(told), len(told)
@@ -187,7 +190,7 @@ def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> lis
 def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
     if not any(table.has_paper for table in tables):
         return []
-    within, told = agreement(tables)
+    within, told = _agreement(tables)
     return [
         f"Below our number stands the paper's (mean ± standard deviation over {PAPER_RUNS} runs), then ours less the paper's, "
         f"and whether it is within two standard errors or beyond, √(ours²/n + paper's²/{PAPER_RUNS}) being the standard error."
@@ -270,22 +273,7 @@ def _costs(study: Study) -> Sheet:
 def _cost(label: str, records: list[TrialRecord]) -> tuple[str, ...]:
     seconds = [record.seconds for record in records]
     memory = max(record.peak_memory_mb for record in records)
-    return label, str(len(records)), duration(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the two largest units that it has.
-
-    Examples
-    --------
-    >>> duration(12.3), duration(754), duration(7322), duration(200_000)
-    ('12 s', '12 min 34 s', '2 h 2 min', '2 d 7 h')
-    """
-    whole = round(seconds)
-    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if whole >= size:
-            return f"{whole // size} {unit} {whole % size // smaller} {name}"
-    return f"{whole} s"
+    return label, str(len(records)), in_words(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"
 
 
 def _versions(records: Iterable[TrialRecord]) -> tuple[str, ...]:

@@ -76,7 +76,9 @@ def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
 def _head(corner: str, groups: dict[str, list[Table]]) -> list[str]:
     if corner != "method":
         return [f"{' & '.join([corner.capitalize(), *map(_escaped, groups)])} \\\\"]
-    above = [rf"\multicolumn{{{len(tables)}}}{{c}}{{{_escaped(column)}}}" for column, tables in groups.items()]
+    above = [
+        rf"\multicolumn{{{len(tables)}}}{{c}}{{{_escaped(column)}}}" for column, tables in groups.items()
+    ]
     below = [_escaped(table.model) for tables in groups.values() for table in tables]
     return [f"{' & '.join([name, *cells])} \\\\" for name, cells in (("Setting", above), ("Model", below))]
 
@@ -96,7 +98,8 @@ def _cell(cell: Cell | None) -> str:
         lines.append(_small(rf"paper {cell.paper.mean:.2f}$\pm${cell.paper.std:.2f}"))
     if cell.difference is not None:
         lines.append(_small(_escaped(difference_text(cell))))
-    return rf"\shortstack{{{r'\\'.join(lines)}}}" if len(lines) > 1 else lines[0]
+    stack = r"\\".join(lines)
+    return rf"\shortstack{{{stack}}}" if len(lines) > 1 else stack
 
 
 def _small(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from scarce.bench.experiment_figures import Drawing
+from scarce.bench.panels import Drawing
 from scarce.bench.report_content import Report, Sheet, difference_text, mean_text, trouble_text
 from scarce.bench.tables import Cell, Table
 
@@ -11,16 +11,15 @@ __all__ = ["markdown_report"]
 
 
 def markdown_report(report: Report, drawings: Sequence[Drawing] = (), folder: str = "figures") -> str:
-    """Return the report as Markdown, with the figures as PNG files of `folder` beside it.
+    r"""Return the report as Markdown, with the figures as PNG files of `folder` beside it.
 
     Examples
     --------
     >>> report = Report("a_b", True, ("Shortened.",), (), (), (), "scarce bench run mine")
     >>> print(markdown_report(report).splitlines()[0])
-    # a\\_b (shortened)
+    # a\_b
     """
-    title = _plain(report.title) + (" (shortened)" if report.is_shortened and "shortened" not in report.title else "")
-    blocks = [f"# {title}", *map(_plain, report.protocol)]
+    blocks = [f"# {_plain(report.title)}", *map(_plain, report.protocol)]
     for table in report.tables:
         blocks += [f"## {_plain(table.title)}", _results(table)]
     for drawing in drawings:
@@ -40,7 +39,8 @@ def markdown_report(report: Report, drawings: Sequence[Drawing] = (), folder: st
 def _results(table: Table) -> str:
     columns = [table.corner, *map(_plain, table.columns)]
     rows = [
-        [_plain(row), *(_cell(table.cells.get((row, column))) for column in table.columns)] for row in table.rows
+        [_plain(row), *(_cell(table.cells.get((row, column))) for column in table.columns)]
+        for row in table.rows
     ]
     return _table(columns, rows, words=1)
 

@@ -69,7 +69,7 @@ def execute(
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process answers it, and ends its workers
     store = Store(Path(store_path))
     while True:
-        with store.claimed(trial.key) as ours, _TURN:
+        with _TURN, store.claimed(trial.key) as ours:
             if ours:
                 with warnings.catch_warnings():
                     warnings.simplefilter(

@@ -65,15 +65,15 @@ def in_words(seconds: float) -> str:
 
     Examples
     --------
-    >>> in_words(3.2), in_words(80), in_words(8000), in_words(200_000)
-    ('3 s', '1 min 20 s', '2 h 13 min', '2 d 7 h')
+    >>> in_words(3.21), in_words(80), in_words(8000), in_words(200_000)
+    ('3.2 s', '1 min 20 s', '2 h 13 min', '2 d 7 h')
     """
     whole = round(seconds)
     for unit, size, part, smaller in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
         if whole >= size:
             rest = whole % size // smaller
             return f"{whole // size} {unit}" + (f" {rest} {part}" if rest else "")
-    return f"{whole} s"
+    return f"{whole} s" if whole >= 10 else f"{seconds:.1f} s"
 
 
 def _mean(done: Sequence[TrialRecord], trial: Trial) -> float:

@@ -122,7 +122,11 @@ def _method_in_paper(identity: Mapping[str, Any]) -> str | None:
     """Only the methods and settings as they are, with true priors: a variant is not what the paper's number is of."""
     if identity["kind"] == "priors":
         is_same = identity["process"] == "scar" and identity["setting_params"] == {"rates": 0.5}
-        return "best-bin" if is_same and identity["method"] == "best-bin" and not identity["method_params"] else None
+        return (
+            "best-bin"
+            if is_same and identity["method"] == "best-bin" and not identity["method_params"]
+            else None
+        )
     is_changed = identity["method_params"] or identity["setting_params"]
     is_own = identity["process"] not in (identity["setting"], None)
     is_true = identity["priors"] in ("true", {"corrupt": 0.0})

@@ -19,19 +19,18 @@ from torch import nn
 
 from scarce.bench.grid import OWN_LABELS
 from scarce.bench.judge import CRITERIA, Judge
+from scarce.bench.network import network_for
 from scarce.bench.plan import Trial
 from scarce.bench.record import LAST_EPOCHS, TrialRecord
 from scarce.datasets import ImageData, load_dataset
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
-from scarce.models import Standardize
 from scarce.priors import PRIOR_ESTIMATORS, PriorEstimate, corrupt, resolve_priors
 from scarce.priors.scored import ScoredEstimator
 from scarce.simulate import simulate
 from scarce.training import Recipe, train
 from scarce.training.checkpoint import load_state
-from scarce.training.network import build_network
 
 __all__ = ["load_data", "run_trial"]
 
@@ -109,7 +108,7 @@ def _result(
     recipe = Recipe(**identity["recipe"], seed=seed)
 
     def make(number: int) -> nn.Module:
-        return _network(identity["model"], X, q, number)
+        return network_for(identity["model"], X, q, number)
 
     if identity["kind"] == "priors":
         estimator = PRIOR_ESTIMATORS[identity["method"]](seed=seed, **identity["method_params"])
@@ -159,27 +158,6 @@ def _test_labels(identity: dict[str, Any], data: ImageData) -> ComplementaryLabe
 
 def _drawn(identity: dict[str, Any], y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
     return simulate(identity["process"], y, classes=q, seed=seed, **identity["setting_params"])
-
-
-def _network(name: str, X: NDArray[Any], q: int, seed: int) -> nn.Module:
-    """Make a network; colour images are brought to mean 0 and deviation 1 per channel by its first layer."""
-    model = build_network(name, X, q, seed=seed, standardize=False)
-    if X.ndim < 4:
-        return model
-    levels = np.arange(256) / 255
-    counts = np.array([_histogram(X[:, channel]) for channel in range(X.shape[1])])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    mean = shares @ levels
-    deviation = np.sqrt(shares @ levels**2 - mean**2)
-    per_channel = [torch.tensor(numbers, dtype=torch.float32)[:, None, None] for numbers in (mean, deviation)]
-    return nn.Sequential(Standardize(*per_channel), model)
-
-
-def _histogram(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
-    # In parts, because numpy counts in eight bytes per pixel.
-    parts = np.array_split(pixels, 1 + len(pixels) // 1000)
-    counts: NDArray[np.intp] = np.sum([np.bincount(part.ravel(), minlength=256) for part in parts], axis=0)
-    return counts
 
 
 def _priors(

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from scarce import __version__
-from scarce.cli import data, labels
+from scarce.cli import bench, data, labels
 from scarce.cli.demo import demo
 from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
@@ -29,8 +29,10 @@ _MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 labels_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 data_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+bench_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.add_typer(labels_app, name="labels")
 app.add_typer(data_app, name="data")
+app.add_typer(bench_app, name="bench")
 
 for group, command, example in (
     (labels_app, labels.describe, "scarce labels describe answers.csv"),
@@ -48,6 +50,16 @@ for group, command, example in (
     (data_app, data.list_, "scarce data list --data-dir data"),
     (data_app, data.fetch, "scarce data fetch mnist fashion-mnist"),
     (data_app, data.verify, "scarce data verify mnist"),
+    (bench_app, bench.list_, "scarce bench list"),
+    (bench_app, bench.plan, "scarce bench plan paper-mnist --only model=mlp"),
+    (
+        bench_app,
+        bench.run,
+        "scarce bench run paper-mnist --only method=scarce,ga --only setting=uniform --jobs 2",
+    ),
+    (bench_app, bench.status, "scarce bench status paper-mnist"),
+    (bench_app, bench.report, "scarce bench report paper-mnist --out report"),
+    (bench_app, bench.compare, "scarce bench compare bench/before bench/after"),
     (app, train, "scarce train photos.csv --labels answers.csv --out model"),
     (app, priors, "scarce priors photos.csv --labels answers.csv --out priors.json"),
     (app, predict, "scarce predict model new-photos.csv --out predicted.csv"),
@@ -80,6 +92,13 @@ def _labels(context: typer.Context) -> None:
 @data_app.callback(invoke_without_command=True)
 def _data(context: typer.Context) -> None:
     """List data sets, get them, check their files."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@bench_app.callback(invoke_without_command=True)
+def _bench(context: typer.Context) -> None:
+    """Run experiments, such as those of the paper, and report on them."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 

@@ -45,7 +45,7 @@ class MetaVPU(RecordingMethod):
 
     peak: Tensor
 
-    def __init__(self, unlabelled: Unlabelled = "all", mixup: bool = True) -> None:
+    def __init__(self, unlabelled: Unlabelled = "all", mixup: bool = False) -> None:
         super().__init__(unlabelled=unlabelled, mixup=mixup)
         check_unlabelled(unlabelled)
         if not isinstance(mixup, bool):

@@ -1,0 +1,111 @@
+"""Several panels in one figure, in the house style, and looks that stay apart for a dozen methods."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from scarce.bench.study import Slot, Study
+from scarce.figures import new_axes
+
+__all__ = [
+    "COLOURS",
+    "INK",
+    "Drawing",
+    "draw_band",
+    "draw_points",
+    "legend_below",
+    "looks_of",
+    "new_panels",
+    "trial_curves",
+]
+
+# Okabe and Ito's colours that are dark enough for lines; the dashes have another period, so that 28 looks are different.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7", "#56b4e9", "#e69f00")
+INK = "#1f2933"
+_DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, the name of its files, and what it shows."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+@contextmanager
+def new_panels(
+    count: int, width: float, height: float, columns: int = 3, share: Literal["none", "y", "all"] = "none"
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Give a figure of `count` panels of that size in inches, in rows of at most `columns`.
+
+    Examples
+    --------
+    >>> with new_panels(4, 2.0, 2.0) as (figure, panels):
+    ...     len(figure.axes)
+    4
+    """
+    columns = min(columns, count)
+    rows = ceil(count / columns)
+    with new_axes(width * columns + 0.4, height * rows + 0.5) as first:
+        figure = first.figure
+        assert isinstance(figure, Figure)
+        first.remove()
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=share == "all", sharey=share != "none")
+        panels = list(grid.flat)
+        for axes in panels[count:]:
+            axes.remove()
+        for axes in panels[max(0, count - columns) : count]:  # the lowest of each column, also above a gap
+            axes.tick_params(labelbottom=True)
+        yield figure, panels[:count]
+
+
+def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a colour and a dash for every name, as matplotlib takes them."""
+    return {
+        name: {"color": COLOURS[place % len(COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
+        for place, name in enumerate(names)
+    }
+
+
+def draw_band(axes: Axes, x: Sequence[float], rows: NDArray[np.float64], label: str, **look: Any) -> None:
+    """Draw the mean of the rows over `x`, and one standard deviation around it where there are several."""
+    mean = rows.mean(axis=0)
+    axes.plot(x, mean, label=label, **look)
+    if len(rows) > 1:
+        std = rows.std(axis=0, ddof=1)
+        axes.fill_between(x, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+
+
+def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> None:
+    """Draw numbers with their standard deviations: ours as filled dots, the paper's as open diamonds."""
+    mark, colour, face = ("D", COLOURS[1], "white") if label == "paper" else ("o", COLOURS[0], COLOURS[0])
+    look: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 5.5, "elinewidth": 1.5}
+    axes.errorbar(x, y, fmt=mark, label=label, **(look | spread))
+
+
+def trial_curves(study: Study, slots: Sequence[Slot], name: str) -> NDArray[np.float64]:
+    """Return a curve of every trial, a row each: NaN where JSON holds null, and cut to the shortest."""
+    rows = [study.done[slot].curves[name] for slot in slots]
+    shortest = min(map(len, rows))
+    return np.array([row[:shortest] for row in rows], dtype=float)
+
+
+def legend_below(figure: Figure) -> None:
+    """Put one legend for all panels below them, in as many columns as the words have room for."""
+    found: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    room = figure.get_figwidth() / (0.6 + 0.085 * max(map(len, found)))  # inches a character
+    columns = max(1, min(len(found), int(room)))
+    figure.legend(list(found.values()), list(found), loc="outside lower left", ncols=columns)

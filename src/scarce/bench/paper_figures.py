@@ -1,0 +1,122 @@
+"""The figures of the paper from our records: overfitting, wrong priors, estimated priors."""
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from scarce.bench.panels import (
+    COLOURS,
+    INK,
+    Drawing,
+    draw_band,
+    draw_points,
+    legend_below,
+    looks_of,
+    new_panels,
+    trial_curves,
+)
+from scarce.bench.paper import paper_priors
+from scarce.bench.study import Slot, Study
+
+__all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
+
+_MARKS = "osD^vPX*<>"
+_UNCORRECTED, _CORRECTED = "scarce-ure", "scarce"
+_TITLES = {_UNCORRECTED: "uncorrected (URE)", _CORRECTED: "corrected (SCARCE)"}
+
+
+def draw_overfitting(study: Study) -> Drawing | None:
+    """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
+    places: dict[tuple[str, str, str], dict[str, list[Slot]]] = {}
+    for slot, record in study.done.items():
+        if record.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
+            places.setdefault(slot.column, {}).setdefault(record.method, []).append(slot)
+    places = {column: methods for column, methods in places.items() if len(methods) == len(_TITLES)}
+    if not places:
+        return None
+    looks = looks_of([_CORRECTED, _UNCORRECTED])
+    with new_panels(2 * len(places), 3.8, 2.6, columns=2) as (figure, panels):
+        for row, ((data, setting, model), methods) in enumerate(places.items()):
+            losses = {method: trial_curves(study, slots, "loss") for method, slots in methods.items()}
+            shares = {
+                method: trial_curves(study, slots, "test_accuracy") for method, slots in methods.items()
+            }
+            below = np.flatnonzero(losses[_UNCORRECTED].mean(axis=0) < 0)
+            for axes, curves, what in zip(
+                panels[2 * row :], (losses, shares), ("training risk", "test accuracy"), strict=False
+            ):
+                for method, title in _TITLES.items():
+                    epochs = range(1, curves[method].shape[1] + 1)
+                    draw_band(axes, epochs, curves[method], title, **looks[method])
+                if len(below):
+                    axes.axvline(int(below[0]) + 1, color=COLOURS[3], linestyle=":", linewidth=1.4, zorder=1)
+                axes.set(title=f"{data}, {setting}, {model}: {what}", xlabel="epoch")
+                axes.title.set_fontsize(10.5)
+            panels[2 * row].axhline(0, color=INK, linewidth=1, zorder=1)
+            panels[2 * row + 1].yaxis.set_major_formatter("{x:.0%}")
+        legend_below(figure)
+    caption = (
+        "Training risk and test accuracy by epoch, with and without correction: mean over seeds, ± one standard deviation. "
+        "The dotted line is where the uncorrected risk, on average, is first negative, which no true risk can be."
+    )
+    return Drawing("overfitting", "Overfitting without correction", caption, figure)
+
+
+def draw_sensitivity(study: Study) -> Drawing | None:
+    """Return Figure 2 (b) of the paper, what wrong priors cost, if trials had such."""
+    found: dict[str, dict[float, list[float]]] = {}
+    for slot, record in study.done.items():
+        priors = record.identity.get("priors")
+        if isinstance(priors, dict) and record.accuracy is not None:
+            name = ", ".join((record.method, *slot.column))
+            found.setdefault(name, {}).setdefault(float(priors["corrupt"]), []).append(record.accuracy)
+    if not found:
+        return None
+    with new_panels(1, 5.6, 3.6) as (figure, [axes]):
+        for place, ((name, by_sigma), look) in enumerate(
+            zip(found.items(), looks_of(list(found)).values(), strict=True)
+        ):
+            sigmas = sorted(by_sigma)
+            mean = np.array([np.mean(by_sigma[sigma]) for sigma in sigmas])
+            std = np.array([_std(np.array(by_sigma[sigma])) for sigma in sigmas])
+            axes.plot(sigmas, mean, marker=_MARKS[place % len(_MARKS)], label=name, **look)
+            axes.fill_between(sigmas, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+        axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
+        axes.yaxis.set_major_formatter("{x:.0%}")
+        legend_below(figure)
+    caption = (
+        "Test accuracy against the standard deviation σ of the factors by which the true priors were multiplied: mean over "
+        "seeds, ± one standard deviation."
+    )
+    return Drawing("sensitivity", "Wrong priors", caption, figure)
+
+
+def draw_prior_estimates(study: Study) -> Drawing | None:
+    """Return the estimated priors of every class beside the paper's, if any were estimated."""
+    places: dict[tuple[str, str, str, str], list[Slot]] = {}
+    for slot in study.done:
+        places.setdefault((*slot.column, slot.label), []).append(slot)
+    if not places:
+        return None
+    published = paper_priors()
+    with new_panels(len(places), 3.8, 2.6, columns=2) as (figure, panels):
+        for axes, ((data, setting, model, label), slots) in zip(panels, places.items(), strict=True):
+            values = np.array([study.done[slot].priors["values"] for slot in slots])
+            classes = np.arange(values.shape[1])
+            draw_points(axes, classes - 0.13, values.mean(axis=0), yerr=_std(values), label="ours")
+            if study.planned[slots[0]] and data in published:
+                mean, std = published[data]
+                draw_points(axes, classes + 0.13, mean, yerr=std, label="paper")
+            axes.set(title=f"{data}, {setting}, {model}: {label}", xlabel="class", ylim=(0, None))
+            axes.title.set_fontsize(10.5)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
+            axes.yaxis.set_major_formatter("{x:.0%}")
+        legend_below(figure)
+    caption = "Estimated class priors: mean over seeds, ± one standard deviation, and the paper's where it has them."
+    return Drawing("priors", "Estimated class priors", caption, figure)
+
+
+def _std(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Over the first axis; none of a single row."""
+    return np.asarray(rows.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros(rows.shape[1:]))

@@ -1,0 +1,110 @@
+"""Reports on an experiment: from the records of a store to files, or to the terminal."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+from scarce.bench.experiment import Experiment, available_experiments, load_experiment
+from scarce.bench.experiment_figures import draw_study
+from scarce.bench.panels import Drawing
+from scarce.bench.report_content import make_report
+from scarce.bench.report_html import html_report
+from scarce.bench.report_latex import latex_report
+from scarce.bench.report_markdown import markdown_report
+from scarce.bench.statistics import Test
+from scarce.bench.store import Store
+from scarce.bench.study import read_study
+from scarce.bench.text import WIDTH, report_text
+from scarce.figures import figure_svg
+from scarce.files import written_aside
+
+__all__ = ["report"]
+
+_FIGURES = "figures"
+_DPI = 150
+
+
+def report(
+    experiment: Experiment,
+    store: Store,
+    out: Path | None = None,
+    *,
+    test: Test = "t",
+    holm: bool = False,
+    terminal: bool = False,
+) -> None:
+    """Write the report on an experiment: ``report.md``, ``report.tex``, ``report.html`` and the figures.
+
+    The same records give the same files; earlier ones are replaced.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From `scarce.bench.experiment.load_experiment`.
+    store : Store
+        Where its trials are.
+    out : Path, optional
+        The folder to write to; by default the folder ``report`` of the store, or none with `terminal`.
+    test : {"t", "wilcoxon"}
+        The paired test that tells what is printed in bold.
+    holm : bool
+        Correct the tests of a column for their number.
+    terminal : bool
+        Print the tables.
+
+    Examples
+    --------
+    >>> report(load_experiment("quick-digits"), Store(Path("nowhere")), terminal=True)
+    Digits of scikit-learn, in a minute (shortened)
+    ...
+    """
+    study = read_study(experiment, store)
+    content = make_report(study, _command(experiment, store), test, correct=holm)
+    if terminal:
+        print(report_text(content, min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)))
+    if out is None and terminal:
+        return
+    folder = store.path / "report" if out is None else out
+    drawings = draw_study(study)
+    for drawing in drawings:
+        _save(drawing, folder / _FIGURES)
+    texts = {
+        "report.md": markdown_report(content, drawings, _FIGURES),
+        "report.tex": latex_report(content),
+        "report.html": html_report(content, drawings),
+    }
+    for name, text in texts.items():
+        with written_aside(folder / name, force=True) as aside:
+            aside.write_text(text, encoding="utf-8")
+    print(
+        f"{folder / 'report.html'} shows it all; beside it are {', '.join(list(texts)[:2])} and {len(drawings)} figures."
+    )
+
+
+def _save(drawing: Drawing, folder: Path) -> None:
+    with written_aside(folder / f"{drawing.name}.svg", force=True) as aside:
+        aside.write_text(figure_svg(drawing.figure) + "\n", encoding="utf-8")
+    with written_aside(folder / f"{drawing.name}.png", force=True) as aside:
+        # Without the name of the program, so that another version of it gives the same file.
+        drawing.figure.savefig(aside, format="png", dpi=_DPI, metadata={"Software": None})
+
+
+def _command(experiment: Experiment, store: Store) -> str:
+    """Return what runs the experiment again: its name, and what was changed in it."""
+    is_ours = experiment.name in available_experiments()
+    words = ["scarce", "bench", "run", experiment.name if is_ours else f"{experiment.name}.toml"]
+    if is_ours:
+        shipped = load_experiment(experiment.name).grids[0]
+        grid = experiment.grids[0]
+        if grid.recipe != shipped.recipe:
+            words += ["--recipe", grid.recipe]
+        if (
+            grid.make_recipe().epochs
+            != shipped.model_copy(update={"recipe": grid.recipe}).make_recipe().epochs
+        ):
+            words += ["--epochs", str(grid.make_recipe().epochs)]
+        if grid.seeds != shipped.seeds:
+            words += ["--seeds", str(len(grid.seeds))]
+    if store.path != Path("bench", experiment.name):
+        words += ["--store", str(store.path)]
+    return shlex.join(words)

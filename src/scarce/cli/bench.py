@@ -1,0 +1,304 @@
+"""``scarce bench``: experiments, from a plan to a report."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sized
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from scarce.errors import FileError, MethodError, ScarceError
+
+if TYPE_CHECKING:
+    from scarce.bench.experiment import Experiment
+    from scarce.bench.plan import Trial
+    from scarce.bench.status import Status
+    from scarce.bench.store import Store
+
+__all__ = ["compare", "list_", "plan", "report", "run", "status"]
+
+_EXTRAS = ("pydantic", "matplotlib", "jinja2", "pandas")
+
+_Experiment = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="A name that `scarce bench list` shows, or a .toml file.",
+        show_default=False,
+    ),
+]
+_StoreOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Where trials are kept; by default bench/NAME.", show_default=False),
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="AXIS=NAME,...",
+        help="Only these: data, setting, method, model or seed, as in method=scarce,ga; may be repeated.",
+        show_default=False,
+    ),
+]
+_Epochs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Train so long; the protocol is then called shortened.", show_default=False),
+]
+_Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds, from 0 on.", show_default=False)]
+_RecipeOption = Annotated[
+    Literal["paper", "annealed"] | None,
+    typer.Option(metavar="NAME", help="paper or annealed, with its number of epochs.", show_default=False),
+]
+_DataDir = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Look here first for data.", show_default=False)
+]
+
+
+def list_() -> None:
+    """List the experiments that come with the library."""
+    with _extras():
+        from scarce.bench.experiment import available_experiments
+    from scarce.cli.show import print_table
+
+    print_table(["name", "what"], available_experiments().items())
+
+
+def plan(
+    experiment: _Experiment,
+    store: _StoreOption = None,
+    only: _Only = None,
+    epochs: _Epochs = None,
+    seeds: _Seeds = None,
+    recipe: _RecipeOption = None,
+    data_dir: _DataDir = None,
+) -> None:
+    """Show what an experiment would run, and how much of it is done."""
+    chosen = _chosen(experiment, epochs, seeds, recipe)
+    trials, missing = _trials_at_hand(chosen, only, data_dir)
+    from scarce.bench.status import axis_rows, look
+    from scarce.cli.show import print_table
+
+    print(f"{chosen.name}: {chosen.title} (protocol: {chosen.protocol})")
+    print_table(["axis", "n", "names"], axis_rows(trials))
+    _print_counts(look(trials, _store(store, chosen)), missing)
+
+
+def status(
+    experiment: _Experiment,
+    store: _StoreOption = None,
+    only: _Only = None,
+    epochs: _Epochs = None,
+    seeds: _Seeds = None,
+    recipe: _RecipeOption = None,
+    data_dir: _DataDir = None,
+) -> None:
+    """Show how far an experiment is, what is running, and what failed; the exit code is 1 if something did."""
+    chosen = _chosen(experiment, epochs, seeds, recipe)
+    trials, missing = _trials_at_hand(chosen, only, data_dir)
+    from scarce.bench.status import look
+
+    found = look(trials, _store(store, chosen).require())
+    _print_counts(found, missing)
+    names = {trial.key: str(trial) for trial in trials}
+    for trial in found.running:
+        print(f"running: {trial}")
+    for record in found.failed:
+        print(f"failed: {names[record.key]}: {record.error}")
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def run(
+    experiment: _Experiment,
+    store: _StoreOption = None,
+    only: _Only = None,
+    epochs: _Epochs = None,
+    seeds: _Seeds = None,
+    recipe: _RecipeOption = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default one per processor.", show_default=False)
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Run on this Dask cluster instead, such as tcp://host:8786.",
+            show_default=False,
+        ),
+    ] = None,
+    retry_failed: Annotated[
+        bool,
+        typer.Option("--retry-failed", help="Run trials again that failed; else they are left as they are."),
+    ] = False,
+    data_dir: _DataDir = None,
+) -> None:
+    """Run the trials of an experiment that are not done yet.
+
+    Stopped or killed at any time, the same command goes on: what is done stays done, and a trial that was begun goes on
+    from its last epoch. Several runs may share a store. The exit code is 1 if a trial failed, now or earlier.
+    """
+    chosen = _chosen(experiment, epochs, seeds, recipe)
+    folder = None if data_dir is None else str(data_dir.resolve())
+    from scarce.bench.cluster import run_on_cluster
+    from scarce.bench.run import pending, run_local
+    from scarce.bench.status import look
+    from scarce.bench.trial import load_data
+    from scarce.bench.watch import Watch
+
+    trials = _trials(chosen, only, lambda name: load_data(name, folder).checksum)
+    place = _store(store, chosen)
+    before = look(trials, place)
+    left = pending(trials, place, retry_failed=retry_failed)
+    print(
+        f"{chosen.name} ({chosen.protocol}): {len(trials)} trials, {len(left)} to run; store {place.path}",
+        flush=True,
+    )
+    at_once = jobs or os.cpu_count() or 1
+    outcomes = (
+        run_local(left, place, folder, jobs=at_once, retry_failed=retry_failed)
+        if cluster is None
+        else run_on_cluster(left, place, folder, cluster, retry_failed=retry_failed)
+    )
+    try:
+        with closing(outcomes), Watch(len(left), at_once, before.seconds_left()) as watch:  # type: ignore[type-var]
+            for outcome in outcomes:
+                watch.tell(outcome)
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        raise typer.Exit(130) from None
+    after = look(trials, place)
+    print(f"{len(after.done)} done, {len(after.failed)} failed")
+    if after.failed:
+        print("`scarce bench status` shows why; --retry-failed runs them again", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def report(
+    experiment: _Experiment,
+    store: _StoreOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to write it; by default the folder report of the store.",
+            show_default=False,
+        ),
+    ] = None,
+    test: Annotated[
+        Literal["t", "wilcoxon"],
+        typer.Option(metavar="NAME", help="t or wilcoxon: the paired test of what is bold."),
+    ] = "t",
+    holm: Annotated[
+        bool, typer.Option("--holm", help="Correct the tests of a column for their number.")
+    ] = False,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Show the tables here instead.")] = False,
+    epochs: _Epochs = None,
+    seeds: _Seeds = None,
+    recipe: _RecipeOption = None,
+) -> None:
+    """Write a report: tables as the paper lays them out beside its numbers, figures, criteria and costs."""
+    chosen = _chosen(experiment, epochs, seeds, recipe)
+    with _extras():
+        from scarce.bench.report_experiment import report as write
+
+    place = _store(store, chosen).require()
+    target = out or (None if terminal else place.path / "report")
+    write(chosen, place.of(chosen), target, test=test, holm=holm, terminal=terminal)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="STORE", help="A folder of trials.", show_default=False)],
+    second: Annotated[Path, typer.Argument(metavar="STORE", help="Another.", show_default=False)],
+) -> None:
+    """Show the results of two stores side by side, for a before and an after."""
+    with _extras():
+        from scarce.bench.compare import compare as compare_stores
+        from scarce.bench.store import Store
+
+    print(compare_stores(Store(first).require(), Store(second).require()))
+
+
+@contextmanager
+def _extras() -> Iterator[None]:
+    """Say what to install if a package is missing that only experiments need."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        raise ScarceError(
+            f'scarce bench needs {error.name}, which is not installed: pip install "scarce[bench]".'
+        ) from None
+
+
+def _chosen(
+    name: str, epochs: int | None, seeds: int | None, recipe: Literal["paper", "annealed"] | None
+) -> "Experiment":
+    with _extras():
+        from scarce.bench.experiment import load_experiment
+
+    return load_experiment(name).changed(epochs=epochs, seeds=seeds, recipe=recipe)
+
+
+def _store(path: Path | None, experiment: "Experiment") -> "Store":
+    from scarce.bench.store import Store
+
+    return Store(path or Path("bench", experiment.name))
+
+
+def _trials(
+    experiment: "Experiment", only: list[str] | None, checksum: Callable[[str], str | None]
+) -> "list[Trial]":
+    """Return the selected trials; only of data that these need is the checksum asked for."""
+    from scarce.bench.plan import plan, select
+
+    wanted: dict[str, list[str]] = {}
+    for text in only or ():
+        for part in text.split():
+            axis, mark, names = part.partition("=")
+            if not (mark and names.strip(",")):
+                raise MethodError(
+                    f"--only {text!r} is not understood; expected axis=name,..., such as method=scarce,ga."
+                )
+            wanted.setdefault(axis, []).extend(name for name in names.split(",") if name)
+    used = {trial.identity["data"] for trial in select(plan(experiment, lambda name: None), wanted)}
+    return select(plan(experiment, lambda name: checksum(name) if name in used else None), wanted)
+
+
+def _trials_at_hand(
+    experiment: "Experiment", only: list[str] | None, data_dir: Path | None
+) -> "tuple[list[Trial], list[str]]":
+    """Return the selected trials without fetching any data, and the names of data that are not here."""
+    from scarce.bench.trial import load_data
+
+    missing: list[str] = []
+
+    def checksum(name: str) -> str | None:
+        try:
+            return load_data(name, None if data_dir is None else str(data_dir.resolve()), False).checksum
+        except FileError:
+            missing.append(name)
+            return None
+
+    return _trials(experiment, only, checksum), list(dict.fromkeys(missing))
+
+
+def _print_counts(found: "Status", missing: list[str]) -> None:
+    from scarce.bench.status import in_words
+
+    counts: dict[str, Sized] = {
+        "done": found.done,
+        "failed": found.failed,
+        "running": found.running,
+        "left": found.left,
+    }
+    total = sum(map(len, counts.values()))
+    print(f"{total} trials: {', '.join(f'{len(part)} {name}' for name, part in counts.items())}")
+    seconds = found.seconds_left()
+    if seconds:
+        print(f"the rest takes about {in_words(seconds)}, divided by the number of processes")
+    for name in missing:
+        print(
+            f"{name} is not here, so that what is done of it is unknown; get it with: scarce data fetch {name}"
+        )
