@@ -123,12 +123,10 @@ def table(result: dict[str, Any]) -> str:
 
 
 def figure(result: dict[str, Any]) -> str:
-    n = numbers(result, "fashion-mnist", "unequal")
-    spread = 2 * n["raw"].std(axis=0, ddof=1)
-    mean = n["raw"].mean(axis=0)
+    n = {name: values.mean(axis=0) for name, values in numbers(result, "fashion-mnist", "unequal").items()}
     with new_axes(width=6.4) as axes:
-        title = "Fashion-MNIST, unequal: before normalising, ± 2 std over seeds"
-        draw_priors(axes, range(10), mean, mean - spread, mean + spread, n["truth"].mean(axis=0), title)
+        title = "Fashion-MNIST, unequal, before normalising"
+        draw_priors(axes, range(10), n["raw"], n["low"], n["high"], n["truth"], title)
     return figure_svg(axes.figure)
 
 
