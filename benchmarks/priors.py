@@ -72,12 +72,12 @@ def numbers(result: dict[str, Any], data: str, case: str) -> dict[str, np.ndarra
 
 
 def table(result: dict[str, Any]) -> str:
-    settings = result["settings"]
+    settings, n_seeds = result["settings"], len(result["records"]) // len(DATA) // len(CASES)
     lines = [
         "# Class priors, estimated from complementary labels alone",
         "",
         f"Best Bin Estimation, MLP 784-500-10, {settings['epochs']} annealed epochs on 80 % of the images, scores of the "
-        f"other 20 % at the epoch of the lowest held-out loss; {settings['seeds']} seeds (labels, split and network), one "
+        f"other 20 % at the epoch of the lowest held-out loss; {n_seeds} seeds (labels, split and network), one "
         "thread. Means and standard deviations over the seeds. MAE: mean absolute error over classes and seeds.",
         "",
         f"    {result['command']}",
@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/priors"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    settings = {"seeds": options.seeds, "epochs": options.epochs}
+    settings = {"epochs": options.epochs}
     rows = [f"{data}/{case}/{seed}" for data in DATA for case in CASES for seed in range(options.seeds)]
     command = f"python benchmarks/priors.py --data FOLDER --seeds {options.seeds} --epochs {options.epochs}"
     result = collect(

@@ -19,6 +19,7 @@ Numbers = Sequence[float] | NDArray[np.float64]
 
 # Okabe and Ito's palette, each colour with a line of its own.
 _LOOKS = (("#0072b2", "-"), ("#d55e00", "--"), ("#009e73", "-."), ("#4d4d4d", ":"))
+_LETTERS = 9  # that stand side by side on an inch
 _INK, _FAINT = "#1f2933", "#d5dbe1"
 _STYLE: Any = {
     "axes.edgecolor": _FAINT,
@@ -111,7 +112,10 @@ def draw_priors(
         axes.plot(
             places, truth, "D", color=_LOOKS[1][0], fillstyle="none", markeredgewidth=1.8, label="truth"
         )
-    axes.set(title=title, ylim=(0, None), xticks=places, xticklabels=classes)
+    axes.set(title=title, xticks=places, xticklabels=classes)
+    axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # a prior of zero is seen whole
+    if sum(len(str(name)) for name in classes) > _LETTERS * axes.figure.bbox.width / axes.figure.dpi:
+        axes.tick_params(axis="x", labelrotation=90)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
     axes.yaxis.set_major_formatter("{x:.0%}")
     _legend_below(axes, columns=2)

@@ -4,7 +4,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ __all__ = [
     "read_arrays",
     "require_file",
     "require_folder",
+    "require_free_file",
     "require_free_folder",
     "written_aside",
 ]
@@ -173,6 +174,36 @@ def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
         ) from error
 
 
+def require_free_file(path: str | Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse early a file that could not be written in the end, or that would replace one of the inputs.
+
+    Examples
+    --------
+    >>> require_free_file(".", force=True)
+    Traceback (most recent call last):
+    scarce.errors.FileError: . is a folder; choose the name of a file.
+    """
+    path = Path(path)
+    if any(path.exists() and Path(other).exists() and path.samefile(other) for other in inputs):
+        raise FileError(f"{path} is one of the inputs and is not replaced; choose another name.")
+    try:
+        _refuse_taken(path, force=force)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _refuse_taken(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; choose the name of a file.")
+    if path.exists() and not path.is_file():  # to rename over a device would destroy it
+        raise FileError(f"{path} is no ordinary file and is not replaced; choose another name.")
+    if path.exists() and not force:
+        raise FileError(f"{path} exists; choose another name, or pass force=True (--force) to replace it.")
+
+
 @contextmanager
 def written_aside(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     """Give a temporary path beside `path`; when the block ends well it takes the name `path` at once.
@@ -188,14 +219,7 @@ def written_aside(path: str | Path, *, force: bool = False) -> Iterator[Path]:
     """
     path = Path(path)
     try:
-        if path.is_dir():
-            raise FileError(f"{path} is a folder; choose the name of a file.")
-        if path.exists() and not path.is_file():  # to rename over a device would destroy it
-            raise FileError(f"{path} is no ordinary file and is not replaced; choose another name.")
-        if path.exists() and not force:
-            raise FileError(
-                f"{path} exists; choose another name, or pass force=True (--force) to replace it."
-            )
+        _refuse_taken(path, force=force)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
         os.close(handle)

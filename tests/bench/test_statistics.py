@@ -151,6 +151,15 @@ def test_where_no_two_seeds_are_shared_nothing_can_be_tested():
     assert best([{0: 0.5, 1: 0.52}, {2: 0.51, 3: 0.52}]) == (False, True)
 
 
+def test_what_won_on_every_common_seed_is_not_called_worse():
+    easy = {seed: 0.5 + 0.01 * seed for seed in range(4)} | {
+        9: 0.99
+    }  # the best mean, thanks to a seed of its own
+    hard = {seed: value + 0.02 + 0.001 * seed for seed, value in easy.items() if seed != 9}
+    assert paired_p(easy, hard) < 0.05
+    assert best([easy, hard]) == (True, True)
+
+
 def test_constant_runs_are_compared_without_a_spread():
     constant = dict.fromkeys(range(5), 0.1)
     assert best([constant, dict.fromkeys(range(5), 0.2), constant]) == (False, True, False)

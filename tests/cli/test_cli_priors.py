@@ -75,14 +75,22 @@ def test_training_estimates_by_itself(folder: Path, tmp_path: Path, run) -> None
         "--epochs", "5",
     )  # fmt: skip
     assert (told.code, told.err) == (0, "")
-    assert "priors: estimated by best-bin; raw estimates sum to" in told.out
+    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in told.out
 
 
 def test_mistakes(folder: Path, tmp_path: Path, refused) -> None:
     arguments = ("priors", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left")
     assert "no answer is 'yes'" in refused(*arguments, "--estimator", "answers")
     assert "scorer='tree' is unknown" in refused(*arguments, "--set", "scorer=tree")
-    assert "--set" in refused(*arguments, "--set", "depth=3")
+    assert "best-bin has no parameter 'depth'; it takes" in refused(*arguments, "--set", "depth=3")
+    assert "use --seed" in refused(*arguments, "--set", "seed=3")
+    assert "expected a Recipe" in refused(*arguments, "--set", "recipe=paper")
+    answers = folder / "answers.csv"
+    assert "is one of the inputs" in refused(*arguments, "--out", answers, "--force")
+    assert "is a folder" in refused(*arguments, "--out", tmp_path, "--force")
+    assert "choose two names" in refused(
+        *arguments, "--out", tmp_path / "a.png", "--figure", tmp_path / "a.png"
+    )
     assert "ends in .png, .svg or .pdf" in refused(*arguments, "--figure", tmp_path / "priors.docx")
     (tmp_path / "priors.json").write_text("{}")
     assert "priors.json exists" in refused(*arguments, "--out", tmp_path / "priors.json")

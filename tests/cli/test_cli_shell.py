@@ -43,7 +43,7 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
 
     assert "597 examples, 10 classes" in done(tmp_path, "labels", "describe", "test-labels.csv")
     out = done(tmp_path, "train", "train.csv", "--labels", "train-labels.csv", "--out", "model")
-    assert "priors: estimated by best-bin; raw estimates sum to" in out
+    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in out
     assert out.endswith("saved the model to model\n")
     assert not (tmp_path / "model.checkpoint").exists()
 

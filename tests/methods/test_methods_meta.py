@@ -11,7 +11,7 @@ from torch import nn
 
 from scarce.errors import DivergedError, MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Problem, available_methods, make_method
+from scarce.methods import Batch, Problem, available_methods, make_method
 from scarce.pu import (
     not_k_posterior,
     pusb_thresholds,
@@ -87,7 +87,35 @@ def test_nnpu_is_scarce_with_ascent(world):
     torch.testing.assert_close(nnpu, scarce)
 
 
-@pytest.mark.parametrize("name", META)
+@pytest.mark.parametrize("name", ["meta-vpu", "meta-dist-pu", "meta-elkan-noto"])
+def test_a_class_that_nobody_excludes_is_refused_where_its_score_would_mean_nothing(name):
+    labels = ComplementaryLabels.from_lists([[0], [1], [0, 1]], classes=3)
+    with pytest.raises(
+        MethodError, match=f"no example excludes the class 2, so {name} has nothing to learn it from"
+    ):
+        prepared(name, labels)
+
+
+def test_elkan_noto_learns_from_batches_that_exclude_nothing():
+    """Its loss is a plain cross-entropy, of which a row without the label is as good a part as one with it."""
+    labels = ComplementaryLabels.from_lists([[0], [1], [2]], classes=3)
+    method = prepared("meta-elkan-noto", labels, frequency="priors")
+    f = torch.zeros(1, 3, dtype=torch.float64, requires_grad=True)
+    batch = Batch(torch.zeros(1, 2), torch.tensor([[1.0, 0.0, 0.0]]).double(), torch.tensor([0]))
+    method.loss(f, batch).backward()
+    assert f.grad.tolist() == [[0.5, -0.5, -0.5]]
+
+
+def test_cvir_compares_classes_by_their_priors():
+    """g_k = log p(x | not k) / p(x | k), so that −g_k + log π_k / (1 − π_k) is the log odds of class k."""
+    labels = ComplementaryLabels.from_lists([[0], [1], [2]], classes=3)
+    method = make_method("meta-cvir")
+    method.prepare(Problem(labels, torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)))
+    odds = torch.tensor([1.0, 3 / 7, 0.25], dtype=torch.float64)
+    torch.testing.assert_close(method.scores(torch.zeros(1, 3, dtype=torch.float64)), odds.log()[None])
+
+
+@pytest.mark.parametrize("name", [name for name in META if not type(make_method(name)).needs_every_class])
 def test_a_class_that_no_row_excludes_is_not_trained(name):
     g, _ = random_labels(6)
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [1], [], [0]], classes=3)

@@ -1,19 +1,24 @@
 """Best Bin Estimation: values by hand, invariances, and priors that are known because we made the data."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from golden import records
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
-from scarce.priors import BestBin, Dedpul, ElkanNoto, KernelMean, Tice
+from scarce.models import make_model
+from scarce.priors import BestBin, Dedpul, ElkanNoto, KernelMean, Tice, scorer
 from scarce.priors.base import shrunk
 from scarce.priors.scorer import splits
 from scarce.pu import best_bin
 from scarce.simulate import biased_a, scar
+from scarce.training import Recipe
 
 PRIORS = np.array([0.1, 0.2, 0.3, 0.4])
 C = np.array([0.3, 0.4, 0.5, 0.6])
@@ -73,14 +78,16 @@ def test_no_scores_no_estimate():
 
 
 def test_all_rows_and_the_rest_say_the_same_of_one_threshold():
-    """q_X = π̄ q_P + (1 − π̄) q_U, so 1 − θ_X = (1 − θ_U)(1 − π̄) wherever the threshold stands."""
-    rng = np.random.default_rng(0)
-    excluded = rng.random(500) < 0.4
-    scores = rng.normal(size=500) + excluded
-    rate = excluded.mean()
-    for z in (-0.5, 0.3, 1.0):
-        q_p, q_u, q_x = ((scores[rows] >= z).mean() for rows in (excluded, ~excluded, slice(None)))
-        assert 1 - q_x / q_p == pytest.approx((1 - q_u / q_p) * (1 - rate))
+    """q_X = π̄ q_P + (1 − π̄) q_U, so 1 − θ_X = (1 − θ_U)(1 − π̄): with three steep steps both choose the same one."""
+    excluded = np.repeat([True, False], [400, 600])
+    scores = np.where(excluded, 2.0, np.repeat([2.0, 1.0, 0.0], [0, 0, 1000]))
+    scores[400:700] = 2.0
+    all_rows, rest = (
+        BestBin(unlabelled=unlabelled).prior(scores, excluded, excluded.mean())
+        for unlabelled in ("all", "rest")
+    )
+    assert all_rows == pytest.approx(rest)
+    assert rest == pytest.approx((1 - 300 / 600) * 0.6)
 
 
 @pytest.mark.parametrize("unlabelled", ["all", "rest"])
@@ -129,7 +136,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
 
 def test_same_seed_same_estimate():
     X, _, labels = clouds(600)
-    one, other, another = (BestBin(seed=seed, bootstrap=5).estimate(X, labels) for seed in (3, 3, 4))
+    one, other, another = (BestBin(seed=seed, bootstrap=10).estimate(X, labels) for seed in (3, 3, 4))
     assert one.raw.tolist() == other.raw.tolist()
     assert (one.low.tolist(), one.high.tolist()) == (other.low.tolist(), other.high.tolist())
     assert one.raw.tolist() != another.raw.tolist()
@@ -180,13 +187,16 @@ def test_few_rows_are_shrunk_towards_equal_priors():
     ("make", "error", "message"),
     [
         (lambda: BestBin(unlabelled="some"), MethodError, "unlabelled='some' is unknown"),
-        (lambda: BestBin(delta=2), MethodError, "delta=2; expected a number from 0 to 1"),
+        (lambda: BestBin(delta=2), MethodError, "delta=2; expected a number from 1e-06 to 1"),
+        (lambda: BestBin(delta=0), MethodError, "delta=0; expected a number"),
+        (lambda: BestBin(recipe="paper"), MethodError, "recipe='paper'; expected a Recipe"),
+        (lambda: BestBin(bootstrap=3), MethodError, "bootstrap=3; an interval needs at least 10 resamples"),
         (lambda: BestBin(folds=0), MethodError, "folds=0; expected a whole number of at least 1"),
         (lambda: BestBin(bootstrap=-1), MethodError, "bootstrap=-1"),
         (
             lambda: BestBin(bootstrap=0, shrink=True),
             MethodError,
-            "bootstrap=0; expected a whole number of at least 2",
+            "bootstrap=0; shrink=True needs at least 10 resamples",
         ),
         (lambda: BestBin(scorer="tree"), MethodError, "scorer='tree' is unknown; expected 'network'"),
         (lambda: KernelMean(n_rows=3), MethodError, "n_rows=3"),
@@ -197,8 +207,58 @@ def test_settings_that_make_no_sense(make, error, message):
         make()
 
 
+def test_the_epoch_of_the_lowest_held_out_loss_counts(monkeypatch):
+    X, _, labels = clouds(60)
+    outputs = iter(
+        [
+            torch.full((12, 4), 1.0),
+            torch.from_numpy(labels[:12].indicator(dtype=np.float32)),
+            torch.zeros(12, 4),
+        ]
+    )
+    monkeypatch.setattr(scorer, "predict_logits", lambda *_, **__: next(outputs))
+    rows = np.arange(12, 60), np.arange(12)
+    kept = scorer.network_scores(
+        X,
+        labels,
+        rows,
+        lambda seed: make_model("linear", (4,), 4),
+        Recipe(epochs=3),
+        last=None,
+        device="cpu",
+        verbose=False,
+    )
+    assert len(kept) == 1
+    assert kept[0].tolist() == labels[:12].indicator(dtype=float).tolist()
+
+
+def test_intervals_are_the_middle_95_per_cent_of_the_resamples(monkeypatch):
+    X, _, labels = clouds(300)
+    known = np.repeat(np.arange(101.0)[:, None] / 400, 4, axis=1)
+    monkeypatch.setattr(BestBin, "_resampled", lambda *_: known)
+    estimate = BestBin(scorer="linear", bootstrap=101).estimate(X, labels)
+    assert estimate.low == pytest.approx([2.5 / 400] * 4)
+    assert estimate.high == pytest.approx([97.5 / 400] * 4)
+
+
+def test_many_kinds_of_input_are_the_same():
+    X, _, labels = clouds(200)
+    expected = BestBin(scorer="linear", bootstrap=0).estimate(X, labels).raw.tolist()
+    for form in (X.tolist(), torch.from_numpy(X).requires_grad_(), pd.DataFrame(X)):
+        assert BestBin(scorer="linear", bootstrap=0).estimate(
+            form, labels.indicator(dtype=int)
+        ).raw == pytest.approx(expected, abs=0.02)
+    assert BestBin(scorer="linear", bootstrap=0).estimate(sparse.coo_matrix(X), labels).raw == pytest.approx(
+        expected
+    )
+
+
 def test_data_that_make_no_sense():
     X, _, labels = clouds(100)
+    with pytest.raises(MethodError, match="folds=101; there are only 100 rows"):
+        BestBin(folds=101).estimate(X, labels)
+    with pytest.raises(MethodError, match=r"the scorer of class 0 failed: .*; choose another scorer"):
+        BestBin(scorer="boosting").estimate(sparse.csr_matrix(X), labels)
     with pytest.raises(FeatureError, match="X has 99 rows and the labels have 100"):
         BestBin().estimate(X[:-1], labels)
     with pytest.raises(FeatureError, match="X contains NaN at row 0, column 0"):

@@ -41,7 +41,7 @@ def run_on_cluster(
             f'--cluster needs {error.name}, which is not installed: pip install "scarce[dask]".'
         ) from None
     try:
-        client = Client(url, timeout=_TIMEOUT, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = Client(url, timeout=_TIMEOUT)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise FileError(
             f"no scheduler answers at {url} ({error}); start one with `dask scheduler`."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from statistics import fmean
 
 from scarce.bench.record import TrialRecord
+from scarce.bench.report_content import signed
 from scarce.bench.statistics import paired_p
 from scarce.bench.store import Store
 from scarce.bench.text import text_table
@@ -35,18 +36,33 @@ def compare(first: Store, second: Store) -> str:
         if missing:
             blocks.append("\n".join([f"only in {name}:", *(f"  {place}" for place in missing)]))
     if rows:
-        blocks.insert(0, f"A: {first.path}\nB: {second.path}")
+        blocks.insert(0, "\n".join(_title(name, store) for name, store in (("A", first), ("B", second))))
     return "\n\n".join(blocks)
 
 
+def _title(name: str, store: Store) -> str:
+    """Say so where a store holds a cell and seed more than once, as after a change of recipe or method."""
+    results = _results(store)
+    n_earlier = len(results) - len({(*_place(record), record.seed) for record in results})
+    return f"{name}: {store.path}" + (
+        f" (without {n_earlier} earlier trials of the same cells)" if n_earlier else ""
+    )
+
+
 def _cells(store: Store) -> dict[Place, dict[int, TrialRecord]]:
-    """Return the trials with an accuracy, by cell and seed, in the order of their names."""
+    """Return the latest results, by cell and seed, in the order of their names."""
     cells: dict[Place, dict[int, TrialRecord]] = {}
-    for record in store.records():
-        if record.status == "done" and record.accuracy is not None:
-            place = (record.data, record.setting, record.model, record.label)
-            cells.setdefault(place, {})[record.seed] = record
+    for record in _results(store):  # the oldest come first
+        cells.setdefault(_place(record), {})[record.seed] = record
     return dict(sorted(cells.items()))
+
+
+def _results(store: Store) -> list[TrialRecord]:
+    return [record for record in store.records() if record.status == "done" and record.accuracy is not None]
+
+
+def _place(record: TrialRecord) -> Place:
+    return record.data, record.setting, record.model, record.label
 
 
 def _numbers(first: Mapping[int, TrialRecord], second: Mapping[int, TrialRecord]) -> tuple[str, ...]:
@@ -63,7 +79,7 @@ def _numbers(first: Mapping[int, TrialRecord], second: Mapping[int, TrialRecord]
     return (
         f"{mean_a:.2f}",
         f"{mean_b:.2f}",
-        f"{difference:+.2f}",
+        signed(difference),
         "–" if p is None else f"{p:.3f}",
         str(len(seeds)),
         f"{seconds[1] / seconds[0]:.2f}" if seconds[0] else "–",

@@ -80,11 +80,14 @@ def _bars(tables: Sequence[Table]) -> Drawing:
 
 def _dots(table: Table) -> Drawing:
     places = {row: -place for place, row in enumerate(table.rows)}
-    with new_panels(len(table.columns), 3.1, 0.9 + 0.36 * len(table.rows), share="all") as (figure, panels):
+    shift = 0.15 if table.has_paper else 0.0
+    with new_panels(
+        len(table.columns), _width(len(table.columns)), 0.9 + 0.36 * len(table.rows), share="all"
+    ) as (figure, panels):
         for axes, column in zip(panels, table.columns, strict=True):
             cells = [(places[row], cell) for row in table.rows if (cell := table.cells.get((row, column)))]
-            ours = [(y + 0.15, cell.summary.mean, cell.summary.std) for y, cell in cells if cell.summary]
-            paper = [(y - 0.15, cell.paper.mean, cell.paper.std) for y, cell in cells if cell.paper]
+            ours = [(y + shift, cell.summary.mean, cell.summary.std) for y, cell in cells if cell.summary]
+            paper = [(y - shift, cell.paper.mean, cell.paper.std) for y, cell in cells if cell.paper]
             for label, points in (("ours", ours), ("paper", paper)):
                 if points:
                     y, means, stds = zip(*points, strict=True)
@@ -111,18 +114,23 @@ def _learning_curves(study: Study) -> list[Drawing]:
     looks = looks_of(study.labels)
     drawings = []
     for (data, model), settings in places.items():
-        with new_panels(len(settings), 3.1, 2.6, share="y") as (figure, panels):
+        with new_panels(len(settings), _width(len(settings)), 2.6, share="y") as (figure, panels):
             for axes, (setting, methods) in zip(panels, settings.items(), strict=True):
-                for label, slots in methods.items():
-                    curves = trial_curves(study, slots, "test_accuracy")
-                    draw_band(axes, range(1, curves.shape[1] + 1), curves, label, **looks[label])
-                axes.set(title=setting, xlabel="epoch")
+                for label in (label for label in study.labels if label in methods):
+                    curves = trial_curves(study, methods[label], "test_accuracy")
+                    draw_band(axes, curves, label, **looks[label])
+                axes.set_title(setting)
                 axes.yaxis.set_major_formatter("{x:.0%}")
             legend_below(figure)
         caption = f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation."
         title = f"Learning curves: {data}, {model}"
         drawings.append(Drawing(f"curves-{_slug(data, model)}", title, caption, figure))
     return drawings
+
+
+def _width(count: int) -> float:
+    """Of a panel, in inches: one alone is wider."""
+    return 4.8 if count == 1 else 3.1
 
 
 def _slug(*names: str) -> str:

@@ -58,7 +58,7 @@ def is_held(path: Path) -> bool:
     except OSError:
         return False
     holder = _holder(path)
-    if holder.get("host") == socket.gethostname() and not _is_alive(holder.get("pid", 0)):
+    if holder.get("host") == socket.gethostname() and not _is_alive(holder):
         return False
     return age < STALE_SECONDS
 
@@ -83,7 +83,7 @@ def _take(path: Path) -> bool:
 
 
 def _me() -> dict[str, object]:
-    return {"host": socket.gethostname(), "pid": os.getpid()}
+    return {"host": socket.gethostname(), "pid": os.getpid(), "life": _life(os.getpid())}
 
 
 def _holder(path: Path) -> dict[str, object]:
@@ -95,16 +95,28 @@ def _holder(path: Path) -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
-def _is_alive(pid: object) -> bool:
+def _is_alive(holder: dict[str, object]) -> bool:
+    life = _life(holder.get("pid"))
+    return life is not None and holder.get("life", life) == life
+
+
+def _life(pid: object) -> str | None:
+    """Return what tells a living process from a later one of the same number: when it started; None if it is dead."""
     if not isinstance(pid, int) or pid <= 0:
-        return False
+        return None
+    if Path("/proc/self/stat").exists():
+        try:
+            state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        return None if state == "Z" else rest[18]  # a zombie is dead, though its parent has not noticed
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return False
+        return None
     except PermissionError:  # alive, and another user's
-        return True
-    return True
+        pass
+    return "unknown"
 
 
 def _beat(path: Path, over: threading.Event) -> None:

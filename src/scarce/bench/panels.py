@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from scarce.bench.study import Slot, Study
@@ -56,7 +57,7 @@ def new_panels(
     """
     columns = min(columns, count)
     rows = ceil(count / columns)
-    with new_axes(width * columns + 0.4, height * rows + 0.5) as first:
+    with new_axes(width * columns + 0.4, height * rows + 0.1) as first:
         figure = first.figure
         assert isinstance(figure, Figure)
         first.remove()
@@ -77,13 +78,15 @@ def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def draw_band(axes: Axes, x: Sequence[float], rows: NDArray[np.float64], label: str, **look: Any) -> None:
-    """Draw the mean of the rows over `x`, and one standard deviation around it where there are several."""
-    mean = rows.mean(axis=0)
-    axes.plot(x, mean, label=label, **look)
+def draw_band(axes: Axes, rows: NDArray[np.float64], label: str, **look: Any) -> None:
+    """Draw the mean of curves over the epochs, and one standard deviation around it where there are several."""
+    epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
+    axes.plot(epochs, mean, label=label, **look)
     if len(rows) > 1:
         std = rows.std(axis=0, ddof=1)
-        axes.fill_between(x, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+        axes.fill_between(epochs, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+    axes.set_xlabel("epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
 def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> None:
@@ -108,4 +111,7 @@ def legend_below(figure: Figure) -> None:
             found.setdefault(label, handle)
     room = figure.get_figwidth() / (0.6 + 0.085 * max(map(len, found)))  # inches a character
     columns = max(1, min(len(found), int(room)))
+    figure.set_figheight(
+        figure.get_figheight() + 0.24 * ceil(len(found) / columns)
+    )  # not at the cost of the panels
     figure.legend(list(found.values()), list(found), loc="outside lower left", ncols=columns)

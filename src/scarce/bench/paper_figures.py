@@ -35,7 +35,7 @@ def draw_overfitting(study: Study) -> Drawing | None:
     if not places:
         return None
     looks = looks_of([_CORRECTED, _UNCORRECTED])
-    with new_panels(2 * len(places), 3.8, 2.6, columns=2) as (figure, panels):
+    with new_panels(2 * len(places), 3.8, 2.8, columns=2) as (figure, panels):
         for row, ((data, setting, model), methods) in enumerate(places.items()):
             losses = {method: trial_curves(study, slots, "loss") for method, slots in methods.items()}
             shares = {
@@ -46,12 +46,10 @@ def draw_overfitting(study: Study) -> Drawing | None:
                 panels[2 * row :], (losses, shares), ("training risk", "test accuracy"), strict=False
             ):
                 for method, title in _TITLES.items():
-                    epochs = range(1, curves[method].shape[1] + 1)
-                    draw_band(axes, epochs, curves[method], title, **looks[method])
+                    draw_band(axes, curves[method], title, **looks[method])
                 if len(below):
                     axes.axvline(int(below[0]) + 1, color=COLOURS[3], linestyle=":", linewidth=1.4, zorder=1)
-                axes.set(title=f"{data}, {setting}, {model}: {what}", xlabel="epoch")
-                axes.title.set_fontsize(10.5)
+                axes.set_title(f"{data}, {setting}, {model}\n{what}")
             panels[2 * row].axhline(0, color=INK, linewidth=1, zorder=1)
             panels[2 * row + 1].yaxis.set_major_formatter("{x:.0%}")
         legend_below(figure)
@@ -99,7 +97,7 @@ def draw_prior_estimates(study: Study) -> Drawing | None:
     if not places:
         return None
     published = paper_priors()
-    with new_panels(len(places), 3.8, 2.6, columns=2) as (figure, panels):
+    with new_panels(len(places), 3.8, 2.8, columns=2) as (figure, panels):
         for axes, ((data, setting, model, label), slots) in zip(panels, places.items(), strict=True):
             values = np.array([study.done[slot].priors["values"] for slot in slots])
             classes = np.arange(values.shape[1])
@@ -107,8 +105,7 @@ def draw_prior_estimates(study: Study) -> Drawing | None:
             if study.planned[slots[0]] and data in published:
                 mean, std = published[data]
                 draw_points(axes, classes + 0.13, mean, yerr=std, label="paper")
-            axes.set(title=f"{data}, {setting}, {model}: {label}", xlabel="class", ylim=(0, None))
-            axes.title.set_fontsize(10.5)
+            axes.set(title=f"{data}, {setting}\n{label}, {model}", xlabel="class", ylim=(0, None))
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
             axes.yaxis.set_major_formatter("{x:.0%}")

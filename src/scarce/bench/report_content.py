@@ -2,29 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 
 from scarce.bench.record import LAST_EPOCHS, TrialRecord
-from scarce.bench.selection import criteria, epoch_choices, method_choices
+from scarce.bench.sheets import Sheet, make_sheets
 from scarce.bench.statistics import LEVEL, Test, can_differ
-from scarce.bench.status import in_words
 from scarce.bench.study import Study
 from scarce.bench.tables import PAPER_RUNS, Cell, Table, make_prior_tables, make_tables
 
-__all__ = ["Report", "Sheet", "difference_text", "make_report", "mean_text", "trouble_text"]
+__all__ = ["Report", "difference_text", "make_report", "mean_text", "signed", "trouble_text"]
 
 _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table of plain words: its first `words` columns are text, the others numbers."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    words: int
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +49,6 @@ def make_report(study: Study, command: str, test: Test = "t", *, correct: bool =
     """
     estimates_priors = study.kind == "priors"
     tables = make_prior_tables(study) if estimates_priors else make_tables(study, test, correct=correct)
-    sheets = [_failures(study), _epochs(study), _methods(study), _costs(study)]
     is_shortened = study.protocol == "shortened"
     says_so = "shortened" in study.title.lower()
     return Report(
@@ -75,7 +61,7 @@ def make_report(study: Study, command: str, test: Test = "t", *, correct: bool =
             _progress(study),
         ),
         tables=tuple(tables),
-        sheets=tuple(sheet for sheet in sheets if sheet.rows),
+        sheets=make_sheets(study),
         versions=_versions(study.records.values()),
         command=command,
     )
@@ -103,9 +89,20 @@ def difference_text(cell: Cell) -> str:
     """
     if cell.difference is None:
         return ""
-    # Zero has no sign: −0.001 is no less than the paper's.
-    sign = f"{round(cell.difference, 2) + 0.0:+.2f}".replace("-", "−").replace("+0.00", "0.00")
+    sign = signed(cell.difference)
     return sign if cell.agrees is None else f"{sign} {'within' if cell.agrees else 'beyond'}"
+
+
+def signed(difference: float) -> str:
+    """Return a difference with its sign; one that would be shown as zero has none.
+
+    Examples
+    --------
+    >>> signed(0.25), signed(-1.5), signed(-0.001)
+    ('+0.25', '−1.50', '0.00')
+    """
+    text = f"{difference:+.2f}"
+    return "0.00" if text[1:] == "0.00" else text.replace("-", "−")
 
 
 def trouble_text(cell: Cell) -> str:
@@ -132,7 +129,7 @@ def _how_it_was_run(study: Study) -> list[str]:
         _recipe(record) for record in study.records.values() if "recipe" in record.identity
     )
     sizes = dict.fromkeys(
-        f"{record.data}: {int(record.identity['n_train']):,} training examples"
+        f"{int(record.identity['n_train']):,} of {record.data}"
         for record in study.records.values()
         if "n_train" in record.identity
     )
@@ -142,12 +139,12 @@ def _how_it_was_run(study: Study) -> list[str]:
         else f"Test accuracy in per cent, the mean over the last {LAST_EPOCHS} epochs of each trial"
     )
     return [
-        "Shortened: this is not the paper's protocol, so the differences to the paper's numbers come from that too."
+        "Shortened: this is not the paper's protocol."
         if study.protocol == "shortened"
         else "The paper's protocol.",
         *(f"Training: {recipe}." for recipe in recipes),
-        *([f"Data: {'; '.join(sizes)}."] if sizes else []),
-        f"{score}; shown as mean ± standard deviation (n − 1) over {_seeds(seeds)}.",
+        *([f"Training examples: {', '.join(sizes)}."] if sizes else []),
+        f"{score}; {_seeds(seeds)}.",
     ]
 
 
@@ -162,9 +159,10 @@ def _recipe(record: TrialRecord) -> str:
 
 def _seeds(seeds: list[int]) -> str:
     if len(seeds) == 1:
-        return f"one seed ({seeds[0]})"
+        return f"one seed ({seeds[0]}), so that there is no standard deviation"
     is_range = seeds == list(range(seeds[0], seeds[-1] + 1))
-    return f"{len(seeds)} seeds ({f'{seeds[0]} to {seeds[-1]}' if is_range else ', '.join(map(str, seeds))})"
+    names = f"{seeds[0]} to {seeds[-1]}" if is_range else ", ".join(map(str, seeds))
+    return f"mean ± standard deviation (n − 1) over {len(seeds)} seeds ({names})"
 
 
 def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> list[str]:
@@ -195,6 +193,11 @@ def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
         f"Below our number stands the paper's (mean ± standard deviation over {PAPER_RUNS} runs), then ours less the paper's, "
         f"and whether it is within two standard errors or beyond, √(ours²/n + paper's²/{PAPER_RUNS}) being the standard error."
         + (f" {within} of {told} cells are within." if told else " With one seed this cannot be told.")
+        + (
+            " Part of the differences comes from the shorter protocol."
+            if study.protocol == "shortened"
+            else ""
+        )
     ]
 
 
@@ -207,73 +210,6 @@ def _progress(study: Study) -> str:
         if count:
             parts.append(f"{count} {one if count == 1 else many}")
     return "; ".join(parts) + "."
-
-
-def _failures(study: Study) -> Sheet:
-    rows = [
-        (*slot.column, slot.label, str(slot.seed), record.error or "no reason given")
-        for slot, record in study.failed.items()
-    ]
-    return Sheet(
-        "Failed trials", ("data", "setting", "model", "method", "seed", "error"), tuple(rows), words=6
-    )
-
-
-def _epochs(study: Study) -> Sheet:
-    rows = [
-        (choice.data, choice.criterion, str(choice.n), *(f"{100 * share:.2f}" for share in shares))
-        for choice in epoch_choices(study)
-        for shares in [(choice.chosen, choice.last, choice.oracle)]
-    ]
-    return Sheet(
-        "Choosing the epoch without true labels",
-        ("data", "criterion", "trials", "chosen epoch", f"last {LAST_EPOCHS}", "best epoch"),
-        tuple(rows),
-        words=2,
-        note=f"Mean test accuracy, in per cent, at the epoch that each criterion likes best, beside the mean of the last "
-        f"{LAST_EPOCHS} epochs (no choice, as in the tables) and the truly best epoch (which only true labels tell), over the "
-        "trials for which the criterion is defined.",
-    )
-
-
-def _methods(study: Study) -> Sheet:
-    names = criteria(study)
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for choice in method_choices(study):
-        row = found.setdefault((choice.data, choice.model, choice.setting), {})
-        row[choice.criterion] = f"{choice.chosen} {100 * choice.accuracy:.2f}"
-        row.setdefault("best", f"{choice.best} {100 * choice.best_accuracy:.2f}")
-    used = [name for name in names if any(name in row for row in found.values())]
-    return Sheet(
-        "Choosing the method without true labels",
-        ("data", "model", "setting", *used, "truly best"),
-        tuple((*place, *(row.get(name, "–") for name in used), row["best"]) for place, row in found.items()),
-        words=4 + len(used),
-        note=f"The method that each criterion likes best (mean over seeds and last {LAST_EPOCHS} epochs) among those for which it "
-        "is defined, with its test accuracy in per cent.",
-    )
-
-
-def _costs(study: Study) -> Sheet:
-    by_label: dict[str, list[TrialRecord]] = {}
-    for slot in study.planned:
-        if slot in study.records:
-            by_label.setdefault(slot.label, []).append(study.records[slot])
-    rows = [_cost(label, records) for label, records in by_label.items()]
-    if len(rows) > 1:
-        rows.append(_cost("all", list(study.records.values())))
-    return Sheet(
-        "What it cost",
-        ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),
-        tuple(rows),
-        words=1,
-    )
-
-
-def _cost(label: str, records: list[TrialRecord]) -> tuple[str, ...]:
-    seconds = [record.seconds for record in records]
-    memory = max(record.peak_memory_mb for record in records)
-    return label, str(len(records)), in_words(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"
 
 
 def _versions(records: Iterable[TrialRecord]) -> tuple[str, ...]:

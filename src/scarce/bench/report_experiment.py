@@ -76,9 +76,7 @@ def report(
     for name, text in texts.items():
         with written_aside(folder / name, force=True) as aside:
             aside.write_text(text, encoding="utf-8")
-    print(
-        f"{folder / 'report.html'} shows it all; beside it are {', '.join(list(texts)[:2])} and {len(drawings)} figures."
-    )
+    print(f"{folder}: {', '.join(texts)}, {_FIGURES}")
 
 
 def _save(drawing: Drawing, folder: Path) -> None:

@@ -26,7 +26,7 @@ def latex_report(report: Report) -> str:
     % Needs \usepackage{booktabs}.
     \begin{table}
     \centering
-    \caption{Mine: mnist.}
+    \caption{Mine (mnist).}
     \begin{tabular}{lc}
     \toprule
     Setting & \multicolumn{1}{c}{uniform} \\
@@ -56,11 +56,13 @@ def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
         ]
         for row in rows
     ]
+    has_paper = any(table.has_paper for table in tables)
+    note = " Below ours, in italics, the paper's, then ours less the paper's." if has_paper else ""
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{_escaped(report.title)}: {_escaped(data)}.}}",
+            rf"\caption{{{_escaped(report.title)} ({_escaped(data)}).{note}}}",
             rf"\begin{{tabular}}{{l{'c' * (len(lines[0]) - 1)}}}",
             r"\toprule",
             *_head(tables[0].corner, groups),
@@ -95,7 +97,7 @@ def _cell(cell: Cell | None) -> str:
         if cell.summary.std is not None:
             lines.append(_small(rf"$\pm${cell.summary.std:.2f}"))
     if cell.paper:
-        lines.append(_small(rf"paper {cell.paper.mean:.2f}$\pm${cell.paper.std:.2f}"))
+        lines.append(_small(rf"\textit{{{cell.paper.mean:.2f}}}$\pm$\textit{{{cell.paper.std:.2f}}}"))
     if cell.difference is not None:
         lines.append(_small(_escaped(difference_text(cell))))
     stack = r"\\".join(lines)

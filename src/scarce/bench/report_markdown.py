@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from scarce.bench.panels import Drawing
-from scarce.bench.report_content import Report, Sheet, difference_text, mean_text, trouble_text
+from scarce.bench.report_content import Report, difference_text, mean_text, trouble_text
+from scarce.bench.sheets import Sheet
 from scarce.bench.tables import Cell, Table
 
 __all__ = ["markdown_report"]

@@ -21,7 +21,7 @@ from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
 from scarce.bench.trial import run_trial
 
-__all__ = ["Outcome", "execute", "failure", "pending", "run_local"]
+__all__ = ["Outcome", "execute", "failure", "run_local"]
 
 _WAIT_SECONDS = 1.0
 _MOST_CRASHES = 2
@@ -38,14 +38,6 @@ class Outcome:
     error: str | None = None
     accuracy: float | None = None
     seconds: float = 0.0
-
-
-def pending(trials: Sequence[Trial], store: Store, *, retry_failed: bool = False) -> list[Trial]:
-    """Return the trials that have no record yet; with `retry_failed`, also those that failed."""
-    records = ((trial, store.record(trial.key)) for trial in trials)
-    return [
-        trial for trial, record in records if record is None or (retry_failed and record.status == "failed")
-    ]
 
 
 def execute(

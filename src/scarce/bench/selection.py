@@ -70,7 +70,7 @@ def epoch_choices(study: Study) -> list[EpochChoice]:
                 _, chosen = max(
                     known, key=lambda pair: pair[0]
                 )  # of equals the first, as one would stop there
-                best = max(accuracy for _, accuracy in known)
+                best = max(finished(truth))
                 found.setdefault((slot.data, name), []).append((chosen, record.accuracy, best))
     return [
         EpochChoice(data, name, len(rows), *(fmean(column) for column in zip(*rows, strict=True)))

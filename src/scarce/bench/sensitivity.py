@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from scarce.errors import MethodError
 from scarce.labels.targets import as_labels
+from scarce.methods.base import check_number
 from scarce.priors import corrupt
 from scarce.priors.estimate import FloatArray
 from scarce.priors.simplex import to_simplex
@@ -87,6 +88,7 @@ def prior_sensitivity(
         raise MethodError(
             f"{type(estimator).__name__} has no parameter priors, so that wrong ones cannot be tried."
         )
+    check_number("draws", draws, low=1, whole=True)
     rates = as_labels(labels).rates
     used = np.array(
         [

@@ -27,6 +27,11 @@ class Status:
     running: list[Trial]
     left: list[Trial]
 
+    def to_run(self, *, retry_failed: bool = False) -> set[str]:
+        """Return the keys of the trials without a record; with `retry_failed`, also of those that failed."""
+        keys = {trial.key for trial in (*self.running, *self.left)}
+        return keys | {record.key for record in self.failed} if retry_failed else keys
+
     def seconds_left(self) -> float | None:
         """Return how long the trials without a record take one after the other, as the done ones did; None if none is."""
         if not self.done:
@@ -54,7 +59,7 @@ def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
     >>> from scarce.bench.experiment import load_experiment
     >>> from scarce.bench.plan import plan
     >>> axis_rows(plan(load_experiment("quick-digits"), lambda name: None))[1]
-    ('setting', '2', 'uniform, biased-a')
+    ('setting', '2', 'uniform, scar-a')
     """
     places = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
     return [(axis, str(len(names)), ", ".join(names)) for axis, names in places.items()]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from scarce.bench.report_content import Report, Sheet, difference_text, mean_text, trouble_text
+from scarce.bench.report_content import Report, difference_text, mean_text, trouble_text
+from scarce.bench.sheets import Sheet
 from scarce.bench.tables import Cell, Table
 
 __all__ = ["WIDTH", "report_text", "text_table"]
@@ -53,20 +54,25 @@ def report_text(report: Report, width: int = WIDTH) -> str:
     <BLANKLINE>
     scarce bench run mine
     """
-    blocks = [_folded(report.title, width), "\n".join(_folded(line, width) for line in report.protocol)]
+    blocks = [
+        _folded(report.title, width),
+        "\n".join(
+            _folded(line.replace("Bold:", "Bold (here an asterisk):"), width) for line in report.protocol
+        ),
+    ]
     blocks += [part for table in report.tables for part in _parts(table, width)]
     for sheet in report.sheets:
         blocks.append(f"{_folded(sheet.title, width)}\n{_sheet(sheet, width)}")
-    return "\n\n".join([*blocks, report.command]).replace("Bold:", "Asterisk:")
+    return "\n\n".join([*blocks, report.command])
 
 
 def _parts(table: Table, width: int) -> list[str]:
     """Return the table in as many parts as it takes to keep every part within the width."""
     cells = {place: _cell(cell) for place, cell in table.cells.items()}
-    sizes = {
-        column: 2 + max(len(line) for text in (column, *(cells.get((row, column), "") for row in table.rows)) for line in text.split("\n"))
-        for column in table.columns
-    }  # fmt: skip
+    sizes = {}
+    for column in table.columns:
+        texts = [column, *(cells.get((row, column), "") for row in table.rows)]
+        sizes[column] = 2 + max(len(line) for text in texts for line in text.split("\n"))
     left = width - max(map(len, (table.corner, *table.rows)))
     groups: list[list[str]] = [[]]
     room = left

@@ -141,7 +141,7 @@ def run(
     chosen = _chosen(experiment, epochs, seeds, recipe)
     folder = None if data_dir is None else str(data_dir.resolve())
     from scarce.bench.cluster import run_on_cluster
-    from scarce.bench.run import pending, run_local
+    from scarce.bench.run import run_local
     from scarce.bench.status import look
     from scarce.bench.trial import load_data
     from scarce.bench.watch import Watch
@@ -149,9 +149,10 @@ def run(
     trials = _trials(chosen, only, lambda name: load_data(name, folder).checksum)
     place = _store(store, chosen)
     before = look(trials, place)
-    left = pending(trials, place, retry_failed=retry_failed)
+    to_run = before.to_run(retry_failed=retry_failed)
+    left = [trial for trial in trials if trial.key in to_run]
     print(
-        f"{chosen.name} ({chosen.protocol}): {len(trials)} trials, {len(left)} to run; store {place.path}",
+        f"{chosen.name} ({chosen.protocol}): {_count(len(trials))}, {len(left)} to run; store {place.path}",
         flush=True,
     )
     at_once = jobs or os.cpu_count() or 1
@@ -284,6 +285,10 @@ def _trials_at_hand(
     return _trials(experiment, only, checksum), list(dict.fromkeys(missing))
 
 
+def _count(n: int) -> str:
+    return f"{n} trial{'s' * (n != 1)}"
+
+
 def _print_counts(found: "Status", missing: list[str]) -> None:
     from scarce.bench.status import in_words
 
@@ -294,7 +299,7 @@ def _print_counts(found: "Status", missing: list[str]) -> None:
         "left": found.left,
     }
     total = sum(map(len, counts.values()))
-    print(f"{total} trials: {', '.join(f'{len(part)} {name}' for name, part in counts.items())}")
+    print(f"{_count(total)}: {', '.join(f'{len(part)} {name}' for name, part in counts.items())}")
     seconds = found.seconds_left()
     if seconds:
         print(f"the rest takes about {in_words(seconds)}, divided by the number of processes")

@@ -25,7 +25,7 @@ from scarce.cli.options import (
 from scarce.cli.settings import parse_classes, parse_settings, refuse_odd_types
 from scarce.cli.show import show_priors
 from scarce.cli.threads import use_one_thread
-from scarce.errors import FileError
+from scarce.errors import FileError, MethodError
 
 __all__ = ["EstimatorName", "priors"]
 
@@ -74,19 +74,26 @@ def priors(
     are too few of them.
     """
     params, given = parse_settings(settings), parse_classes(classes)
-    from scarce.files import is_folder, require_file, written_aside
+    for name in ("seed", "module"):
+        if name in params:
+            raise MethodError(f"--set {name}=... is not for this; use --{name}.")
+    if estimator == "answers" and params:
+        raise MethodError(f"--estimator answers takes no parameters, got --set {', '.join(params)}.")
+    from scarce.files import is_folder, require_file, require_free_file, written_aside
 
     is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
     for path in (out, figure):
-        if path is not None and path.exists() and not force:
-            raise FileError(f"{path} exists; choose another name, or pass --force to replace it.")
+        if path is not None:
+            require_free_file(path, force=force, inputs=(features, labels))
+    if out is not None and out == figure:
+        raise FileError(f"--out and --figure are both {out}; choose two names.")
     if figure is not None and figure.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise FileError(
             f"--figure {figure} is of no known kind; expected a name that ends in .png, .svg or .pdf."
         )
     from scarce.datasets import read_features
     from scarce.labels import read_labels
-    from scarce.priors import PRIOR_ESTIMATORS, priors_from_answers
+    from scarce.priors import make_estimator, priors_from_answers
     from scarce.priors.storage import save_priors
     from scarce.training.devices import usable_device
     from scarce.training.network import build_network
@@ -101,7 +108,7 @@ def priors(
         estimate = priors_from_answers(known)
     else:
         with refuse_odd_types(params):
-            made = PRIOR_ESTIMATORS[estimator](seed=seed, **params)
+            made = make_estimator(estimator, **{**params, "seed": seed})
         estimate = made.estimate(
             X,
             known,

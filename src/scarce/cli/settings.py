@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from scarce.errors import LabelError, MethodError, PriorError
@@ -92,7 +93,7 @@ def parse_priors(text: str) -> Any:
     >>> parse_priors("uniform"), parse_priors("0.3,0.7"), parse_priors("cat=0.3,dog=0.7")
     ('uniform', [0.3, 0.7], {'cat': 0.3, 'dog': 0.7})
     """
-    if text.lower().endswith(".json"):
+    if text.lower().endswith(".json") or Path(text).is_file():
         from scarce.labels.json_files import read_json
         from scarce.priors.storage import is_estimate, load_priors
 
@@ -110,4 +111,7 @@ def parse_priors(text: str) -> Any:
         ) from None
     if not any(mark for _, mark, _ in pairs):
         return numbers
-    return {name.strip(): number for (name, _, _), number in zip(pairs, numbers, strict=True)}
+    names = [name.strip() for name, _, _ in pairs]
+    if len(set(names)) < len(names) or "" in names:
+        raise PriorError(f"--priors {text!r} names a class twice or not at all; expected cat=0.3,dog=0.7.")
+    return dict(zip(names, numbers, strict=True))

@@ -64,8 +64,8 @@ def train(
         str,
         typer.Option(
             metavar="PRIORS",
-            help="Shares of the classes: estimate, uniform, answers, cat=0.3,dog=0.7, or a JSON file, as `scarce priors` "
-            "writes.",
+            help="Shares of the classes: estimate, uniform, answers, the name of an estimator such as best-bin, "
+            "cat=0.3,dog=0.7, or a JSON file, as `scarce priors` writes.",
         ),
     ] = "estimate",
     transition: Annotated[
@@ -145,7 +145,7 @@ def train(
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
     from scarce.methods import make_method
-    from scarce.priors import PRIOR_ESTIMATORS
+    from scarce.priors import is_estimated
     from scarce.training.devices import usable_device
 
     use_one_thread()
@@ -171,8 +171,6 @@ def train(
         random_state=seed, verbose=sys.stderr.isatty(),
     )  # fmt: skip
     _fit(classifier, table.values[rows], target, checkpoint)
-    if not ordinary and classifier.prior_estimate_.source in PRIOR_ESTIMATORS:
-        show_priors(classifier.prior_estimate_)
     if table.names is not None:
         import numpy as np
 
@@ -183,6 +181,8 @@ def train(
         *out.parent.glob(f".{checkpoint.name}.*"),
     ):  # a killed run may leave half a file
         leftover.unlink(missing_ok=True)
+    if not ordinary and is_estimated(shares, target):
+        show_priors(classifier.prior_estimate_)
     _tell(classifier, out)
 
 

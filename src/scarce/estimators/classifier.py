@@ -189,7 +189,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         def make(seed: int) -> nn.Module:
             return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
 
-        estimate = self._priors(X, labels, make)
+        estimate = self._priors(X, labels, make, recipe.seed)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
         callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
         history = train(
@@ -255,7 +255,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         labels = as_labels(y)
         return labels, labels.classes
 
-    def _priors(self, X: Any, labels: ComplementaryLabels, make: MakeModel) -> PriorEstimate:
+    def _priors(self, X: Any, labels: ComplementaryLabels, make: MakeModel, seed: int) -> PriorEstimate:
         if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
@@ -265,7 +265,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             own = make if len(input_shape(X)) > 1 else None
             return estimator.estimate(X, labels, make_model=own, device=self.device, verbose=self.verbose)
 
-        return resolve_priors(self.priors, labels, estimate)
+        return resolve_priors(self.priors, labels, estimate, seed=seed)
 
     def _recipe(self, n_examples: int) -> Recipe:
         recipe = RECIPES.get(self.recipe) if isinstance(self.recipe, str) else self.recipe

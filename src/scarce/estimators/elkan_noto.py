@@ -73,7 +73,11 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = _known_positives(y)
         if not isinstance(self.folds, (int, np.integer)) or self.folds < 2:
             raise MethodError(f"folds={self.folds!r}; expected a whole number of at least 2.")
-        inner = HistGradientBoostingClassifier(max_iter=_ROUNDS) if self.estimator is None else self.estimator
+        inner = self.estimator
+        if inner is None:
+            inner = HistGradientBoostingClassifier(
+                max_iter=_ROUNDS, early_stopping=False, random_state=self.random_state
+            )
         folds = StratifiedKFold(
             min(self.folds, known.sum(), (1 - known).sum()), shuffle=True, random_state=self.random_state
         )

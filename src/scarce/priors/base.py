@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import nn
 
-from scarce.errors import FeatureError, PriorError, PriorWarning
+from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
+from scarce.labels.targets import as_labels
 from scarce.methods.base import check_number
 from scarce.priors.estimate import FloatArray, PriorEstimate
 from scarce.priors.simplex import to_simplex
@@ -24,7 +25,7 @@ __all__ = ["MakeModel", "PriorEstimator", "refuse_scarce_evidence", "shrunk", "t
 MakeModel = Callable[[int], nn.Module]
 """Makes a network from a seed."""
 
-_FEWEST = 10  # rows on either side of a class
+_FEWEST = 10  # rows on either side of a class, and resamples
 _FAR, _SAMPLING_ERRORS = 0.25, 3.0  # how far the raw estimates may sum from one, beside chance
 _COVERAGE = (0.025, 0.975)
 
@@ -51,7 +52,12 @@ class PriorEstimator(ABC):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("bootstrap", self.bootstrap, low=2 if self.shrink else 0, whole=True)
+        check_number("bootstrap", self.bootstrap, whole=True)
+        if self.bootstrap < _FEWEST and (self.bootstrap or self.shrink):
+            needs = "shrink=True" if self.shrink else "an interval"
+            raise MethodError(
+                f"bootstrap={self.bootstrap}; {needs} needs at least {_FEWEST} resamples (0 without an interval)."
+            )
         check_number("seed", self.seed, whole=True)
 
     @abstractmethod
@@ -85,7 +91,7 @@ class PriorEstimator(ABC):
         ----------
         X : array or sparse matrix
             One row per example: a table or images.
-        labels : ComplementaryLabels
+        labels : ComplementaryLabels or n × q indicator
             What is known, in the same order.
         make_model : callable, optional
             Makes the network to train from a seed; by default as the estimator says.
@@ -99,11 +105,7 @@ class PriorEstimator(ABC):
         PriorEstimate
             Priors that sum to one and leave room for the exclusions (π_k ≤ 1 − π̄_k), with the raw estimates.
         """
-        X = X if sparse.issparse(X) else np.asarray(X)
-        if X.dtype.kind not in "biuf" or X.ndim < 2:
-            raise FeatureError(
-                f"X holds {X.dtype} in {X.ndim} dimensions; expected numbers, one row per example."
-            )
+        labels, X = as_labels(labels), _as_rows(X)
         refuse_odd_numbers(X)
         if X.shape[0] != labels.n_examples:
             raise FeatureError(
@@ -125,7 +127,8 @@ class PriorEstimator(ABC):
             chance = float(np.nanstd(again.sum(axis=1)))
             if self.shrink:
                 values = to_simplex(shrunk(values, again), labels.rates)
-        estimate = PriorEstimate(values, self.name, raw, low, high, labels.classes)
+        source = f"{self.name}, drawn towards equal priors" if self.shrink else self.name
+        estimate = PriorEstimate(values, source, raw, low, high, labels.classes)
         if abs(estimate.total - 1) > max(_FAR, _SAMPLING_ERRORS * chance):
             warnings.warn(
                 f"the estimated priors sum to {estimate.total:.2f} before normalising; they should be near 1. The classes to "
@@ -171,6 +174,16 @@ def shrunk(values: FloatArray, again: FloatArray) -> FloatArray:
     signal = ((values - equal) ** 2).sum()
     kept = max(0.0, 1 - shares.var(axis=0).sum() / signal) if signal else 0.0
     return equal + kept * (values - equal)
+
+
+def _as_rows(X: Any) -> Any:
+    X = X.detach().cpu() if hasattr(X, "detach") else X
+    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if X.dtype.kind not in "biuf" or X.ndim < 2 or 0 in X.shape[1:]:
+        raise FeatureError(
+            f"X holds {X.dtype} in the shape {X.shape}; expected numbers, one row per example and some columns."
+        )
+    return X
 
 
 def told_classes(excluded: NDArray[np.bool_]) -> list[int]:

@@ -46,7 +46,7 @@ class BestBin(ScoredEstimator):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_unlabelled(self.unlabelled)
-        check_number("delta", self.delta, high=1)
+        check_number("delta", self.delta, low=1e-6, high=1)
         check_number("gamma", self.gamma)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:

@@ -1,5 +1,6 @@
 """Priors made wrong on purpose, to see how much it matters."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def corrupt(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
         raise PriorError(
             f"the priors go from {values.min():g} to {values.max():g}; expected numbers of at least 0."
         )
-    if not 0 <= sigma < np.inf:
+    if not isinstance(sigma, Real) or not 0 <= sigma < np.inf:
         raise PriorError(f"sigma={sigma!r}; expected a standard deviation of at least 0.")
     factors = np.maximum(1 + sigma * generator(seed).standard_normal(len(values)), _SMALLEST_FACTOR)
     corrupted: FloatArray = factors * values

@@ -92,7 +92,7 @@ class PriorEstimate:
         save_priors(self, Path(path))
 
     def plot(self, truth: Any = None) -> "Figure":
-        """Draw priors, raw estimates and intervals class by class, and the true priors if they are known."""
+        """Draw the raw estimates with their intervals, class by class, and the true priors if they are known."""
         from scarce.priors.plot import plot_priors
 
         return plot_priors(self, truth)

@@ -33,7 +33,7 @@ class FeatureEstimator(PriorEstimator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("n_rows", self.n_rows, low=20, whole=True)
+        check_number("n_rows", self.n_rows, low=50, whole=True)
 
     @abstractmethod
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:

@@ -1,5 +1,9 @@
 """The estimators of class priors by name."""
 
+from dataclasses import fields
+from typing import Any
+
+from scarce.errors import MethodError
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.dedpul import Dedpul
@@ -7,8 +11,25 @@ from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.kernel_mean import KernelMean
 from scarce.priors.tice import Tice
 
-__all__ = ["PRIOR_ESTIMATORS"]
+__all__ = ["PRIOR_ESTIMATORS", "make_estimator"]
 
 PRIOR_ESTIMATORS: dict[str, type[PriorEstimator]] = {
     estimator.name: estimator for estimator in (BestBin, Dedpul, ElkanNoto, KernelMean, Tice)
 }
+
+
+def make_estimator(name: str, /, **params: Any) -> PriorEstimator:
+    """Return an estimator of class priors by its name.
+
+    Examples
+    --------
+    >>> make_estimator("best-bin", colour="red")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: best-bin has no parameter 'colour'; it takes bootstrap, shrink, seed, scorer, ... gamma.
+    """
+    kind = PRIOR_ESTIMATORS[name]
+    known = [field.name for field in fields(kind)]
+    for param in params:
+        if param not in known:
+            raise MethodError(f"{name} has no parameter {param!r}; it takes {', '.join(known)}.")
+    return kind(**params)

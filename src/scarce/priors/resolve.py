@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scarce.errors import PriorError, PriorWarning
+from scarce.errors import LabelError, PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.metrics.checks import check_priors
@@ -14,7 +14,7 @@ from scarce.priors.answers import priors_from_answers
 from scarce.priors.base import PriorEstimator, refuse_scarce_evidence
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import FloatArray, PriorEstimate
-from scarce.priors.registry import PRIOR_ESTIMATORS
+from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 
 __all__ = ["is_estimated", "resolve_priors"]
 
@@ -25,6 +25,8 @@ def resolve_priors(
     priors: Any,
     labels: ComplementaryLabels,
     estimate: Callable[[PriorEstimator], PriorEstimate] | None = None,
+    *,
+    seed: int = 0,
 ) -> PriorEstimate:
     """Return class priors from what a user may say about them.
 
@@ -32,12 +34,14 @@ def resolve_priors(
     ----------
     priors : {"estimate", "uniform", "answers"}, PriorEstimator, array or mapping
         ``answers`` takes the share of "yes" among the answers about a class; ``estimate`` does so where there are
-        such answers, and else runs ``BestBin(shrink=True)``; where that cannot be done it warns and takes equal priors. Numbers are
-        in the order of the classes, or by class name.
+        such answers, and else runs ``BestBin(shrink=True)``; where that cannot be done it warns and takes equal
+        priors. Numbers are in the order of the classes, or by class name. Estimators go also by their names.
     labels : ComplementaryLabels
         What is known.
     estimate : callable, optional
         Runs an estimator on the features that go with the labels.
+    seed : int
+        Of an estimator that is given by name.
 
     Examples
     --------
@@ -46,7 +50,7 @@ def resolve_priors(
     [0.5, 0.2, 0.3]
     """
     if isinstance(priors, str):
-        found = _by_name(priors, labels, estimate)
+        found = _by_name(priors, labels, estimate, seed)
     elif isinstance(priors, PriorEstimator):
         found = _run(priors, estimate)
     elif isinstance(priors, PriorEstimate):
@@ -78,20 +82,28 @@ def _has_yes(labels: ComplementaryLabels) -> bool:
 
 
 def _by_name(
-    name: str, labels: ComplementaryLabels, estimate: Callable[[PriorEstimator], PriorEstimate] | None
+    name: str,
+    labels: ComplementaryLabels,
+    estimate: Callable[[PriorEstimator], PriorEstimate] | None,
+    seed: int,
 ) -> PriorEstimate:
     if name in PRIOR_ESTIMATORS:
-        return _run(PRIOR_ESTIMATORS[name](), estimate)
+        return _run(make_estimator(name, seed=seed), estimate)
     if name == "answers" or (name == "estimate" and _has_yes(labels)):
         return priors_from_answers(labels)
     if name == "estimate":
+        always = labels.classes[labels.counts == labels.n_examples]
+        if len(always):
+            raise LabelError(
+                f"every example excludes the class {some(always)}, so none can be of it; leave it out of the classes."
+            )
         try:
             refuse_scarce_evidence(labels)
         except PriorError as error:
             warnings.warn(f"the priors are taken as equal: {error}", PriorWarning, stacklevel=2)
             name = "uniform"
         else:
-            return _run(BestBin(shrink=True), estimate)
+            return _run(BestBin(shrink=True, seed=seed), estimate)
     if name == "uniform":
         values = np.full(labels.n_classes, 1 / labels.n_classes)
         return PriorEstimate(values, "uniform", values, classes=labels.classes)

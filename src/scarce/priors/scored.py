@@ -60,6 +60,8 @@ class ScoredEstimator(PriorEstimator):
         for name in ("folds", "last"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, whole=True)
+        if self.recipe is not None and not isinstance(self.recipe, Recipe):
+            raise MethodError(f"recipe={self.recipe!r}; expected a Recipe of scarce.training.")
         if isinstance(self.scorer, str) and self.scorer not in ("network", "linear", "boosting"):
             raise MethodError(
                 f"scorer={self.scorer!r} is unknown; expected 'network', 'linear', 'boosting' or a classifier."
@@ -82,6 +84,8 @@ class ScoredEstimator(PriorEstimator):
         make = make_model or partial(self._build, X, labels.n_classes)
         n, fewest = labels.n_examples, labels.counts.min()
         folds = self.folds or (1 if n >= _MANY_ROWS and fewest >= _MANY_EXCLUSIONS else _FOLDS)
+        if folds > n:
+            raise MethodError(f"folds={folds}; there are only {n} rows to hold out.")
         parts, held_out = [], []
         for rows in splits(n, folds, self.seed):
             if self.scorer == "network":

@@ -47,7 +47,7 @@ def splits(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp
     [(8, 2)]
     """
     order = np.random.default_rng(seed).permutation(n_rows)
-    parts = np.array_split(order, max(folds, _HELD_OUT) if folds == 1 else folds)
+    parts = np.array_split(order, _HELD_OUT if folds == 1 else folds)
     for held_out in parts[:folds]:
         yield np.setdiff1d(order, held_out), np.sort(held_out)
 
@@ -118,8 +118,14 @@ def classifier_scores(
     scores = np.empty((len(held_out), labels.n_classes))
     excluded = labels.indicator(training)
     for k in range(labels.n_classes):
-        fitted = clone(classifier).fit(X[training], excluded[:, k])
-        p = np.clip(fitted.predict_proba(X[held_out])[:, 1], 1e-12, 1 - 1e-12)
+        try:
+            fitted = clone(classifier).fit(X[training], excluded[:, k])
+            p = np.clip(fitted.predict_proba(X[held_out])[:, 1], 1e-12, 1 - 1e-12)
+        except (TypeError, ValueError, IndexError) as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise MethodError(
+                f"the scorer of class {labels.classes[k]} failed: {reason}; choose another scorer."
+            ) from error
         rate = excluded[:, k].mean()
         scores[:, k] = np.log(p / (1 - p)) - np.log(rate / (1 - rate))
     return scores

@@ -62,9 +62,24 @@ def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
     'uniform'
     """
     arrays = {
-        name: None if stored[name] is None else np.array(stored[name])
+        name: None
+        if stored.get(name) is None
+        else np.array(stored[name], None if name == "classes" else float)
         for name in ("values", "raw", "low", "high", "classes")
     }
-    if any(array is not None and array.shape != (len(stored["values"]),) for array in arrays.values()):
-        raise ValueError("expected as many numbers as classes")
+    values, classes = arrays["values"], arrays["classes"]
+    if values is None or arrays["raw"] is None or not isinstance(stored.get("source"), str):
+        raise ValueError("it lacks values, raw or source")
+    if any(
+        (array is not None and array.shape != values.shape) or values.ndim != 1 for array in arrays.values()
+    ):
+        raise ValueError("it holds another number of numbers than of classes")
+    if not all(
+        np.isfinite(array).all()
+        for name, array in arrays.items()
+        if name in ("values", "raw") and array is not None
+    ):
+        raise ValueError("it holds numbers that are not finite")
+    if classes is not None and len(set(map(str, classes))) < len(classes):
+        raise ValueError("it names a class twice")
     return PriorEstimate(source=stored["source"], **arrays)  # type: ignore[arg-type]

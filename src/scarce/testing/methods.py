@@ -100,9 +100,9 @@ def check_order_of_classes(make: MakeMethod) -> None:
 
 def check_extreme_logits(make: MakeMethod) -> None:
     """Logits up to ±80 give finite losses, gradients and probabilities in float32."""
-    labels = ComplementaryLabels.from_single([0, 1], classes=3)
+    labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
     method = _prepared(make, labels, torch.full((3,), 1 / 3, dtype=torch.float64)).float()
-    logits = torch.tensor([[60.0, -60.0, 0.0], [-80.0, 40.0, 39.0]], requires_grad=True)
+    logits = torch.tensor([[60.0, -60.0, 0.0], [-80.0, 40.0, 39.0], [0.0, 1.0, 70.0]], requires_grad=True)
     loss = method.loss(logits, _batch(labels, logits))
     loss.backward()  # type: ignore[no-untyped-call]
     assert loss.isfinite()

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from scarce.errors import MethodError
+from scarce.labels.classes import some
 from scarce.methods.base import Batch, Method, Problem, agree_with
 from scarce.pu import Unlabelled, check_unlabelled, positive_share
 
@@ -37,14 +38,22 @@ class MetaMethod(Method):
 
     predicts_with: ClassVar[tuple[str, ...]] = ()
     """The buffers that `scores` and `probabilities` need."""
+    needs_every_class: ClassVar[bool] = False
+    """Whether the score of a class means nothing if no example excludes it."""
 
     def prepare(self, problem: Problem) -> None:
-        """Refuse labels that only confirm."""
+        """Refuse labels that only confirm, or that leave a class without evidence."""
         super().prepare(problem)
         if problem.labels.per_example.max() == 0:
             raise MethodError(
                 f"no example excludes any class, and {self.facts.name} learns from exclusions alone; choose a method that "
                 "learns from confirmed classes, such as 'scarce'."
+            )
+        never = problem.labels.classes[problem.labels.counts == 0]
+        if self.needs_every_class and len(never):
+            raise MethodError(
+                f"no example excludes the class {some(never)}, so {self.facts.name} has nothing to learn it from; collect "
+                "exclusions of it, leave it out of the classes, or choose 'scarce'."
             )
 
     @abstractmethod
@@ -52,9 +61,12 @@ class MetaMethod(Method):
         """L_k of shape (q,), from the scores of all rows that were `shown`."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Σ_k L_k over the classes that some row excludes."""
-        present = batch.excluded.sum(dim=0) > 0
-        return (self.class_losses(-logits, batch) * present).sum()
+        """Σ_k L_k over the classes that count in this batch."""
+        return (self.class_losses(-logits, batch) * self.counted(batch)).sum()
+
+    def counted(self, batch: Batch) -> Tensor:
+        """Which classes a batch says something about, of shape (q,): by default those that some row excludes."""
+        return batch.excluded.sum(dim=0) > 0
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """σ(s_k) / Σ_j σ(s_j), s the scores."""

@@ -9,16 +9,19 @@ from scarce.methods.base import Batch, MethodFacts, Problem, check_number
 from scarce.methods.meta.base import ShareMethod
 from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
-from scarce.pu import Unlabelled, cvir_kept, cvir_losses, unlabelled_rows
+from scarce.pu import Unlabelled, cvir_kept, cvir_losses, priors_from_share, unlabelled_rows
 
 __all__ = ["MetaCVIR"]
+
+_SMALLEST_PRIOR = 1e-3
 
 
 @register
 class MetaCVIR(RecordingMethod, ShareMethod):
     """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic; kept are the unlabelled without the θ_k of highest g_k.
 
-    They are ranked anew after every epoch from the end of the warm-up on; until then all are kept.
+    They are ranked anew after every epoch from the end of the warm-up on; until then all are kept. The loss gives both
+    sides equal weight, so g_k = log p(x | y ≠ k) / p(x | k), and f_k + log π_k / (1 − π_k) is what classes are compared by.
 
     Parameters
     ----------
@@ -32,8 +35,12 @@ class MetaCVIR(RecordingMethod, ShareMethod):
 
     facts = MethodFacts("meta-cvir", "CVIR per class", "Garg et al., NeurIPS 2021", "SCAR", needs_priors=True)
 
+    predicts_with = ("log_odds",)
+
     excluded: Tensor
     kept: Tensor
+    rates: Tensor
+    log_odds: Tensor
 
     def __init__(self, unlabelled: Unlabelled = "all", warm_up: int = 1, **params: Any) -> None:
         super().__init__(unlabelled, warm_up=warm_up, **params)
@@ -41,12 +48,26 @@ class MetaCVIR(RecordingMethod, ShareMethod):
         self.warm_up = warm_up
         for name in ("excluded", "kept"):
             self.register_buffer(name, torch.empty(0, dtype=torch.bool))
+        for name in ("rates", "log_odds"):
+            self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
         """Keep all unlabelled rows."""
         super().prepare(problem)
         self.excluded = torch.from_numpy(problem.labels.indicator())
         self.kept = unlabelled_rows(self.excluded.int(), self.unlabelled) > 0
+        self.rates = problem.rates.to(self.share)
+        self.log_odds = self._log_odds()
+
+    def _log_odds(self) -> Tensor:
+        """log π_k / (1 − π_k), from the shares; 0 as long as none is known."""
+        known = self.share > 0
+        priors = priors_from_share(self.share, self.rates, self.unlabelled)
+        return torch.logit(priors.where(known, priors.new_tensor(0.5)), eps=_SMALLEST_PRIOR)
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """f_k + log π_k / (1 − π_k)."""
+        return logits + self.log_odds.to(logits)
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
         """Positives against kept rows, of every class."""
@@ -55,6 +76,7 @@ class MetaCVIR(RecordingMethod, ShareMethod):
     def after_epoch(self, epoch: int) -> None:
         """Rank the unlabelled rows that are trained on."""
         if epoch + 1 >= self.warm_up:
+            self.log_odds = self._log_odds()
             used = ~self.held_out
             self.kept[used] = cvir_kept(
                 self.seen[used], self.excluded[used].to(self.seen), self.share, unlabelled=self.unlabelled

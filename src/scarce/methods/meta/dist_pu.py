@@ -43,6 +43,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
     facts = MethodFacts(
         "meta-dist-pu", "Dist-PU per class", "Zhao et al., CVPR 2022", "SCAR", needs_priors=True
     )
+    needs_every_class = True
 
     epoch: Tensor
 

@@ -31,6 +31,7 @@ class MetaElkanNoto(RecordingMethod):
 
     facts = MethodFacts("meta-elkan-noto", "Elkan-Noto per class", "Elkan and Noto, KDD 2008", "SCAR")
     predicts_with = ("c",)
+    needs_every_class = True
 
     c: Tensor
     excluded: Tensor
@@ -58,6 +59,10 @@ class MetaElkanNoto(RecordingMethod):
                 )
             room = (1 - problem.priors).clamp(min=_LEAST)
             self.c = (problem.rates.to(room) / room).clamp(min=_LEAST)
+
+    def counted(self, batch: Batch) -> Tensor:
+        """All: that no row of a batch excludes a class is part of how rarely it is excluded."""
+        return batch.excluded.new_ones(batch.excluded.shape[1])
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
         """The cross-entropy of every class."""

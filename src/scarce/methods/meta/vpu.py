@@ -42,6 +42,7 @@ class MetaVPU(RecordingMethod):
 
     facts = MethodFacts("meta-vpu", "VPU per class", "Chen et al., NeurIPS 2020", "SCAR")
     predicts_with = ("peak",)
+    needs_every_class = True
 
     peak: Tensor
 
