@@ -67,7 +67,7 @@ def numbers(result: dict[str, Any], data: str, case: str) -> dict[str, np.ndarra
     records = [record for record in result["records"] if record["row"].startswith(f"{data}/{case}/")]
     return {
         name: np.array([record[name] for record in records])
-        for name in ("truth", "raw", "low", "high", "values", "total", "seconds")
+        for name in ("truth", "raw", "low", "high", "values", "total")
     }
 
 
@@ -82,8 +82,8 @@ def table(result: dict[str, Any]) -> str:
         "",
         f"    {result['command']}",
         "",
-        "| data | case | MAE raw | MAE normalised | sum of raw | true prior within its 95 % interval | seconds |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        "| data | case | MAE raw | MAE normalised | sum of raw | true prior within its 95 % interval |",
+        "|---|---|---:|---:|---:|---:|",
     ]
     for data in DATA:
         for case in CASES:
@@ -91,7 +91,7 @@ def table(result: dict[str, Any]) -> str:
             inside = ((n["low"] <= n["truth"]) & (n["truth"] <= n["high"])).mean()
             lines.append(
                 f"| {data} | {case} | {abs(n['raw'] - n['truth']).mean():.4f} | {abs(n['values'] - n['truth']).mean():.4f} | "
-                f"{n['total'].mean():.3f} ± {n['total'].std(ddof=1):.3f} | {100 * inside:.0f} % | {n['seconds'].mean():.0f} |"
+                f"{n['total'].mean():.3f} ± {n['total'].std(ddof=1):.3f} | {100 * inside:.0f} % |"
             )
     lines += [
         "",
