@@ -2,10 +2,10 @@
 
 import base64
 import re
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from html_page import Page
 from PIL import Image
 from records_world import failed_record, fill, gap, prior_record, record_of, small_experiment, trials_of
 
@@ -21,7 +21,6 @@ ERROR = "the loss | of <b>this</b> method is nan_1 & 50 % more; lower the learni
 MEANS = {"ga": 0.88, "a_b|<i>&% {x}": 0.68, "scarce": 0.91}
 ODD = list(MEANS)[1]
 METHODS = ["ga", {"label": ODD, "method": "nn"}, "scarce"]
-VOID = {"meta", "img"}
 FILES = ("report.md", "report.tex", "report.html")
 
 
@@ -136,28 +135,6 @@ def test_latex_lays_models_out_below_their_settings(tmp_path):
     )
     assert r"Setting & \multicolumn{2}{c}{uniform} & \multicolumn{2}{c}{biased-a} \\" in text
     assert r"Model & mlp & lenet & mlp & lenet \\" in text
-
-
-class Page(HTMLParser):
-    """Checks that tags close in order, and collects what refers to elsewhere."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.references = [], set(), []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.add(tag)
-        self.references += [value for name, value in attributes if name in ("src", "href", "srcset", "data")]
-        if tag == "img":
-            assert dict(attributes)["alt"]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def test_the_page_is_well_formed_and_needs_nothing_else(texts):

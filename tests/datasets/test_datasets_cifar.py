@@ -167,9 +167,6 @@ class Calls:
 def test_a_hostile_pickle_runs_nothing(tmp_path, protocol):
     mark = tmp_path / "mark"
     hostile = {b"data": Calls(os.mkdir, str(mark)), b"labels": [1]}
-    pickle.loads(pickle.dumps(hostile, protocol))
-    assert mark.exists()  # so it would have
-    mark.rmdir()
     write_cifar10_python(tmp_path / "py")
     write_pickle(tmp_path / "py" / "test_batch", hostile, protocol)
     with pytest.raises(FileError, match=r"test_batch asks to call (posix|nt)\.mkdir, .* was not called"):

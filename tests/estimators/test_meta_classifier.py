@@ -407,7 +407,10 @@ class Wordless(LogisticRegression):
         ({"estimator": "forest"}, "estimator='forest'; expected a scikit-learn classifier"),
         ({"estimator": None, "wrap": False}, "estimator=None; expected a scikit-learn classifier"),
         ({"wrap": "yes"}, "wrap='yes'; expected 'auto', True or False"),
-        ({"unlabelled": "none", "estimator": Recorder()}, "unlabelled='none'; expected 'rest' or 'all'"),
+        (
+            {"unlabelled": "none", "estimator": Recorder()},
+            "unlabelled='none' is unknown; expected 'all' or 'rest'",
+        ),
         ({"unlabelled": "all"}, "unlabelled='all' does not suit Elkan-Noto"),
     ],
 )

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from scarce.errors import PriorError
-from scarce.priors.simplex import project_to_simplex, to_simplex
+from scarce.priors.simplex import to_simplex
 
 
 @st.composite
@@ -86,42 +85,3 @@ def test_priors_stay_as_they_are(case):
 def test_refusals(raw, rates, options, message):
     with pytest.raises(PriorError, match=message):
         to_simplex(raw, rates, **options)
-
-
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        ([0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
-        ([0.5, 0.6, 0.7], [7 / 30, 1 / 3, 13 / 30]),  # 0.8 too much, 4/15 from each
-        ([0.9, 0.7, 0.0], [0.6, 0.4, 0.0]),  # 0.3 from each of two, the third has nothing to give
-        ([-1.0, -3.0], [1.0, 0.0]),
-        ([5.0], [1.0]),
-    ],
-)
-def test_projection_by_hand(raw, expected):
-    assert project_to_simplex(raw) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_projection_is_the_nearest(seed):
-    raw = np.random.default_rng(seed).normal(0.2, 0.5, size=5)
-    nearest = minimize(
-        lambda p: ((p - raw) ** 2).sum(),
-        np.full(5, 0.2),
-        method="SLSQP",
-        bounds=[(0, 1)] * 5,
-        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
-        options={"ftol": 1e-14},
-    )
-    assert project_to_simplex(raw) == pytest.approx(nearest.x, abs=1e-6)
-
-
-@given(st.lists(st.floats(-10, 10), min_size=1, max_size=8), st.floats(-3, 3))
-def test_projection_keeps_differences_and_forgets_a_common_shift(raw, shift):
-    raw = np.array(raw)
-    projected = project_to_simplex(raw)
-    assert projected.sum() == pytest.approx(1)
-    assert (projected >= 0).all()
-    kept = projected > 0
-    assert np.ptp((raw - projected)[kept]) < 1e-9
-    assert project_to_simplex(raw + shift) == pytest.approx(projected, abs=1e-9)

@@ -3,6 +3,7 @@
 from typing import Any, Literal, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
@@ -21,6 +22,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.labels.targets import as_labels
 from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
+from scarce.pu import check_unlabelled, positive_share
 from scarce.training.inputs import input_shape
 
 __all__ = ["MetaComplementaryClassifier"]
@@ -179,8 +181,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
 
     def _learner(self) -> Any:
         learner = as_pu_learner(self.estimator, self.wrap)
-        if self.unlabelled not in ("rest", "all"):
-            raise MethodError(f"unlabelled={self.unlabelled!r}; expected 'rest' or 'all'.")
+        check_unlabelled(self.unlabelled)
         if self.unlabelled == "all" and isinstance(learner, ElkanNotoClassifier):
             raise MethodError(
                 "unlabelled='all' does not suit Elkan-Noto, which takes every row once; use 'rest'."
@@ -188,8 +189,8 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         return learner
 
     def _positive_shares(self, priors: Array, rates: Array) -> Array:
-        shares: Array = 1 - priors / (1 - rates) if self.unlabelled == "rest" else 1 - priors
-        return shares.clip(_SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
+        shares = positive_share(torch.from_numpy(priors), torch.tensor(rates), self.unlabelled)
+        return shares.clamp(_SMALLEST_SHARE, 1 - _SMALLEST_SHARE).numpy()
 
     def _prepared(self, learner: Any, share: float, seed: int) -> Any:
         prepared = clone(learner)

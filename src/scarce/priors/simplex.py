@@ -8,7 +8,7 @@ from scarce.errors import PriorError
 from scarce.priors.estimate import FloatArray
 from scarce.priors.inputs import check_numbers
 
-__all__ = ["project_to_simplex", "to_simplex"]
+__all__ = ["to_simplex"]
 
 _ROUNDING = 1e-9  # of a limit; were it none, limits that sum to just one could never be met
 
@@ -63,20 +63,3 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
             priors: FloatArray = np.where(capped, caps, scale * shares)
             return priors
         capped |= above  # what they lose only raises the scale of the others, so none comes back
-
-
-def project_to_simplex(raw: Any) -> FloatArray:
-    """Return the nearest numbers, in Euclidean distance, of at least 0 that sum to one: max(r_k − t, 0).
-
-    It keeps the differences between the estimates, where `to_simplex` keeps their ratios.
-
-    Examples
-    --------
-    >>> project_to_simplex([0.5, 0.75, -1.0]).tolist()
-    [0.375, 0.625, 0.0]
-    """
-    values = check_numbers(raw, "the raw priors")
-    falling = np.sort(values)[::-1]
-    shifts = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)  # t, if only so many stay above 0
-    projected: FloatArray = np.maximum(values - shifts[falling > shifts][-1], 0.0)
-    return projected
