@@ -103,7 +103,7 @@ MISTAKES = {
     'batch_size = "many"': "batch_size: input should be a valid integer",
     'augmentation = ["spin"]': "augmentation 'spin' is unknown",
     "n_train = 5000": "n_train is 5000, but digits has 1198",
-    'priors = "truth"': "priors.0: input should be 'true', 'uniform' or 'estimate', got 'truth'",
+    'priors = "truth"': "priors.0: input should be 'true', 'uniform', 'estimate' or 'learn', got 'truth'",
     "priors = { corrupt = -1 }": "priors.0.corrupt: input should be greater than or equal to 0",
     "priors = { sigma = 1 }": "the field priors.0.corrupt is missing",
     "[grid]\nseeds = 3": "write [[grid]]",

@@ -62,8 +62,11 @@ class Experiment(Table):
                     continue
                 one_of("method", entry.method, available_methods())
                 _made(partial(make_method, entry.method), entry)
-                if available_methods()[entry.method].needs_transition and grid.transition is None:
+                facts = available_methods()[entry.method]
+                if facts.needs_transition and grid.transition is None:
                     raise ValueError(f"{entry.method} needs a transition matrix; add transition = 'uniform'")
+                if "learn" in grid.priors and not facts.learns_priors:
+                    raise ValueError(f"{entry.method} learns no priors; set priors = 'true' or 'estimate'")
         return self
 
     def changed(

@@ -97,14 +97,18 @@ def one_of(what: str, name: str, known: Iterable[str]) -> str:
 
 # Told apart by their kind, so that a message is about the one that was meant.
 Priors = Annotated[
-    Annotated[Literal["true", "uniform", "estimate"], Tag("a name")] | Annotated[Corrupt, Tag("a table")],
+    Annotated[Literal["true", "uniform", "estimate", "learn"], Tag("a name")]
+    | Annotated[Corrupt, Tag("a table")],
     Discriminator(lambda value: "a name" if isinstance(value, str) else "a table"),
 ]
 Seed = Annotated[int, Field(ge=0, strict=True)]
 
 
 class Grid(Table):
-    """Everything crossed with everything: data × settings × methods × models × priors × seeds, with one recipe."""
+    """Everything crossed with everything: data × settings × methods × models × priors × seeds, with one recipe.
+
+    With ``imbalance = 8`` the first class keeps all its images and every further one fewer, the last an eighth of its own.
+    """
 
     data: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
     settings: Annotated[tuple[Setting, ...], BeforeValidator(_as_list), Field(min_length=1)]
@@ -118,6 +122,7 @@ class Grid(Table):
     weight_decay: float | None = None
     augmentation: tuple[str, ...] = ()
     n_train: Annotated[int, Field(ge=1)] | None = None
+    imbalance: Annotated[float, Field(gt=1)] | None = None
     priors: Annotated[tuple[Priors, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("true",)
     transition: Literal["uniform"] | None = None
 

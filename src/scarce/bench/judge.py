@@ -3,7 +3,6 @@
 import time
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from scarce.labels import ComplementaryLabels
@@ -14,6 +13,7 @@ from scarce.metrics import (
     covering_rate,
     scel,
 )
+from scarce.priors import PriorEstimate, learned_priors
 from scarce.simulate import uniform_transition
 from scarce.training import Callback, Run, predict_logits
 
@@ -34,8 +34,8 @@ class Judge(Callback):
         Test images and their true classes.
     labels : ComplementaryLabels
         What the test images are not.
-    priors : array of shape (q,)
-        π, as the training uses it.
+    priors : PriorEstimate or None
+        π, as the training uses it; None if the method learns it.
     started : float
         When the trial began, by ``time.perf_counter``: the first epoch also answers for the time before it.
     """
@@ -45,7 +45,7 @@ class Judge(Callback):
         X: Any,
         y: NDArray[Any],
         labels: ComplementaryLabels,
-        priors: NDArray[np.float64],
+        priors: PriorEstimate | None,
         started: float,
     ) -> None:
         self.X, self.y, self.labels, self.priors = X, y, labels, priors
@@ -59,7 +59,8 @@ class Judge(Callback):
         probabilities = run.method.probabilities(logits.double()).numpy()
         predicted = scores.argmax(dim=1).numpy()
         record["test_accuracy"] = float((predicted == self.y).mean())
-        labels, priors = self.labels, self.priors
+        labels = self.labels
+        priors = (self.priors or learned_priors(run.method, labels.classes)).values
         values = (
             complementary_accuracy(predicted, labels, priors).value,
             complementary_risk(scores, labels, priors),

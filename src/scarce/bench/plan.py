@@ -1,5 +1,6 @@
 """The trials of an experiment, and the name of each: a hash of all that determines its result."""
 
+import ast
 import hashlib
 import inspect
 import json
@@ -23,7 +24,7 @@ __all__ = ["AXES", "Trial", "method_version", "plan", "same_cell", "select"]
 AXES = ("data", "setting", "method", "model", "seed")
 # Where mathematics stands that a method takes its numbers from.
 _ROOMS = ("scarce.methods.", "scarce.priors.", "scarce.pu.", "scarce.risk.")
-_NO_MATHEMATICS = ("scarce.methods.registry", "scarce.priors.registry")
+_NO_MATHEMATICS = ("scarce.methods.base", "scarce.methods.registry", "scarce.priors.registry")
 # The fields that say by what a trial was run rather than what it was to be.
 _VERSIONS = ("data_checksum", "method_version")
 
@@ -127,6 +128,8 @@ def same_cell(identity: Mapping[str, Any]) -> str:
 def method_version(name: str) -> str:
     """Return a hash of the source of a method (or an estimator of priors), its bases, and the mathematics it uses.
 
+    What only explains (docstrings, comments) does not count, nor does the interface that all methods share.
+
     Examples
     --------
     >>> method_version("scarce") == method_version("ga")
@@ -134,21 +137,39 @@ def method_version(name: str) -> str:
     """
     kind: type = PRIOR_ESTIMATORS[name] if name in PRIOR_ESTIMATORS else type(make_method(name))
     found: dict[str, ModuleType] = {}
-    waiting = [base.__module__ for base in kind.__mro__ if base.__module__.startswith("scarce.")]
-    waiting.append(kind.__module__)
+    waiting = [kind.__module__, *filter(_is_mathematics, (base.__module__ for base in kind.__mro__))]
     while waiting:
         module = sys.modules[waiting.pop()]
         if module.__name__ not in found:
             found[module.__name__] = module
             waiting += _used(module)
-    sources = (inspect.getsource(module) for _, module in sorted(found.items()))
+    sources = (_statements(inspect.getsource(module)) for _, module in sorted(found.items()))
     return hashlib.sha256("\n".join(sources).encode()).hexdigest()[:16]
 
 
 def _used(module: ModuleType) -> set[str]:
     """Return the modules whose functions and classes a module uses."""
     owners = {str(getattr(value, "__module__", "")) for value in vars(module).values()}
-    return {owner for owner in owners if owner.startswith(_ROOMS) and owner not in _NO_MATHEMATICS}
+    return set(filter(_is_mathematics, owners))
+
+
+def _is_mathematics(module: str) -> bool:
+    return module.startswith(_ROOMS) and module not in _NO_MATHEMATICS
+
+
+def _statements(source: str) -> str:
+    """Return the lines of a module without those of docstrings and comments, and without blank ones."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            start, end = node.lineno - 1, node.end_lineno or node.lineno
+            if not lines[start][: node.col_offset].strip():
+                lines[start:end] = [""] * (end - start)
+    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
 
 
 def _names(trial: Trial, axis: str) -> set[str]:
@@ -170,6 +191,7 @@ def _cells(
                 "data": data,
                 "data_checksum": checksums[data],
                 "n_train": grid.n_train or facts_of(data).n_train,
+                **({} if grid.imbalance is None else {"imbalance": grid.imbalance}),
                 "setting": setting.name,
                 "process": setting.process,
                 "setting_params": setting.params,

@@ -26,7 +26,7 @@ from scarce.datasets import ImageData, load_dataset
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
-from scarce.priors import PRIOR_ESTIMATORS, PriorEstimate, corrupt, resolve_priors
+from scarce.priors import PRIOR_ESTIMATORS, PriorEstimate, corrupt, learned_priors, resolve_priors
 from scarce.priors.scored import ScoredEstimator
 from scarce.simulate import simulate
 from scarce.training import Recipe, train
@@ -101,8 +101,9 @@ def _result(
             f"the files of {data.name} hold other data here than where the experiment was planned."
         )
     q = len(data.classes)
-    rows = np.random.default_rng(seed).permutation(len(data.X_train))[: identity["n_train"]]
-    rows.sort()  # all of them are then in their own order, as the paper has them
+    imbalance = identity.get("imbalance")
+    rows = chosen_rows(data.y_train, identity["n_train"], imbalance, seed)
+    shown = chosen_rows(data.y_test, len(data.y_test), imbalance, seed)
     X, y = data.X_train[rows], data.y_train[rows]
     labels = _labels(identity, data, rows)
     recipe = Recipe(**identity["recipe"], seed=seed)
@@ -117,26 +118,29 @@ def _result(
         estimate = estimator.estimate(X, labels, make_model=make)
         return {"priors": estimate.as_dict(), "seconds": time.perf_counter() - started}
 
-    priors = _priors(identity["priors"], X, y, labels, make, seed)
-    test_labels = _test_labels(identity, data)
+    true = np.bincount(y, minlength=q) / len(y)
+    priors = _priors(identity["priors"], X, true, labels, make, seed)
+    method = make_method(identity["method"], **identity["method_params"])
+    X_test, y_test = data.X_test[shown], data.y_test[shown]
     _drop_damaged(checkpoint)
     history = train(
         make(seed),
-        make_method(identity["method"], **identity["method_params"]),
+        method,
         X,
         labels,
         recipe,
-        priors=priors.values,
+        priors=None if priors is None else priors.values,
         transition=identity["transition"],
         make_model=lambda: make(seed + 1),
-        callbacks=[Judge(data.X_test, data.y_test, test_labels, priors.values, started)],
+        callbacks=[Judge(X_test, y_test, _test_labels(identity, data, y_test), priors, started)],
         checkpoint=checkpoint,
     )
+    used = priors or learned_priors(method, labels.classes)
     return {
         "accuracy": float(np.mean(history["test_accuracy"][-LAST_EPOCHS:])),
         "curves": {name: history[name] for name in _CURVES},
         "selection": {name: history[name] for name in CRITERIA},
-        "priors": priors.as_dict(),
+        "priors": used.as_dict() | {"true": true.tolist()},
         "seconds": sum(history["session_seconds"]),
     }
 
@@ -148,12 +152,32 @@ def _labels(identity: dict[str, Any], data: ImageData, rows: NDArray[Any]) -> Co
     return _drawn(identity, data.y_train[rows], len(data.classes), identity["seed"])
 
 
-def _test_labels(identity: dict[str, Any], data: ImageData) -> ComplementaryLabels:
+def chosen_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
+    """Return which images a trial uses, in their own order: `n_rows` at random, then fewer of every further class.
+
+    Of class k of q the share imbalance^(−k / (q − 1)) is kept.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], 100)
+    >>> np.bincount(y[chosen_rows(y, 300, 4, seed=0)]).tolist()
+    [100, 50, 25]
+    """
+    rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
+    if imbalance is not None:
+        q = int(y.max()) + 1
+        classes = [rows[y[rows] == k] for k in range(q)]
+        kept = [round(len(own) * imbalance ** (-k / (q - 1))) for k, own in enumerate(classes)]
+        rows = np.concatenate([own[:number] for own, number in zip(classes, kept, strict=True)])
+    return np.sort(rows)
+
+
+def _test_labels(identity: dict[str, Any], data: ImageData, y: NDArray[Any]) -> ComplementaryLabels:
     """Draw labels of the test images as those of the training images came about, but independently of them."""
     other = int(np.random.SeedSequence((identity["seed"], 1)).generate_state(1)[0])
     if identity["process"] is None:
         identity = identity | {"process": "human", "setting_params": {"source": OWN_LABELS[data.name]}}
-    return _drawn(identity, data.y_test, len(data.classes), other)
+    return _drawn(identity, y, len(data.classes), other)
 
 
 def _drawn(identity: dict[str, Any], y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
@@ -161,13 +185,15 @@ def _drawn(identity: dict[str, Any], y: NDArray[Any], q: int, seed: int) -> Comp
 
 
 def _priors(
-    wanted: Any, X: NDArray[Any], y: NDArray[Any], labels: ComplementaryLabels, make: Any, seed: int
-) -> PriorEstimate:
+    wanted: Any, X: NDArray[Any], true: NDArray[Any], labels: ComplementaryLabels, make: Any, seed: int
+) -> PriorEstimate | None:
+    """Return the priors a trial is to use; None if the method is to learn them."""
+    if wanted == "learn":
+        return None
     if wanted in ("uniform", "estimate"):
         return resolve_priors(
             wanted, labels, lambda e: replace(e, seed=seed).estimate(X, labels, make_model=make)
         )
-    true = np.bincount(y, minlength=labels.n_classes) / len(y)
     if wanted == "true":
         return PriorEstimate(true, "frequencies", true, classes=labels.classes)
     wrong = corrupt(true, wanted["corrupt"], seed)

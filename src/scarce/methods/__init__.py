@@ -21,6 +21,8 @@ from scarce.methods import (  # isort: skip
     pop,
     idgp,
     meta,
+    scar_likelihood,
+    answers,
 )
 
 __all__ = [

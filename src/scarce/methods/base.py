@@ -3,7 +3,7 @@
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -70,7 +70,11 @@ class MethodFacts:
     paper: str
     assumes: str
     needs_priors: bool = False
+    learns_priors: bool = False
+    """Whether priors that are not given come out of the training."""
     needs_transition: bool = False
+    needs_answers: bool = False
+    """Whether the record of what was asked is needed."""
     accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabelled")
 
 
@@ -146,6 +150,11 @@ class Method(nn.Module, ABC):
                 f"{facts.name} needs class priors; pass priors=[...] with {problem.n_classes} numbers."
             )
         self.refuse_no_matrix(problem.transition)
+        if facts.needs_answers and problem.labels.answers is None and problem.labels.per_example.max() > 0:
+            raise MethodError(
+                f"{facts.name} needs the record of what was asked, but these labels hold exclusions alone; make them "
+                "with from_answers or from_answer_matrix, or choose method='scar-likelihood'."
+            )
         q = problem.n_classes
         for name, values, shape in (
             ("priors", problem.priors, (q,)),
@@ -189,6 +198,28 @@ class Method(nn.Module, ABC):
 
     def after_epoch(self, epoch: int) -> None:
         """Act after an epoch; nothing by default."""
+
+    def stages(self, epochs: int) -> tuple[int, ...]:
+        """Return the lengths of the stages of a training; by default one, of as many epochs as the recipe says.
+
+        Every stage has a schedule of its own, and begins with the network as it was before the first.
+        """
+        return (epochs,)
+
+    def begin_stage(self, stage: int, rows: Iterable[tuple[Tensor, Batch]]) -> bool:
+        """Take what stage number `stage` (from 1 on) needs, or return False to end the training with the stage before.
+
+        `rows` goes through the training data once: logits of the trained network, in evaluation mode, and their batch.
+        """
+        return True
+
+    def learned_priors(self) -> Tensor | None:
+        """Return the class priors that came out of the training, where the method learns them."""
+        return None
+
+    def report(self) -> dict[str, float | list[float]]:
+        """Return what the history shall keep of an epoch besides the loss; nothing by default."""
+        return {}
 
     def scores(self, logits: Tensor) -> Tensor:
         """Return scores of shape (B, q) whose arg-max is the predicted class; the logits by default."""

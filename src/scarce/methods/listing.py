@@ -13,6 +13,16 @@ def _labels(facts: MethodFacts) -> str:
     return f"{0 if 'unlabelled' in facts.accepts else 1}{'+' if 'multiple' in facts.accepts else ''}"
 
 
+def _needs(facts: MethodFacts) -> str:
+    """Return what has to be known besides the labels."""
+    needs = {
+        "priors": facts.needs_priors,
+        "transition": facts.needs_transition,
+        "answers": facts.needs_answers,
+    }
+    return ", ".join(name for name, needed in needs.items() if needed) or "-"
+
+
 def method_rows() -> list[tuple[str, ...]]:
     """Return one row per known method: name, title, assumption, needs, labels per example, paper.
 
@@ -26,7 +36,7 @@ def method_rows() -> list[tuple[str, ...]]:
             name,
             facts.title,
             facts.assumes,
-            ", ".join(["priors"] * facts.needs_priors + ["transition"] * facts.needs_transition) or "-",
+            _needs(facts),
             _labels(facts),
             facts.paper,
         )

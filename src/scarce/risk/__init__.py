@@ -1,7 +1,9 @@
 """The paper's mathematics as pure functions on tensors."""
 
 from scarce.risk.binary import BINARY_LOSSES, binary_loss, both_sides
+from scarce.risk.conditional import conditional_evidence, one_mark_evidence
 from scarce.risk.corrections import CORRECTIONS, make_correction
+from scarce.risk.evidence import confirm, evidence_losses, log_chance, posterior
 from scarce.risk.multiclass import MULTICLASS_LOSSES, multiclass_loss
 from scarce.risk.ordinary import (
     confirmation_weights,
@@ -10,6 +12,14 @@ from scarce.risk.ordinary import (
     ovr_ordinary_losses,
 )
 from scarce.risk.parts import ClassSums, RiskParts, class_sums, risk_parts
+from scarce.risk.scar_likelihood import (
+    LogRatios,
+    exclusion_chances,
+    one_mark_ratios,
+    one_mark_weights,
+    scar_evidence,
+    scar_ratios,
+)
 from scarce.risk.scarce import multiclass_scarce_risk, scarce_risk
 
 __all__ = [
@@ -17,17 +27,29 @@ __all__ = [
     "CORRECTIONS",
     "MULTICLASS_LOSSES",
     "ClassSums",
+    "LogRatios",
     "RiskParts",
     "binary_loss",
     "both_sides",
     "class_sums",
+    "conditional_evidence",
+    "confirm",
     "confirmation_weights",
+    "evidence_losses",
+    "exclusion_chances",
+    "log_chance",
     "make_correction",
     "mix_with_ordinary",
     "multiclass_loss",
     "multiclass_ordinary_losses",
     "multiclass_scarce_risk",
+    "one_mark_evidence",
+    "one_mark_ratios",
+    "one_mark_weights",
     "ovr_ordinary_losses",
+    "posterior",
     "risk_parts",
+    "scar_evidence",
+    "scar_ratios",
     "scarce_risk",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -30,7 +31,15 @@ def _labels(method: Method) -> ComplementaryLabels:
         rows[0] = [0, 3]
     if "unlabelled" in method.facts.accepts:
         rows[5] = []
-    return ComplementaryLabels.from_lists(rows, classes=_N_CLASSES)
+    return _as_taken(ComplementaryLabels.from_lists(rows, classes=_N_CLASSES), method)
+
+
+def _as_taken(labels: ComplementaryLabels, method: Method) -> ComplementaryLabels:
+    """Return the labels as the method takes them: as "no" answers if it needs to know what was asked."""
+    if not method.facts.needs_answers:
+        return labels
+    answers = np.where(labels.indicator(), 0.0, np.nan)
+    return ComplementaryLabels.from_answer_matrix(answers, labels.classes)
 
 
 def _prepared(make: MakeMethod, labels: ComplementaryLabels, priors: Tensor = _PRIORS) -> Method:
@@ -90,7 +99,7 @@ def check_order_of_classes(make: MakeMethod) -> None:
     """Classes renumbered, same loss."""
     labels, logits = _labels(make()), _random_logits()
     order = torch.tensor([2, 0, 3, 1])
-    renumbered = ComplementaryLabels.from_indicator(labels.indicator()[:, order.numpy()])
+    renumbered = _as_taken(ComplementaryLabels.from_indicator(labels.indicator()[:, order.numpy()]), make())
     one = _prepared(make, labels).loss(logits, _batch(labels, logits))
     other = _prepared(make, renumbered, _PRIORS[order]).loss(
         logits[:, order], _batch(renumbered, logits[:, order])
@@ -100,7 +109,7 @@ def check_order_of_classes(make: MakeMethod) -> None:
 
 def check_extreme_logits(make: MakeMethod) -> None:
     """Logits up to ±80 give finite losses, gradients and probabilities in float32."""
-    labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
+    labels = _as_taken(ComplementaryLabels.from_single([0, 1, 2], classes=3), make())
     method = _prepared(make, labels, torch.full((3,), 1 / 3, dtype=torch.float64)).float()
     logits = torch.tensor([[60.0, -60.0, 0.0], [-80.0, 40.0, 39.0], [0.0, 1.0, 70.0]], requires_grad=True)
     loss = method.loss(logits, _batch(labels, logits))
@@ -149,7 +158,7 @@ def check_resume(make: MakeMethod) -> None:
         model, method = _linear(), make()
         recipe = Recipe(epochs=5, batch_size=16, learning_rate=0.02)
         with suppress(KeyboardInterrupt):
-            train(model, method, X, labels, recipe, priors=[1 / 3] * 3, transition=(1 - torch.eye(3)) / 2,
+            train(model, method, X, _as_taken(labels, method), recipe, priors=[1 / 3] * 3, transition=(1 - torch.eye(3)) / 2,
                   make_model=lambda: make_model("linear", (2,), 3), checkpoint=checkpoint, callbacks=callbacks)  # fmt: skip
         return {
             **model.state_dict(),
@@ -171,7 +180,7 @@ def check_learns(make: MakeMethod) -> None:
     model, method = _linear(), make()
     transition = (1 - torch.eye(3)) / 2
     recipe = Recipe(epochs=60, batch_size=100, learning_rate=0.02)
-    train(model, method, X, labels, recipe, priors=[1 / 3] * 3, transition=transition,
+    train(model, method, X, _as_taken(labels, method), recipe, priors=[1 / 3] * 3, transition=transition,
           make_model=lambda: make_model("linear", (2,), 3))  # fmt: skip
     predicted = labels.classes[method.scores(predict_logits(model, X)).argmax(dim=1).numpy()]
     accuracy = (predicted == y).mean()

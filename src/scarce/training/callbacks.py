@@ -25,7 +25,7 @@ class Callback:
     def on_start(self, run: "Run") -> None:
         """Act before the first epoch."""
 
-    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
         """Act after an epoch; may add numbers to its record, or set ``run.stop``."""
 
     def on_end(self, run: "Run") -> None:
@@ -53,7 +53,7 @@ class Measure(Callback):
     def __init__(self, name: str, function: Callable[["Run"], float]) -> None:
         self.name, self.function = name, function
 
-    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
         """Measure."""
         record[self.name] = float(self.function(run))
 
@@ -77,10 +77,15 @@ class EarlyStopping(Callback):
 
     def on_start(self, run: "Run") -> None:
         """Forget an earlier run, unless this one goes on from a checkpoint."""
+        if len(run.stages) > 1:
+            raise MethodError(
+                f"{run.method.facts.name} trains in {len(run.stages)} stages and cannot stop early; set early_stopping=False "
+                "(leave out --early-stopping)."
+            )
         if run.epoch == 0:
             self.best = dict(_NOTHING_YET)
 
-    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
         """Compare, and keep the weights if they are the best so far."""
         if self.name not in record:
             raise MethodError(
@@ -122,13 +127,15 @@ class ProgressBar(Callback):
         """Show the bar."""
         self._bar.start()
         self._task = self._bar.add_task(
-            run.method.facts.name, total=run.recipe.epochs, completed=run.epoch, numbers=""
+            run.method.facts.name, total=sum(run.stages), completed=run.epoch, numbers=""
         )
 
-    def on_epoch(self, run: "Run", record: dict[str, float]) -> None:
+    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
         """Move it on."""
         shown = {
-            name: value for name, value in record.items() if name not in ("epoch", "seconds", "learning_rate")
+            name: value
+            for name, value in record.items()
+            if name not in ("epoch", "seconds", "learning_rate") and isinstance(value, float)
         }
         numbers = "  ".join(f"{name} {value:.3f}" for name, value in shown.items())
         self._bar.update(self._task, completed=run.epoch, numbers=numbers)

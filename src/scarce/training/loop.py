@@ -1,7 +1,8 @@
 """The one training loop."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from scarce.training.seeding import seeded
 from scarce.training.sources import Source, as_source, float_dtype
 
 __all__ = ["train"]
+
+_ROWS_AT_ONCE = 1024  # when nothing is trained
 
 
 def train(
@@ -71,7 +74,8 @@ def train(
     Returns
     -------
     History
-        One record per epoch: epoch, loss (mean over steps), learning_rate, seconds, and what callbacks add.
+        One record per epoch: epoch, loss (mean over steps), learning_rate, seconds, and what method and callbacks add.
+        Methods that train in stages have more epochs than the recipe.
 
     Examples
     --------
@@ -101,7 +105,7 @@ def train(
     parameters = [*model.parameters(), *method.parameters()]
     if not any(weight.requires_grad for weight in parameters):
         raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
-    run = Run(model, method, recipe, recipe.make_optimizer(parameters), callbacks)
+    run = Run.of(model, method, recipe, callbacks)
     identity = {} if checkpoint is None else identity_of(run, source, problem)
     if checkpoint is not None and Path(checkpoint).exists():
         run.resume(Path(checkpoint), identity)
@@ -109,8 +113,10 @@ def train(
     for callback in callbacks:
         callback.on_start(run)
     try:
-        while run.epoch < recipe.epochs and not run.stop:
+        while run.epoch < sum(run.stages) and not run.stop:
             started = time.perf_counter()
+            if run.begins_stage and not _begin_stage(run, source, labels, place):
+                break
             loss = _train_epoch(run, source, labels, place)
             run.epoch += 1
             record = {
@@ -118,6 +124,7 @@ def train(
                 "loss": loss,
                 "learning_rate": run.optimizer.param_groups[0]["lr"],
                 "seconds": time.perf_counter() - started,
+                **run.method.report(),
             }
             for callback in callbacks:
                 callback.on_epoch(run, record)
@@ -136,19 +143,14 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     recipe, optimizer = run.recipe, run.optimizer
     order_seed, model_seed = np.random.SeedSequence((recipe.seed, run.epoch)).generate_state(2).tolist()
     indices = _batches(len(source), recipe.batch_size, order_seed)
-    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
+    first, length = run.stage_bounds()
     losses = torch.empty(len(indices))
-    dtype = float_dtype(run.model)
     run.model.train()
     with seeded(model_seed):
-        batches = source.batches(indices, dtype)
-        for step, (index, inputs) in enumerate(zip(indices, batches, strict=True)):
+        for step, rows in enumerate(_read(run, source, labels, indices, device)):
             for group in optimizer.param_groups:
-                group["lr"] = recipe.rate_at((run.epoch + step / len(indices)) / recipe.epochs)
-            inputs = augment(inputs.to(device), recipe.augmentation)
-            excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(device, dtype)
-            known = None if confirmed is None else confirmed[index].to(device)
-            batch = Batch(inputs, excluded, index, known)
+                group["lr"] = recipe.rate_at((run.epoch - first + step / len(indices)) / length)
+            batch = replace(rows, inputs=augment(rows.inputs, recipe.augmentation))
             shown = run.method.shown(batch)
             logits = run.model(shown)
             _refuse_other_shape(logits, (len(shown), labels.n_classes))
@@ -161,6 +163,30 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     run.method.after_epoch(run.epoch)
     _refuse_divergence(losses, run)
     return losses.mean().item()
+
+
+def _begin_stage(run: Run, source: Source, labels: ComplementaryLabels, device: torch.device) -> bool:
+    """Let the method look at what the network has learned; then start anew, if it wants another stage."""
+    indices = list(torch.arange(len(source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
+    run.model.eval()
+    with torch.no_grad():
+        rows = _read(run, source, labels, indices, device)
+        goes_on = run.method.begin_stage(run.stage, ((run.model(batch.inputs), batch) for batch in rows))
+    if goes_on:
+        run.start_anew()
+    return goes_on
+
+
+def _read(
+    run: Run, source: Source, labels: ComplementaryLabels, indices: list[Tensor], device: torch.device
+) -> Iterator[Batch]:
+    """Yield the batches of these row numbers."""
+    dtype = float_dtype(run.model)
+    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
+    for index, inputs in zip(indices, source.batches(indices, dtype), strict=True):
+        excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(device, dtype)
+        known = None if confirmed is None else confirmed[index].to(device)
+        yield Batch(inputs.to(device), excluded, index, known)
 
 
 def _batches(n_rows: int, batch_size: int, seed: int) -> list[Tensor]:

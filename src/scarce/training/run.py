@@ -1,10 +1,12 @@
 """A training run: its parts, how far it is, and how it is stored and taken up again."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -30,16 +32,51 @@ class Run:
         Set by a callback to end the run after this epoch.
     history : History
         The records so far.
+    stages : tuple of int
+        The number of epochs of each stage; one for most methods.
+    beginning : dict
+        The state of the model before the first epoch, where there is more than one stage.
     """
 
     model: nn.Module
     method: Method
     recipe: Recipe
     optimizer: torch.optim.Optimizer
+    stages: tuple[int, ...]
     callbacks: Sequence[Callback] = ()
     epoch: int = 0
     stop: bool = False
     history: History = field(default_factory=History)
+    beginning: dict[str, Tensor] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: nn.Module, method: Method, recipe: Recipe, callbacks: Sequence[Callback]) -> "Run":
+        """Return the run of a prepared method at its beginning."""
+        stages = method.stages(recipe.epochs)
+        run = cls(model, method, recipe, _optimizer(model, method, recipe), stages, callbacks)
+        if len(stages) > 1:
+            run.beginning = deepcopy(model.state_dict())
+        return run
+
+    @property
+    def stage(self) -> int:
+        """Which stage the next epoch belongs to, from 0 on."""
+        return int(np.searchsorted(np.cumsum(self.stages), self.epoch, side="right"))
+
+    @property
+    def begins_stage(self) -> bool:
+        """Whether the next epoch is the first of a stage that follows another."""
+        return self.epoch > 0 and self.epoch == self.stage_bounds()[0]
+
+    def stage_bounds(self) -> tuple[int, int]:
+        """Return how many epochs come before the stage, and how many it has."""
+        stage = self.stage
+        return sum(self.stages[:stage]), self.stages[stage]
+
+    def start_anew(self) -> None:
+        """Go back to the network of the beginning, with a new optimiser."""
+        self.model.load_state_dict(self.beginning)
+        self.optimizer = _optimizer(self.model, self.method, self.recipe)
 
     def weights(self) -> dict[str, dict[str, Tensor]]:
         """Return the state of model and method."""
@@ -64,6 +101,7 @@ class Run:
             "stop": self.stop,
             "history": self.history.records,
             "weights": self.weights(),
+            "beginning": self.beginning,
             "optimizer": self.optimizer.state_dict(),
             "callbacks": [callback.state_dict() for callback in self.stateful_callbacks()],
         }
@@ -75,6 +113,11 @@ class Run:
         refuse_other_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])
+        self.beginning = state["beginning"]
         self.optimizer.load_state_dict(state["optimizer"])
         for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
             callback.load_state_dict(stored)
+
+
+def _optimizer(model: nn.Module, method: Method, recipe: Recipe) -> torch.optim.Optimizer:
+    return recipe.make_optimizer([*model.parameters(), *method.parameters()])

@@ -1,0 +1,167 @@
+"""The likelihood of yes/no answers, which needs to know neither how questions were chosen nor the class priors."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from scarce.labels import Answers
+from scarce.labels.answers import SKIP, YES
+from scarce.labels.csr import gather
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.registry import register
+from scarce.risk import confirm, evidence_losses, log_chance, posterior
+
+__all__ = ["AnswersLikelihood", "answer_evidence", "overlap"]
+
+_FIRST_GUESS = 0.05  # of rates that are learned; from zero they could not rise
+_TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
+_TOWARDS_ZERO = 20.0  # right answers that are added to those of all annotators
+
+
+def answer_evidence(
+    shape: tuple[int, int], row: Tensor, asked: Tensor, yes: Tensor, miss: Tensor, false: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return e of shape (B, q) and the constant a of shape (B,): Σ_j log P(answer_j | y) = e_y + a.
+
+    P(yes | y = k) = 1 − miss and P(yes | y ≠ k) = false for a question about class k. Only e_k depends on the class.
+
+    Parameters
+    ----------
+    shape : tuple
+        (B, q).
+    row, asked, yes : tensors of shape (m,)
+        Which row of the batch each answer is about, which class, and whether it was "yes".
+    miss, false : tensors of shape (m,)
+        The error rates of who gave the answer.
+
+    Examples
+    --------
+    >>> zero = torch.zeros(1)
+    >>> e, a = answer_evidence((1, 3), torch.tensor([0]), torch.tensor([2]), torch.tensor([False]), zero, zero)
+    >>> (e + a[:, None]).exp().round(decimals=4).tolist()  # "no" to the last class
+    [[1.0, 1.0, 0.0]]
+    """
+    if_it_is = log_chance(torch.where(yes, 1 - miss, miss))
+    if_not = log_chance(torch.where(yes, false, 1 - false))
+    evidence = torch.zeros(shape, dtype=miss.dtype, device=miss.device)
+    evidence.index_put_((row, asked), if_it_is - if_not, accumulate=True)
+    constant = torch.zeros(shape[0], dtype=miss.dtype, device=miss.device).index_add(0, row, if_not)
+    return evidence, constant
+
+
+def overlap(answers: Answers) -> bool:
+    """Return whether some question was answered twice, so that answers can be compared.
+
+    Examples
+    --------
+    >>> overlap(Answers.make([0, 0], [1, 1], [1, 0])), overlap(Answers.make([0, 0], [1, 2], [1, 0]))
+    (True, False)
+    """
+    given = answers.answer != SKIP
+    questions = np.stack([answers.example[given], answers.class_index[given]])
+    return bool(np.unique(questions, axis=1).shape[1] < questions.shape[1])
+
+
+@register
+class AnswersLikelihood(Method):
+    """−mean log Σ_y p_y Π_{asked k} P(answer_k | y).
+
+    Needs the record of what was asked. How the questions were chosen does not matter, as long as the choice depended
+    only on what could be seen: the example, earlier answers, a model. Examples that nobody was asked about but whose class
+    is confirmed (ordinary labels) count as certain.
+
+    Parameters
+    ----------
+    miss, false : float, optional
+        P("no" | it is the class) and P("yes" | it is not). By default both are zero, or, where some question was answered
+        more than once, learned by EM for every annotator.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("answers", miss=0.1).params
+    {'miss': 0.1, 'false': None}
+    """
+
+    facts = MethodFacts(
+        "answers", "likelihood of answers", "this project", "recorded questions", needs_answers=True
+    )
+
+    miss: Tensor
+    false: Tensor
+    sums: Tensor
+
+    def __init__(self, miss: float | None = None, false: float | None = None) -> None:
+        super().__init__(miss=miss, false=false)
+        for name, value in self.params.items():
+            if value is not None:
+                check_number(name, value, high=1)
+        self.annotators: Any = np.empty(0)
+        self._table = Answers.make([], [], [])
+        self._who = torch.empty(0)
+        self._indptr = np.zeros(1, int)
+        self._seen: tuple[Tensor, ...] = ()
+        for name in ("miss", "false", "sums"):
+            self.register_buffer(name, torch.empty(0))
+
+    def prepare(self, problem: Problem) -> None:
+        """Take the table of answers, and decide whether error rates can be learned."""
+        super().prepare(problem)
+        labels = problem.labels
+        self._table = labels.answers or self._table
+        self.annotators, who = np.unique(self._table.annotator, return_inverse=True)
+        self._who = torch.from_numpy(who)
+        self._indptr = np.searchsorted(self._table.example, np.arange(labels.n_examples + 1))
+        self.learned = tuple(
+            name for name in ("miss", "false") if self.params[name] is None and overlap(self._table)
+        )
+        for name in ("miss", "false"):
+            value = _FIRST_GUESS if name in self.learned else self.params[name] or 0.0
+            setattr(self, name, torch.full((len(self.annotators),), value, dtype=torch.float64))
+        self.sums = torch.zeros(4, len(self.annotators), dtype=torch.float64)
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """−mean log Σ_y p_y Π P(answer | y)."""
+        positions, lengths = gather(self._indptr, batch.index.numpy())
+        said = self._table.answer[positions]
+        positions, row = positions[said != SKIP], np.repeat(np.arange(len(lengths)), lengths)[said != SKIP]
+        place = logits.device
+        where = (
+            torch.from_numpy(row).to(place),
+            torch.from_numpy(self._table.class_index[positions].astype(np.int64)).to(place),
+        )
+        yes = torch.from_numpy(self._table.answer[positions] == YES).to(place)
+        who = self._who[positions].to(place)
+        evidence, constant = answer_evidence(
+            (len(logits), logits.shape[1]), *where, yes, self.miss[who].to(logits), self.false[who].to(logits)
+        )
+        unasked = torch.ones(len(logits), dtype=torch.bool, device=place).index_fill(0, where[0], False)
+        if batch.confirmed is not None:
+            evidence = confirm(evidence, torch.where(unasked, batch.confirmed, -1))
+        if self.learned:
+            self._seen = posterior(logits.detach(), evidence)[where], yes, who
+        return (evidence_losses(logits, evidence) - constant).mean()
+
+    def after_step(self, model: nn.Module, batch: Batch) -> None:
+        """Count who was probably wrong."""
+        if self.learned:
+            is_it, yes, who = self._seen
+            is_it = is_it.to(self.sums)
+            for place, amount in enumerate((is_it * ~yes, is_it, (1 - is_it) * yes, 1 - is_it)):
+                self.sums[place].index_add_(0, who, amount)
+
+    def after_epoch(self, epoch: int) -> None:
+        """Set the rates to what was counted: those of one annotator drawn towards those of all, these towards zero."""
+        if not self.learned:
+            return
+        for name, wrong, asked in (("miss", *self.sums[:2]), ("false", *self.sums[2:])):
+            if name in self.learned:
+                of_all = wrong.sum() / (asked.sum() + _TOWARDS_ZERO)
+                setattr(self, name, (wrong + _TOWARDS_ALL * of_all) / (asked + _TOWARDS_ALL))
+        self.sums.zero_()
+
+    def report(self) -> dict[str, float | list[float]]:
+        """The rates, one per annotator in the order of `annotators`, where they are learned."""
+        return {name: getattr(self, name).tolist() for name in self.learned}

@@ -1,0 +1,141 @@
+"""The likelihood of exclusions under SCAR, with priors and error rates that come out of the fit."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from scarce.errors import MethodError
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.registry import register
+from scarce.risk import (
+    LogRatios,
+    confirm,
+    evidence_losses,
+    exclusion_chances,
+    one_mark_ratios,
+    one_mark_weights,
+    posterior,
+    scar_evidence,
+    scar_ratios,
+)
+
+__all__ = ["ScarLikelihood"]
+
+_FIRST_GUESS = 0.05  # of an error rate that is learned; from zero it could not rise
+_REFRESH_EVERY = 8  # steps between two updates of what is learned
+
+
+@register
+class ScarLikelihood(Method):
+    """−mean log Σ_y p_y r_y(ȳ_y); see `scarce.risk.scar_likelihood`.
+
+    Where every example excludes exactly one class, the likelihood is that of the class given that it is one. Without
+    priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows, the E-step of EM, and c follows from π. A
+    confirmed class counts as certain.
+
+    Parameters
+    ----------
+    errors : float, sequence of float or "learn"
+        ρ, the probability that an example excludes its own class: one number for all classes, one for each, or one that is
+        learned as π is, the mean of Σ_y q_y ȳ_y.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("scar-likelihood", errors=0.05).params
+    {'errors': 0.05}
+    """
+
+    facts = MethodFacts("scar-likelihood", "SCAR likelihood", "this project", "SCAR", learns_priors=True)
+
+    rates: Tensor
+    priors: Tensor
+    chances: Tensor
+    errors: Tensor
+    step: Tensor
+
+    def __init__(self, errors: float | Sequence[float] | Literal["learn"] = 0.0) -> None:
+        super().__init__(errors=errors)
+        if isinstance(errors, str):
+            if errors != "learn":
+                raise MethodError(
+                    f"errors={errors!r}; expected a number from 0 to 1, one per class, or 'learn'."
+                )
+        else:
+            for value in errors if isinstance(errors, Sequence) else (errors,):
+                check_number("errors", value, high=1)
+        self.learns_errors = errors == "learn"
+        self.learns_priors = False
+        self.one_mark = False
+        self.n_rows = 0
+        self._posterior = torch.empty(0)
+        for name in ("rates", "priors", "chances", "errors"):
+            self.register_buffer(name, torch.empty(0))
+        self.register_buffer("step", torch.tensor(0))
+
+    def prepare(self, problem: Problem) -> None:
+        """Take rates and priors; decide whether to condition on one label per example."""
+        super().prepare(problem)
+        q = problem.n_classes
+        self.learns_priors = problem.priors is None
+        self.one_mark = bool((problem.labels.per_example == 1).all())
+        self.n_rows = problem.n_examples
+        self.rates = problem.rates
+        self.priors = torch.full_like(self.rates, 1 / q) if problem.priors is None else problem.priors.clone()
+        known = _FIRST_GUESS if self.learns_errors else self.params["errors"]
+        errors = torch.as_tensor(known, dtype=self.rates.dtype)
+        if errors.dim() and len(errors) != q:
+            raise MethodError(f"errors has {len(errors)} numbers; expected one, or {q}, one per class.")
+        self.errors = errors.expand(q).clone()
+        self.chances = torch.empty(0)
+        self.step.zero_()
+        self._refresh()
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """−mean log Σ_y p_y r_y."""
+        evidence = confirm(scar_evidence(batch.excluded, self._ratios()), batch.confirmed)
+        if self.learns_priors or self.learns_errors:
+            self._posterior = posterior(logits.detach(), evidence)
+        return evidence_losses(logits, evidence).mean()
+
+    def after_step(self, model: nn.Module, batch: Batch) -> None:
+        """Let π and ρ follow the posterior, with a memory of about one epoch; now and then c."""
+        if not (self.learns_priors or self.learns_errors):
+            return
+        weight = len(batch.excluded) / self.n_rows
+        if self.learns_priors:
+            self.priors += weight * (self._posterior.mean(dim=0) - self.priors)
+        if self.learns_errors:
+            wrong = (self._posterior * batch.excluded).sum(dim=1).mean()
+            self.errors += weight * (wrong - self.errors)
+        self.step += 1
+        if self.step % _REFRESH_EVERY == 0:
+            self._refresh()
+
+    def learned_priors(self) -> Tensor | None:
+        """π."""
+        return self.priors
+
+    def report(self) -> dict[str, float | list[float]]:
+        """What was learned: priors, c (or, with one label each, w) and ρ."""
+        learned: dict[str, float | list[float]] = {}
+        if self.learns_priors or self.learns_errors:
+            learned["chances"] = self.chances.tolist()
+        if self.learns_priors:
+            learned["priors"] = self.priors.tolist()
+        if self.learns_errors:
+            learned["error_rate"] = self.errors[0].item()
+        return learned
+
+    def _ratios(self) -> LogRatios:
+        return (one_mark_ratios if self.one_mark else scar_ratios)(self.chances, self.errors)
+
+    def _refresh(self) -> None:
+        if not self.one_mark:
+            self.chances = exclusion_chances(self.rates, self.priors, self.errors)
+        elif len(self.chances):
+            self.chances = one_mark_weights(self.rates, self.priors, self.errors, self.chances, steps=5)
+        else:
+            self.chances = one_mark_weights(self.rates, self.priors, self.errors)

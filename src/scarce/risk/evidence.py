@@ -1,0 +1,65 @@
+"""The likelihood of what was said about an example, as evidence for its class.
+
+Whatever was said (exclusions, answers, a true class), let e_y be the logarithm of its probability if y is the class, up to
+a constant of the row. With p = softmax(f) the loss of the row is
+
+    −log Σ_y p_y exp(e_y) = logsumexp_y f_y − logsumexp_y (f_y + e_y),
+
+and what is then known of its class is softmax(f + e). Nothing can become negative, so there is nothing to correct.
+"""
+
+import torch
+from torch import Tensor
+
+__all__ = ["LEAST", "confirm", "evidence_losses", "log_chance", "posterior"]
+
+LEAST = 1e-12
+"""No probability counts as smaller: what is said to be impossible stays improbable, and every loss finite."""
+
+
+def log_chance(probability: Tensor) -> Tensor:
+    """Return the logarithm of probabilities, kept away from zero.
+
+    Examples
+    --------
+    >>> log_chance(torch.tensor([0.0, 1.0])).tolist()
+    [-27.6310..., 0.0]
+    """
+    return probability.clamp(min=LEAST).log()
+
+
+def evidence_losses(logits: Tensor, evidence: Tensor) -> Tensor:
+    """−log Σ_y p_y exp(e_y) of every row.
+
+    Examples
+    --------
+    >>> evidence = log_chance(torch.tensor([[0.0, 0.5, 0.5]]))
+    >>> round(evidence_losses(torch.zeros(1, 3), evidence).item(), 4)  # −log 1/3
+    1.0986
+    """
+    return logits.logsumexp(dim=1) - (logits + evidence).logsumexp(dim=1)
+
+
+def posterior(logits: Tensor, evidence: Tensor) -> Tensor:
+    """p_y exp(e_y) / Σ_j p_j exp(e_j): the class probabilities, knowing what was said.
+
+    Examples
+    --------
+    >>> posterior(torch.zeros(1, 3), log_chance(torch.tensor([[0.0, 0.1, 0.3]]))).round(decimals=4).tolist()
+    [[0.0, 0.25, 0.75]]
+    """
+    return torch.softmax(logits + evidence, dim=1)
+
+
+def confirm(evidence: Tensor, confirmed: Tensor | None) -> Tensor:
+    """Return the evidence with rows of known class (≥ 0) made certain; a sure row has the loss −log p_y.
+
+    Examples
+    --------
+    >>> confirm(torch.zeros(2, 2), torch.tensor([-1, 1])).tolist()
+    [[0.0, 0.0], [-27.6..., 0.0]]
+    """
+    if confirmed is None:
+        return evidence
+    sure = torch.full_like(evidence, LEAST).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
+    return torch.where((confirmed >= 0)[:, None], sure, evidence)

@@ -1,0 +1,105 @@
+"""The likelihood of exclusions under SCAR.
+
+An example of class y is marked "not k" with probability c_k for every k ≠ y, independently, and with probability ρ_y,
+an error, for k = y. So
+
+    P(Ȳ | x) = Π_k c_k^ȳ_k (1 − c_k)^(1 − ȳ_k) · Σ_y p_y r_y(ȳ_y),   r_y(1) = ρ_y / c_y,   r_y(0) = (1 − ρ_y) / (1 − c_y):
+
+one number per class, by whether the class is marked. If it is known that every example has exactly one mark, the same
+marks k come with probabilities T[y, k] = (1 − ρ_y) w_k / (W − w_y), T[y, y] = ρ_y, where w = c / (1 − c) and W = Σ w; again
+
+    T[y, k] / w_k = r_y(ȳ_y),   r_y(1) = ρ_y / w_y,   r_y(0) = (1 − ρ_y) / (W − w_y).
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from scarce.risk.evidence import LEAST, log_chance
+
+__all__ = [
+    "LogRatios",
+    "exclusion_chances",
+    "one_mark_ratios",
+    "one_mark_weights",
+    "scar_evidence",
+    "scar_ratios",
+]
+
+
+class LogRatios(NamedTuple):
+    """log r, of shape (q,)."""
+
+    unmarked: Tensor
+    """log r_y(0)."""
+    marked: Tensor
+    """log r_y(1)."""
+
+
+def scar_evidence(excluded: Tensor, ratios: LogRatios) -> Tensor:
+    """log r_y(ȳ_y) of every row and class.
+
+    Examples
+    --------
+    >>> ratios = scar_ratios(torch.tensor([0.5, 0.2]), torch.tensor([0.05, 0.0]))
+    >>> scar_evidence(torch.tensor([[1.0, 0.0]]), ratios).exp().round(decimals=4).tolist()
+    [[0.1..., 1.25]]
+    """
+    return torch.where(excluded > 0, ratios.marked, ratios.unmarked)
+
+
+def scar_ratios(chances: Tensor, errors: Tensor) -> LogRatios:
+    """log (1 − ρ)/(1 − c) and log ρ/c, for any number of marks."""
+    return LogRatios(
+        log_chance(1 - errors) - log_chance(1 - chances), log_chance(errors) - log_chance(chances)
+    )
+
+
+def exclusion_chances(rates: Tensor, priors: Tensor, errors: Tensor) -> Tensor:
+    """c_k = (π̄_k − ρ_k π_k) / (1 − π_k), from the rates π̄ at which classes are marked.
+
+    Examples
+    --------
+    >>> exclusion_chances(torch.tensor([0.4, 0.1]), torch.tensor([0.2, 0.8]), torch.zeros(2)).round(decimals=4).tolist()
+    [0.5, 0.5]
+    """
+    return ((rates - errors * priors) / (1 - priors).clamp(min=LEAST)).clamp(0, 1)
+
+
+def one_mark_ratios(weights: Tensor, errors: Tensor) -> LogRatios:
+    """log (1 − ρ)/(W − w) and log ρ/w, for exactly one mark per example."""
+    return LogRatios(
+        log_chance(1 - errors) - log_chance(weights.sum() - weights), log_chance(errors) - log_chance(weights)
+    )
+
+
+def one_mark_weights(
+    rates: Tensor, priors: Tensor, errors: Tensor, start: Tensor | None = None, steps: int = 1000
+) -> Tensor:
+    """w, with Σ w = 1, for which exactly one mark per example gives the rates π̄.
+
+    π̄_k = ρ_k π_k + w_k Σ_{y ≠ k} π_y (1 − ρ_y) / (W − w_y) is solved by w_k ← w_k (π̄_k − ρ_k π_k) / (w_k Σ …), from
+    `start`, in at most so many steps.
+
+    Examples
+    --------
+    >>> rates, thirds = torch.tensor([0.5, 0.25, 0.25]), torch.full((3,), 1 / 3)
+    >>> w = one_mark_weights(rates, thirds, torch.zeros(3))
+    >>> T = w / (1 - w[:, None]) * (1 - torch.eye(3))
+    >>> torch.allclose(thirds @ T, rates)
+    True
+    """
+    wanted = (rates - errors * priors).clamp(min=0)
+    wanted = wanted / wanted.sum().clamp(min=LEAST)
+    w = wanted if start is None else start
+    for _ in range(steps):
+        terms = priors * (1 - errors) / (1 - w).clamp(min=LEAST)
+        reached = w * (terms.sum() - terms)
+        new = w * torch.where(reached > 0, wanted / reached.clamp(min=LEAST), 0.0)
+        new = new / new.sum().clamp(min=LEAST)
+        settled = bool((new - w).abs().max() < LEAST)
+        w = new
+        if settled:
+            break
+    return w
