@@ -150,15 +150,24 @@ def test_a_worker_process_that_is_killed_is_replaced(folder: Path) -> None:
     assert out.splitlines()[-1] == "4 done, 0 failed"
 
 
-def test_interrupted_from_the_keyboard_it_says_how_to_go_on(folder: Path) -> None:
+@pytest.mark.parametrize("end", [
+    lambda pid: os.killpg(pid, signal.SIGINT),  # as a terminal does: to all processes
+    lambda pid: os.kill(pid, signal.SIGTERM),  # as an administrator or a job scheduler does
+])  # fmt: skip
+def test_interrupted_it_says_how_to_go_on_and_leaves_no_process_behind(
+    folder: Path, end: Callable[[int], None]
+) -> None:
     store = folder / "store"
     with start(folder, "run", "long.toml", "--store", "store", "--jobs", "2") as process:
         wait_for(lambda: epochs_of_a_checkpoint(store) > 3)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
+        lock = wait_for(lambda: list((store / "locks").glob("*.lock")))[0]
+        worker = json.loads(lock.read_text())["pid"]
+        end(process.pid)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == "interrupted; the same command goes on from here\n"
     assert "Traceback" not in out
+    wait_for(lambda: not Path(f"/proc/{worker}").exists())
 
 
 def test_two_runs_on_one_store_do_each_trial_once(folder: Path) -> None:

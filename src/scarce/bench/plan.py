@@ -135,9 +135,12 @@ def method_version(name: str) -> str:
     >>> method_version("scarce") == method_version("ga")
     False
     """
-    kind: type = PRIOR_ESTIMATORS[name] if name in PRIOR_ESTIMATORS else type(make_method(name))
+    of_priors = PRIOR_ESTIMATORS.get(name)
+    # A method may have another as a part of it.
+    parts = [of_priors] if of_priors else [type(part) for part in make_method(name).modules()]
     found: dict[str, ModuleType] = {}
-    waiting = [kind.__module__, *filter(_is_mathematics, (base.__module__ for base in kind.__mro__))]
+    bases = {base.__module__ for part in parts for base in part.__mro__}
+    waiting = [parts[0].__module__, *filter(_is_mathematics, bases)]
     while waiting:
         module = sys.modules[waiting.pop()]
         if module.__name__ not in found:

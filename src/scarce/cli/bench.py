@@ -1,6 +1,7 @@
 """``scarce bench``: experiments, from a plan to a report."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sized
 from contextlib import closing, contextmanager
@@ -161,6 +162,7 @@ def run(
         if cluster is None
         else run_on_cluster(left, place, folder, cluster, retry_failed=retry_failed)
     )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended politely, workers end too
     try:
         with closing(outcomes), Watch(len(left), at_once, before.seconds_left()) as watch:  # type: ignore[type-var]
             for outcome in outcomes:

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from scarce.errors import MethodError
+from scarce.estimators.auto import choose_method
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
 from scarce.estimators.inputs import check_inputs
 from scarce.estimators.ordinary import labels_of_ordinary
@@ -24,7 +26,7 @@ from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
 from scarce.methods.transition import resolve_transition
 from scarce.metrics import complementary_accuracy
-from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
+from scarce.priors import PriorEstimate, PriorEstimator, is_estimated, learned_priors, resolve_priors
 from scarce.priors.base import MakeModel
 from scarce.training import (
     RECIPES,
@@ -53,7 +55,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     Parameters
     ----------
     method : str or Method
-        How labels become a training signal; see `scarce.methods.available_methods`.
+        How labels become a training signal; see `scarce.methods.available_methods`. ``auto`` chooses by what the labels are;
+        `method_choice_` says what and why.
     module : {"linear", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
         The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one.
     priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
@@ -101,6 +104,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         The trained network and the method.
     label_summary_ : LabelSummary
         What was known.
+    method_choice_ : str
+        With ``method="auto"``: which method was chosen, and why.
 
     Examples
     --------
@@ -184,12 +189,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         refuse_other_length(X, labels)
-        recipe, method = self._recipe(labels.n_examples), self._method()
+        recipe, method = self._recipe(labels.n_examples), self._method(labels)
 
         def make(seed: int) -> nn.Module:
             return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
 
-        estimate = self._priors(X, labels, make, recipe.seed)
+        estimate = self._priors(X, labels, make, recipe.seed, method)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
         callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
         history = train(
@@ -198,7 +203,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             X if rows is None else X[rows],
             labels if rows is None else labels[rows],
             recipe,
-            priors=estimate.values,
+            priors=None if estimate is None else estimate.values,
             transition=resolve_transition(self.transition, labels),
             make_model=lambda: make(recipe.seed + 1),
             callbacks=callbacks,
@@ -207,7 +212,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         )
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
-        self.prior_estimate_, self.priors_ = estimate, estimate.values
+        self.prior_estimate_ = estimate or learned_priors(method, labels.classes)
+        self.priors_ = self.prior_estimate_.values
         self.model_, self.method_, self.history_ = model, method, history
         self.label_summary_ = labels.summary()
 
@@ -255,10 +261,17 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         labels = as_labels(y)
         return labels, labels.classes
 
-    def _priors(self, X: Any, labels: ComplementaryLabels, make: MakeModel, seed: int) -> PriorEstimate:
-        if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
+    def _priors(
+        self, X: Any, labels: ComplementaryLabels, make: MakeModel, seed: int, method: Method
+    ) -> PriorEstimate | None:
+        """Return the priors to train with; None if they are to come out of the training."""
+        by_default = isinstance(self.priors, str) and self.priors == "estimate"
+        if self.labels == "ordinary" and by_default:
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
+
+        if method.facts.learns_priors and by_default and is_estimated(self.priors, labels):
+            return None
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:
             # For tables the estimator's own network does, and in fewer steps than a linear one would need.
@@ -283,7 +296,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             recipe = replace(recipe, epochs=max(recipe.epochs, enough))
         return recipe
 
-    def _method(self) -> Method:
+    def _method(self, labels: ComplementaryLabels) -> Method:
         if isinstance(self.method, Method):
             if self.method_params:
                 raise MethodError(
@@ -293,7 +306,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         params = self.method_params or {}
         if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
             raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
-        return make_method(self.method, **params)
+        if self.method != "auto":
+            return make_method(self.method, **params)
+        name, self.method_choice_ = choose_method(labels)
+        if self.verbose:
+            print(self.method_choice_, file=sys.stderr)
+        return make_method(name, **params)
 
     def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:
         if not self.warm_start or not hasattr(self, "model_"):
@@ -305,7 +323,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return copy.deepcopy(self.model_)
 
     def _callbacks(
-        self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate, seed: int
+        self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate | None, seed: int
     ) -> tuple[list[Callback], Array | None]:
         """Return the callbacks, and the rows to train on if others are held out."""
         callbacks: list[Callback] = []
@@ -328,7 +346,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
                     predict_logits(run.model, inputs, device=self.device).to(self.device)
                 )
                 predicted = labels.classes[scores.argmax(dim=1).cpu().numpy()]
-                return complementary_accuracy(predicted, truth, estimate.values).value
+                priors = estimate or learned_priors(run.method, labels.classes)
+                return complementary_accuracy(predicted, truth, priors.values).value
 
             callbacks += [
                 Measure("validation_accuracy", accuracy),

@@ -110,7 +110,7 @@ class AnswersLikelihood(Method):
         """Take the table of answers, and decide whether error rates can be learned."""
         super().prepare(problem)
         labels = problem.labels
-        self._table = labels.answers or self._table
+        self._table = Answers.make([], [], []) if labels.answers is None else labels.answers
         self.annotators, who = np.unique(self._table.annotator, return_inverse=True)
         self._who = torch.from_numpy(who)
         self._indptr = np.searchsorted(self._table.example, np.arange(labels.n_examples + 1))

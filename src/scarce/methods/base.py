@@ -125,6 +125,8 @@ class Method(nn.Module, ABC):
     """
 
     facts: ClassVar[MethodFacts]
+    in_stages: ClassVar[bool] = False
+    """Whether training may start anew with what it has found; see `next_stage`."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
@@ -199,19 +201,22 @@ class Method(nn.Module, ABC):
     def after_epoch(self, epoch: int) -> None:
         """Act after an epoch; nothing by default."""
 
-    def stages(self, epochs: int) -> tuple[int, ...]:
-        """Return the lengths of the stages of a training; by default one, of as many epochs as the recipe says.
+    def next_stage(self, stage: int, epochs: int, rows: Iterable[tuple[Tensor, Batch]]) -> int:
+        """Return how many epochs another stage of training shall have; 0, as by default, ends it.
 
-        Every stage has a schedule of its own, and begins with the network as it was before the first.
+        Only asked if `in_stages`. Every stage begins with the network as it was before the first, and has a schedule of its
+        own.
+
+        Parameters
+        ----------
+        stage : int
+            The number of the next stage; the first, of as many epochs as the recipe says, has the number 0.
+        epochs : int
+            The epochs of the recipe.
+        rows : iterable
+            Goes through the training data once: logits of the trained network, in evaluation mode, and their batch.
         """
-        return (epochs,)
-
-    def begin_stage(self, stage: int, rows: Iterable[tuple[Tensor, Batch]]) -> bool:
-        """Take what stage number `stage` (from 1 on) needs, or return False to end the training with the stage before.
-
-        `rows` goes through the training data once: logits of the trained network, in evaluation mode, and their batch.
-        """
-        return True
+        return 0
 
     def learned_priors(self) -> Tensor | None:
         """Return the class priors that came out of the training, where the method learns them."""

@@ -83,7 +83,10 @@ class ScarLikelihood(Method):
         self.one_mark = bool((problem.labels.per_example == 1).all())
         self.n_rows = problem.n_examples
         self.rates = problem.rates
-        self.priors = torch.full_like(self.rates, 1 / q) if problem.priors is None else problem.priors.clone()
+        # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
+        self.priors = (
+            (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
+        )
         known = _FIRST_GUESS if self.learns_errors else self.params["errors"]
         errors = torch.as_tensor(known, dtype=self.rates.dtype)
         if errors.dim() and len(errors) != q:

@@ -1,6 +1,7 @@
 """Judging a classifier: accuracy, risk and selection criteria from complementary labels alone."""
 
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
+from scarce.metrics.calibration import Reliability, expected_calibration_error, reliability
 from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.scorer import make_complementary_scorer
@@ -8,11 +9,14 @@ from scarce.metrics.selection import approximated_accuracy, covering_rate, scel,
 
 __all__ = [
     "AccuracyEstimate",
+    "Reliability",
     "approximated_accuracy",
     "complementary_accuracy",
     "complementary_risk",
     "covering_rate",
+    "expected_calibration_error",
     "make_complementary_scorer",
+    "reliability",
     "scel",
     "transition_risk",
     "wilson_interval",

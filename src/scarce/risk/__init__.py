@@ -1,7 +1,12 @@
 """The paper's mathematics as pure functions on tensors."""
 
 from scarce.risk.binary import BINARY_LOSSES, binary_loss, both_sides
-from scarce.risk.conditional import conditional_evidence, one_mark_evidence
+from scarce.risk.conditional import (
+    conditional_evidence,
+    implied_chances,
+    one_mark_evidence,
+    one_mark_transition,
+)
 from scarce.risk.corrections import CORRECTIONS, make_correction
 from scarce.risk.evidence import confirm, evidence_losses, log_chance, posterior
 from scarce.risk.multiclass import MULTICLASS_LOSSES, multiclass_loss
@@ -37,6 +42,7 @@ __all__ = [
     "confirmation_weights",
     "evidence_losses",
     "exclusion_chances",
+    "implied_chances",
     "log_chance",
     "make_correction",
     "mix_with_ordinary",
@@ -45,6 +51,7 @@ __all__ = [
     "multiclass_scarce_risk",
     "one_mark_evidence",
     "one_mark_ratios",
+    "one_mark_transition",
     "one_mark_weights",
     "ovr_ordinary_losses",
     "posterior",

@@ -92,10 +92,13 @@ def one_mark_weights(
     """
     wanted = (rates - errors * priors).clamp(min=0)
     wanted = wanted / wanted.sum().clamp(min=LEAST)
-    w = wanted if start is None else start
+    # A zero could never grow again, though an earlier guess of priors or errors may have been all that asked for it.
+    w = wanted if start is None else torch.where(start > 0, start, wanted)
+    others = 1 - torch.eye(
+        len(w), dtype=w.dtype, device=w.device
+    )  # a sum less one term would lose all digits
     for _ in range(steps):
-        terms = priors * (1 - errors) / (1 - w).clamp(min=LEAST)
-        reached = w * (terms.sum() - terms)
+        reached = w * (others @ (priors * (1 - errors) / (others @ w).clamp(min=LEAST)))
         new = w * torch.where(reached > 0, wanted / reached.clamp(min=LEAST), 0.0)
         new = new / new.sum().clamp(min=LEAST)
         settled = bool((new - w).abs().max() < LEAST)

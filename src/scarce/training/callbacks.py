@@ -77,9 +77,9 @@ class EarlyStopping(Callback):
 
     def on_start(self, run: "Run") -> None:
         """Forget an earlier run, unless this one goes on from a checkpoint."""
-        if len(run.stages) > 1:
+        if run.method.in_stages:
             raise MethodError(
-                f"{run.method.facts.name} trains in {len(run.stages)} stages and cannot stop early; set early_stopping=False "
+                f"{run.method.facts.name} trains in stages and decides itself when to stop; set early_stopping=False "
                 "(leave out --early-stopping)."
             )
         if run.epoch == 0:
@@ -138,7 +138,7 @@ class ProgressBar(Callback):
             if name not in ("epoch", "seconds", "learning_rate") and isinstance(value, float)
         }
         numbers = "  ".join(f"{name} {value:.3f}" for name, value in shown.items())
-        self._bar.update(self._task, completed=run.epoch, numbers=numbers)
+        self._bar.update(self._task, total=sum(run.stages), completed=run.epoch, numbers=numbers)
 
     def on_end(self, run: "Run") -> None:
         """Leave it as it stands."""

@@ -113,9 +113,9 @@ def train(
     for callback in callbacks:
         callback.on_start(run)
     try:
-        while run.epoch < sum(run.stages) and not run.stop:
+        while not run.stop:
             started = time.perf_counter()
-            if run.begins_stage and not _begin_stage(run, source, labels, place):
+            if run.epoch == sum(run.stages) and not _begin_stage(run, source, labels, place):
                 break
             loss = _train_epoch(run, source, labels, place)
             run.epoch += 1
@@ -143,13 +143,14 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
     recipe, optimizer = run.recipe, run.optimizer
     order_seed, model_seed = np.random.SeedSequence((recipe.seed, run.epoch)).generate_state(2).tolist()
     indices = _batches(len(source), recipe.batch_size, order_seed)
-    first, length = run.stage_bounds()
+    length = run.stages[-1]
+    done = run.epoch - sum(run.stages[:-1])
     losses = torch.empty(len(indices))
     run.model.train()
     with seeded(model_seed):
         for step, rows in enumerate(_read(run, source, labels, indices, device)):
             for group in optimizer.param_groups:
-                group["lr"] = recipe.rate_at((run.epoch - first + step / len(indices)) / length)
+                group["lr"] = recipe.rate_at((done + step / len(indices)) / length)
             batch = replace(rows, inputs=augment(rows.inputs, recipe.augmentation))
             shown = run.method.shown(batch)
             logits = run.model(shown)
@@ -166,15 +167,17 @@ def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: 
 
 
 def _begin_stage(run: Run, source: Source, labels: ComplementaryLabels, device: torch.device) -> bool:
-    """Let the method look at what the network has learned; then start anew, if it wants another stage."""
+    """Begin another stage, if the method wants one after a look at what the network has learned."""
+    if not run.method.in_stages:
+        return False
     indices = list(torch.arange(len(source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
     run.model.eval()
     with torch.no_grad():
-        rows = _read(run, source, labels, indices, device)
-        goes_on = run.method.begin_stage(run.stage, ((run.model(batch.inputs), batch) for batch in rows))
-    if goes_on:
-        run.start_anew()
-    return goes_on
+        rows = ((run.model(batch.inputs), batch) for batch in _read(run, source, labels, indices, device))
+        epochs = run.method.next_stage(len(run.stages), run.recipe.epochs, rows)
+    if epochs:
+        run.start_stage(epochs)
+    return epochs > 0
 
 
 def _read(

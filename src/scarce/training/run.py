@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -32,17 +31,17 @@ class Run:
         Set by a callback to end the run after this epoch.
     history : History
         The records so far.
-    stages : tuple of int
-        The number of epochs of each stage; one for most methods.
+    stages : list of int
+        The number of epochs of each stage that has begun; most methods have one.
     beginning : dict
-        The state of the model before the first epoch, where there is more than one stage.
+        The state of the model before the first epoch, for methods that train in stages.
     """
 
     model: nn.Module
     method: Method
     recipe: Recipe
     optimizer: torch.optim.Optimizer
-    stages: tuple[int, ...]
+    stages: list[int]
     callbacks: Sequence[Callback] = ()
     epoch: int = 0
     stop: bool = False
@@ -51,30 +50,15 @@ class Run:
 
     @classmethod
     def of(cls, model: nn.Module, method: Method, recipe: Recipe, callbacks: Sequence[Callback]) -> "Run":
-        """Return the run of a prepared method at its beginning."""
-        stages = method.stages(recipe.epochs)
-        run = cls(model, method, recipe, _optimizer(model, method, recipe), stages, callbacks)
-        if len(stages) > 1:
+        """Return the run of a prepared method before its first epoch."""
+        run = cls(model, method, recipe, _optimizer(model, method, recipe), [recipe.epochs], callbacks)
+        if method.in_stages:
             run.beginning = deepcopy(model.state_dict())
         return run
 
-    @property
-    def stage(self) -> int:
-        """Which stage the next epoch belongs to, from 0 on."""
-        return int(np.searchsorted(np.cumsum(self.stages), self.epoch, side="right"))
-
-    @property
-    def begins_stage(self) -> bool:
-        """Whether the next epoch is the first of a stage that follows another."""
-        return self.epoch > 0 and self.epoch == self.stage_bounds()[0]
-
-    def stage_bounds(self) -> tuple[int, int]:
-        """Return how many epochs come before the stage, and how many it has."""
-        stage = self.stage
-        return sum(self.stages[:stage]), self.stages[stage]
-
-    def start_anew(self) -> None:
-        """Go back to the network of the beginning, with a new optimiser."""
+    def start_stage(self, epochs: int) -> None:
+        """Go back to the network of the beginning for so many more epochs, with a new optimiser."""
+        self.stages.append(epochs)
         self.model.load_state_dict(self.beginning)
         self.optimizer = _optimizer(self.model, self.method, self.recipe)
 
@@ -98,6 +82,7 @@ class Run:
         state = {
             "identity": identity,
             "epoch": self.epoch,
+            "stages": self.stages,
             "stop": self.stop,
             "history": self.history.records,
             "weights": self.weights(),
@@ -113,7 +98,7 @@ class Run:
         refuse_other_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])
-        self.beginning = state["beginning"]
+        self.stages, self.beginning = state["stages"], state["beginning"]
         self.optimizer.load_state_dict(state["optimizer"])
         for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
             callback.load_state_dict(stored)
