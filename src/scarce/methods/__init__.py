@@ -22,6 +22,7 @@ from scarce.methods import (  # isort: skip
     idgp,
     meta,
     scar_likelihood,
+    least_excluded,
     refine,
     answers,
 )

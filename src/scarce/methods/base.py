@@ -201,6 +201,10 @@ class Method(nn.Module, ABC):
     def after_epoch(self, epoch: int) -> None:
         """Act after an epoch; nothing by default."""
 
+    def first_stage(self, epochs: int) -> int:
+        """Return how many epochs the first stage of training has; by default as many as the recipe says."""
+        return epochs
+
     def next_stage(self, stage: int, epochs: int, rows: Iterable[tuple[Tensor, Batch]]) -> int:
         """Return how many epochs another stage of training shall have; 0, as by default, ends it.
 
@@ -210,7 +214,7 @@ class Method(nn.Module, ABC):
         Parameters
         ----------
         stage : int
-            The number of the next stage; the first, of as many epochs as the recipe says, has the number 0.
+            The number of the next stage; the first has the number 0.
         epochs : int
             The epochs of the recipe.
         rows : iterable

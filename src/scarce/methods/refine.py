@@ -5,9 +5,9 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import one_hot
 
 from scarce.errors import MethodError
+from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, check_number
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
@@ -17,20 +17,40 @@ from scarce.risk import (
     implied_chances,
     one_mark_evidence,
     one_mark_transition,
+    posterior,
 )
 
-__all__ = ["Refine"]
+__all__ = ["Refine", "most_confident"]
+
+
+def most_confident(names: Tensor, margins: Tensor, share: float) -> Tensor:
+    """Return which rows belong to this share of the rows of their name that have the largest margins; one at least.
+
+    Examples
+    --------
+    >>> names, margins = torch.tensor([0, 0, 1, 0, 0]), torch.tensor([0.1, 0.9, 0.2, 0.5, 0.0])
+    >>> most_confident(names, margins, 0.5).tolist()
+    [False, True, True, True, False]
+    """
+    by_margin = margins.argsort(descending=True, stable=True)
+    order = by_margin[names[by_margin].argsort(stable=True)]
+    sizes = names.bincount()
+    starts = sizes.cumsum(dim=0) - sizes
+    place = torch.empty_like(order)
+    place[order] = torch.arange(len(order), device=order.device) - starts[names[order]]
+    return place < (share * sizes).ceil()[names]
 
 
 @register
 class Refine(Method):
-    """−mean log Σ_y p_y P(Ȳ | y), with the chances C[y, k] that k is excluded from class y found by rounds of counting.
+    """−mean log Σ_y p_y P(Ȳ | y), with the chances C[y, k] that k is excluded from class y found by counting.
 
-    First a robust method is trained. Then, in rounds, the network names a class for every row, C is counted over these
-    rows (`scarce.risk.implied_chances`), and a fresh network is trained with the likelihood under C. Names are the arg-max
-    of the network alone: counting with what C itself says of a row would confirm its own errors. Rounds are
-    short until C ceases to move; the last is as long as the first training. So labels may depend on the
-    true class in any way; the one assumption is that they depend on x through it.
+    First a network is trained that need not be good. Then, in rounds, it names a class for every row, C is counted over
+    the rows it is most sure of (`scarce.risk.implied_chances`), and a fresh network is trained with the likelihood under C.
+    Names are the arg-max of the network alone: counting with what C itself says of a row would confirm its own errors;
+    and counting rows of doubtful class would mix the rows of C. Rounds are short until C ceases to move; the last is as
+    long as the recipe says. So labels may depend on the true class in any way; the one assumption is that they depend on x
+    through it.
 
     Parameters
     ----------
@@ -39,7 +59,9 @@ class Refine(Method):
     rounds : int
         At most so many rounds, the last included.
     short : float
-        The length of a round before the last, as a share of the epochs of the recipe.
+        The length of all stages but the last, as a share of the epochs of the recipe.
+    share : float
+        The share of the rows of every name that is counted.
     settled : float
         C has ceased to move when its entries change by less than this share of their sum.
     strength : float
@@ -50,40 +72,42 @@ class Refine(Method):
     Attributes
     ----------
     chances, counts, named : tensors of shape (q, q), (q, q) and (q,)
-        C, how many rows named y exclude k, and how many were named y.
+        C, how many rows named y exclude k, and how many were named y, of those that were counted.
 
     Examples
     --------
     >>> from scarce.methods import make_method
     >>> make_method("refine", rounds=2).params["first"]
-    'scarce'
+    'least-excluded'
     """
 
     facts = MethodFacts(
-        "refine", "counted likelihood", "this project", "labels depend on the class", needs_priors=True
+        "refine", "counted likelihood", "this project", "labels depend on the class", learns_priors=True
     )
     in_stages = True
 
     chances: Tensor
     counts: Tensor
     named: Tensor
+    priors: Tensor
     stage: Tensor
     is_last: Tensor
+    moved: Tensor
 
     def __init__(
         self,
-        first: str = "scarce",
-        rounds: int = 4,
-        short: float = 0.25,
+        first: str = "least-excluded",
+        rounds: int = 3,
+        short: float = 0.5,
+        share: float = 0.5,
         settled: float = 0.05,
-        strength: float = 100.0,
+        strength: float = 50.0,
         errors: float | Literal["count"] = 0.0,
     ) -> None:
-        super().__init__(
-            first=first, rounds=rounds, short=short, settled=settled, strength=strength, errors=errors
-        )
+        numbers = {"short": short, "share": share, "settled": settled}
+        super().__init__(first=first, rounds=rounds, **numbers, strength=strength, errors=errors)
         check_number("rounds", rounds, low=1, whole=True)
-        for name, value in (("short", short), ("settled", settled)):
+        for name, value in numbers.items():
             check_number(name, value, high=1)
         check_number("strength", strength)
         if errors != "count":
@@ -91,10 +115,11 @@ class Refine(Method):
         self.first = make_method(first)
         if self.first.in_stages:
             raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
-        self.rounds, self.short, self.settled, self.strength = rounds, short, settled, strength
-        self.errors = None if errors == "count" else float(errors)
-        self.one_mark = False
-        for name in ("chances", "counts", "named"):
+        self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
+        self.strength, self.errors = strength, None if errors == "count" else float(errors)
+        self._labels: ComplementaryLabels | None = None
+        self._one_mark = False
+        for name in ("chances", "counts", "named", "priors"):
             self.register_buffer(name, torch.empty(0))
         self.register_buffer("stage", torch.tensor(0))
         self.register_buffer("is_last", torch.tensor(False))
@@ -108,10 +133,12 @@ class Refine(Method):
         """Prepare the first method."""
         super().prepare(problem)
         self.first.prepare(problem)
-        self.one_mark = bool((problem.labels.per_example == 1).all())
+        self._labels = problem.labels
+        self._one_mark = bool((problem.labels.per_example == 1).all())
         q = problem.n_classes
         self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
         self.named = torch.zeros(q, dtype=torch.float64)
+        self.priors = torch.full((q,), 1 / q, dtype=torch.float64)
         self.stage.zero_()
         self.is_last.fill_(False)
 
@@ -123,11 +150,7 @@ class Refine(Method):
         """The loss of the first method; in rounds −mean log Σ_y p_y P(Ȳ | y)."""
         if self.stage == 0:
             return self.first.loss(logits, batch)
-        if self.one_mark:
-            evidence = one_mark_evidence(batch.excluded, one_mark_transition(self.chances))
-        else:
-            evidence = conditional_evidence(batch.excluded, self.chances)
-        return evidence_losses(logits, confirm(evidence, batch.confirmed)).mean()
+        return evidence_losses(logits, self._evidence(batch)).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Act as the first method does, at first."""
@@ -139,16 +162,21 @@ class Refine(Method):
         if self.stage == 0:
             self.first.after_epoch(epoch)
 
+    def first_stage(self, epochs: int) -> int:
+        """A short stage."""
+        return self._short(epochs)
+
     def next_stage(self, stage: int, epochs: int, rows: Iterable[tuple[Tensor, Batch]]) -> int:
         """Count C; then a short round, or the last."""
+        names, margins = self._look(rows)
         if self.is_last:
             return 0
         before = self.chances
-        self._count(rows)
+        self._count(names, most_confident(names, margins, self.share))
         self.moved = (self.chances - before).abs().sum() / self.chances.sum().clamp(min=1e-12)
         self.stage.fill_(stage)
         self.is_last.fill_(stage >= self.rounds or bool(self.moved < self.settled))
-        return epochs if self.is_last else max(1, round(self.short * epochs))
+        return epochs if self.is_last else self._short(epochs)
 
     def scores(self, logits: Tensor) -> Tensor:
         """The logits, or, at first, the scores of the first method."""
@@ -158,22 +186,53 @@ class Refine(Method):
         """Their softmax, or, at first, the probabilities of the first method."""
         return super().probabilities(logits) if self.stage else self.first.probabilities(logits)
 
-    def prediction_state(self) -> dict[str, Tensor]:
-        """The stage, and C with its counts."""
-        return {name: getattr(self, name) for name in ("stage", "chances", "counts", "named")}
+    def learned_priors(self) -> Tensor | None:
+        """π: the mean of what is known of the classes of rows, as of the end of the last stage; at first equal."""
+        return self.priors
 
     def report(self) -> dict[str, float | list[float]]:
         """Which stage an epoch belongs to, and by which share of its sum C had moved before it."""
         return {"stage": float(self.stage), "moved": float(self.moved)}
 
-    def _count(self, rows: Iterable[tuple[Tensor, Batch]]) -> None:
-        counts, named = torch.zeros_like(self.counts), torch.zeros_like(self.named)
+    def _short(self, epochs: int) -> int:
+        return max(1, round(self.short * epochs))
+
+    def _evidence(self, batch: Batch) -> Tensor:
+        if self._one_mark:
+            evidence = one_mark_evidence(batch.excluded, one_mark_transition(self.chances))
+        else:
+            evidence = conditional_evidence(batch.excluded, self.chances)
+        return confirm(evidence, batch.confirmed)
+
+    def _look(self, rows: Iterable[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor]:
+        """Return the name of every row, and by how much its score exceeds the second; note the priors."""
+        names, margins, beliefs = [], [], []
         for logits, batch in rows:
-            names = self.scores(logits).argmax(dim=1)
+            scores = self.scores(logits)
+            (best, second), (name, _) = (pair.unbind(dim=1) for pair in scores.topk(2, dim=1))
+            margin = best - second
             if batch.confirmed is not None:
-                names = torch.where(batch.confirmed >= 0, batch.confirmed, names)
-            members = one_hot(names, len(named)).to(counts)
-            counts += members.T @ batch.excluded.to(counts)
-            named += members.sum(dim=0)
-        self.counts, self.named = counts, named
-        self.chances = implied_chances(counts, named, self.strength, self.errors)
+                known = batch.confirmed >= 0
+                name = torch.where(known, batch.confirmed, name)
+                margin = margin.masked_fill(known, float("inf"))
+            belief = (
+                posterior(logits, self._evidence(batch)) if self.stage else self.first.probabilities(logits)
+            )
+            names.append(name)
+            margins.append(margin)
+            beliefs.append(belief.sum(dim=0))
+        total = torch.stack(beliefs).sum(dim=0).to(self.priors)
+        self.priors = total / total.sum()
+        return torch.cat(names), torch.cat(margins)
+
+    def _count(self, names: Tensor, counted: Tensor) -> None:
+        """Count the exclusions of these rows by their names."""
+        assert self._labels is not None
+        q = self._labels.n_classes
+        repeats = torch.from_numpy(self._labels.per_example.copy()).to(names.device)
+        excluded = torch.from_numpy(self._labels.indices.astype("int64")).to(names.device)
+        name, is_counted = names.repeat_interleave(repeats), counted.repeat_interleave(repeats)
+        pairs = (name * q + excluded)[is_counted]
+        self.counts = pairs.bincount(minlength=q * q).view(q, q).to(self.counts)
+        self.named = names[counted].bincount(minlength=q).to(self.named)
+        self.chances = implied_chances(self.counts, self.named, self.strength, self.errors)

@@ -1,4 +1,4 @@
-"""Judging a classifier: accuracy, risk and selection criteria from complementary labels alone."""
+"""Judging a classifier: accuracy, risk and selection criteria from complementary labels alone; calibration from true ones."""
 
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
 from scarce.metrics.calibration import Reliability, expected_calibration_error, reliability

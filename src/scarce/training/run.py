@@ -51,7 +51,8 @@ class Run:
     @classmethod
     def of(cls, model: nn.Module, method: Method, recipe: Recipe, callbacks: Sequence[Callback]) -> "Run":
         """Return the run of a prepared method before its first epoch."""
-        run = cls(model, method, recipe, _optimizer(model, method, recipe), [recipe.epochs], callbacks)
+        stages = [method.first_stage(recipe.epochs)]
+        run = cls(model, method, recipe, _optimizer(model, method, recipe), stages, callbacks)
         if method.in_stages:
             run.beginning = deepcopy(model.state_dict())
         return run

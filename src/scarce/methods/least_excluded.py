@@ -1,0 +1,50 @@
+"""Learn which classes examples exclude, and name the one that is excluded least."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, logsigmoid
+
+from scarce.methods.base import Batch, Method, MethodFacts, Problem
+from scarce.methods.registry import register
+from scarce.risk import log_chance
+
+__all__ = ["LeastExcluded"]
+
+
+@register
+class LeastExcluded(Method):
+    """Maximum likelihood of g_k(x) = P(k is excluded | x), an ordinary problem; the class is arg-min_k g_k(x) / π̄_k.
+
+    With one label per example g = softmax(f) and the loss is the cross-entropy of the excluded class; with any number,
+    g_k = σ(f_k) and the loss is the mean of Σ_k BCE. However labels come about, a class that is hardly ever excluded from its
+    own examples is found so, as long as an example is clear; where classes are hard to tell apart, the
+    rates of the others mislead. Good for a first look, and as the first stage of `refine`.
+    """
+
+    facts = MethodFacts("least-excluded", "least excluded class", "this project", "own class excluded least")
+
+    log_rates: Tensor
+    one_mark: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("log_rates", torch.empty(0))
+        self.register_buffer("one_mark", torch.tensor(False))
+
+    def prepare(self, problem: Problem) -> None:
+        """Take the rates of the labels."""
+        super().prepare(problem)
+        self.log_rates = log_chance(problem.rates)
+        self.one_mark.fill_(bool((problem.labels.per_example == 1).all()))
+
+    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        """−mean log P(Ȳ | x)."""
+        if self.one_mark:
+            return -(log_softmax(logits, dim=1) * batch.excluded).sum(dim=1).mean()
+        losses = binary_cross_entropy_with_logits(logits, batch.excluded, reduction="none")
+        return losses.sum(dim=1).mean()
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """log π̄_k − log g_k."""
+        log_g = log_softmax(logits, dim=1) if self.one_mark else logsigmoid(logits)
+        return self.log_rates.to(logits) - log_g
