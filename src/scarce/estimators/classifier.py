@@ -24,6 +24,7 @@ from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
+from scarce.methods.refine import Refine
 from scarce.methods.transition import resolve_transition
 from scarce.metrics import complementary_accuracy
 from scarce.priors import PriorEstimate, PriorEstimator, is_estimated, learned_priors, resolve_priors
@@ -104,6 +105,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         The trained network and the method.
     label_summary_ : LabelSummary
         What was known.
+    C_, C_counts_ : arrays of shape (q, q)
+        Of ``refine``: the chances that an example of class y (row) excludes class k (column), and what was counted.
     method_choice_ : str
         With ``method="auto"``: which method was chosen, and why.
 
@@ -240,11 +243,27 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         scores = self._scores(X).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @property
+    def C_(self) -> Array:  # noqa: N802
+        """Of ``refine``: how probable it is that an example of class y (row) excludes class k (column)."""
+        return self._counted("chances")
+
+    @property
+    def C_counts_(self) -> Array:  # noqa: N802
+        """Of ``refine``: how many of the examples that were counted as class y (row) exclude class k (column)."""
+        return self._counted("counts")
+
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
         from scarce.estimators.persistence import save_classifier
 
         save_classifier(self, Path(folder), force=force)
+
+    def _counted(self, name: str) -> Array:
+        check_is_fitted(self)
+        if not isinstance(self.method_, Refine):
+            raise AttributeError(f"{self.method_.facts.name} counts no exclusions; method='refine' does.")
+        return getattr(self.method_, name).double().cpu().numpy()  # type: ignore[no-any-return]
 
     def _scores(self, X: Any) -> Tensor:
         return self._on_cpu().scores(self.logits(X))

@@ -176,7 +176,9 @@ class Method(nn.Module, ABC):
                 f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
                 f"has {most}; {fix}choose a method that takes several, such as 'scarce'."
             )
-        if most == 0 and (labels.confirmed.max() < 0 or "unlabelled" not in self.accepts()):
+        has_answers = facts.needs_answers and labels.answers is not None and len(labels.answers) > 0
+        has_classes = labels.confirmed.max() >= 0 and "unlabelled" in self.accepts()
+        if most == 0 and not has_answers and not has_classes:
             raise MethodError(
                 f"no example excludes any class: there is nothing that {facts.name} could learn from."
             )

@@ -190,6 +190,10 @@ class Refine(Method):
         """π: the mean of what is known of the classes of rows, as of the end of the last stage; at first equal."""
         return self.priors
 
+    def prediction_state(self) -> dict[str, Tensor]:
+        """The stage, and what was counted."""
+        return {name: getattr(self, name) for name in ("stage", "chances", "counts", "named", "priors")}
+
     def report(self) -> dict[str, float | list[float]]:
         """Which stage an epoch belongs to, and by which share of its sum C had moved before it."""
         return {"stage": float(self.stage), "moved": float(self.moved)}

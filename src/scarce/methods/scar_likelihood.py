@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -57,6 +58,7 @@ class ScarLikelihood(Method):
     step: Tensor
 
     def __init__(self, errors: float | Sequence[float] | Literal["learn"] = 0.0) -> None:
+        errors = errors.tolist() if isinstance(errors, np.ndarray) else errors
         super().__init__(errors=errors)
         if isinstance(errors, str):
             if errors != "learn":

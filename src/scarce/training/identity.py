@@ -45,8 +45,12 @@ def refuse_other_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> N
 
 
 def _fingerprint(labels: ComplementaryLabels) -> str:
-    parts = (labels.indptr, labels.indices, labels.confirmed)
-    return f"{labels.shape} {_digest(*(part.tobytes() for part in parts))}"
+    parts = [part.tobytes() for part in (labels.indptr, labels.indices, labels.confirmed)]
+    if labels.answers is not None:
+        table = labels.answers
+        parts += [part.tobytes() for part in (table.example, table.class_index, table.answer)]
+        parts.append("\n".join(table.annotator.tolist()).encode())
+    return f"{labels.shape} {_digest(*parts)}"
 
 
 def _numbers(values: Tensor | None) -> Any:
