@@ -96,8 +96,9 @@ def show_priors(estimate: "PriorEstimate") -> None:
         for name, *numbers in zip(names, *cells, strict=True)
     ]
     _print_some(columns, rows)
-    print(f"priors: {_SOURCES.get(estimate.source, f'estimated by {estimate.source}')}; "
-          f"raw estimates sum to {estimate.total:.3f}")  # fmt: skip
+    learned = estimate.source.startswith("learned")
+    source = estimate.source if learned else f"estimated by {estimate.source}"
+    print(f"priors: {_SOURCES.get(estimate.source, source)}; raw estimates sum to {estimate.total:.3f}")
 
 
 def show_truth(classes: Iterable[object], counts: Sequence[int]) -> None:

@@ -52,7 +52,10 @@ def train(
     ordinary: Annotated[
         bool, typer.Option("--ordinary", help="The labels file holds true classes instead.")
     ] = False,
-    method: Annotated[str, typer.Option(metavar="NAME", help="See `scarce methods`.")] = "scarce",
+    method: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="See `scarce methods`; auto chooses one that suits the labels."),
+    ] = "scarce",
     settings: SetOption = None,
     module: Annotated[
         ModelName,
@@ -144,13 +147,15 @@ def train(
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.datasets import read_features
     from scarce.estimators import ScarceClassifier
+    from scarce.estimators.auto import choose_method
     from scarce.methods import make_method
     from scarce.priors import is_estimated
     from scarce.training.devices import usable_device
 
     use_one_thread()
-    with refuse_odd_types(params):
-        make_method(method, **params).refuse_no_matrix(matrix)
+    if method != "auto":
+        with refuse_odd_types(params):
+            make_method(method, **params).refuse_no_matrix(matrix)
     usable_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
@@ -170,6 +175,8 @@ def train(
         validation_fraction=validation_fraction, patience=patience, checkpoint=checkpoint, device=device,
         random_state=seed, verbose=sys.stderr.isatty(),
     )  # fmt: skip
+    if method == "auto" and not ordinary:
+        print(choose_method(target)[1])
     _fit(classifier, table.values[rows], target, checkpoint)
     if table.names is not None:
         import numpy as np

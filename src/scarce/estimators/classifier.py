@@ -2,7 +2,6 @@
 
 import copy
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
@@ -193,6 +192,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         labels, classes = self._read_labels(y)
         refuse_other_length(X, labels)
         recipe, method = self._recipe(labels.n_examples), self._method(labels)
+        method.refuse_unfit(labels)  # before time is spent on priors
 
         def make(seed: int) -> nn.Module:
             return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
@@ -327,9 +327,11 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
         if self.method != "auto":
             return make_method(self.method, **params)
+        if self.labels == "ordinary":
+            raise MethodError(
+                "method='auto' is for complementary labels; with labels='ordinary' leave method out."
+            )
         name, self.method_choice_ = choose_method(labels)
-        if self.verbose:
-            print(self.method_choice_, file=sys.stderr)
         return make_method(name, **params)
 
     def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:

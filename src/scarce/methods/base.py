@@ -144,29 +144,14 @@ class Method(nn.Module, ABC):
                 "matrix itself (--transition)."
             )
 
-    def prepare(self, problem: Problem) -> None:
-        """Take what the method needs of the whole data; called once, before the first epoch."""
+    def refuse_unfit(self, labels: ComplementaryLabels) -> None:
+        """Say so if the method cannot learn from labels of this kind."""
         facts = self.facts
-        if facts.needs_priors and problem.priors is None:
-            raise MethodError(
-                f"{facts.name} needs class priors; pass priors=[...] with {problem.n_classes} numbers."
-            )
-        self.refuse_no_matrix(problem.transition)
-        if facts.needs_answers and problem.labels.answers is None and problem.labels.per_example.max() > 0:
+        if facts.needs_answers and labels.answers is None and labels.per_example.max() > 0:
             raise MethodError(
                 f"{facts.name} needs the record of what was asked, but these labels hold exclusions alone; make them "
                 "with from_answers or from_answer_matrix, or choose method='scar-likelihood'."
             )
-        q = problem.n_classes
-        for name, values, shape in (
-            ("priors", problem.priors, (q,)),
-            ("transition", problem.transition, (q, q)),
-        ):
-            if values is not None and values.shape != shape:
-                raise MethodError(
-                    f"{name} has shape {tuple(values.shape)}; expected {shape} for {q} classes."
-                )
-        labels = problem.labels
         most = int(labels.per_example.max())
         if "multiple" not in self.accepts() and most > 1:
             fix = "pass pairs=True (--set pairs=true) to take each as an example of its own, or " * (
@@ -182,6 +167,25 @@ class Method(nn.Module, ABC):
             raise MethodError(
                 f"no example excludes any class: there is nothing that {facts.name} could learn from."
             )
+
+    def prepare(self, problem: Problem) -> None:
+        """Take what the method needs of the whole data; called once, before the first epoch."""
+        facts, labels = self.facts, problem.labels
+        if facts.needs_priors and problem.priors is None:
+            raise MethodError(
+                f"{facts.name} needs class priors; pass priors=[...] with {problem.n_classes} numbers."
+            )
+        self.refuse_no_matrix(problem.transition)
+        q = problem.n_classes
+        for name, values, shape in (
+            ("priors", problem.priors, (q,)),
+            ("transition", problem.transition, (q, q)),
+        ):
+            if values is not None and values.shape != shape:
+                raise MethodError(
+                    f"{name} has shape {tuple(values.shape)}; expected {shape} for {q} classes."
+                )
+        self.refuse_unfit(labels)
         n_unused = int((labels.per_example == 0).sum())
         if n_unused and "unlabelled" not in self.accepts():
             warnings.warn(
