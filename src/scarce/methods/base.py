@@ -3,7 +3,7 @@
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -14,7 +14,16 @@ from torch import Tensor, nn
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Accepts", "Batch", "Method", "MethodFacts", "Problem", "agree_with", "check_number"]
+__all__ = [
+    "Accepts",
+    "Batch",
+    "Method",
+    "MethodFacts",
+    "Problem",
+    "ReadRows",
+    "agree_with",
+    "check_number",
+]
 
 Accepts = Literal["single", "multiple", "unlabelled"]
 
@@ -31,6 +40,10 @@ class Batch:
     """Which rows of the data these are."""
     confirmed: Tensor | None = None
     """The confirmed class of each row, −1 where unknown; None when no row of the data has one."""
+
+
+ReadRows = Callable[[], Iterator[tuple[Tensor, Batch]]]
+"""Reads all training rows: the logits and the batch of some at a time."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +224,7 @@ class Method(nn.Module, ABC):
         """Return how many epochs the first stage of training has; by default as many as the recipe says."""
         return epochs
 
-    def next_stage(self, stage: int, epochs: int, rows: Iterable[tuple[Tensor, Batch]]) -> int:
+    def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
         """Return how many epochs another stage of training shall have; 0, as by default, ends it.
 
         Only asked if `in_stages`. Every stage begins with the network as it was before the first, and has a schedule of its
@@ -223,8 +236,8 @@ class Method(nn.Module, ABC):
             The number of the next stage; the first has the number 0.
         epochs : int
             The epochs of the recipe.
-        rows : iterable
-            Goes through the training data once: logits of the trained network, in evaluation mode, and their batch.
+        rows : callable
+            Goes through the training data in order: logits of the trained network, in evaluation mode, and their batch.
         """
         return 0
 

@@ -1,14 +1,14 @@
 """Learn, count what was learned about the labels, and learn again with the likelihood of what was counted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from scarce.errors import MethodError
-from scarce.labels import ComplementaryLabels
-from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
     conditional_evidence,
@@ -48,7 +48,8 @@ class Refine(Method):
     First a network is trained that need not be good. Then, in rounds, it names a class for every row, C is counted over
     the rows it is most sure of (`scarce.risk.implied_chances`), and a fresh network is trained with the likelihood under C.
     Names are the arg-max of the network alone: counting with what C itself says of a row would confirm its own errors;
-    and counting rows of doubtful class would mix the rows of C. Rounds are short until C ceases to move; the last is as
+    and rows of doubtful class would mix the rows of C. What mixture is left is undone by what the network believes of the
+    rows that were counted. Rounds are short until C ceases to move; the last is as
     long as the recipe says. So labels may depend on the true class in any way; the one assumption is that they depend on x
     through it.
 
@@ -67,7 +68,7 @@ class Refine(Method):
     strength : float
         How many rows' weight draws C towards SCAR.
     errors : float or "count"
-        The chance that an example excludes its own class: the diagonal of C, or "count" to count it too.
+        The chance that an example excludes its own class: the diagonal of C, which is counted too by default.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ class Refine(Method):
         share: float = 0.5,
         settled: float = 0.05,
         strength: float = 50.0,
-        errors: float | Literal["count"] = 0.0,
+        errors: float | Literal["count"] = "count",
     ) -> None:
         numbers = {"short": short, "share": share, "settled": settled}
         super().__init__(first=first, rounds=rounds, **numbers, strength=strength, errors=errors)
@@ -117,7 +118,6 @@ class Refine(Method):
             raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
         self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
         self.strength, self.errors = strength, None if errors == "count" else float(errors)
-        self._labels: ComplementaryLabels | None = None
         self._one_mark = False
         for name in ("chances", "counts", "named", "priors"):
             self.register_buffer(name, torch.empty(0))
@@ -133,7 +133,6 @@ class Refine(Method):
         """Prepare the first method."""
         super().prepare(problem)
         self.first.prepare(problem)
-        self._labels = problem.labels
         self._one_mark = bool((problem.labels.per_example == 1).all())
         q = problem.n_classes
         self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
@@ -166,13 +165,13 @@ class Refine(Method):
         """A short stage."""
         return self._short(epochs)
 
-    def next_stage(self, stage: int, epochs: int, rows: Iterable[tuple[Tensor, Batch]]) -> int:
+    def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
         """Count C; then a short round, or the last."""
-        names, margins = self._look(rows)
+        names, margins = self._name(rows())
         if self.is_last:
             return 0
         before = self.chances
-        self._count(names, most_confident(names, margins, self.share))
+        self._count(rows(), names, most_confident(names, margins, self.share))
         self.moved = (self.chances - before).abs().sum() / self.chances.sum().clamp(min=1e-12)
         self.stage.fill_(stage)
         self.is_last.fill_(stage >= self.rounds or bool(self.moved < self.settled))
@@ -191,8 +190,9 @@ class Refine(Method):
         return self.priors
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """The stage, and what was counted."""
-        return {name: getattr(self, name) for name in ("stage", "chances", "counts", "named", "priors")}
+        """The stage, what was counted, and what the first method needs."""
+        own = {name: getattr(self, name) for name in ("stage", "chances", "counts", "named", "priors")}
+        return own | {f"first.{name}": value for name, value in self.first.prediction_state().items()}
 
     def report(self) -> dict[str, float | list[float]]:
         """Which stage an epoch belongs to, and by which share of its sum C had moved before it."""
@@ -208,9 +208,9 @@ class Refine(Method):
             evidence = conditional_evidence(batch.excluded, self.chances)
         return confirm(evidence, batch.confirmed)
 
-    def _look(self, rows: Iterable[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor]:
+    def _name(self, rows: Iterator[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor]:
         """Return the name of every row, and by how much its score exceeds the second; note the priors."""
-        names, margins, beliefs = [], [], []
+        names, margins, total = [], [], torch.zeros_like(self.priors)
         for logits, batch in rows:
             scores = self.scores(logits)
             (best, second), (name, _) = (pair.unbind(dim=1) for pair in scores.topk(2, dim=1))
@@ -219,24 +219,22 @@ class Refine(Method):
                 known = batch.confirmed >= 0
                 name = torch.where(known, batch.confirmed, name)
                 margin = margin.masked_fill(known, float("inf"))
-            belief = (
-                posterior(logits, self._evidence(batch)) if self.stage else self.first.probabilities(logits)
-            )
             names.append(name)
             margins.append(margin)
-            beliefs.append(belief.sum(dim=0))
-        total = torch.stack(beliefs).sum(dim=0).to(self.priors)
+            belief = posterior(logits, self._evidence(batch)) if self.stage else one_hot(name, len(total))
+            total += belief.sum(dim=0)
         self.priors = total / total.sum()
         return torch.cat(names), torch.cat(margins)
 
-    def _count(self, names: Tensor, counted: Tensor) -> None:
-        """Count the exclusions of these rows by their names."""
-        assert self._labels is not None
-        q = self._labels.n_classes
-        repeats = torch.from_numpy(self._labels.per_example.copy()).to(names.device)
-        excluded = torch.from_numpy(self._labels.indices.astype("int64")).to(names.device)
-        name, is_counted = names.repeat_interleave(repeats), counted.repeat_interleave(repeats)
-        pairs = (name * q + excluded)[is_counted]
-        self.counts = pairs.bincount(minlength=q * q).view(q, q).to(self.counts)
-        self.named = names[counted].bincount(minlength=q).to(self.named)
-        self.chances = implied_chances(self.counts, self.named, self.strength, self.errors)
+    def _count(self, rows: Iterator[tuple[Tensor, Batch]], names: Tensor, counted: Tensor) -> None:
+        """Count the exclusions of these rows by their names, and what is believed of their classes."""
+        counts, beliefs = torch.zeros_like(self.counts), torch.zeros_like(self.counts)
+        for logits, batch in rows:
+            index = batch.index.to(names.device)
+            chosen = counted[index]
+            members = one_hot(names[index][chosen], len(counts)).to(counts)
+            belief = posterior(logits[chosen], confirm(torch.zeros_like(logits), batch.confirmed)[chosen])
+            counts += members.T @ batch.excluded[chosen].to(counts)
+            beliefs += members.T @ (belief.to(counts) if self.stage else members)
+        self.counts, self.named = counts, names[counted].bincount(minlength=len(counts)).to(counts)
+        self.chances = implied_chances(counts, self.named, beliefs, self.strength, self.errors)

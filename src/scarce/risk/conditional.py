@@ -1,5 +1,6 @@
 """The likelihood of exclusions whose chances depend on the true class: C[y, k] = P(marked "not k" | class y)."""
 
+import torch
 from torch import Tensor
 
 from scarce.risk.evidence import LEAST, log_chance
@@ -14,7 +15,6 @@ def conditional_evidence(excluded: Tensor, chances: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> import torch
     >>> C = torch.tensor([[0.0, 0.5], [0.25, 0.0]])
     >>> conditional_evidence(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), C).exp().tolist()
     [[0.5, 7...e-13], [0.5, 0.75]]
@@ -28,7 +28,6 @@ def one_mark_evidence(excluded: Tensor, transition: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> import torch
     >>> T = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
     >>> one_mark_evidence(torch.tensor([[0.0, 1.0]]), T).tolist()
     [[0.0, -27.6310...]]
@@ -36,11 +35,14 @@ def one_mark_evidence(excluded: Tensor, transition: Tensor) -> Tensor:
     return excluded @ log_chance(transition).T
 
 
-def implied_chances(counts: Tensor, named: Tensor, strength: float, errors: float | None = 0.0) -> Tensor:
-    """C[y, k] from rows that were given classes: how many were named y, and how many of these exclude k.
+def implied_chances(
+    counts: Tensor, named: Tensor, beliefs: Tensor, strength: float, errors: float | None = None
+) -> Tensor:
+    """C from rows that were given names: how many exclude which class, and what is believed of their classes.
 
-    Off the diagonal, C[y, k] = (counts[y, k] + s c_k) / (named[y] + s), drawn by the strength s, a number of rows, towards
-    what SCAR would have: c_k, the share of rows named otherwise than k that exclude k. So no row of C is ever empty.
+    Rows named y exclude k at the rate R[y, k] = counts[y, k] / named[y]. Some are of other classes y′, if beliefs are right
+    M[y, y′] = beliefs[y, y′] / named[y] of them, so R = M C, and C = M⁻¹ R. To both, s rows are added that are what they are named
+    and have the rates of SCAR, those of all rows of other names: so no row of C is ever empty.
 
     Parameters
     ----------
@@ -48,27 +50,31 @@ def implied_chances(counts: Tensor, named: Tensor, strength: float, errors: floa
         How many rows named y exclude k.
     named : tensor of shape (q,)
         How many rows were named y.
+    beliefs : tensor of shape (q, q)
+        The sum over rows named y of their probabilities of being y′.
     strength : float
         s.
     errors : float, optional
-        What stands on the diagonal, the chance that a row excludes its own class; by default what was counted, drawn
-        towards the mean of all classes.
+        What stands on the diagonal of C, the chance that a row excludes its own class; by default what comes out.
 
     Examples
     --------
-    >>> import torch
-    >>> counts = torch.tensor([[0.0, 30.0], [10.0, 0.0]])
-    >>> implied_chances(counts, torch.tensor([100.0, 100.0]), strength=0.0).tolist()
-    [[0.0, 0.3...], [0.1..., 0.0]]
+    A tenth of what is named the first class is of the second:
+
+    >>> true = torch.tensor([[0.0, 0.3], [0.1, 0.0]])
+    >>> mixed = torch.tensor([[0.9, 0.1], [0.0, 1.0]])
+    >>> implied_chances(100 * mixed @ true, torch.tensor([100.0, 100.0]), 100 * mixed, strength=0.0)
+    tensor([[0.0000, 0.3000],
+            [0.1000, 0.0000]])
     """
     own = counts.diagonal()
-    pooled = (counts.sum(dim=0) - own) / (named.sum() - named).clamp(min=1)
-    chances = (counts + strength * pooled) / (named[:, None] + strength).clamp(min=1)
-    if errors is None:
-        diagonal = (own + strength * own.sum() / named.sum()) / (named + strength).clamp(min=1)
-    else:
-        diagonal = own.new_full(own.shape, errors)
-    return chances.diagonal_scatter(diagonal).clamp(0, 1)
+    elsewhere = (counts.sum(dim=0) - own) / (named.sum() - named).clamp(min=1)
+    added = elsewhere.expand_as(counts).diagonal_scatter((own.sum() / named.sum()).expand_as(own))
+    total = (named + strength)[:, None].clamp(min=1)
+    rates, mixture = (counts + strength * added) / total, beliefs / total
+    left = 1 - mixture.sum(dim=1)  # of the added rows, and all of a name that nothing has
+    chances: Tensor = torch.linalg.solve(mixture + left.diag(), rates).clamp(0, 1)
+    return chances if errors is None else chances.diagonal_scatter(torch.full_like(own, errors))
 
 
 def one_mark_transition(chances: Tensor) -> Tensor:
@@ -76,7 +82,6 @@ def one_mark_transition(chances: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> import torch
     >>> one_mark_transition(torch.tensor([[0.1, 0.2, 0.1], [0.5, 0.0, 0.5], [1.0, 1.0, 0.0]]))[0]
     tensor([0.1000, 0.6000, 0.3000])
     """

@@ -171,9 +171,13 @@ def _begin_stage(run: Run, source: Source, labels: ComplementaryLabels, device: 
     if not run.method.in_stages:
         return False
     indices = list(torch.arange(len(source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
+
+    def rows() -> Iterator[tuple[Tensor, Batch]]:
+        for batch in _read(run, source, labels, indices, device):
+            yield run.model(batch.inputs), batch
+
     run.model.eval()
     with torch.no_grad():
-        rows = ((run.model(batch.inputs), batch) for batch in _read(run, source, labels, indices, device))
         epochs = run.method.next_stage(len(run.stages), run.recipe.epochs, rows)
     if epochs:
         run.start_stage(epochs)
