@@ -3,6 +3,7 @@
 __all__ = [
     "DivergedError",
     "FeatureError",
+    "FetchError",
     "FileError",
     "LabelError",
     "MethodError",
@@ -34,6 +35,10 @@ class MethodError(ScarceError):
 
 class FileError(ScarceError):
     """A file that is missing, damaged, of another kind, or in the way."""
+
+
+class FetchError(FileError):
+    """A file that could not be had from where it lives, though nothing is wrong with what was asked for."""
 
 
 class DivergedError(ScarceError):

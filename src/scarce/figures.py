@@ -44,6 +44,7 @@ _STYLE: Any = {
     "svg.fonttype": "none",  # words stay words: smaller files, in the fonts of the reader
     "svg.hashsalt": "scarce",  # the same figure gives the same file
     "text.color": _INK,
+    "text.parse_math": False,  # a name is shown as it is, also with a $ in it
     "xtick.color": _INK,
     "ytick.color": _INK,
     "xtick.major.size": 0,

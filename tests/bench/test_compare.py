@@ -7,6 +7,7 @@ from records_world import failed_record, fill, record_of, small_experiment, tria
 from scipy.stats import ttest_rel
 
 from scarce.bench.compare import compare
+from scarce.bench.record import key_of
 
 BEFORE = (0.80, 0.82, 0.81)
 AFTER = (0.84, 0.85, 0.83)
@@ -67,7 +68,8 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
     record = next(
         record for record in stores[1].records() if record.label == "scarce" and record.status == "done"
     )
-    other = replace(record, key="0" * 16, identity=record.identity | {"seed": 7})
+    identity = record.identity | {"seed": 7}
+    other = replace(record, key=key_of(identity), identity=identity)
     assert row_of(compare(stores[0], fill(tmp_path / "other", [other])), "scarce")[-4:] == [
         "–",
         "–",
@@ -85,7 +87,7 @@ def test_means_are_of_all_seeds_but_differences_of_the_common_ones(stores, tmp_p
 def test_earlier_trials_of_the_same_cells_are_told_and_left_out(stores):
     first, second = stores
     longer = small_experiment(methods="scarce", settings="uniform", seeds=2, epochs=300)
-    records = [record_of(trial, 0.99, seconds=10.0) for trial in trials_of(longer)]
+    records = [record_of(trial, 0.99, seconds=10.0, finished="2026-01-02") for trial in trials_of(longer)]
     text = compare(fill(first.path, records), second)
-    assert f"A: {first.path} (without 2 earlier trials of the same cells)\nB: {second.path}\n" in text
+    assert f"A: {first.path} (without 2 earlier trials of the same cells)\nB: {second.path} (" in text
     assert row_of(text, "scarce")[4] == "93.00"  # of 99, 99 and, for the last seed, 81

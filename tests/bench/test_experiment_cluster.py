@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from experiment_world import TINY, write
 
-from scarce.bench.cluster import run_on_cluster
+from scarce.bench.cluster import n_workers, run_on_cluster
 from scarce.bench.store import Store
 from scarce.errors import FileError, ScarceError
 
@@ -60,6 +60,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_trial_loses_nothing(
     tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
 ) -> None:
     address, workers = cluster
+    wait_for(lambda: n_workers(address) == 2)
     path, store = write(tmp_path, LONG), Store(tmp_path / "store")
     command = [sys.executable, "-m", "scarce", "bench", "run", str(path), "--store", str(store.path)]
     with subprocess.Popen(

@@ -65,7 +65,7 @@ def test_wrong_priors_are_rows_of_their_own() -> None:
 def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str) -> None:
     experiment = load_experiment(name)
     assert experiment.name == name
-    assert experiment.protocol == ("shortened" if name.startswith("quick-") else "paper")
+    assert experiment.protocol == ("shortened" if name.startswith(("quick-", "likelihood-")) else "paper")
     keys = [trial.key for trial in trials_of(name)]
     assert len(set(keys)) == len(keys)
 
@@ -106,6 +106,10 @@ MISTAKES = {
     'priors = "truth"': "priors.0: input should be 'true', 'uniform', 'estimate' or 'learn', got 'truth'",
     "priors = { corrupt = -1 }": "priors.0.corrupt: input should be greater than or equal to 0",
     "priors = { sigma = 1 }": "the field priors.0.corrupt is missing",
+    'priors = "learn"': "scarce learns no priors; set priors = 'true' or 'estimate'",
+    'priors = ["true", "learn"]': "scarce learns no priors",
+    "imbalance = 1": "imbalance: input should be greater than 1, got 1",
+    "imbalance = 0.5": "imbalance: input should be greater than 1, got 0.5",
     "[grid]\nseeds = 3": "write [[grid]]",
     'kind = "priors"': "there is no estimator of priors 'scarce'; choose one of best-bin",
     "=": "is no TOML file",
@@ -148,7 +152,7 @@ def test_a_mistake_is_told_in_one_line_that_names_the_file(tmp_path: Path, text:
 
 def test_unknown_and_unreadable_experiments(tmp_path: Path) -> None:
     with pytest.raises(
-        FileError, match=r"there is no experiment 'mnist'; name a \.toml file, or choose one of mnist-"
+        FileError, match=r"there is no experiment 'mnist'; name a \.toml file, or choose one of likelihood-"
     ):
         load_experiment("mnist")
     with pytest.raises(FileError, match="does not exist"):

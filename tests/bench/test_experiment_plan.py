@@ -2,6 +2,8 @@
 
 import copy
 import inspect
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from experiment_world import TINY, trials_of
 
 from scarce.bench.plan import Trial, method_version, same_cell, select
 from scarce.errors import MethodError
+from scarce.methods import least_excluded
 
 SEVERAL = TINY.replace('"uniform"', '["uniform", "scar-a"]').replace('"linear"', '["linear", "mlp"]')
 
@@ -44,6 +47,24 @@ def test_only_methods_that_need_a_matrix_are_given_one(tmp_path: Path) -> None:
     assert given == {"scarce": None, "forward": "uniform"}
 
 
+def version(
+    name: str,
+    monkeypatch: pytest.MonkeyPatch | None = None,
+    module: str = "",
+    change: Callable[[str], str] = str,
+) -> str:
+    """Return the version of a method, if the source of a module were changed."""
+    method_version.cache_clear()
+    if monkeypatch is None:
+        return method_version(name)
+    read = inspect.getsource
+    with monkeypatch.context() as patch:
+        patch.setattr(inspect, "getsource", lambda m: change(read(m)) if m.__name__ == module else read(m))
+        found = method_version(name)
+    method_version.cache_clear()
+    return found
+
+
 @pytest.mark.parametrize(
     ("module", "others"),
     [
@@ -51,7 +72,7 @@ def test_only_methods_that_need_a_matrix_are_given_one(tmp_path: Path) -> None:
         ("scarce.risk.parts", {"nn", "meta-vpu"}),  # used by the risk that the method uses
         ("scarce.methods.pairs", {"scarce", "meta-vpu"}),  # a base
         ("scarce.pu.vpu", {"scarce", "nn"}),
-        ("scarce.methods.base", set()),
+        ("scarce.methods.base", {"scarce", "nn", "meta-vpu"}),  # the interface of all methods
         ("scarce.methods.registry", {"scarce", "nn", "meta-vpu"}),
         ("scarce.methods.pop", {"scarce", "nn", "meta-vpu"}),
     ],
@@ -60,14 +81,58 @@ def test_the_version_of_a_method_changes_with_the_source_it_depends_on(
     monkeypatch: pytest.MonkeyPatch, module: str, others: set[str]
 ) -> None:
     names = ("scarce", "nn", "meta-vpu")
-    method_version.cache_clear()
-    before = {name: method_version(name) for name in names}
-    read = inspect.getsource
-    monkeypatch.setattr(inspect, "getsource", lambda m: read(m) + "# changed" * (m.__name__ == module))
-    method_version.cache_clear()
-    after = {name: method_version(name) for name in names}
-    method_version.cache_clear()
+    before = {name: version(name) for name in names}
+    after = {name: version(name, monkeypatch, module, lambda text: text + "changed = 1\n") for name in names}
     assert {name for name in names if before[name] == after[name]} == others
+
+
+@pytest.mark.parametrize(
+    "part", ["scarce.methods.least_excluded", "scarce.methods.refine", "scarce.risk.conditional"]
+)
+def test_the_version_of_a_method_changes_with_its_parts(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    """Refine knows the method that it trains first by name alone."""
+    assert version("refine") != version("refine", monkeypatch, part, lambda text: text + "changed = 1\n")
+
+
+DOCSTRINGS = re.compile(r'\n *"""(.*?)"""', re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: DOCSTRINGS.sub("", text),
+        lambda text: DOCSTRINGS.sub(lambda found: found[0].replace(found[1], "Other\n\n# words.\n"), text),
+        lambda text: text.replace("\n\n", "\n    # Why.\n\n"),
+        lambda text: "\n\n" + text.replace("\n\n", "\n\n\n") + "\n",
+    ],
+)
+def test_what_only_explains_is_no_part_of_the_version(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
+) -> None:
+    text = inspect.getsource(least_excluded)
+    assert change(text) != text
+    assert version("least-excluded") == version(
+        "least-excluded", monkeypatch, least_excluded.__name__, change
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + "text = '# no comment'\n",
+        lambda text: text.replace(".mean()", ".sum()"),
+        lambda text: text.replace("    def scores", "    def _scores"),
+        lambda text: text.replace(
+            "\n        self.log_rates =", "\n        if True:\n            self.log_rates ="
+        ),
+    ],
+)
+def test_every_statement_is_part_of_the_version(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
+) -> None:
+    assert version("least-excluded") != version(
+        "least-excluded", monkeypatch, least_excluded.__name__, change
+    )
 
 
 def test_trials_differing_in_versions_alone_are_of_one_cell(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from experiment_world import tiny, trials_of
 
 from scarce.bench import locks
 from scarce.bench.locks import STALE_SECONDS, held, is_held
-from scarce.bench.record import TrialRecord
+from scarce.bench.record import TrialRecord, key_of
 from scarce.bench.store import Store
 from scarce.errors import FileError
 
@@ -25,6 +25,12 @@ def record_of(folder: Path, number: int = 0, **changes: object) -> TrialRecord:
     trial = trials_of(folder)[number]
     record = TrialRecord(trial.key, trial.identity, trial.label, "tiny", "shortened", accuracy=0.5)
     return replace(record, **changes)
+
+
+def changed(record: TrialRecord, finished: str = "", **identity: object) -> TrialRecord:
+    """The record of another trial, with the name that this then has."""
+    identity = record.identity | identity
+    return replace(record, key=key_of(identity), identity=identity, finished=finished)
 
 
 def lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
@@ -48,7 +54,7 @@ def test_records_come_back_and_the_checkpoint_of_what_is_done_goes(tmp_path: Pat
         store.checkpoint(record.key).parent.mkdir(exist_ok=True, parents=True)
         store.checkpoint(record.key).write_text("half")
         store.save(record)
-    assert store.records() == [done, failed]
+    assert sorted(store.records(), key=lambda record: record.status) == [done, failed]
     assert store.record(done.key) == done
     assert [path.stem for path in store.checkpoint("x").parent.iterdir()] == [failed.key]
 
@@ -79,15 +85,14 @@ def test_a_record_under_another_name_is_no_record_of_it(tmp_path: Path) -> None:
 
 def test_the_records_of_an_experiment_are_the_latest_of_its_trials(tmp_path: Path) -> None:
     store, experiment = Store(tmp_path / "store"), tiny(tmp_path)
-    first = record_of(tmp_path)
-    older = replace(first, key="a" * 16, identity=first.identity | {"method_version": "old"}, accuracy=0.1)
-    alien = replace(first, key="b" * 16, identity=first.identity | {"setting": "scar-a"})
-    for age, record in ((60, older), (30, alien), (0, first)):
+    first = record_of(tmp_path, finished="2026-01-02")
+    older = changed(first, method_version="old", finished="2026-01-01")
+    alien = changed(first, setting="scar-a", finished="2026-01-03")
+    for record in (alien, first, older):
         store.save(record)
-        os.utime(store.path / "records" / f"{record.key}.json", (time.time() - age,) * 2)
     assert store.of(experiment).records() == [first]
     assert store.of(experiment.changed(epochs=9)).records() == []
-    assert len(store.records()) == 3
+    assert store.records() == [older, first, alien]
 
 
 def test_a_folder_without_trials_is_refused_where_results_are_wanted(tmp_path: Path) -> None:

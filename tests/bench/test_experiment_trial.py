@@ -11,7 +11,7 @@ from experiment_world import ONE_FAILS, TINY, checksum, tiny, trials_of
 from scarce.bench import trial as trial_module
 from scarce.bench.plan import Trial, plan
 from scarce.bench.record import TrialRecord
-from scarce.bench.trial import load_data, run_trial
+from scarce.bench.trial import chosen_rows, load_data, run_trial
 from scarce.datasets import ImageData
 from scarce.datasets.image_data import labels_of_annotations
 from scarce.labels import ComplementaryLabels
@@ -125,6 +125,52 @@ def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
             expected[priors][0],
             expected[priors][1].tolist(),
         )
+
+
+def test_rows_are_a_draw_by_the_seed_in_their_own_order() -> None:
+    y = np.repeat([2, 0, 1], [40, 60, 20])
+    rows = chosen_rows(y, 50, None, seed=3)
+    assert len(rows) == 50
+    assert (np.diff(rows) > 0).all()
+    assert np.array_equal(rows, chosen_rows(y, 50, None, seed=3))
+    assert not np.array_equal(rows, chosen_rows(y, 50, None, seed=4))
+    assert chosen_rows(y, 120, None, seed=3).tolist() == list(range(120))
+
+
+@pytest.mark.parametrize(("imbalance", "sizes"), [(4, [60, 10, 10]), (100, [60, 2, 0]), (1.5, [60, 16, 27])])
+def test_of_every_further_class_fewer_rows_are_kept(imbalance: float, sizes: list[int]) -> None:
+    """The last of three classes keeps the imbalance-th part of its rows, the second the square root of that."""
+    y = np.repeat([2, 0, 1], [40, 60, 20])
+    rows = chosen_rows(y, 120, imbalance, seed=3)
+    assert np.bincount(y[rows], minlength=3).tolist() == sizes
+    assert (np.diff(rows) > 0).all()
+    other = chosen_rows(y, 120, imbalance, seed=4)
+    assert np.bincount(y[other], minlength=3).tolist() == sizes
+    assert not np.array_equal(rows, other)
+    of_some = np.bincount(y[chosen_rows(y, 60, None, seed=3)])  # are drawn first, and then made fewer
+    kept = np.bincount(y[chosen_rows(y, 60, imbalance, seed=3)], minlength=3)
+    assert kept.tolist() == [round(n * imbalance ** (-k / 2)) for k, n in enumerate(of_some)]
+
+
+def test_priors_that_are_learned_stand_in_the_record_beside_the_true_ones(tmp_path: Path) -> None:
+    """Of digits of which the last class keeps a quarter; linear in 40 epochs, so only roughly."""
+    text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
+        '["scarce", "nn"]', '"scar-likelihood"'
+    )
+    text = text.replace(
+        'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { c = 0.4 } }]'
+    )
+    trial = trials_of(tmp_path, text + 'priors = "learn"\nimbalance = 4')[1]
+    assert (trial.identity["priors"], trial.identity["imbalance"], trial.identity["seed"]) == ("learn", 4, 1)
+    record = run(trial, tmp_path)
+    assert record.status == "done", record.error
+    y = load_data("digits", None).y_train
+    counts = np.bincount(y[chosen_rows(y, len(y), 4, seed=1)])
+    assert record.priors["true"] == pytest.approx((counts / counts.sum()).tolist())
+    assert record.priors["source"] == "learned by scar-likelihood"
+    assert sum(record.priors["values"]) == pytest.approx(1)
+    wrong = np.abs(np.array(record.priors["values"]) - record.priors["true"]).sum()
+    assert wrong < 0.5 * np.abs(0.1 - np.array(record.priors["true"])).sum()
 
 
 def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ epochs = 3
 LONG = TINY.replace("epochs = 3", "epochs = 60")
 COMMAND = [sys.executable, "-m", "scarce", "bench"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
-COSTS = ("seconds", "peak_memory_mb")
+COSTS = ("seconds", "peak_memory_mb", "finished")
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_a_trial_that_fails_is_told_and_the_others_go_on(folder: Path, run: Call
 
 def test_changes_on_the_command_line_are_other_trials(folder: Path, run: Callable[..., Any]) -> None:
     arguments = (folder / "tiny.toml", "--store", folder / "store")
-    short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn setting=uniform")
+    short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
     assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
     assert "1 trial: 1 done" in run("bench", "plan", *arguments, *short).out
     assert "4 trials: 0 done" in run("bench", "plan", *arguments).out

@@ -114,7 +114,8 @@ def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, r
     assert run("data", "verify", "birds").code == 0
 
 
-def test_mistakes(home: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+@pytest.mark.usefixtures("home")
+def test_mistakes(tmp_path: Path, refused: Callable[..., str]) -> None:
     assert "there is no data set 'pest'; choose one of digits, pets, birds" in refused(
         "data", "fetch", "pets", "pest"
     )
@@ -122,12 +123,33 @@ def test_mistakes(home: Path, tmp_path: Path, refused: Callable[..., str]) -> No
     assert "there is no data set 'pest'" in refused("data", "verify", "pest")
     for command in ("list", "verify"):
         assert "nowhere does not exist" in refused("data", command, "--data-dir", tmp_path / "nowhere")
-    (home / "cats.gz").write_bytes(b"wolves")
-    text = refused("data", "fetch", "pets", "--data-dir", tmp_path / "mine")
-    assert "cats.gz could not be fetched (: what it sent has the wrong checksum)" in text
-    assert f"put the file into {tmp_path / 'mine' / 'pets'} yourself" in text
     (tmp_path / "file").touch()
     assert "file cannot be made a folder" in refused("data", "fetch", "pets", "--data-dir", tmp_path / "file")
+
+
+def test_what_cannot_be_fetched_is_no_mistake_and_leaves_nothing(
+    home: Path, tmp_path: Path, run: Run
+) -> None:
+    (home / "cats.gz").write_bytes(b"wolves")
+    code, out, err = run("data", "fetch", "pets", "--data-dir", tmp_path / "new" / "mine")
+    assert (code, out) == (1, "")
+    assert "cats.gz could not be fetched (: what it sent has the wrong checksum)" in err
+    assert f"put the file into {tmp_path / 'new' / 'mine' / 'pets'} yourself" in err
+    assert not (tmp_path / "new").exists()
+    (home / "cats.gz").unlink()
+    assert run("data", "fetch", "pets").code == 1
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.usefixtures("home")
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, refused: Callable[..., str]) -> None:
+    wrong = tmp_path / "cache" / "pets" / "dogs.gz"
+    wrong.mkdir(parents=True)
+    assert f"{wrong} is a folder in the place of the file; remove it" in refused("data", "fetch", "pets")
+    wrong.rmdir()
+    part = wrong.with_name("dogs.gz.part")
+    part.mkdir()
+    assert f"{part} cannot be written: Is a directory" in refused("data", "fetch", "pets")
 
 
 @pytest.mark.usefixtures("home")

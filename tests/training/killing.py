@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import torch
-from training_world import PRIORS, Tempered, make_data, make_early_stopping, make_net
+from training_world import PRIORS, Staged, Tempered, make_data, make_early_stopping, make_net
 
 import scarce.training.checkpoint as checkpoint_module
 from scarce.methods import make_method
@@ -25,6 +25,7 @@ SCENARIOS = {
     "adam": (lambda: make_method("scarce"), "adam", list),
     "sgd-with-a-method-that-has-state": (Tempered, "sgd", list),
     "adam-with-early-stopping": (Tempered, "adam", make_early_stopping),
+    "sgd-in-stages-of-two-and-three-epochs": (Staged, "sgd", list),
 }
 RESTLESS = "adam-with-early-stopping"
 # Where it is killed, and how many epochs the checkpoint then holds.

@@ -65,6 +65,28 @@ class Tempered(Method):
         self.memory[batch.index] = 0.9 * self.memory[batch.index] + 0.1 * batch.inputs.flatten(1).mean(dim=1)
 
 
+class Staged(Tempered):
+    """Trains in stages of these lengths; what it has found of the network before each of them matters for the loss."""
+
+    facts = MethodFacts("staged", "for tests", "none", "nothing", needs_priors=True)
+    in_stages = True
+    lengths = (2, 3)
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("found", torch.tensor(0.0))
+
+    def loss(self, logits, batch: Batch):
+        return (1 + self.found) * super().loss(logits, batch)
+
+    def first_stage(self, epochs):
+        return self.lengths[0]
+
+    def next_stage(self, stage, epochs, rows):
+        self.found = torch.cat([logits.softmax(dim=1).amax(dim=1) for logits, _ in rows()]).mean()
+        return self.lengths[stage] if stage < len(self.lengths) else 0
+
+
 def swinging(run):
     """A measure of the model that rises and falls, with its best in the middle of a run."""
     spread = predict_logits(run.model, make_data(12, seed=9)[0]).std().item()

@@ -1,13 +1,14 @@
 """The same trials on many machines, by a Dask cluster that somebody has started."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from scarce.bench.plan import Trial
 from scarce.bench.run import Outcome, execute, failure
 from scarce.bench.store import Store
 from scarce.errors import FileError, ScarceError
 
-__all__ = ["run_on_cluster"]
+__all__ = ["n_workers", "run_on_cluster"]
 
 _RETRIES = 2
 _TIMEOUT = "20s"
@@ -34,19 +35,9 @@ def run_on_cluster(
     retry_failed : bool
         Run trials although there is the record of a failure.
     """
-    try:
-        from distributed import Client, as_completed
-    except ModuleNotFoundError as error:
-        raise ScarceError(
-            f'--cluster needs {error.name}, which is not installed: pip install "scarce[dask]".'
-        ) from None
-    try:
-        client = Client(url, timeout=_TIMEOUT)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise FileError(
-            f"no scheduler answers at {url} ({error}); start one with `dask scheduler`."
-        ) from None
-    with client:
+    with _client_of(url) as client:
+        from distributed import as_completed
+
         options = {"retry_failed": retry_failed, "wait": True, "pure": False, "retries": _RETRIES}
         futures = {
             client.submit(execute, trial, str(store.path.resolve()), data_dir, **options): trial
@@ -57,6 +48,27 @@ def run_on_cluster(
                 yield _outcome_of(future, futures[future], store)
         finally:
             client.cancel(list(futures))  # type: ignore[no-untyped-call]
+
+
+def n_workers(url: str) -> int:
+    """Return how many trials the workers of a scheduler run at once: one each, whatever threads they have."""
+    with _client_of(url) as client:
+        return max(1, len(client.nthreads()))
+
+
+def _client_of(url: str) -> Any:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise ScarceError(
+            f'--cluster needs {error.name}, which is not installed: pip install "scarce[dask]".'
+        ) from None
+    try:
+        return Client(url, timeout=_TIMEOUT)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"no scheduler answers at {url} ({error}); start one with `dask scheduler`."
+        ) from None
 
 
 def _outcome_of(future: object, trial: Trial, store: Store) -> Outcome:

@@ -1,6 +1,6 @@
 """Two stores side by side: what a change of the code, the recipe or the machine did."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from scarce.bench.record import TrialRecord
@@ -23,42 +23,56 @@ def compare(first: Store, second: Store) -> str:
     Examples
     --------
     >>> from pathlib import Path
-    >>> compare(Store(Path("nowhere")), Store(Path("nowhere")))
-    'no cell has results in both stores'
+    >>> print(compare(Store(Path("before")), Store(Path("after"))))
+    A: before
+    B: after
+    <BLANKLINE>
+    no cell has accuracies in both stores
     """
-    ours, theirs = _cells(first), _cells(second)
+    before, after = first.records(), second.records()
+    ours, theirs = _cells(before), _cells(after)
     common = [place for place in ours if place in theirs]
     rows = [(*place, *_numbers(ours[place], theirs[place])) for place in common]
     columns = ("data", "setting", "model", "method", "A", "B", "B − A", "p", "seeds", "time B/A")
-    blocks = [text_table(columns, rows, words=4) if rows else "no cell has results in both stores"]
+    blocks = [
+        f"A: {first.path}{_notes(before)}\nB: {second.path}{_notes(after)}",
+        text_table(columns, rows, words=4) if rows else "no cell has accuracies in both stores",
+    ]
     for name, here, there in (("A", ours, theirs), ("B", theirs, ours)):
         missing = [", ".join(place) for place in here if place not in there]
         if missing:
             blocks.append("\n".join([f"only in {name}:", *(f"  {place}" for place in missing)]))
-    if rows:
-        blocks.insert(0, "\n".join(_title(name, store) for name, store in (("A", first), ("B", second))))
     return "\n\n".join(blocks)
 
 
-def _title(name: str, store: Store) -> str:
-    """Say so where a store holds a cell and seed more than once, as after a change of recipe or method."""
-    results = _results(store)
-    n_earlier = len(results) - len({(*_place(record), record.seed) for record in results})
-    return f"{name}: {store.path}" + (
-        f" (without {n_earlier} earlier trials of the same cells)" if n_earlier else ""
+def _notes(records: Sequence[TrialRecord]) -> str:
+    """Say what of a store is not compared: what was run again, as after a change of recipe, and what has no accuracy."""
+    results = [_seeded(record) for record in records if _has_accuracy(record)]
+    failed = {_seeded(record) for record in records if record.status == "failed"} - set(results)
+    n_priors = sum(record.status == "done" and record.accuracy is None for record in records)
+    counts = (
+        (len(results) - len(set(results)), "earlier trial", " of the same cells"),
+        (len(failed), "failed trial", ""),
+        (n_priors, "trial", " of estimated priors, as only accuracies are compared"),
     )
+    told = [f"{count} {what}{'s' * (count > 1)}{more}" for count, what, more in counts if count]
+    return f" (without {', '.join(told)})" if told else ""
 
 
-def _cells(store: Store) -> dict[Place, dict[int, TrialRecord]]:
+def _cells(records: Sequence[TrialRecord]) -> dict[Place, dict[int, TrialRecord]]:
     """Return the latest results, by cell and seed, in the order of their names."""
     cells: dict[Place, dict[int, TrialRecord]] = {}
-    for record in _results(store):  # the oldest come first
+    for record in filter(_has_accuracy, records):  # the oldest come first
         cells.setdefault(_place(record), {})[record.seed] = record
     return dict(sorted(cells.items()))
 
 
-def _results(store: Store) -> list[TrialRecord]:
-    return [record for record in store.records() if record.status == "done" and record.accuracy is not None]
+def _has_accuracy(record: TrialRecord) -> bool:
+    return record.status == "done" and record.accuracy is not None
+
+
+def _seeded(record: TrialRecord) -> tuple[Place, int]:
+    return _place(record), record.seed
 
 
 def _place(record: TrialRecord) -> Place:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from scarce.bench.grid import Corrupt, Grid, MethodEntry, Setting, Table, one_of
+from scarce.bench.grid import MOST_SEEDS, Corrupt, Grid, MethodEntry, Setting, Table, one_of
 from scarce.errors import FileError, MethodError
 from scarce.files import require_file
 from scarce.methods import available_methods, make_method
@@ -18,6 +18,13 @@ from scarce.priors import PRIOR_ESTIMATORS
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
 _TABLES: dict[str, type[Table]] = {"settings": Setting, "methods": MethodEntry, "priors": Corrupt}
+# In place of pydantic's words, which speak of Python.
+_WORDS = {
+    "tuple_type": "expected a list",
+    "too_short": "expected at least one",
+    "model_type": "expected a name or a table in braces",
+    "dict_type": "expected a table in braces",
+}
 
 
 class Experiment(Table):
@@ -38,7 +45,7 @@ class Experiment(Table):
     protocol: Literal["paper", "shortened"]
     description: str = ""
     kind: Literal["accuracy", "priors"] = "accuracy"
-    grids: tuple[Grid, ...]
+    grids: tuple[Grid, ...] = Field(min_length=1)
 
     @model_validator(mode="before")
     @classmethod
@@ -49,6 +56,8 @@ class Experiment(Table):
         parts = content.get("grid", [{}])
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             raise ValueError("grid is no list of tables; write [[grid]] above each")
+        if not parts:
+            raise ValueError("grid holds no table; write [[grid]] above each, or leave it out")
         rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
         return rest | {"grids": [shared | part for part in parts]}
 
@@ -92,6 +101,8 @@ class Experiment(Table):
         >>> load_experiment("paper-mnist").changed(epochs=20).protocol
         'shortened'
         """
+        if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+            raise MethodError(f"seeds={seeds}; expected a number from 1 to {MOST_SEEDS} (--seeds).")
         changes: dict[str, Any] = {} if recipe is None else {"recipe": recipe, "epochs": None}
         changes |= {} if epochs is None else {"epochs": epochs}
         changes |= {} if seeds is None else {"seeds": tuple(range(seeds))}
@@ -128,14 +139,10 @@ def load_experiment(name: str | Path) -> Experiment:
     Traceback (most recent call last):
     scarce.errors.FileError: there is no experiment 'paper-minst'; name a .toml file, or choose one of ...
     """
-    if str(name).endswith(".toml"):
-        path = require_file(name)
-        try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise FileError(f"{path} cannot be read as text: {error}.") from error
-    elif str(name) in available_experiments():
+    if str(name) in available_experiments():
         text = (resources.files("scarce.bench") / "experiments" / f"{name}.toml").read_text("utf-8")
+    elif Path(name).suffix.lower() == ".toml" or Path(name).is_file():
+        text = _text_of(require_file(name))
     else:
         raise FileError(
             f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
@@ -146,6 +153,13 @@ def load_experiment(name: str | Path) -> Experiment:
         raise FileError(f"{name} is no TOML file: {error}.") from None
     except ValidationError as error:
         raise FileError(f"{name}: {_in_words(error)}.") from None
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")  # some editors begin a file with a mark of its encoding
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} cannot be read as text: {error}.") from error
 
 
 def _made(make: Callable[..., object], entry: MethodEntry) -> None:
@@ -176,5 +190,6 @@ def _in_words(error: ValidationError) -> str:
         return f"the field {field} is missing; add it"
     message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
     if first["type"] != "value_error":
-        message = f"{message[:1].lower()}{message[1:]}, got {first['input']!r}"
+        words = _WORDS.get(first["type"], f"{message[:1].lower()}{message[1:]}")
+        message = f"{words}, got {first['input']!r}"
     return f"{field}: {message}" if field else message

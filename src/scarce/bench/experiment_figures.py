@@ -9,6 +9,7 @@ from scarce.bench.panels import (
     draw_band,
     draw_points,
     legend_below,
+    legend_name,
     looks_of,
     new_panels,
     trial_curves,
@@ -69,7 +70,7 @@ def _bars(tables: Sequence[Table]) -> Drawing:
                 yerr=[summary.std or 0.0 for _, summary in shown],
                 color=COLOURS[place % len(COLOURS)],
                 error_kw={"ecolor": INK, "elinewidth": 1.4},
-                label=row,
+                label=legend_name(row),
             )
         names = [f"{table.data}\n{table.columns[0]}, {table.model}" for table in tables]
         axes.set(title="Accuracy on the test images, %", xticks=range(len(tables)), xticklabels=names)

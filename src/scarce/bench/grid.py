@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -15,18 +16,31 @@ from pydantic import (
     model_validator,
 )
 
+from scarce.bench.params import Params, try_process
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
 from scarce.models import MODELS
 from scarce.simulate import PROCESSES
 from scarce.training import RECIPES, Recipe
 
-__all__ = ["OWN_LABELS", "Corrupt", "Grid", "MethodEntry", "Setting", "Table", "one_of"]
+__all__ = ["MOST_SEEDS", "OWN_LABELS", "Corrupt", "Grid", "MethodEntry", "Setting", "Table", "one_of"]
 
 OWN_LABELS = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
 """Data sets with labels by people, and whose way of labelling it is (`scarce.simulate.human`)."""
 
+MOST_SEEDS = 1000
+"""So many seeds may be asked for by their number; a list may hold more."""
+
 _HUMAN = "human"
+
+
+def _refuse_blank(name: str) -> str:
+    if not name.strip():
+        raise ValueError(f"got {name!r}; expected a name that can be read")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_refuse_blank)]
 
 
 class Table(BaseModel):
@@ -38,9 +52,9 @@ class Table(BaseModel):
 class Setting(Table):
     """How labels come about: a process of `scarce.simulate`, or, without one, the labels that the data set has."""
 
-    name: str
+    name: Name
     process: str | None = None
-    params: dict[str, Any] = {}
+    params: Params = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -56,15 +70,15 @@ class Setting(Table):
     @field_validator("process")
     @classmethod
     def _known(cls, process: str | None) -> str | None:
-        return one_of("setting", process, PROCESSES) if process else None
+        return None if process is None else one_of("setting", process, PROCESSES)
 
 
 class MethodEntry(Table):
     """A row of the table: a method with its parameters, and what to call it."""
 
-    label: str
+    label: Name
     method: str
-    params: dict[str, Any] = {}
+    params: Params = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -77,7 +91,7 @@ class MethodEntry(Table):
 class Corrupt(Table):
     """The true priors, made wrong by factors of this standard deviation (`scarce.priors.corrupt`)."""
 
-    corrupt: float = Field(ge=0)
+    corrupt: float = Field(ge=0, allow_inf_nan=False)
 
 
 def _as_list(value: Any) -> Any:
@@ -85,7 +99,11 @@ def _as_list(value: Any) -> Any:
 
 
 def _as_seeds(value: Any) -> Any:
-    return list(range(value)) if type(value) is int else value
+    if isinstance(value, list | tuple):
+        return value
+    if type(value) is not int or not 1 <= value <= MOST_SEEDS:
+        raise ValueError(f"got {value!r}; expected a whole number from 1 to {MOST_SEEDS}, or a list of seeds")
+    return range(value)
 
 
 def one_of(what: str, name: str, known: Iterable[str]) -> str:
@@ -101,7 +119,7 @@ Priors = Annotated[
     | Annotated[Corrupt, Tag("a table")],
     Discriminator(lambda value: "a name" if isinstance(value, str) else "a table"),
 ]
-Seed = Annotated[int, Field(ge=0, strict=True)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1, strict=True)]  # as a recipe takes them
 
 
 class Grid(Table):
@@ -122,7 +140,7 @@ class Grid(Table):
     weight_decay: float | None = None
     augmentation: tuple[str, ...] = ()
     n_train: Annotated[int, Field(ge=1)] | None = None
-    imbalance: Annotated[float, Field(gt=1)] | None = None
+    imbalance: Annotated[float, Field(gt=1, allow_inf_nan=False)] | None = None
     priors: Annotated[tuple[Priors, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("true",)
     transition: Literal["uniform"] | None = None
 
@@ -160,6 +178,12 @@ class Grid(Table):
                 raise ValueError(
                     f"n_train is {self.n_train}, but {name} has {facts_of(name).n_train} training images"
                 )
+            for setting in self.settings:
+                if setting.process is not None:
+                    try:
+                        try_process(setting.process, setting.params, facts_of(name).n_classes)
+                    except (TypeError, ValueError) as error:
+                        raise ValueError(f"settings: {setting.name} on {name}: {error}") from None
         self.make_recipe()
         return self
 

@@ -22,6 +22,7 @@ __all__ = [
     "draw_band",
     "draw_points",
     "legend_below",
+    "legend_name",
     "looks_of",
     "new_panels",
     "trial_curves",
@@ -78,10 +79,21 @@ def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
+def legend_name(label: str) -> str:
+    """Return a label that matplotlib shows in legends: those that begin with an underscore it leaves out.
+
+    Examples
+    --------
+    >>> legend_name("scarce"), len(legend_name("_mine")), legend_name("_mine").isprintable()
+    ('scarce', 6, False)
+    """
+    return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label
+
+
 def draw_band(axes: Axes, rows: NDArray[np.float64], label: str, **look: Any) -> None:
     """Draw the mean of curves over the epochs, and one standard deviation around it where there are several."""
     epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
-    axes.plot(epochs, mean, label=label, **look)
+    axes.plot(epochs, mean, label=legend_name(label), **look)
     if len(rows) > 1:
         std = rows.std(axis=0, ddof=1)
         axes.fill_between(epochs, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)

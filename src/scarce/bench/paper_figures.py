@@ -1,5 +1,7 @@
 """The figures of the paper from our records: overfitting, wrong priors, estimated priors."""
 
+from collections import Counter
+
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
@@ -16,42 +18,51 @@ from scarce.bench.panels import (
     trial_curves,
 )
 from scarce.bench.paper import paper_priors
+from scarce.bench.plan import sigma_text
 from scarce.bench.study import Slot, Study
 
 __all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
 
 _MARKS = "osD^vPX*<>"
-_UNCORRECTED, _CORRECTED = "scarce-ure", "scarce"
-_TITLES = {_UNCORRECTED: "uncorrected (URE)", _CORRECTED: "corrected (SCARCE)"}
+_UNCORRECTED = "scarce-ure"
+_TITLES = {_UNCORRECTED: "uncorrected (URE)", "scarce": "corrected (SCARCE)"}
 
 
 def draw_overfitting(study: Study) -> Drawing | None:
     """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
-    places: dict[tuple[str, str, str], dict[str, list[Slot]]] = {}
+    places: dict[tuple[str, str, str], dict[tuple[str, str], list[Slot]]] = {}
     for slot, record in study.done.items():
         if record.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
-            places.setdefault(slot.column, {}).setdefault(record.method, []).append(slot)
-    places = {column: methods for column, methods in places.items() if len(methods) == len(_TITLES)}
+            places.setdefault(slot.column, {}).setdefault((record.method, slot.label), []).append(slot)
+    places = {
+        column: rows for column, rows in places.items() if {method for method, _ in rows} == set(_TITLES)
+    }
     if not places:
         return None
-    looks = looks_of([_CORRECTED, _UNCORRECTED])
+    shown = sorted({row for rows in places.values() for row in rows})
+    n_variants = Counter(method for method, _ in shown)
+    titles = {row: _TITLES[row[0]] if n_variants[row[0]] == 1 else row[1] for row in shown}
+    looks = dict(zip(shown, looks_of([", ".join(row) for row in shown]).values(), strict=True))
     with new_panels(2 * len(places), 3.8, 2.8, columns=2) as (figure, panels):
-        for row, ((data, setting, model), methods) in enumerate(places.items()):
-            losses = {method: trial_curves(study, slots, "loss") for method, slots in methods.items()}
-            shares = {
-                method: trial_curves(study, slots, "test_accuracy") for method, slots in methods.items()
-            }
-            below = np.flatnonzero(losses[_UNCORRECTED].mean(axis=0) < 0)
+        for place, ((data, setting, model), rows) in enumerate(places.items()):
+            losses = {row: trial_curves(study, slots, "loss") for row, slots in rows.items()}
+            shares = {row: trial_curves(study, slots, "test_accuracy") for row, slots in rows.items()}
+            below = [
+                int(epoch) + 1
+                for (method, _), curves in losses.items()
+                if method == _UNCORRECTED
+                for epoch in np.flatnonzero(curves.mean(axis=0) < 0)[:1]
+            ]
             for axes, curves, what in zip(
-                panels[2 * row :], (losses, shares), ("training risk", "test accuracy"), strict=False
+                panels[2 * place :], (losses, shares), ("training risk", "test accuracy"), strict=False
             ):
-                for method, title in _TITLES.items():
-                    draw_band(axes, curves[method], title, **looks[method])
-                if len(below):
-                    axes.axvline(int(below[0]) + 1, color=COLOURS[3], linestyle=":", linewidth=1.4, zorder=1)
+                for row in rows:
+                    draw_band(axes, curves[row], titles[row], **looks[row])
+                for epoch in below:
+                    axes.axvline(epoch, color=COLOURS[3], linestyle=":", linewidth=1.4, zorder=1)
                 axes.set_title(f"{data}, {setting}, {model}\n{what}")
-            panels[2 * row].axhline(0, color=INK, linewidth=1, zorder=1)
-            panels[2 * row + 1].yaxis.set_major_formatter("{x:.0%}")
+            panels[2 * place].axhline(0, color=INK, linewidth=1, zorder=1)
+            panels[2 * place + 1].yaxis.set_major_formatter("{x:.0%}")
         legend_below(figure)
     caption = (
         "Training risk and test accuracy by epoch, with and without correction: mean over seeds, ± one standard deviation. "
@@ -66,8 +77,9 @@ def draw_sensitivity(study: Study) -> Drawing | None:
     for slot, record in study.done.items():
         priors = record.identity.get("priors")
         if isinstance(priors, dict) and record.accuracy is not None:
-            name = ", ".join((record.method, *slot.column))
-            found.setdefault(name, {}).setdefault(float(priors["corrupt"]), []).append(record.accuracy)
+            sigma = float(priors["corrupt"])
+            name = ", ".join((slot.label.removesuffix(f", {sigma_text(sigma)}"), *slot.column))
+            found.setdefault(name, {}).setdefault(sigma, []).append(record.accuracy)
     if not found:
         return None
     with new_panels(1, 5.6, 3.6) as (figure, [axes]):
@@ -99,7 +111,7 @@ def draw_prior_estimates(study: Study) -> Drawing | None:
     published = paper_priors()
     with new_panels(len(places), 3.8, 2.8, columns=2) as (figure, panels):
         for axes, ((data, setting, model, label), slots) in zip(panels, places.items(), strict=True):
-            values = np.array([study.done[slot].priors["values"] for slot in slots])
+            values = np.array([study.done[slot].priors["values"] for slot in slots], dtype=float)
             classes = np.arange(values.shape[1])
             draw_points(axes, classes - 0.13, values.mean(axis=0), yerr=_std(values), label="ours")
             if study.planned[slots[0]] and data in published:

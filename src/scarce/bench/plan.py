@@ -1,30 +1,23 @@
 """The trials of an experiment, and the name of each: a hash of all that determines its result."""
 
-import ast
-import hashlib
-import inspect
 import json
-import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from itertools import product
-from types import ModuleType
 from typing import Any, Literal
 
 from scarce.bench.experiment import Experiment
 from scarce.bench.grid import Corrupt, Grid
+from scarce.bench.record import key_of
+from scarce.bench.versions import method_version
 from scarce.datasets.registry import facts_of
 from scarce.errors import MethodError
-from scarce.methods import available_methods, make_method
-from scarce.priors import PRIOR_ESTIMATORS
+from scarce.methods import available_methods
 
-__all__ = ["AXES", "Trial", "method_version", "plan", "same_cell", "select"]
+__all__ = ["AXES", "Trial", "is_current", "plan", "same_cell", "select", "sigma_text"]
 
 AXES = ("data", "setting", "method", "model", "seed")
-# Where mathematics stands that a method takes its numbers from.
-_ROOMS = ("scarce.methods.", "scarce.priors.", "scarce.pu.", "scarce.risk.")
-_NO_MATHEMATICS = ("scarce.methods.base", "scarce.methods.registry", "scarce.priors.registry")
 # The fields that say by what a trial was run rather than what it was to be.
 _VERSIONS = ("data_checksum", "method_version")
 
@@ -47,9 +40,8 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """The first 16 hexadecimal digits of the SHA-256 of the identity, written as JSON with sorted keys."""
-        text = json.dumps(self.identity, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """The hash of the identity, see `scarce.bench.record.key_of`."""
+        return key_of(self.identity)
 
     @property
     def axes(self) -> dict[str, str]:
@@ -83,6 +75,10 @@ def plan(experiment: Experiment, checksum: Callable[[str], str | None]) -> list[
         for grid in experiment.grids
         for identity, label in _cells(grid, experiment.kind, {name: checksum(name) for name in grid.data})
     ]
+    counts = Counter(tuple(trial.axes.values()) for trial in trials)
+    twice = next((trial for trial in trials if counts[tuple(trial.axes.values())] > 1), None)
+    if twice is not None:
+        raise MethodError(f"two trials are called {twice}; give one of them another label or setting name.")
     return sorted(trials, key=lambda trial: int(trial.identity["seed"]))
 
 
@@ -124,55 +120,17 @@ def same_cell(identity: Mapping[str, Any]) -> str:
     return json.dumps(kept, sort_keys=True)
 
 
-@cache
-def method_version(name: str) -> str:
-    """Return a hash of the source of a method (or an estimator of priors), its bases, and the mathematics it uses.
-
-    What only explains (docstrings, comments) does not count, nor does the interface that all methods share.
+def is_current(identity: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
+    """Tell whether a trial was run with the versions of data and method that are planned, as far as they are known.
 
     Examples
     --------
-    >>> method_version("scarce") == method_version("ga")
-    False
+    >>> planned = {"method_version": "b", "data_checksum": None}
+    >>> [is_current({"method_version": version, "data_checksum": "c"}, planned) for version in "ab"]
+    [False, True]
     """
-    of_priors = PRIOR_ESTIMATORS.get(name)
-    # A method may have another as a part of it.
-    parts = [of_priors] if of_priors else [type(part) for part in make_method(name).modules()]
-    found: dict[str, ModuleType] = {}
-    bases = {base.__module__ for part in parts for base in part.__mro__}
-    waiting = [parts[0].__module__, *filter(_is_mathematics, bases)]
-    while waiting:
-        module = sys.modules[waiting.pop()]
-        if module.__name__ not in found:
-            found[module.__name__] = module
-            waiting += _used(module)
-    sources = (_statements(inspect.getsource(module)) for _, module in sorted(found.items()))
-    return hashlib.sha256("\n".join(sources).encode()).hexdigest()[:16]
-
-
-def _used(module: ModuleType) -> set[str]:
-    """Return the modules whose functions and classes a module uses."""
-    owners = {str(getattr(value, "__module__", "")) for value in vars(module).values()}
-    return set(filter(_is_mathematics, owners))
-
-
-def _is_mathematics(module: str) -> bool:
-    return module.startswith(_ROOMS) and module not in _NO_MATHEMATICS
-
-
-def _statements(source: str) -> str:
-    """Return the lines of a module without those of docstrings and comments, and without blank ones."""
-    lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
-            start, end = node.lineno - 1, node.end_lineno or node.lineno
-            if not lines[start][: node.col_offset].strip():
-                lines[start:end] = [""] * (end - start)
-    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    known = (name for name in _VERSIONS if planned[name] is not None)
+    return all(identity.get(name) == planned[name] for name in known)
 
 
 def _names(trial: Trial, axis: str) -> set[str]:
@@ -214,4 +172,15 @@ def _cells(
 def _label(label: str, priors: str | Corrupt, several: bool) -> str:
     if not several:
         return label
-    return f"{label}, {f'σ = {priors.corrupt:g}' if isinstance(priors, Corrupt) else f'{priors} priors'}"
+    return f"{label}, {sigma_text(priors.corrupt) if isinstance(priors, Corrupt) else f'{priors} priors'}"
+
+
+def sigma_text(sigma: float) -> str:
+    """Return how wrong the priors of a row are, as its label ends.
+
+    Examples
+    --------
+    >>> sigma_text(0.2)
+    'σ = 0.2'
+    """
+    return f"σ = {sigma:g}"

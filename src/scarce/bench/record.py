@@ -1,19 +1,26 @@
 """What one trial of an experiment left behind: a JSON file."""
 
+import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from scarce.errors import FileError
 from scarce.files import require_file, written_aside
 
-__all__ = ["LAST_EPOCHS", "TrialRecord"]
+__all__ = ["LAST_EPOCHS", "TrialRecord", "key_of", "now"]
 
 _FORMAT = "scarce-trial-1"
 LAST_EPOCHS = 10
-"""The accuracy of a trial is the mean over so many last epochs."""
+"""The accuracy of a trial is the mean over so many last epochs, or over all of them if there are fewer."""
+# Records that were written before there were these are still read.
+_LATER = {"finished", "n_examples"}
 
 
 @dataclass(frozen=True)
@@ -38,17 +45,23 @@ class TrialRecord:
     accuracy : float or None
         Mean test accuracy over the last ten epochs; None where the trial failed or estimates priors.
     curves, selection : dict of lists
-        One number per epoch: what happened, and what criteria that need no true label made of the test images.
+        One number per epoch, None where it was not finite: what happened, and what criteria that need no true label made
+        of the test images.
     priors : dict
-        The priors that were used (or estimated): values and source.
+        The priors that were used (or estimated): values and source; and the true ones.
     seconds, peak_memory_mb : float
         What it cost; the seconds are of all sessions if it was interrupted.
     versions, machine : dict
         By what and where it was run.
+    finished : str
+        When it ended, as `now` writes it; empty where this is not known.
+    n_examples : int or None
+        How many training examples it used; None where this is not known.
 
     Examples
     --------
-    >>> record = TrialRecord("0123456789abcdef", {"data": "digits", "seed": 0}, "SCARCE", "quick", "shortened", accuracy=0.9)
+    >>> identity = {"data": "digits", "setting": "uniform", "method": "scarce", "model": "mlp", "seed": 0}
+    >>> record = TrialRecord(key_of(identity), identity, "SCARCE", "quick", "shortened", accuracy=0.9)
     >>> record.data, record.seed, record.accuracy
     ('digits', 0, 0.9)
     >>> TrialRecord.from_dict(record.to_dict()) == record
@@ -63,13 +76,15 @@ class TrialRecord:
     status: Literal["done", "failed"] = "done"
     error: str | None = None
     accuracy: float | None = None
-    curves: dict[str, list[float]] = field(default_factory=dict)
-    selection: dict[str, list[float]] = field(default_factory=dict)
+    curves: dict[str, list[float | None]] = field(default_factory=dict)
+    selection: dict[str, list[float | None]] = field(default_factory=dict)
     priors: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
     versions: dict[str, str] = field(default_factory=dict)
     machine: dict[str, Any] = field(default_factory=dict)
+    finished: str = ""
+    n_examples: int | None = None
 
     @property
     def data(self) -> str:
@@ -114,10 +129,30 @@ class TrialRecord:
         if got != _FORMAT:
             raise FileError(f"this is no record of a trial (its format is {got!r}, not {_FORMAT!r}).")
         known = {each.name for each in fields(cls)}
-        wrong = known.symmetric_difference(content.keys() - {"format"})
+        given = {name: value for name, value in content.items() if name != "format"}
+        wrong = known.symmetric_difference(given) - (_LATER - given.keys())
         if wrong:
             raise FileError(f"this record lacks or has beside what it should: {', '.join(sorted(wrong))}.")
-        return cls(**{name: content[name] for name in known})
+        fault = _fault(_Stored, given)
+        if fault:
+            raise FileError(f"this record is damaged ({fault}).")
+        return cls(**given)
+
+    def fault(self) -> str | None:
+        """Return in words what in the record does not belong together, if anything.
+
+        Examples
+        --------
+        >>> TrialRecord("0123456789abcdef", {}, "SCARCE", "quick", "shortened", accuracy=0.9).fault()
+        'its identity is that of another trial'
+        """
+        if key_of(self.identity) != self.key:
+            return "its identity is that of another trial"
+        is_of_priors = self.identity.get("kind") == "priors"
+        result = self.priors.get("values") if is_of_priors else self.accuracy
+        if self.status == "done" and result is None:
+            return "its trial is done, but has no result"
+        return _fault(_Identity, self.identity)
 
     def save(self, path: Path) -> None:
         """Write the record; the file is either whole or not there."""
@@ -129,12 +164,74 @@ class TrialRecord:
     @classmethod
     def load(cls, path: Path) -> "TrialRecord":
         """Read a record, or say what is wrong with its file."""
+        require_file(path)
         try:
-            return cls.from_dict(json.loads(require_file(path).read_text(encoding="utf-8")))
+            return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except FileError as error:
             raise FileError(f"{path}: {error}") from None
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError) as error:
             raise FileError(f"{path} is damaged ({error}).") from error
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class _Identity(_Strict):
+    """What of an identity is asked for wherever there are records."""
+
+    kind: Literal["accuracy", "priors"] = "accuracy"
+    data: str
+    setting: str
+    method: str
+    model: str
+    seed: int
+
+
+class _Priors(_Strict):
+    values: list[float | None] | None = None
+    true: list[float | None] | None = None
+
+
+_FIELDS: dict[str, Any] = {
+    each.name: (_Priors if each.name == "priors" else each.type, None if each.name in _LATER else ...)
+    for each in fields(TrialRecord)
+}
+# What a file may hold, which others than this program may have written or changed.
+_Stored = create_model("_Stored", __base__=_Strict, **_FIELDS)
+
+
+def _fault(model: type[_Strict], content: Any) -> str | None:
+    try:
+        model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return None
+
+
+def key_of(identity: Mapping[str, Any]) -> str:
+    """Return the name of a trial: the first 16 hexadecimal digits of the SHA-256 of its identity, as JSON with sorted keys.
+
+    Examples
+    --------
+    >>> key_of({"data": "digits", "seed": 0})
+    'b5697b5c90ce141e'
+    """
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def now() -> str:
+    """Return the time, of Greenwich, such that later is greater.
+
+    Examples
+    --------
+    >>> first = now()
+    >>> first <= now(), len(first)
+    (True, 32)
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _finite(value: Any) -> Any:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from scarce.bench.record import LAST_EPOCHS, TrialRecord
-from scarce.bench.sheets import Sheet, make_sheets
+from scarce.bench.record import TrialRecord
+from scarce.bench.sheets import Sheet, last_epochs, make_sheets
 from scarce.bench.statistics import LEVEL, Test, can_differ
 from scarce.bench.study import Study
 from scarce.bench.tables import PAPER_RUNS, Cell, Table, make_prior_tables, make_tables
@@ -59,6 +59,7 @@ def make_report(study: Study, command: str, test: Test = "t", *, correct: bool =
             *(() if estimates_priors else _how_the_best_is_told(tables, test, correct)),
             *_how_the_paper_is_compared(study, tables),
             _progress(study),
+            *_how_old_it_is(study),
         ),
         tables=tuple(tables),
         sheets=make_sheets(study),
@@ -128,24 +129,50 @@ def _how_it_was_run(study: Study) -> list[str]:
     recipes = dict.fromkeys(
         _recipe(record) for record in study.records.values() if "recipe" in record.identity
     )
-    sizes = dict.fromkeys(
-        f"{int(record.identity['n_train']):,} of {record.data}"
-        for record in study.records.values()
-        if "n_train" in record.identity
-    )
     score = (
         "Class priors in per cent"
         if study.kind == "priors"
-        else f"Test accuracy in per cent, the mean over the last {LAST_EPOCHS} epochs of each trial"
+        else f"Test accuracy in per cent, the mean over the {last_epochs(study)} of each trial"
     )
     return [
         "Shortened: this is not the paper's protocol."
         if study.protocol == "shortened"
         else "The paper's protocol.",
         *(f"Training: {recipe}." for recipe in recipes),
-        *([f"Training examples: {', '.join(sizes)}."] if sizes else []),
+        *_how_much_was_learned_from(study),
         f"{score}; {_seeds(seeds)}.",
     ]
+
+
+def _how_much_was_learned_from(study: Study) -> list[str]:
+    sizes: dict[tuple[str, int, float | None], set[int]] = {}
+    for record in study.records.values():
+        identity = record.identity
+        if "n_train" in identity:
+            place = record.data, int(identity["n_train"]), identity.get("imbalance")
+            sizes.setdefault(place, set()).update([record.n_examples] if record.n_examples else [])
+    told = dict.fromkeys(
+        f"{_size(n_train, imbalance, counts)} of {data}"
+        for (data, n_train, imbalance), counts in sizes.items()
+    )
+    thinned = dict.fromkeys(imbalance for _, _, imbalance in sizes if imbalance is not None)
+    return [
+        *([f"Training examples: {', '.join(told)}."] if told else []),
+        *(
+            f"Classes were thinned, in the training and the test images: the first keeps all of its own, every further one a "
+            f"smaller share, the last 1/{imbalance:g}."
+            for imbalance in thinned
+        ),
+    ]
+
+
+def _size(n_train: int, imbalance: float | None, counts: set[int]) -> str:
+    """Return how many examples there were; where classes were thinned at random, this depends on the seed."""
+    if imbalance is None:
+        return f"{n_train:,}"
+    if not counts:
+        return f"fewer than {n_train:,}"
+    return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
 
 
 def _recipe(record: TrialRecord) -> str:
@@ -210,6 +237,16 @@ def _progress(study: Study) -> str:
         if count:
             parts.append(f"{count} {one if count == 1 else many}")
     return "; ".join(parts) + "."
+
+
+def _how_old_it_is(study: Study) -> list[str]:
+    n = len(study.outdated)
+    if not n:
+        return []
+    return [
+        f"{n} of {len(study.planned)} trials {'was' if n == 1 else 'were'} run by an earlier version of "
+        f"{'its' if n == 1 else 'their'} method or data; `scarce bench run` runs {'it' if n == 1 else 'them'} anew."
+    ]
 
 
 def _versions(records: Iterable[TrialRecord]) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ import shlex
 import shutil
 from pathlib import Path
 
-from scarce.bench.experiment import Experiment, available_experiments, load_experiment
+from scarce.bench.experiment import Experiment, available_experiments
 from scarce.bench.experiment_figures import draw_study
 from scarce.bench.panels import Drawing
-from scarce.bench.report_content import make_report
+from scarce.bench.report_content import Report, make_report
 from scarce.bench.report_html import html_report
 from scarce.bench.report_latex import latex_report
 from scarce.bench.report_markdown import markdown_report
@@ -29,6 +29,7 @@ def report(
     store: Store,
     out: Path | None = None,
     *,
+    command: str | None = None,
     test: Test = "t",
     holm: bool = False,
     terminal: bool = False,
@@ -45,6 +46,8 @@ def report(
         Where its trials are.
     out : Path, optional
         The folder to write to; by default the folder ``report`` of the store, or none with `terminal`.
+    command : str, optional
+        What to type to run it again; by default a guess from the name of the experiment.
     test : {"t", "wilcoxon"}
         The paired test that tells what is printed in bold.
     holm : bool
@@ -54,20 +57,27 @@ def report(
 
     Examples
     --------
+    >>> from scarce.bench.experiment import load_experiment
     >>> report(load_experiment("quick-digits"), Store(Path("nowhere")), terminal=True)
     Digits of scikit-learn, in a minute (shortened)
     ...
     """
     study = read_study(experiment, store)
-    content = make_report(study, _command(experiment, store), test, correct=holm)
+    content = make_report(study, command or _command(experiment, store), test, correct=holm)
     if terminal:
         print(report_text(content, min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)))
     if out is None and terminal:
         return
     folder = store.path / "report" if out is None else out
+    _write(content, [], folder)  # first without figures: one that cannot be drawn costs no more than itself
     drawings = draw_study(study)
     for drawing in drawings:
         _save(drawing, folder / _FIGURES)
+    names = _write(content, drawings, folder)
+    print(f"{folder}: {', '.join(names)}, {_FIGURES}")
+
+
+def _write(content: Report, drawings: list[Drawing], folder: Path) -> list[str]:
     texts = {
         "report.md": markdown_report(content, drawings, _FIGURES),
         "report.tex": latex_report(content),
@@ -76,7 +86,7 @@ def report(
     for name, text in texts.items():
         with written_aside(folder / name, force=True) as aside:
             aside.write_text(text, encoding="utf-8")
-    print(f"{folder}: {', '.join(texts)}, {_FIGURES}")
+    return list(texts)
 
 
 def _save(drawing: Drawing, folder: Path) -> None:
@@ -88,21 +98,6 @@ def _save(drawing: Drawing, folder: Path) -> None:
 
 
 def _command(experiment: Experiment, store: Store) -> str:
-    """Return what runs the experiment again: its name, and what was changed in it."""
     is_ours = experiment.name in available_experiments()
-    words = ["scarce", "bench", "run", experiment.name if is_ours else f"{experiment.name}.toml"]
-    if is_ours:
-        shipped = load_experiment(experiment.name).grids[0]
-        grid = experiment.grids[0]
-        if grid.recipe != shipped.recipe:
-            words += ["--recipe", grid.recipe]
-        if (
-            grid.make_recipe().epochs
-            != shipped.model_copy(update={"recipe": grid.recipe}).make_recipe().epochs
-        ):
-            words += ["--epochs", str(grid.make_recipe().epochs)]
-        if grid.seeds != shipped.seeds:
-            words += ["--seeds", str(len(grid.seeds))]
-    if store.path != Path("bench", experiment.name):
-        words += ["--store", str(store.path)]
-    return shlex.join(words)
+    name = experiment.name if is_ours else f"{experiment.name}.toml"
+    return shlex.join(["scarce", "bench", "run", name, "--store", str(store.path)])

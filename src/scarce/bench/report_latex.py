@@ -2,16 +2,11 @@
 
 from collections.abc import Sequence
 
-from scarce.bench.report_content import Report, difference_text
+from scarce.bench.latex_text import latex_text, unknown_letters
+from scarce.bench.report_content import Report, difference_text, trouble_text
 from scarce.bench.tables import Cell, Table
 
 __all__ = ["latex_report"]
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "±": r"$\pm$", "√": r"$\surd$",
-    "²": r"\textsuperscript{2}", "σ": r"$\sigma$", "×": r"$\times$", "–": "--",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}  # fmt: skip
 
 
 def latex_report(report: Report) -> str:
@@ -26,7 +21,7 @@ def latex_report(report: Report) -> str:
     % Needs \usepackage{booktabs}.
     \begin{table}
     \centering
-    \caption{Mine (mnist).}
+    \caption{Mine (mnist). Mean and standard deviation over 2 seeds.}
     \begin{tabular}{lc}
     \toprule
     Setting & \multicolumn{1}{c}{uniform} \\
@@ -42,7 +37,13 @@ def latex_report(report: Report) -> str:
         by_data.setdefault(table.data, []).append(table)
     shown = [_table(report, data, tables) for data, tables in by_data.items()]
     notes = [f"% {' '.join(sentence.split())}" for sentence in report.protocol]
-    return "\n".join([r"% Needs \usepackage{booktabs}.", *notes, *shown])
+    return "\n".join([r"% Needs \usepackage{booktabs}.", *_engine(shown), *notes, *shown]) + "\n"
+
+
+def _engine(tables: Sequence[str]) -> list[str]:
+    letters = unknown_letters("".join(tables))
+    told = f"% pdfLaTeX cannot print {letters}: take LuaLaTeX or XeLaTeX, and a font that has them."
+    return [told] if letters else []
 
 
 def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
@@ -51,7 +52,7 @@ def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
     groups = {column: [table for table in tables if column in table.columns] for column in columns}
     lines = [
         [
-            _escaped(row),
+            latex_text(row),
             *(_cell(table.cells.get((row, column))) for column in columns for table in groups[column]),
         ]
         for row in rows
@@ -62,7 +63,7 @@ def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{_escaped(report.title)} ({_escaped(data)}).{note}}}",
+            rf"\caption{{{latex_text(report.title)} ({latex_text(data)}). {_score(tables)}{note}}}",
             rf"\begin{{tabular}}{{l{'c' * (len(lines[0]) - 1)}}}",
             r"\toprule",
             *_head(tables[0].corner, groups),
@@ -75,18 +76,24 @@ def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
     )
 
 
+def _score(tables: Sequence[Table]) -> str:
+    cells = [cell for table in tables for cell in table.cells.values()]
+    n_seeds = len({seed for cell in cells for seed in (*cell.values, *cell.failed, *cell.missing)})
+    return "One seed." if n_seeds == 1 else f"Mean and standard deviation over {n_seeds} seeds."
+
+
 def _head(corner: str, groups: dict[str, list[Table]]) -> list[str]:
     if corner != "method":
-        return [f"{' & '.join([corner.capitalize(), *map(_escaped, groups)])} \\\\"]
+        return [f"{' & '.join([corner.capitalize(), *map(latex_text, groups)])} \\\\"]
     above = [
-        rf"\multicolumn{{{len(tables)}}}{{c}}{{{_escaped(column)}}}" for column, tables in groups.items()
+        rf"\multicolumn{{{len(tables)}}}{{c}}{{{latex_text(column)}}}" for column, tables in groups.items()
     ]
-    below = [_escaped(table.model) for tables in groups.values() for table in tables]
+    below = [latex_text(table.model) for tables in groups.values() for table in tables]
     return [f"{' & '.join([name, *cells])} \\\\" for name, cells in (("Setting", above), ("Model", below))]
 
 
 def _cell(cell: Cell | None) -> str:
-    if cell is None or (cell.summary is None and cell.paper is None):
+    if cell is None:
         return "--"
     lines = []
     if cell.summary is None:
@@ -99,14 +106,11 @@ def _cell(cell: Cell | None) -> str:
     if cell.paper:
         lines.append(_small(rf"\textit{{{cell.paper.mean:.2f}}}$\pm$\textit{{{cell.paper.std:.2f}}}"))
     if cell.difference is not None:
-        lines.append(_small(_escaped(difference_text(cell))))
+        lines.append(_small(latex_text(difference_text(cell))))
+    lines += [_small(text) for text in trouble_text(cell).split(", ") if text]
     stack = r"\\".join(lines)
     return rf"\shortstack{{{stack}}}" if len(lines) > 1 else stack
 
 
 def _small(text: str) -> str:
     return rf"{{\scriptsize {text}}}"
-
-
-def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))

@@ -4,7 +4,6 @@ import signal
 import threading
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
@@ -17,7 +16,7 @@ import torch
 from joblib import Parallel, delayed
 
 from scarce.bench.plan import Trial
-from scarce.bench.record import TrialRecord
+from scarce.bench.record import TrialRecord, now
 from scarce.bench.store import Store
 from scarce.bench.trial import run_trial
 
@@ -25,6 +24,7 @@ __all__ = ["Outcome", "execute", "failure", "run_local"]
 
 _WAIT_SECONDS = 1.0
 _MOST_CRASHES = 2
+_KILLED = "its process was killed; perhaps memory is short"
 # torch's random numbers belong to the process, so trials in threads of one (as a Dask worker may have) take turns.
 _TURN = threading.Lock()
 
@@ -82,11 +82,11 @@ def run_local(
 ) -> Iterator[Outcome]:
     """Run trials in `jobs` processes of this machine, and yield every outcome as it comes.
 
-    Trials that another run on the same store is at come last: they are waited for, and taken over if it dies. A trial
-    whose process is killed twice, as for want of memory, counts as failed.
+    Trials that another run on the same store is at come last: they are waited for, and taken over if it dies. Where a
+    process is killed, as for want of memory, the trials that were being run are run one after the other; one whose
+    process is then killed twice counts as failed.
     """
     options = {"store_path": str(store.path), "data_dir": data_dir, "retry_failed": retry_failed}
-    crashes: Counter[str] = Counter()
     waiting = {trial.key: trial for trial in trials}
     elsewhere = False
     while waiting:
@@ -96,23 +96,42 @@ def run_local(
                     del waiting[outcome.trial.key]
                     yield outcome
             elsewhere = True
-        except BrokenExecutor:  # a process was killed from outside, and joblib has given up all of them
-            for trial in list(waiting.values()):
-                crashes[trial.key] += store.was_left(trial.key)
-                if crashes[trial.key] >= _MOST_CRASHES:
-                    yield _outcome(
-                        trial, failure(trial, "its process was killed; perhaps memory is short", store)
-                    )
+        except BrokenExecutor:  # one process was killed from outside, and joblib has ended all others
+            begun = [trial for trial in waiting.values() if store.was_left(trial.key)]
+            # Where none had begun, one is run all the same, so that this comes to an end.
+            for trial in begun or list(waiting.values())[:1]:
+                outcome = _alone(trial, store, options)
+                if outcome.status != "elsewhere":
                     del waiting[trial.key]
+                    yield outcome
 
 
 def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
-    """Store the record of a trial that could not even fail by itself."""
+    """Store the record of a trial that could not even fail by itself, and free it of the dead who claimed it."""
     record = TrialRecord(
-        trial.key, trial.identity, trial.label, trial.experiment, trial.protocol, status="failed", error=error
+        trial.key,
+        trial.identity,
+        trial.label,
+        trial.experiment,
+        trial.protocol,
+        status="failed",
+        error=error,
+        finished=now(),
     )
-    store.save(record)
+    with store.claimed(trial.key):
+        store.save(record)
     return record
+
+
+def _alone(trial: Trial, store: Store, options: dict[str, Any]) -> Outcome:
+    """Run a trial in a process while no other runs, so that it is known whose fault it is if that is killed."""
+    for _ in range(_MOST_CRASHES):
+        try:
+            (outcome,) = _pool([trial], 2, options)
+        except BrokenExecutor:
+            continue
+        return outcome
+    return _outcome(trial, failure(trial, _KILLED, store))
 
 
 def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[Outcome]:
@@ -120,7 +139,7 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
         yield from (execute(trial, **options) for trial in trials)
         return
     run: Callable[..., Any] = Parallel(
-        n_jobs=min(jobs, len(trials)),
+        n_jobs=max(2, min(jobs, len(trials))),  # one would be this process itself
         backend="loky",
         batch_size=1,
         pre_dispatch=jobs,

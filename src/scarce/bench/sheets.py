@@ -8,7 +8,7 @@ from scarce.bench.selection import criteria, epoch_choices, method_choices
 from scarce.bench.status import in_words
 from scarce.bench.study import Study
 
-__all__ = ["Sheet", "make_sheets"]
+__all__ = ["Sheet", "last_epochs", "make_sheets"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,21 @@ def make_sheets(study: Study) -> tuple[Sheet, ...]:
     >>> make_sheets(Study("mine", "Mine", "paper", {}))
     ()
     """
-    sheets = (_failures(study), _epochs(study), _methods(study), _costs(study))
+    sheets = (_failures(study), _priors(study), _epochs(study), _methods(study), _costs(study))
     return tuple(sheet for sheet in sheets if sheet.rows)
+
+
+def last_epochs(study: Study) -> str:
+    """Return in words over which epochs the accuracy of a trial is the mean: all, where there are few.
+
+    Examples
+    --------
+    >>> last_epochs(Study("mine", "Mine", "paper", {}))
+    'last 10 epochs'
+    """
+    lengths = (len(record.curves.get("test_accuracy", ())) for record in study.done.values())
+    counts = sorted({min(LAST_EPOCHS, length) for length in lengths if length}) or [LAST_EPOCHS]
+    return "last epoch" if counts == [1] else f"last {' or '.join(map(str, counts))} epochs"
 
 
 def _failures(study: Study) -> Sheet:
@@ -44,6 +57,24 @@ def _failures(study: Study) -> Sheet:
     )
 
 
+def _priors(study: Study) -> Sheet:
+    errors: dict[tuple[str, ...], list[float]] = {}
+    for slot, record in study.done.items():
+        true, source = record.priors.get("true"), str(record.priors.get("source"))
+        if record.accuracy is None or not true or source.startswith("frequencies"):  # nothing was estimated
+            continue
+        misses = [abs(a - b) for a, b in zip(record.priors["values"], true, strict=True)]
+        errors.setdefault((*slot.column, slot.label, source), []).append(fmean(misses))
+    return Sheet(
+        "How wrong the priors were",
+        ("data", "setting", "model", "method", "priors", "mean absolute error"),
+        tuple((*place, f"{fmean(found):.4f}") for place, found in errors.items()),
+        words=5,
+        note="Priors that were estimated before or learned during training, beside the shares of the classes in the training "
+        "data; the mean over classes and seeds.",
+    )
+
+
 def _epochs(study: Study) -> Sheet:
     rows = [
         (choice.data, _words(choice.criterion), str(choice.n), *(f"{100 * share:.2f}" for share in shares))
@@ -52,11 +83,11 @@ def _epochs(study: Study) -> Sheet:
     ]
     return Sheet(
         "Choosing the epoch without true labels",
-        ("data", "criterion", "trials", "chosen epoch", f"last {LAST_EPOCHS}", "best epoch"),
+        ("data", "criterion", "trials", "chosen epoch", "last epochs", "best epoch"),
         tuple(rows),
         words=2,
-        note=f"Mean test accuracy, in per cent, at the epoch that each criterion likes best, beside the mean of the last "
-        f"{LAST_EPOCHS} epochs (no choice, as in the tables) and the truly best epoch (which only true labels tell), over the "
+        note=f"Mean test accuracy, in per cent, at the epoch that each criterion likes best, beside the mean of the "
+        f"{last_epochs(study)} (no choice, as in the tables) and the truly best epoch (which only true labels tell), over the "
         "trials for which the criterion is defined.",
     )
 
@@ -76,7 +107,7 @@ def _methods(study: Study) -> Sheet:
         ("data", "model", "setting", *map(_words, used), "truly best"),
         tuple((*place, *(row.get(name, "–") for name in used), row["best"]) for place, row in found.items()),
         words=4 + len(used),
-        note=f"The method that each criterion likes best (mean over seeds and last {LAST_EPOCHS} epochs) among those for which it "
+        note=f"The method that each criterion likes best (mean over seeds and {last_epochs(study)}) among those for which it "
         "is defined, with its test accuracy in per cent.",
     )
 

@@ -1,19 +1,23 @@
 """The folder of an experiment: records of finished trials, checkpoints of unfinished ones, and who is at which."""
 
+import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scarce.bench.experiment import Experiment
 from scarce.bench.locks import held, is_held
-from scarce.bench.plan import plan, same_cell
+from scarce.bench.plan import is_current, plan, same_cell
 from scarce.bench.record import TrialRecord
 from scarce.errors import FileError
 from scarce.files import require_folder
 
 __all__ = ["Store"]
+
+_FOLDERS = ("records", "checkpoints", "locks")
 
 
 @dataclass(frozen=True)
@@ -24,30 +28,32 @@ class Store:
     ----------
     path : Path
         The folder; made when something is written to it.
-    cells : frozenset of str, optional
-        Show only records of these cells; see `of`.
+    planned : mapping, optional
+        Show only records of these cells, from each to the identity that is planned for it; see `of`.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench.record import key_of
     >>> with TemporaryDirectory() as folder:
     ...     store = Store(Path(folder))
-    ...     store.save(TrialRecord("k", {"seed": 0}, "SCARCE", "quick", "shortened", accuracy=0.9))
+    ...     identity = {"data": "digits", "setting": "uniform", "method": "scarce", "model": "mlp", "seed": 0}
+    ...     store.save(TrialRecord(key_of(identity), identity, "SCARCE", "quick", "shortened", accuracy=0.9))
     ...     [record.accuracy for record in store.records()]
     [0.9]
     """
 
     path: Path
-    cells: frozenset[str] | None = None
+    planned: Mapping[str, Mapping[str, Any]] | None = None
 
     def of(self, experiment: Experiment) -> "Store":
         """Return the same store, showing only the records of the trials of an experiment.
 
         They are known by what was to be run, so that the data need not be at hand; of trials run with several versions
-        of data or method, the latest counts.
+        of data or method, those of the present method count, and of these the latest.
         """
         trials = plan(experiment, lambda name: None)
-        return Store(self.path, frozenset(same_cell(trial.identity) for trial in trials))
+        return Store(self.path, {same_cell(trial.identity): trial.identity for trial in trials})
 
     def require(self) -> "Store":
         """Refuse a folder that holds no trials.
@@ -59,31 +65,39 @@ class Store:
         scarce.errors.FileError: nowhere does not exist; check the path.
         """
         require_folder(self.path)
-        if not (self.path / "records").is_dir():
+        if not any((self.path / name).is_dir() for name in _FOLDERS):
             raise FileError(
                 f"{self.path} holds no records of trials; run an experiment first, or check the path."
             )
         return self
 
     def records(self) -> list[TrialRecord]:
-        """Return all records, the oldest first; damaged ones are left out with a warning."""
+        """Return all records, those first that were finished first; damaged ones are left out with a warning."""
         paths = (path for path in (self.path / "records").glob("*.json") if not path.name.startswith("."))
-        found = (self.record(path.stem) for path in sorted(paths, key=lambda path: path.stat().st_mtime))
-        records = [record for record in found if record is not None]
-        if self.cells is None:
+        found = (self.record(path.stem) for path in paths)
+        records = sorted(filter(None, found), key=lambda record: (record.finished, record.key))
+        if self.planned is None:
             return records
-        latest = {same_cell(record.identity): record for record in records}
-        return [record for cell, record in latest.items() if cell in self.cells]
+        earlier: dict[str, TrialRecord] = {}
+        current: dict[str, TrialRecord] = {}
+        for record in records:
+            cell = same_cell(record.identity)
+            if cell in self.planned:
+                (current if is_current(record.identity, self.planned[cell]) else earlier)[cell] = record
+        return list((earlier | current).values())
 
     def record(self, key: str) -> TrialRecord | None:
         """Return the record of a trial, if there is one that can be read; of a damaged one a warning tells."""
         path = self._record_path(key)
-        if not path.exists():
+        if not os.path.lexists(path):  # also a link that leads nowhere is told of
             return None
         try:
             record = TrialRecord.load(path)
             if record.key != key:
                 raise FileError(f"{path} is the record of {record.key}, under a wrong name.")
+            fault = record.fault()
+            if fault:
+                raise FileError(f"{path} is damaged ({fault}).")
         except FileError as error:
             warnings.warn(f"{error} Its trial counts as not run.", stacklevel=2)
             return None

@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from scarce.bench.experiment import Experiment
-from scarce.bench.plan import plan, same_cell
+from scarce.bench.plan import is_current, plan, same_cell
 from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
-from scarce.errors import MethodError
 
 __all__ = ["Slot", "Study", "finished", "read_study"]
 
@@ -45,6 +44,8 @@ class Study:
         Every trial, from its place to the method whose number in the paper it is compared with (None if to none).
     records : dict
         From the place of a trial to its record.
+    outdated : frozenset
+        The places of records that were made by an earlier version of their method or data.
 
     Examples
     --------
@@ -60,6 +61,7 @@ class Study:
     planned: dict[Slot, str | None]
     records: dict[Slot, TrialRecord] = field(default_factory=dict)
     kind: Literal["accuracy", "priors"] = "accuracy"
+    outdated: frozenset[Slot] = frozenset()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -102,20 +104,30 @@ def read_study(experiment: Experiment, store: Store) -> Study:
     """
     trials = plan(experiment, lambda name: None)
     found = {same_cell(record.identity): record for record in store.of(experiment).records()}
+    # The data need not be at hand; of several versions of it the present one is that of the latest trial.
+    latest = sorted(found.values(), key=lambda record: record.finished)
+    checksums = {record.data: record.identity.get("data_checksum") for record in latest}
     planned: dict[Slot, str | None] = {}
     records = {}
+    outdated = set()
     for trial in trials:
         axes = trial.axes
         slot = Slot(axes["data"], axes["setting"], axes["model"], trial.label, int(axes["seed"]))
-        if slot in planned:
-            raise MethodError(
-                f"two trials are called {trial}; give one of them another label or setting name."
-            )
         planned[slot] = _method_in_paper(trial.identity)
         record = found.get(same_cell(trial.identity))
         if record is not None:
             records[slot] = record
-    return Study(experiment.name, experiment.title, experiment.protocol, planned, records, experiment.kind)
+            if not is_current(record.identity, trial.identity | {"data_checksum": checksums[record.data]}):
+                outdated.add(slot)
+    return Study(
+        experiment.name,
+        experiment.title,
+        experiment.protocol,
+        planned,
+        records,
+        experiment.kind,
+        frozenset(outdated),
+    )
 
 
 def _method_in_paper(identity: Mapping[str, Any]) -> str | None:

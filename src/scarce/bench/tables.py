@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
+from statistics import fmean
 
 from scarce.bench.paper import PaperCell, paper_accuracies, paper_priors
 from scarce.bench.statistics import Summary, Test, best, summarise
@@ -13,6 +14,7 @@ __all__ = ["PAPER_RUNS", "Cell", "Table", "make_prior_tables", "make_tables"]
 
 PAPER_RUNS = 5
 """How many runs each number of the paper is a mean of."""
+_ERROR = "mean absolute error"
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ def make_tables(study: Study, test: Test = "t", *, correct: bool = False) -> lis
 def make_prior_tables(study: Study) -> list[Table]:
     """Return a table of estimated class priors, in per cent, for every estimator: rows are classes, columns data sets.
 
+    Where the true priors are known, they stand beside the estimated ones, with the mean absolute error below.
+
     Examples
     --------
     >>> from scarce.bench.record import TrialRecord
@@ -119,34 +123,68 @@ def make_prior_tables(study: Study) -> list[Table]:
     >>> cell.summary.mean, cell.paper.mean
     (10.0, 10.4)
     """
-    places: dict[tuple[str, str], dict[str, list[Slot]]] = {}
+    models: dict[tuple[str, str, str], set[str]] = {}
     for slot in study.planned:
-        places.setdefault((slot.label, slot.setting), {}).setdefault(slot.data, []).append(slot)
-    published = paper_priors()
+        models.setdefault((slot.label, slot.setting, slot.data), set()).add(slot.model)
+    # Data sets with different models share a table, but not the models of one data set.
+    split = {(label, setting) for (label, setting, _), names in models.items() if len(names) > 1}
+    places: dict[tuple[str, ...], dict[str, list[Slot]]] = {}
+    for slot in study.planned:
+        place: tuple[str, ...] = slot.label, slot.setting
+        place += (slot.model,) if place in split else ()
+        places.setdefault(place, {}).setdefault(slot.data, []).append(slot)
     tables = []
-    for (label, setting), place in places.items():
-        cells = {}
-        for data, slots in place.items():
-            found = {slot.seed: study.done[slot].priors["values"] for slot in slots if slot in study.done}
-            mean, std = published.get(data, ((), ())) if study.planned[slots[0]] else ((), ())
-            for index in range(max(map(len, found.values()), default=0)):
-                paper = (
-                    PaperCell(100 * float(mean[index]), 100 * float(std[index]), False)
-                    if index < len(mean)
-                    else None
-                )
-                values = {seed: priors[index] for seed, priors in found.items()}
-                cells[str(index), data] = _cell(study, slots, values, paper)
+    for place, columns in places.items():
+        cells: dict[tuple[str, str], Cell] = {}
+        for data, slots in columns.items():
+            cells |= _prior_cells(study, data, slots)
         if cells:
-            tables.append(Table(f"{label}, {setting}", "class", *_axes(cells), cells, label, setting))
+            rows, names = _axes(cells)
+            rows = tuple(sorted(rows, key=lambda row: row == _ERROR))  # below the classes of all data sets
+            title = ", ".join(place)
+            tables.append(Table(title, "class", rows, names, cells, title, slots[0].model))
     return tables
+
+
+def _prior_cells(study: Study, data: str, slots: Sequence[Slot]) -> dict[tuple[str, str], Cell]:
+    """Return the cells of a data set: its estimated priors, the true ones, and the mean absolute error."""
+    records = {slot.seed: study.done[slot].priors for slot in slots if slot in study.done}
+    found = {seed: priors["values"] for seed, priors in records.items()}
+    true = {seed: priors["true"] for seed, priors in records.items() if priors.get("true")}
+    mean, std = paper_priors().get(data, ((), ())) if study.planned[slots[0]] else ((), ())
+    cells = {}
+    for index in range(max(map(len, found.values()), default=0)):
+        paper = (
+            PaperCell(100 * float(mean[index]), 100 * float(std[index]), False) if index < len(mean) else None
+        )
+        cells[str(index), data] = _cell(study, slots, _at(found, index), paper)
+        if true:
+            cells[str(index), f"{data}, true"] = Cell(_per_cent(_at(true, index)))
+    if true:
+        errors = {seed: _mean_absolute(found[seed], values) for seed, values in true.items()}
+        cells[_ERROR, data] = Cell(_per_cent(errors))
+    return cells
+
+
+def _at(priors: Mapping[int, Sequence[float | None]], index: int) -> dict[int, float | None]:
+    return {seed: values[index] for seed, values in priors.items() if index < len(values)}
+
+
+def _mean_absolute(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """Return the mean absolute difference, if there is any: JSON holds null where a number was not finite."""
+    known = [abs(a - b) for a, b in zip(first, second, strict=False) if a is not None and b is not None]
+    return fmean(known) if known else None
+
+
+def _per_cent(shares: Mapping[int, float | None]) -> dict[int, float]:
+    return {seed: 100 * share for seed, share in shares.items() if share is not None}
 
 
 def _cell(
     study: Study, slots: Sequence[Slot], found: Mapping[int, float | None], paper: PaperCell | None
 ) -> Cell:
     return Cell(
-        {seed: 100 * share for seed, share in found.items() if share is not None},
+        _per_cent(found),
         failed=tuple(slot.seed for slot in slots if slot in study.failed),
         missing=tuple(slot.seed for slot in slots if slot not in study.records),
         paper=paper,

@@ -4,6 +4,7 @@ import io
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -14,12 +15,15 @@ from scarce.bench.tables import Cell, Table
 __all__ = ["WIDTH", "report_text", "text_table"]
 
 WIDTH = 100
+_GAP = 2  # between columns
 
 
 def text_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, width: int = WIDTH
 ) -> str:
     """Return a table no wider than `width`; the first `words` columns are flush left, the others, numbers, flush right.
+
+    Lines are broken between words, and within one only where the longest words do not fit side by side.
 
     Examples
     --------
@@ -28,9 +32,11 @@ def text_table(
     scarce   91.27*
     ga        88.00
     """
-    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < words else "right", overflow="fold")
+    rows = list(rows)
+    table = RichTable(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
+    for place, (column, size) in enumerate(zip(columns, _widths([columns, *rows], width), strict=True)):
+        justify = "left" if place < words else "right"
+        table.add_column(column, justify=justify, overflow="fold", width=size)  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)
     # Names are printed as they are: rich would read [bold] and :cat: as commands.
@@ -40,6 +46,32 @@ def text_table(
     with console.capture() as capture:
         console.print(table)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return how wide columns are to be: as their texts are, and if that is too much, the widest become narrower.
+
+    None becomes narrower than its longest word, unless those together are too wide.
+    """
+    widths = [max(_longest(text.split("\n")) for text in column) for column in zip(*rows, strict=True)]
+    least = _least_widths(rows)
+    room = width - _GAP * (len(widths) - 1)
+    if sum(least) > room:
+        least = [1] * len(widths)
+    while sum(widths) > max(room, sum(least)):
+        widest = max(
+            (place for place in range(len(widths)) if widths[place] > least[place]), key=widths.__getitem__
+        )
+        widths[widest] -= 1
+    return widths
+
+
+def _least_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(_longest(text.split()) for text in column) for column in zip(*rows, strict=True)]
+
+
+def _longest(parts: Iterable[str]) -> int:
+    return max(map(cell_len, parts), default=0)
 
 
 def report_text(report: Report, width: int = WIDTH) -> str:
@@ -72,8 +104,8 @@ def _parts(table: Table, width: int) -> list[str]:
     sizes = {}
     for column in table.columns:
         texts = [column, *(cells.get((row, column), "") for row in table.rows)]
-        sizes[column] = 2 + max(len(line) for text in texts for line in text.split("\n"))
-    left = width - max(map(len, (table.corner, *table.rows)))
+        sizes[column] = _GAP + _longest(line for text in texts for line in text.split("\n"))
+    left = width - _longest((table.corner, *table.rows))
     groups: list[list[str]] = [[]]
     room = left
     for column in table.columns:
@@ -105,7 +137,19 @@ def _cell(cell: Cell) -> str:
 
 
 def _sheet(sheet: Sheet, width: int) -> str:
-    return text_table(sheet.columns, sheet.rows, sheet.words, width)
+    """Return a table, or, where even its longest words do not fit side by side, a paragraph for every row."""
+    sizes = _least_widths([sheet.columns, *sheet.rows])
+    if sum(sizes) + _GAP * (len(sizes) - 1) <= width:
+        return text_table(sheet.columns, sheet.rows, sheet.words, width)
+    return "\n".join(
+        textwrap.fill(
+            "; ".join(f"{name}: {text}" for name, text in zip(sheet.columns, row, strict=True)),
+            width,
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+        for row in sheet.rows
+    )
 
 
 def _folded(text: str, width: int) -> str:

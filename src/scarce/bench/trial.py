@@ -21,7 +21,7 @@ from scarce.bench.grid import OWN_LABELS
 from scarce.bench.judge import CRITERIA, Judge
 from scarce.bench.network import network_for
 from scarce.bench.plan import Trial
-from scarce.bench.record import LAST_EPOCHS, TrialRecord
+from scarce.bench.record import LAST_EPOCHS, TrialRecord, now
 from scarce.datasets import ImageData, load_dataset
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
@@ -88,6 +88,7 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
         peak_memory_mb=_peak_memory_mb(),
         versions={name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         machine={"cpus": os.cpu_count(), "threads": torch.get_num_threads(), "platform": platform.platform()},
+        finished=now(),
         **result,
     )
 
@@ -107,6 +108,7 @@ def _result(
     X, y = data.X_train[rows], data.y_train[rows]
     labels = _labels(identity, data, rows)
     recipe = Recipe(**identity["recipe"], seed=seed)
+    true = np.bincount(y, minlength=q) / len(y)
 
     def make(number: int) -> nn.Module:
         return network_for(identity["model"], X, q, number)
@@ -116,9 +118,12 @@ def _result(
         if isinstance(estimator, ScoredEstimator):
             estimator = replace(estimator, recipe=recipe)
         estimate = estimator.estimate(X, labels, make_model=make)
-        return {"priors": estimate.as_dict(), "seconds": time.perf_counter() - started}
+        return {
+            "priors": estimate.as_dict() | {"true": true.tolist()},
+            "seconds": time.perf_counter() - started,
+            "n_examples": len(y),
+        }
 
-    true = np.bincount(y, minlength=q) / len(y)
     priors = _priors(identity["priors"], X, true, labels, make, seed)
     method = make_method(identity["method"], **identity["method_params"])
     X_test, y_test = data.X_test[shown], data.y_test[shown]
@@ -142,6 +147,7 @@ def _result(
         "selection": {name: history[name] for name in CRITERIA},
         "priors": used.as_dict() | {"true": true.tolist()},
         "seconds": sum(history["session_seconds"]),
+        "n_examples": len(y),
     }
 
 

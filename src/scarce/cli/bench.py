@@ -1,6 +1,7 @@
 """``scarce bench``: experiments, from a plan to a report."""
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sized
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scarce.errors import FileError, MethodError, ScarceError
+from scarce.errors import MethodError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.bench.experiment import Experiment
@@ -38,7 +39,8 @@ _Only = Annotated[
     list[str] | None,
     typer.Option(
         metavar="AXIS=NAME,...",
-        help="Only these: data, setting, method, model or seed, as in method=scarce,ga; may be repeated.",
+        help="Only these: data, setting, method, model or seed, as in method=scarce,ga; may be repeated, as it must be "
+        "for a further name with a comma in it.",
         show_default=False,
     ),
 ]
@@ -141,7 +143,7 @@ def run(
     """
     chosen = _chosen(experiment, epochs, seeds, recipe)
     folder = None if data_dir is None else str(data_dir.resolve())
-    from scarce.bench.cluster import run_on_cluster
+    from scarce.bench.cluster import n_workers, run_on_cluster
     from scarce.bench.run import run_local
     from scarce.bench.status import look
     from scarce.bench.trial import load_data
@@ -156,7 +158,7 @@ def run(
         f"{chosen.name} ({chosen.protocol}): {_count(len(trials))}, {len(left)} to run; store {place.path}",
         flush=True,
     )
-    at_once = jobs or os.cpu_count() or 1
+    at_once = n_workers(cluster) if cluster is not None else jobs or os.cpu_count() or 1
     outcomes = (
         run_local(left, place, folder, jobs=at_once, retry_failed=retry_failed)
         if cluster is None
@@ -207,7 +209,10 @@ def report(
 
     place = _store(store, chosen).require()
     target = out or (None if terminal else place.path / "report")
-    write(chosen, place.of(chosen), target, test=test, holm=holm, terminal=terminal)
+    given = {"--recipe": recipe, "--epochs": epochs, "--seeds": seeds, "--store": store}
+    options = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
+    command = shlex.join(["scarce", "bench", "run", experiment, *options])
+    write(chosen, place.of(chosen), target, command=command, test=test, holm=holm, terminal=terminal)
 
 
 def compare(
@@ -256,17 +261,28 @@ def _trials(
     """Return the selected trials; only of data that these need is the checksum asked for."""
     from scarce.bench.plan import plan, select
 
+    trials = plan(experiment, lambda name: None)
     wanted: dict[str, list[str]] = {}
     for text in only or ():
-        for part in text.split():
-            axis, mark, names = part.partition("=")
-            if not (mark and names.strip(",")):
-                raise MethodError(
-                    f"--only {text!r} is not understood; expected axis=name,..., such as method=scarce,ga."
-                )
-            wanted.setdefault(axis, []).extend(name for name in names.split(",") if name)
-    used = {trial.identity["data"] for trial in select(plan(experiment, lambda name: None), wanted)}
+        axis, mark, names = (part.strip() for part in text.partition("="))
+        if not (mark and names.strip(", ")):
+            raise MethodError(
+                f"--only {text!r} is not understood; expected axis=name,..., such as method=scarce,ga."
+            )
+        wanted.setdefault(axis, []).extend(_split(trials, axis, names))
+    used = {trial.identity["data"] for trial in select(trials, wanted)}
     return select(plan(experiment, lambda name: checksum(name) if name in used else None), wanted)
+
+
+def _split(trials: "list[Trial]", axis: str, text: str) -> list[str]:
+    """Return the names of a list; one that is the name of trials as it stands may hold commas."""
+    from scarce.bench.plan import select
+
+    try:
+        select(trials, {axis: [text]})
+    except MethodError:
+        return [name.strip() for name in text.split(",") if name.strip()]
+    return [text]
 
 
 def _trials_at_hand(
@@ -274,15 +290,15 @@ def _trials_at_hand(
 ) -> "tuple[list[Trial], list[str]]":
     """Return the selected trials without fetching any data, and the names of data that are not here."""
     from scarce.bench.trial import load_data
+    from scarce.datasets import find_dataset
 
     missing: list[str] = []
 
     def checksum(name: str) -> str | None:
-        try:
-            return load_data(name, None if data_dir is None else str(data_dir.resolve()), False).checksum
-        except FileError:
+        if any(files.missing for files in find_dataset(name, data_dir)):
             missing.append(name)
             return None
+        return load_data(name, None if data_dir is None else str(data_dir.resolve()), False).checksum
 
     return _trials(experiment, only, checksum), list(dict.fromkeys(missing))
 

@@ -18,7 +18,7 @@ from scarce.cli.methods import methods
 from scarce.cli.predict import predict
 from scarce.cli.priors import priors
 from scarce.cli.train import train
-from scarce.errors import DivergedError, ScarceError
+from scarce.errors import DivergedError, FetchError, ScarceError
 
 __all__ = ["app", "main"]
 
@@ -106,8 +106,8 @@ def _bench(context: typer.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 all went well; 1 it could not be done, though the command was right: training diverged, the disk is full,
-    memory is short; 2 a mistake in the command or in what it was given; 130 interrupted. An error is one line on
+    0 all went well; 1 it could not be done, though the command was right: training diverged, there is no network,
+    the disk is full, memory is short; 2 a mistake in the command or in what it was given; 130 interrupted. An error is one line on
     the standard error stream.
 
     Examples
@@ -136,7 +136,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except MemoryError:
         return _fail("the memory of this machine does not suffice; use fewer examples or a smaller model", 1)
     except ScarceError as error:
-        failed = isinstance(error, DivergedError) or _is_machine_failure(error.__cause__)
+        failed = isinstance(error, DivergedError | FetchError) or _is_machine_failure(error.__cause__)
         return _fail(str(error), 1 if failed else 2)
     except OSError as error:
         return _fail(str(error), 1 if _is_machine_failure(error) else 2)

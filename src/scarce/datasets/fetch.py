@@ -13,8 +13,9 @@ import pooch
 
 from scarce.datasets.download import resuming
 from scarce.datasets.filesets import Download, FileSet, Found
+from scarce.datasets.folders import alone_in
 from scarce.datasets.locate import files_in, find, target_folder
-from scarce.errors import FileError
+from scarce.errors import FetchError, FileError
 from scarce.files import written_aside
 
 __all__ = ["fetch", "require"]
@@ -40,14 +41,16 @@ def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -
         raise FileError(f"{_lack(found)}: there is no home to fetch them from.")
     folder = target_folder(data_dir) / files.folders[0]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for download in files.downloads:
-            if not _is_there(download, files_in(folder, files)):
-                _retrieve(download, folder)
-                if download.name.endswith(".tar.gz"):
-                    _unpack(folder / download.name, files, folder)
+        with alone_in(folder):
+            for download in files.downloads:
+                if not _is_there(download, files_in(folder, files)):
+                    _retrieve(download, folder)
+                    if download.name.endswith(".tar.gz"):
+                        _unpack(folder / download.name, files, folder)
     except OSError as error:
-        raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
+        raise FileError(
+            f"{error.filename or folder} cannot be written: {error.strerror or error}."
+        ) from error
     fetched = files_in(folder, files)
     for name in fetched.wrong:
         raise FileError(f"{fetched.paths[name]} is damaged, and in the way of the right one; remove it.")
@@ -69,6 +72,8 @@ def _is_there(download: Download, found: Found) -> bool:
 
 def _retrieve(download: Download, folder: Path) -> None:
     pooch.get_logger().setLevel(logging.WARNING)  # the bar tells what happens
+    if (folder / download.name).is_dir():
+        raise FileError(f"{folder / download.name} is a folder in the place of the file; remove it.")
     failures = []
     for url in download.urls:
         try:
@@ -84,7 +89,7 @@ def _retrieve(download: Download, folder: Path) -> None:
             failures.append(f"{urlsplit(url).netloc}: {error}")
         except ValueError:  # how pooch refuses a wrong checksum
             failures.append(f"{urlsplit(url).netloc}: what it sent has the wrong checksum")
-    raise FileError(
+    raise FetchError(
         f"{download.name} could not be fetched ({'; '.join(failures)}); try again later, put the file into {folder} "
         "yourself, or name a folder that has it with data_dir= (--data-dir)."
     )
@@ -103,8 +108,8 @@ def _unpack(archive: Path, files: FileSet, folder: Path) -> None:
                         shutil.copyfileobj(content, file)
                     wanted.discard(name)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"{archive.name} came damaged or cut short; fetch it again.") from error
+        raise FetchError(f"{archive.name} came damaged or cut short; fetch it again.") from error
     finally:
         archive.unlink()
     if wanted:
-        raise FileError(f"{archive.name} lacks {', '.join(sorted(wanted))}; its home serves another file.")
+        raise FetchError(f"{archive.name} lacks {', '.join(sorted(wanted))}; its home serves another file.")

@@ -1,9 +1,11 @@
 """Loading a data set by its name."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from scarce.datasets.fetch import fetch, require
 from scarce.datasets.filesets import Found
+from scarce.datasets.folders import made
 from scarce.datasets.image_data import Annotation, ImageData, Parts, labels_of_annotations
 from scarce.datasets.locate import find
 from scarce.datasets.registry import DatasetFacts, facts_of
@@ -80,12 +82,13 @@ def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Found,
     ()
     """
     facts = facts_of(name)
-    if data_dir is not None and facts.needs:
-        try:
-            Path(data_dir).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"{data_dir} cannot be made a folder: {error.strerror or error}.") from error
-    return tuple(fetch(alternatives, data_dir) for alternatives in facts.needs)
+    with ExitStack() as stack:
+        if data_dir is not None and facts.needs:
+            try:
+                stack.enter_context(made(Path(data_dir)))
+            except OSError as error:
+                raise FileError(f"{data_dir} cannot be made a folder: {error.strerror or error}.") from error
+        return tuple(fetch(alternatives, data_dir) for alternatives in facts.needs)
 
 
 def _refuse_another(name: str, facts: DatasetFacts, parts: Parts) -> None:

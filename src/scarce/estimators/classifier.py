@@ -191,6 +191,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         refuse_other_length(X, labels)
+        self.__dict__.pop("method_choice_", None)  # of an earlier fit
         recipe, method = self._recipe(labels.n_examples), self._method(labels)
         method.refuse_unfit(labels)  # before time is spent on priors
 
@@ -289,7 +290,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
 
-        if method.facts.learns_priors and by_default and is_estimated(self.priors, labels):
+        if method.can_learn_priors() and by_default and is_estimated(self.priors, labels):
             return None
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:

@@ -145,6 +145,10 @@ class Method(nn.Module, ABC):
         super().__init__()
         self.params = params
 
+    def can_learn_priors(self) -> bool:
+        """Return whether priors that are not given come out of the training, as the method was made."""
+        return self.facts.learns_priors
+
     def accepts(self) -> tuple[Accepts, ...]:
         """Return what kinds of rows the method takes, as it was made."""
         return self.facts.accepts

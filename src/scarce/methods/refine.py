@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from scarce.errors import MethodError
+from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
@@ -38,7 +39,7 @@ def most_confident(names: Tensor, margins: Tensor, share: float) -> Tensor:
     starts = sizes.cumsum(dim=0) - sizes
     place = torch.empty_like(order)
     place[order] = torch.arange(len(order), device=order.device) - starts[names[order]]
-    return place < (share * sizes).ceil()[names]
+    return place < (share * sizes.double()).ceil().clamp(min=1)[names]
 
 
 @register
@@ -125,6 +126,18 @@ class Refine(Method):
         self.register_buffer("is_last", torch.tensor(False))
         self.register_buffer("moved", torch.tensor(1.0))
 
+    def can_learn_priors(self) -> bool:
+        """Unless the first method needs them."""
+        return not self.first.facts.needs_priors
+
+    def refuse_no_matrix(self, transition: object) -> None:
+        """Say so if the first method needs a matrix and there is none."""
+        self.first.refuse_no_matrix(transition)
+
+    def refuse_unfit(self, labels: ComplementaryLabels) -> None:
+        """Say so if the first method cannot learn from labels of this kind."""
+        self.first.refuse_unfit(labels)
+
     def accepts(self) -> tuple[Accepts, ...]:
         """What the first method takes."""
         return self.first.accepts()
@@ -140,6 +153,7 @@ class Refine(Method):
         self.priors = torch.full((q,), 1 / q, dtype=torch.float64)
         self.stage.zero_()
         self.is_last.fill_(False)
+        self.moved = torch.tensor(1.0)
 
     def shown(self, batch: Batch) -> Tensor:
         """What the first method shows, at first."""

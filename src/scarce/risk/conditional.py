@@ -69,11 +69,15 @@ def implied_chances(
     """
     own = counts.diagonal()
     elsewhere = (counts.sum(dim=0) - own) / (named.sum() - named).clamp(min=1)
-    added = elsewhere.expand_as(counts).diagonal_scatter((own.sum() / named.sum()).expand_as(own))
-    total = (named + strength)[:, None].clamp(min=1)
-    rates, mixture = (counts + strength * added) / total, beliefs / total
-    left = 1 - mixture.sum(dim=1)  # of the added rows, and all of a name that nothing has
-    chances: Tensor = torch.linalg.solve(mixture + left.diag(), rates).clamp(0, 1)
+    mistakes = own.sum() / named.sum().clamp(min=1)
+    added = elsewhere.expand_as(counts).diagonal_scatter(mistakes.expand_as(own))
+    weight = (named + strength)[:, None]
+    rates = torch.where(weight > 0, (counts + strength * added) / weight.clamp(min=LEAST), added)
+    mixture = beliefs / weight.clamp(min=LEAST)
+    left = 1 - mixture.sum(dim=1)  # of the added rows, or all of a name that nothing has
+    solved: Tensor = torch.linalg.solve_ex(mixture + left.diag(), rates).result
+    # Names that nobody can tell apart cannot be told apart here either.
+    chances = torch.where(solved.isfinite(), solved, rates).clamp(0, 1)
     return chances if errors is None else chances.diagonal_scatter(torch.full_like(own, errors))
 
 

@@ -1,0 +1,95 @@
+"""By what code a trial is run: a hash of the source that its numbers come from."""
+
+import ast
+import hashlib
+import inspect
+import sys
+from functools import cache
+from importlib.util import resolve_name
+from types import ModuleType
+
+from scarce.methods import make_method
+from scarce.priors import PRIOR_ESTIMATORS
+
+__all__ = ["method_version"]
+
+_OURS = "scarce"
+# Where mathematics stands that a method takes its numbers from.
+_ROOMS = ("scarce.methods.", "scarce.priors.", "scarce.pu.", "scarce.risk.")
+_NO_MATHEMATICS = ("scarce.methods.base", "scarce.methods.registry", "scarce.priors.registry")
+
+
+@cache
+def method_version(name: str) -> str:
+    """Return a hash of the source of a method (or an estimator of priors), its bases, and the mathematics it uses.
+
+    What only explains (docstrings, comments) does not count, nor does the interface that all methods share. Of a method of
+    another package, all modules of that package count that its own imports, directly or not.
+
+    Examples
+    --------
+    >>> method_version("scarce") == method_version("ga")
+    False
+    """
+    of_priors = PRIOR_ESTIMATORS.get(name)
+    # A method may have another as a part of it.
+    parts = [of_priors] if of_priors else [type(part) for part in make_method(name).modules()]
+    package = parts[0].__module__.partition(".")[0]
+    found: dict[str, ModuleType] = {}
+    bases = {base.__module__ for part in parts for base in part.__mro__}
+    waiting = [parts[0].__module__, *(base for base in bases if _counts(base, package))]
+    while waiting:
+        module = sys.modules[waiting.pop()]
+        if module.__name__ not in found:
+            found[module.__name__] = module
+            others = _used(module) if package == _OURS else _used(module) | _imported(module)
+            waiting += [other for other in others if _counts(other, package)]
+    sources = (_statements(_source(module)) for _, module in sorted(found.items()))
+    return hashlib.sha256("\n".join(sources).encode()).hexdigest()[:16]
+
+
+def _used(module: ModuleType) -> set[str]:
+    """Return the modules whose functions and classes a module uses."""
+    return {str(getattr(value, "__module__", "")) for value in vars(module).values()}
+
+
+def _imported(module: ModuleType) -> set[str]:
+    """Return the modules that the statements of a module import: it may use no function of them but a number."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(_source(module))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), module.__package__)
+            found |= {origin, *(f"{origin}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def _counts(module: str, package: str) -> bool:
+    """Tell whether a method of a package takes numbers from a module; ours stand in a few rooms, those of others anywhere."""
+    if module.startswith(_ROOMS):
+        return module in sys.modules and module not in _NO_MATHEMATICS
+    return package != _OURS and module.partition(".")[0] == package and module in sys.modules
+
+
+def _source(module: ModuleType) -> str:
+    """Return the source of a module; nothing of one that is empty or compiled."""
+    try:
+        return inspect.getsource(module)
+    except (OSError, TypeError):
+        return ""
+
+
+def _statements(source: str) -> str:
+    """Return the lines of a module without those of docstrings and comments, and without blank ones."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            start, end = node.lineno - 1, node.end_lineno or node.lineno
+            if not lines[start][: node.col_offset].strip():
+                lines[start:end] = [""] * (end - start)
+    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))

@@ -1,0 +1,70 @@
+"""`scarce train --method auto`: one line says which method was chosen and why, and the model can be loaded."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_files import write_csv
+
+import scarce
+from scarce.estimators.auto import choose_method
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def answers(world: Path, tmp_path: Path) -> Path:
+    """One question about every digit, answered truly."""
+    truth = [line.split(",") for line in (world / "truth.csv").read_text().split()[1:]]
+    asked = np.random.default_rng(0).integers(0, 3, len(truth)).astype(str)
+    rows = ([name, k, "yes" if label == k else "no"] for (name, label), k in zip(truth, asked, strict=True))
+    return write_csv(tmp_path / "answers.csv", ["example_id", "class_name", "answer"], rows)
+
+
+@pytest.mark.parametrize("kind", ["answers", "refine"])
+def test_auto_tells_its_choice_and_saves_a_model(
+    world: Path, answers: Path, tmp_path: Path, run: Run, kind: str
+) -> None:
+    labels = answers if kind == "answers" else world / "labels.csv"
+    command = ["train", world / "features.csv", "--labels", labels, "--out", tmp_path / "model"]
+    told = run(*command, "--method", "auto", "--module", "linear", "--epochs", 20, "--learning-rate", 0.05)
+    assert (told.code, told.err) == (0, "")
+    chosen = [line for line in told.out.splitlines() if line.startswith("method: ")]
+    assert chosen == [choose_method(scarce.read_labels(labels))[1]]
+    assert chosen[0].startswith(f"method: {kind}, because ")
+    model = scarce.load(tmp_path / "model")
+    assert model.method_.facts.name == kind
+    features = pd.read_csv(world / "features.csv", index_col="id")
+    truth = pd.read_csv(world / "truth.csv", index_col="id")["label"].astype(str)
+    assert (model.predict(features).astype(str) == truth[features.index]).mean() > 0.9
+    if kind == "refine":
+        assert model.prior_estimate_.source == "learned by refine"
+        assert model.C_.shape == (3, 3)
+
+
+def test_the_method_is_told_only_where_it_was_chosen(world: Path, tmp_path: Path, run: Run) -> None:
+    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
+    assert "method: " not in run(*command, "--method", "refine", "--epochs", 1).out
+
+
+def test_auto_is_refused_for_true_classes_and_early_stopping(
+    world: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    command = [
+        "train",
+        world / "features.csv",
+        "--method",
+        "auto",
+        "--epochs",
+        1,
+        "--out",
+        tmp_path / "model",
+    ]
+    line = refused(*command, "--labels", world / "truth.csv", "--ordinary")
+    assert line.startswith("error: method='auto' is for complementary labels")
+    line = refused(*command, "--labels", world / "labels.csv", "--early-stopping")
+    assert line.startswith("error: refine trains in stages and decides itself when to stop")
+    assert not (tmp_path / "model").exists()

@@ -1,0 +1,119 @@
+"""``scarce bench``: choosing trials by their labels, data that is missing or damaged, and the command of a report."""
+
+import gzip
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pooch
+import pytest
+
+from scarce.bench.plan import Trial
+from scarce.bench.run import Outcome
+from scarce.datasets import locate
+from scarce.datasets.sources import MNIST
+
+Run = Callable[..., Any]
+LABELS = """
+name = "labels"
+title = "Labels"
+protocol = "shortened"
+data = "digits"
+settings = ["uniform", { name = "few, and rare", process = "scar", params = { rates = 0.2 } }]
+methods = ["scarce", "nn", { label = "no correction", method = "scarce-ure" }]
+models = "linear"
+seeds = 2
+recipe = "annealed"
+epochs = 1
+priors = [{ corrupt = 0.0 }, { corrupt = 0.2 }]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with an experiment, from which no data of the user or the system is seen."""
+    monkeypatch.delenv("SCARCE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.toml").write_text(LABELS, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("only", "count", "names"),
+    [
+        (["method=scarce, σ = 0.2"], 4, "scarce, σ = 0.2"),
+        ([" method = no correction, σ = 0 "], 4, "no correction, σ = 0"),
+        (["method=scarce, σ = 0.2", "method=nn, σ = 0"], 8, "scarce, σ = 0.2, nn, σ = 0"),
+        (["method=scarce-ure , nn", "setting=uniform"], 8, "nn, σ = 0, nn, σ = 0.2, no correction, σ = 0"),
+        (["setting=few, and rare", "seed=1"], 6, "few, and rare"),
+        (["setting=uniform,few, and rare"], None, "no trial has the setting 'few'"),
+        (["method=no"], None, "no trial has the method 'no'"),
+        (["method= , "], None, "--only 'method= , ' is not understood; expected axis=name,..."),
+    ],
+)
+def test_trials_are_chosen_by_any_label(only: list[str], count: int | None, names: str, run: Run) -> None:
+    told = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
+    if count is None:
+        assert (told.code, names in told.err) == (2, True)
+    else:
+        assert told.code == 0
+        assert names in " ".join(told.out.split())
+        assert f"{count} trials: 0 done" in told.out
+
+
+def test_only_data_that_is_missing_is_called_so(place: Path, run: Run, refused: Callable[..., str]) -> None:
+    (place / "data" / "mnist").mkdir(parents=True)
+    told = run("bench", "plan", "quick-mnist", "--data-dir", "data")
+    assert told.code == 0
+    assert (
+        "mnist is not here, so that what is done of it is unknown; get it with: scarce data fetch mnist"
+        in told.out
+    )
+    for command in ("plan", "status"):
+        text = refused("bench", command, "quick-mnist", "--data-dir", "nowhere")
+        assert "nowhere does not exist" in text
+    for file in MNIST.files:
+        (place / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
+    text = refused("bench", "plan", "quick-mnist", "--data-dir", "data")
+    assert "is a damaged or cut short gzip file; fetch it again" in text
+
+
+def command_of(run: Run, *arguments: object) -> list[str]:
+    told = run("bench", "report", *arguments, "--terminal")
+    assert told.code == 0, told.err
+    return shlex.split(told.out.splitlines()[-1])
+
+
+def test_a_report_names_what_was_typed(place: Path, run: Run) -> None:
+    folder = place / "my files"
+    folder.mkdir()
+    # Called as one that comes with the library, though it is another.
+    (folder / "own.toml").write_text(LABELS.replace('"labels"', '"quick-digits"'), "utf-8")
+    (place / "bench" / "quick-digits" / "records").mkdir(parents=True)
+    (place / "elsewhere" / "records").mkdir(parents=True)
+    own = "my files/own.toml"
+    assert command_of(run, own) == ["scarce", "bench", "run", own]
+    options = ["--recipe", "paper", "--epochs", "3", "--seeds", "1", "--store", "elsewhere"]
+    assert command_of(run, own, *options) == ["scarce", "bench", "run", own, *options]
+    assert command_of(run, "quick-digits", "--seeds", 1)[3:] == ["quick-digits", "--seeds", "1"]
+
+
+@pytest.mark.usefixtures("place")
+def test_on_a_cluster_as_many_run_as_it_has_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_ends(trials: list[Trial], *_: object, **__: object) -> Iterator[Outcome]:
+        yield Outcome(trials[0], "done", accuracy=0.5, seconds=1.0)
+
+    monkeypatch.setattr("scarce.bench.cluster.n_workers", lambda url: {"tcp://host:8786": 5}[url])
+    monkeypatch.setattr("scarce.bench.cluster.run_on_cluster", one_ends)
+    told = run("bench", "run", "labels.toml", "--cluster", "tcp://host:8786")
+    assert "(1 done, 5 running, 18 left, 0 failed" in told.out
+
+
+@pytest.mark.usefixtures("place")
+def test_as_many_seeds_as_anybody_wants_are_too_many(refused: Callable[..., str]) -> None:
+    text = refused("bench", "plan", "labels.toml", "--seeds", "1000000000000")
+    assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text

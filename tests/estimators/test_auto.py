@@ -1,0 +1,189 @@
+"""`method="auto"`, priors that come out of the training, and what refine has counted."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import scarce
+from scarce import ComplementaryLabels, ScarceClassifier
+from scarce.errors import MethodError
+from scarce.estimators.auto import choose_method
+from scarce.methods import make_method
+from scarce.priors import BestBin
+from scarce.simulate import ask, from_transition, scar, uniform
+from scarce.testing import three_blobs
+
+QUICK = {"module": "linear", "epochs": 20, "batch_size": 50, "learning_rate": 0.05}
+ALWAYS_THE_NEXT = np.array([[0.0, 0.8, 0.2], [0.2, 0.0, 0.8], [0.8, 0.2, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return three_blobs(600)
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    """60, 30 and 10 % of three classes that a line tells apart."""
+    X, y, _ = three_blobs(1800)
+    rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
+    rows = np.concatenate(rows)
+    return X[rows], y[rows]
+
+
+class Never(BestBin):
+    """An estimator that must not be called."""
+
+    def estimate(self, *_, **__):
+        raise AssertionError("priors were estimated")
+
+
+# Which method --------------------------------------------------------------------------------------------------
+
+
+def test_answers_are_taken_as_answers_and_exclusions_are_counted():
+    answers = ComplementaryLabels.from_answer_matrix([["no", ""], ["skip", "yes"]])
+    exclusions = ComplementaryLabels.from_lists([[0], [], [1]], classes=2)
+    for labels, name in ((answers, "answers"), (answers[:1], "answers"), (exclusions, "refine")):
+        chosen, why = choose_method(labels)
+        assert chosen == name
+        assert why.startswith(f"method: {name}, because ")
+        assert "\n" not in why
+
+
+@pytest.mark.parametrize("kind", ["answers", "refine"])
+def test_auto_is_the_method_of_its_choice(blobs, kind):
+    X, y, _ = blobs
+    labels = ask(y, questions=1, seed=0) if kind == "answers" else uniform(y, seed=0)
+    chosen, named = (ScarceClassifier(method, **QUICK).fit(X, labels) for method in ("auto", kind))
+    assert chosen.method_.facts.name == kind
+    assert chosen.method_choice_ == choose_method(labels)[1]
+    assert not hasattr(named, "method_choice_")
+    np.testing.assert_array_equal(chosen.predict_proba(X), named.predict_proba(X))
+    assert chosen.score(X, y) > 0.95
+    assert chosen.get_params()["method"] == "auto"
+
+
+def test_parameters_go_to_the_chosen_method(blobs):
+    X, y, _ = blobs
+    classifier = ScarceClassifier("auto", method_params={"rounds": 1}, **QUICK).fit(X, uniform(y, seed=0))
+    assert set(classifier.history_["stage"]) == {0, 1}
+    with pytest.raises(MethodError, match="answers has no parameter 'rounds'"):
+        classifier.fit(X, ask(y, questions=1, seed=0))
+
+
+def test_the_choice_is_told_of_the_last_fit_alone(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier("auto", **{**QUICK, "epochs": 1}).fit(X, labels)
+    classifier.set_params(method="scarce", priors="uniform").fit(X, labels)
+    assert not hasattr(classifier, "method_choice_")
+
+
+def test_auto_is_not_for_ordinary_labels(blobs):
+    X, y, _ = blobs
+    with pytest.raises(MethodError) as error:
+        ScarceClassifier("auto", labels="ordinary", **QUICK).fit(X, y)
+    assert str(error.value) == (
+        "method='auto' is for complementary labels; with labels='ordinary' leave method out."
+    )
+
+
+# What refine has counted ---------------------------------------------------------------------------------------
+
+
+def test_what_was_counted_is_told_and_kept(blobs, tmp_path):
+    """A hundred rows of each class and the weight of 50 of SCAR: standard error below 0.04."""
+    X, y, _ = blobs
+    labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
+    classifier = ScarceClassifier("refine", **QUICK)
+    with pytest.raises(NotFittedError):
+        _ = classifier.C_
+    assert not hasattr(classifier, "C_counts_")
+    classifier.fit(X, labels)
+    scar_too = (100 * ALWAYS_THE_NEXT + 50 * (1 - np.eye(3)) / 2) / 150
+    np.testing.assert_allclose(classifier.C_, scar_too, atol=0.12)
+    assert classifier.C_counts_.shape == (3, 3)
+    assert classifier.C_counts_.sum() == pytest.approx(300, abs=3)  # half of the rows, one mark each
+    classifier.save(tmp_path / "model")
+    loaded = scarce.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.C_, classifier.C_)
+    np.testing.assert_array_equal(loaded.C_counts_, classifier.C_counts_)
+    np.testing.assert_array_equal(loaded.predict_proba(X), classifier.predict_proba(X))
+    assert loaded.prior_estimate_.source == "learned by refine"
+
+
+@pytest.mark.parametrize("name", ["C_", "C_counts_"])
+def test_other_methods_count_nothing(blobs, name):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
+    with pytest.raises(AttributeError) as error:
+        getattr(classifier, name)
+    assert str(error.value) == "scarce counts no exclusions; method='refine' does."
+
+
+# Priors --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["scar-likelihood", "refine"])
+def test_learned_priors_are_those_of_the_classifier(unequal, method):
+    X, y = unequal
+    classifier = ScarceClassifier(method, **QUICK).fit(X, scar(y, c=[0.3, 0.5, 0.4], seed=0))
+    assert classifier.prior_estimate_.source == f"learned by {method}"
+    assert classifier.prior_estimate_.classes.tolist() == ["ant", "bee", "cat"]
+    assert classifier.priors_ == pytest.approx([0.6, 0.3, 0.1], abs=0.03)
+    assert classifier.priors_.sum() == pytest.approx(1)
+    assert classifier.priors_ == pytest.approx(classifier.method_.learned_priors().numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["scar-likelihood", "refine"])
+def test_priors_that_are_given_are_kept(unequal, method):
+    X, y = unequal
+    given = [0.5, 0.3, 0.2]
+    labels = scar(y, c=[0.3, 0.5, 0.4], seed=0)
+    classifier = ScarceClassifier(method, priors=given, **{**QUICK, "epochs": 4}).fit(X, labels)
+    assert classifier.prior_estimate_.source == "given"
+    assert classifier.priors_.tolist() == given
+
+
+def test_early_stopping_judges_by_the_priors_that_are_learned(unequal):
+    """The score of held-out labels depends on priors; it must be the one of the best epoch, weights and priors."""
+    X, y = unequal
+    X = X + np.random.default_rng(1).normal(0, 2, X.shape)  # not to be right about every row
+    labels = scar(y, c=[0.3, 0.5, 0.4], seed=0)
+    classifier = ScarceClassifier(
+        "scar-likelihood", early_stopping=True, validation_fraction=0.3, patience=3, **QUICK
+    ).fit(X, labels)
+    values = classifier.history_["validation_accuracy"]
+    best = values.index(max(values))
+    assert len(values) in (best + 4, QUICK["epochs"])
+    assert classifier.priors_.tolist() == pytest.approx(classifier.history_["priors"][best])
+    held_out = np.sort(np.random.default_rng(0).permutation(len(X))[:300])
+    assert classifier.score(X[held_out], labels[held_out]) == pytest.approx(max(values))
+    classifier.priors_ = np.full(3, 1 / 3)
+    assert classifier.score(X[held_out], labels[held_out]) != pytest.approx(max(values), abs=1e-3)
+
+
+def test_early_stopping_with_stages_is_refused(blobs):
+    X, _, labels = blobs
+    with pytest.raises(MethodError, match="refine trains in stages and decides itself when to stop"):
+        ScarceClassifier("auto", early_stopping=True, **QUICK).fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    ("method", "several", "message"),
+    [
+        ("answers", False, "answers needs the record of what was asked"),
+        ("nn", True, "nn takes one excluded class per example"),
+        (make_method("refine", first="nn"), True, "refine takes one excluded class per example"),
+    ],
+)
+def test_labels_that_a_method_cannot_use_are_refused_before_priors_are_estimated(
+    blobs, method, several, message
+):
+    X, y, labels = blobs
+    if several:
+        labels = scar(y, c=0.7, seed=0)
+    with pytest.raises(MethodError, match=message):
+        ScarceClassifier(method, priors=Never(), **QUICK).fit(X, labels)
+    with pytest.raises(AssertionError, match="priors were estimated"):
+        ScarceClassifier("scarce", priors=Never(), **QUICK).fit(X, labels)
