@@ -174,7 +174,7 @@ def test_early_stopping_with_stages_is_refused(blobs):
     [
         ("answers", False, "answers needs the record of what was asked"),
         ("nn", True, "nn takes one excluded class per example"),
-        (make_method("refine", first="nn"), True, "refine takes one excluded class per example"),
+        (make_method("refine", first="nn"), True, "nn takes one excluded class per example"),
     ],
 )
 def test_labels_that_a_method_cannot_use_are_refused_before_priors_are_estimated(

@@ -47,7 +47,7 @@ def run_on_cluster(
             for future in as_completed(futures):  # type: ignore[no-untyped-call]
                 yield _outcome_of(future, futures[future], store)
         finally:
-            client.cancel(list(futures))  # type: ignore[no-untyped-call]
+            client.cancel(list(futures))
 
 
 def n_workers(url: str) -> int:

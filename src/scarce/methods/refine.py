@@ -74,7 +74,7 @@ class Refine(Method):
     Attributes
     ----------
     chances, counts, named : tensors of shape (q, q), (q, q) and (q,)
-        C, how many rows named y exclude k, and how many were named y, of those that were counted.
+        C (with rows that sum to one where every example has one label), how many rows named y exclude k, and how many were named y, of those that were counted.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class Refine(Method):
 
     def _evidence(self, batch: Batch) -> Tensor:
         if self._one_mark:
-            evidence = one_mark_evidence(batch.excluded, one_mark_transition(self.chances))
+            evidence = one_mark_evidence(batch.excluded, self.chances)
         else:
             evidence = conditional_evidence(batch.excluded, self.chances)
         return confirm(evidence, batch.confirmed)
@@ -251,4 +251,5 @@ class Refine(Method):
             counts += members.T @ batch.excluded[chosen].to(counts)
             beliefs += members.T @ (belief.to(counts) if self.stage else members)
         self.counts, self.named = counts, names[counted].bincount(minlength=len(counts)).to(counts)
-        self.chances = implied_chances(counts, self.named, beliefs, self.strength, self.errors)
+        chances = implied_chances(counts, self.named, beliefs, self.strength, self.errors)
+        self.chances = one_mark_transition(chances) if self._one_mark else chances
