@@ -31,6 +31,7 @@ from scarce.priors.scored import ScoredEstimator
 from scarce.simulate import simulate
 from scarce.training import Recipe, train
 from scarce.training.checkpoint import load_state
+from scarce.training.identity import CHECKPOINT_FORMAT
 
 __all__ = ["load_data", "run_trial"]
 
@@ -127,7 +128,7 @@ def _result(
     priors = _priors(identity["priors"], X, true, labels, make, seed)
     method = make_method(identity["method"], **identity["method_params"])
     X_test, y_test = data.X_test[shown], data.y_test[shown]
-    _drop_damaged(checkpoint)
+    _drop_unusable(checkpoint)
     history = train(
         make(seed),
         method,
@@ -208,11 +209,15 @@ def _priors(
     )
 
 
-def _drop_damaged(checkpoint: Path) -> None:
+def _drop_unusable(checkpoint: Path) -> None:
+    """Remove a checkpoint that is damaged, or that another version wrote: the trial then begins anew."""
     if checkpoint.exists():
         try:
-            load_state(checkpoint)
+            state = load_state(checkpoint)
         except FileError:
+            checkpoint.unlink()
+            return
+        if state.get("identity", {}).get("checkpoint_format") != CHECKPOINT_FORMAT:
             checkpoint.unlink()
 
 

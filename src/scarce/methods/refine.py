@@ -74,7 +74,8 @@ class Refine(Method):
     Attributes
     ----------
     chances, counts, named : tensors of shape (q, q), (q, q) and (q,)
-        C (with rows that sum to one where every example has one label), how many rows named y exclude k, and how many were named y, of those that were counted.
+        C (its rows sum to one where every example has one label), how many rows named y exclude k, and how many were
+        named y, of those that were counted.
 
     Examples
     --------

@@ -15,13 +15,17 @@ from scarce.training.sources import Source
 if TYPE_CHECKING:
     from scarce.training.run import Run
 
-__all__ = ["identity_of", "refuse_other_run"]
+__all__ = ["CHECKPOINT_FORMAT", "identity_of", "refuse_other_run"]
+
+CHECKPOINT_FORMAT = 2
+"""Changes when a run needs more of a checkpoint than earlier versions wrote."""
 
 
 def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
     """Return the settings and the fingerprints of model and data, by name."""
     weights = [f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items()]
     return {
+        "checkpoint_format": CHECKPOINT_FORMAT,
         **asdict(run.recipe) | {"augmentation": list(run.recipe.augmentation)},
         "method": run.method.facts.name,
         "method_params": {name: str(value) for name, value in run.method.params.items()},
