@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from scarce.bench.panels import (
+from scarce.bench.panels import (, legend_name
     COLOURS,
     INK,
     Drawing,
@@ -89,7 +89,7 @@ def draw_sensitivity(study: Study) -> Drawing | None:
             sigmas = sorted(by_sigma)
             mean = np.array([np.mean(by_sigma[sigma]) for sigma in sigmas])
             std = np.array([_std(np.array(by_sigma[sigma])) for sigma in sigmas])
-            axes.plot(sigmas, mean, marker=_MARKS[place % len(_MARKS)], label=name, **look)
+            axes.plot(sigmas, mean, marker=_MARKS[place % len(_MARKS)], label=legend_name(name), **look)
             axes.fill_between(sigmas, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
         axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
         axes.yaxis.set_major_formatter("{x:.0%}")
