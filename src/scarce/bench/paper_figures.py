@@ -6,13 +6,14 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from scarce.bench.panels import (, legend_name
+from scarce.bench.panels import (
     COLOURS,
     INK,
     Drawing,
     draw_band,
     draw_points,
     legend_below,
+    legend_name,
     looks_of,
     new_panels,
     trial_curves,
