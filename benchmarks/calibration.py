@@ -20,7 +20,7 @@ from scarce.figures import figure_svg
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.metrics import Reliability, reliability
-from scarce.metrics.reliability_figure import reliability_figure
+from scarce.metrics.calibration_figure import reliability_figure
 from scarce.simulate import scar, uniform
 from scarce.training import ANNEALED, Recipe, predict_logits, train
 from scarce.training.network import build_network

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scarce.errors import LabelError, MethodError
 from scarce.figures import figure_svg
 from scarce.metrics import Reliability, expected_calibration_error, reliability
-from scarce.metrics.reliability_figure import reliability_figure
+from scarce.metrics.calibration_figure import reliability_figure
 
 SIX = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.0, 0.0, 1.0]]
 

@@ -2,6 +2,7 @@
 
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
 from scarce.metrics.calibration import Reliability, expected_calibration_error, reliability
+from scarce.metrics.calibration_figure import reliability_figure
 from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.scorer import make_complementary_scorer
@@ -17,6 +18,7 @@ __all__ = [
     "expected_calibration_error",
     "make_complementary_scorer",
     "reliability",
+    "reliability_figure",
     "scel",
     "transition_risk",
     "wilson_interval",
