@@ -9,11 +9,12 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "new_axes"]
+__all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "in_per_cent", "new_axes"]
 
 Numbers = Sequence[float] | NDArray[np.float64]
 
@@ -117,9 +118,14 @@ def draw_priors(
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # a prior of zero is seen whole
     if sum(len(str(name)) for name in classes) > _LETTERS * axes.figure.bbox.width / axes.figure.dpi:
         axes.tick_params(axis="x", labelrotation=90)
-    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
-    axes.yaxis.set_major_formatter("{x:.0%}")
+    in_per_cent(axes.yaxis)
     _legend_below(axes, columns=2)
+
+
+def in_per_cent(axis: Axis) -> None:
+    """Mark shares in per cent, with as many digits as their distance needs."""
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(PercentFormatter(1))
 
 
 def draw_risks(axes: Axes, curves: Sequence[Curve]) -> None:
@@ -139,7 +145,7 @@ def draw_accuracies(axes: Axes, curves: Sequence[Curve]) -> None:
             low, high = np.subtract(curve.centre, curve.spread), np.add(curve.centre, curve.spread)
             axes.fill_between(_epochs(curve), low, high, color=colour, alpha=0.16, linewidth=0)
     axes.set(title="Accuracy on the test images", xlabel="epoch", ylim=(0, 1.02))
-    axes.yaxis.set_major_formatter("{x:.0%}")
+    in_per_cent(axes.yaxis)
     _legend_below(axes, columns=2)
 
 

@@ -17,6 +17,7 @@ from scarce.bench.panels import (
 from scarce.bench.paper_figures import draw_overfitting, draw_prior_estimates, draw_sensitivity
 from scarce.bench.study import Slot, Study
 from scarce.bench.tables import Table, make_tables
+from scarce.figures import in_per_cent
 
 __all__ = ["draw_study"]
 
@@ -121,7 +122,7 @@ def _learning_curves(study: Study) -> list[Drawing]:
                     curves = trial_curves(study, methods[label], "test_accuracy")
                     draw_band(axes, curves, label, **looks[label])
                 axes.set_title(setting)
-                axes.yaxis.set_major_formatter("{x:.0%}")
+                in_per_cent(axes.yaxis)
             legend_below(figure)
         caption = f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation."
         title = f"Learning curves: {data}, {model}"

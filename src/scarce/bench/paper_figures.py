@@ -21,6 +21,7 @@ from scarce.bench.panels import (
 from scarce.bench.paper import paper_priors
 from scarce.bench.plan import sigma_text
 from scarce.bench.study import Slot, Study
+from scarce.figures import in_per_cent
 
 __all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
 
@@ -63,7 +64,7 @@ def draw_overfitting(study: Study) -> Drawing | None:
                     axes.axvline(epoch, color=COLOURS[3], linestyle=":", linewidth=1.4, zorder=1)
                 axes.set_title(f"{data}, {setting}, {model}\n{what}")
             panels[2 * place].axhline(0, color=INK, linewidth=1, zorder=1)
-            panels[2 * place + 1].yaxis.set_major_formatter("{x:.0%}")
+            in_per_cent(panels[2 * place + 1].yaxis)
         legend_below(figure)
     caption = (
         "Training risk and test accuracy by epoch, with and without correction: mean over seeds, ± one standard deviation. "
@@ -93,7 +94,7 @@ def draw_sensitivity(study: Study) -> Drawing | None:
             axes.plot(sigmas, mean, marker=_MARKS[place % len(_MARKS)], label=legend_name(name), **look)
             axes.fill_between(sigmas, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
         axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
-        axes.yaxis.set_major_formatter("{x:.0%}")
+        in_per_cent(axes.yaxis)
         legend_below(figure)
     caption = (
         "Test accuracy against the standard deviation σ of the factors by which the true priors were multiplied: mean over "
@@ -121,7 +122,7 @@ def draw_prior_estimates(study: Study) -> Drawing | None:
             axes.set(title=f"{data}, {setting}\n{label}, {model}", xlabel="class", ylim=(0, None))
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
-            axes.yaxis.set_major_formatter("{x:.0%}")
+            in_per_cent(axes.yaxis)
         legend_below(figure)
     caption = "Estimated class priors: mean over seeds, ± one standard deviation, and the paper's where it has them."
     return Drawing("priors", "Estimated class priors", caption, figure)

@@ -46,7 +46,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         from matplotlib.figure import Figure
         from matplotlib.ticker import LogLocator
 
-        from scarce.figures import new_axes
+        from scarce.figures import in_per_cent, new_axes
     except ImportError:
         raise MethodError("figures need matplotlib; install scarce[bench].") from None
     named = isinstance(curves, dict) and bool(curves)
@@ -79,7 +79,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         below.yaxis.set_major_locator(LogLocator(numticks=4))
         below.yaxis.set_major_formatter("{x:,.0f}")
         for axis in (above.yaxis, below.xaxis):
-            axis.set_major_formatter("{x:.0%}")
+            in_per_cent(axis)
         figure.align_ylabels()
         figure.legend(*above.get_legend_handles_labels(), loc="outside lower left")
         return figure
