@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 __all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "in_per_cent", "new_axes"]
@@ -125,7 +125,7 @@ def draw_priors(
 def in_per_cent(axis: Axis) -> None:
     """Mark shares in per cent, with as many digits as their distance needs."""
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(PercentFormatter(1))
+    axis.set_major_formatter(lambda share, _: f"{100 * share:.4g}%")
 
 
 def draw_risks(axes: Axes, curves: Sequence[Curve]) -> None:
