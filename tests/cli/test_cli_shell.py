@@ -12,6 +12,7 @@ from pathlib import Path
 from cli_files import write_csv
 from sklearn.datasets import load_digits
 
+from scarce.errors import FileError
 from scarce.training.checkpoint import load_state
 
 COMMAND = [sys.executable, "-m", "scarce"]
@@ -71,6 +72,13 @@ def long_run(folder: Path, out: str) -> list[str]:
             "--epochs", "300"]  # fmt: skip
 
 
+def epochs_in(checkpoint: Path) -> int:
+    try:
+        return int(load_state(checkpoint)["epoch"])
+    except FileError:  # not there yet, or replaced while it was read
+        return 0
+
+
 def stop_in_the_middle(world: Path, folder: Path, how: signal.Signals) -> subprocess.CompletedProcess[str]:
     """Start a long run, and send it a signal when it has gone through some epochs."""
     command = [*COMMAND, *long_run(world, "stopped")]
@@ -78,7 +86,7 @@ def stop_in_the_middle(world: Path, folder: Path, how: signal.Signals) -> subpro
     with subprocess.Popen(
         command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
-        while process.poll() is None and not (checkpoint.exists() and load_state(checkpoint)["epoch"] >= 3):
+        while process.poll() is None and epochs_in(checkpoint) < 3:
             time.sleep(0.01)
         process.send_signal(how)
         _, err = process.communicate()
