@@ -69,6 +69,11 @@ class Problem:
         return self.labels.n_classes
 
     @property
+    def one_label_each(self) -> bool:
+        """Whether every example excludes exactly one class."""
+        return bool((self.labels.per_example == 1).all())
+
+    @property
     def rates(self) -> Tensor:
         """Share of examples that exclude each class, π̄ of shape (q,)."""
         return torch.as_tensor(self.labels.rates.copy())

@@ -35,7 +35,7 @@ class LeastExcluded(Method):
         """Take the rates of the labels."""
         super().prepare(problem)
         self.log_rates = log_chance(problem.rates)
-        self.one_mark.fill_(bool((problem.labels.per_example == 1).all()))
+        self.one_mark.fill_(problem.one_label_each)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log P(Ȳ | x)."""

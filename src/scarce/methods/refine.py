@@ -147,7 +147,7 @@ class Refine(Method):
         """Prepare the first method."""
         super().prepare(problem)
         self.first.prepare(problem)
-        self._one_mark = bool((problem.labels.per_example == 1).all())
+        self._one_mark = problem.one_label_each
         q = problem.n_classes
         self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
         self.named = torch.zeros(q, dtype=torch.float64)

@@ -82,7 +82,7 @@ class ScarLikelihood(Method):
         super().prepare(problem)
         q = problem.n_classes
         self.learns_priors = problem.priors is None
-        self.one_mark = bool((problem.labels.per_example == 1).all())
+        self.one_mark = problem.one_label_each
         self.n_rows = problem.n_examples
         self.rates = problem.rates
         # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
