@@ -9,6 +9,7 @@ __all__ = [
     "MethodError",
     "PriorError",
     "PriorWarning",
+    "ProcessError",
     "ScarceError",
 ]
 
@@ -43,6 +44,10 @@ class FetchError(FileError):
 
 class DivergedError(ScarceError):
     """Training whose loss is no longer a finite number."""
+
+
+class ProcessError(ScarceError):
+    """Another process of the same training that has ended or fallen silent."""
 
 
 class PriorWarning(UserWarning):

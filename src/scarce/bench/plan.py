@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
@@ -141,7 +141,7 @@ def _names(trial: Trial, axis: str) -> set[str]:
 def _cells(
     grid: Grid, kind: Literal["accuracy", "priors"], checksums: dict[str, str | None]
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    recipe = asdict(grid.make_recipe()) | {"augmentation": list(grid.augmentation)}
+    recipe = grid.make_recipe().settings()
     del recipe["seed"]
     axes = product(grid.seeds, grid.data, grid.settings, grid.models, grid.methods, grid.priors)
     for seed, data, setting, model, entry, priors in axes:

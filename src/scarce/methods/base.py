@@ -33,7 +33,8 @@ class Batch:
     """The rows of one step."""
 
     inputs: Tensor
-    """What the model was given."""
+    """What the model was given. Where several processes train together, this process's share of the rows, unless the
+    method `looks_at_inputs`; all else is of all rows."""
     excluded: Tensor
     """ȳ of shape (B, q), 1 where a class is excluded, in the dtype of the logits."""
     index: Tensor
@@ -145,6 +146,8 @@ class Method(nn.Module, ABC):
     facts: ClassVar[MethodFacts]
     in_stages: ClassVar[bool] = False
     """Whether training may start anew with what it has found; see `next_stage`."""
+    looks_at_inputs: bool = False
+    """Whether it uses the inputs themselves (makes rows of its own, or asks a network again), besides logits and labels."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
@@ -216,7 +219,7 @@ class Method(nn.Module, ABC):
             )
 
     def shown(self, batch: Batch) -> Tensor:
-        """Return what the model is shown in a step: by default the inputs; a method may append rows of its own making."""
+        """Return what the model is shown in a step: by default the inputs; one that `looks_at_inputs` may append rows."""
         return batch.inputs
 
     @abstractmethod

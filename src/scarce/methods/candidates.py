@@ -55,6 +55,8 @@ class ConfidenceMethod(Method):
     A row without labels has all classes as candidates, so that it trains itself.
     """
 
+    looks_at_inputs = True
+
     candidates: Tensor
     confidence: Tensor
 

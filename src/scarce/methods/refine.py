@@ -118,6 +118,7 @@ class Refine(Method):
         self.first = make_method(first)
         if self.first.in_stages:
             raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
+        self.looks_at_inputs = self.first.looks_at_inputs
         self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
         self.strength, self.errors = strength, None if errors == "count" else float(errors)
         self._one_mark = False

@@ -3,7 +3,7 @@
 from scarce.training.callbacks import Callback, EarlyStopping, Measure, ProgressBar
 from scarce.training.history import History
 from scarce.training.loop import train
-from scarce.training.predict import predict_logits
+from scarce.training.predict import map_logits, predict_logits
 from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
 from scarce.training.run import Run
 
@@ -18,6 +18,7 @@ __all__ = [
     "ProgressBar",
     "Recipe",
     "Run",
+    "map_logits",
     "predict_logits",
     "train",
 ]

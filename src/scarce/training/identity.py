@@ -1,7 +1,6 @@
 """What two runs must share for one to go on where the other stopped."""
 
 import hashlib
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
     weights = [f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items()]
     return {
         "checkpoint_format": CHECKPOINT_FORMAT,
-        **asdict(run.recipe) | {"augmentation": list(run.recipe.augmentation)},
+        **run.recipe.settings(),
         "method": run.method.facts.name,
         "method_params": {name: str(value) for name, value in run.method.params.items()},
         "model": f"{type(run.model).__name__} {_digest(*(text.encode() for text in weights))}",

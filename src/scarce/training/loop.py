@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +9,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from scarce.errors import DivergedError, FeatureError, MethodError
+from scarce.errors import FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
 from scarce.methods.transition import resolve_transition
-from scarce.training.augment import augment
+from scarce.training.batches import Reader
 from scarce.training.callbacks import Callback
 from scarce.training.devices import usable_device
+from scarce.training.epoch import refuse_few_rows, train_epoch
 from scarce.training.history import History
 from scarce.training.identity import identity_of
+from scarce.training.processes import processes
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.run import Run
 from scarce.training.seeding import seeded
-from scarce.training.sources import Source, as_source, float_dtype
+from scarce.training.sources import as_source, float_dtype
 
 __all__ = ["train"]
 
@@ -42,6 +43,8 @@ def train(
     callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | None = None,
     device: str | torch.device = "cpu",
+    workers: int = 0,
+    distributed: bool = False,
 ) -> History:
     """Train a model in place.
 
@@ -70,6 +73,11 @@ def train(
         run that was never interrupted.
     device : str or torch.device
         Where to compute.
+    workers : int
+        Processes that read a `Dataset` ahead; other inputs need none.
+    distributed : bool
+        Train together with the other processes that torchrun has started, each of which calls this with the same
+        arguments: a batch is shared out, and the result is that of one process. Only the first writes the checkpoint.
 
     Returns
     -------
@@ -88,7 +96,7 @@ def train(
     >>> history["epoch"]
     [1, 2]
     """
-    source = as_source(inputs)
+    source = as_source(inputs, workers)
     if len(source) != labels.n_examples:
         raise FeatureError(
             f"there are {len(source)} rows of inputs and {labels.n_examples} of labels; expected one each."
@@ -97,27 +105,34 @@ def train(
     problem = Problem(
         labels, _tensor(priors, "priors"), None if known is None else torch.from_numpy(known), make_model
     )
-    with seeded(recipe.seed):
-        method.prepare(problem)
     place = usable_device(device)
-    model.to(place)
-    method.to(place, float_dtype(model))
-    parameters = [*model.parameters(), *method.parameters()]
-    if not any(weight.requires_grad for weight in parameters):
-        raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
-    run = Run.of(model, method, recipe, callbacks)
-    identity = {} if checkpoint is None else identity_of(run, source, problem)
-    if checkpoint is not None and Path(checkpoint).exists():
-        run.resume(Path(checkpoint), identity)
+    with processes(distributed, place) as together:
+        with seeded(recipe.seed):
+            method.prepare(problem)
+        model.to(place)
+        method.to(place, float_dtype(model))
+        weights = [*model.parameters(), *method.parameters()]
+        if not any(weight.requires_grad for weight in weights):
+            raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
+        run = Run.of(model, method, recipe, callbacks, together)
+        refuse_few_rows(run, len(source))
+        identity = {} if checkpoint is None else identity_of(run, source, problem)
+        if checkpoint is not None and together.agree(Path(checkpoint).exists):
+            run.resume(Path(checkpoint), identity)
+        _train(run, Reader(source, labels, place, float_dtype(model)), checkpoint, identity)
+    return run.history
 
-    for callback in callbacks:
+
+def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: dict[str, Any]) -> None:
+    """Go from the epoch that was reached to the last."""
+    for callback in run.callbacks:
         callback.on_start(run)
     try:
         while not run.stop:
             started = time.perf_counter()
-            if run.epoch == sum(run.stages) and not _begin_stage(run, source, labels, place):
+            if run.epoch == sum(run.stages) and not _begin_stage(run, reader):
                 break
-            loss = _train_epoch(run, source, labels, place)
+            loss = train_epoch(run, reader)
             run.epoch += 1
             record = {
                 "epoch": run.epoch,
@@ -126,107 +141,36 @@ def train(
                 "seconds": time.perf_counter() - started,
                 **run.method.report(),
             }
-            for callback in callbacks:
+            for callback in run.callbacks:
                 callback.on_epoch(run, record)
+            run.stop = run.processes.agree(lambda: run.stop)
             run.history.records.append(record)
             if checkpoint is not None:
                 run.save(Path(checkpoint), identity)
     finally:
-        for callback in callbacks:
+        for callback in run.callbacks:
             callback.on_end(run)
-        model.eval()
-    return run.history
+        run.model.eval()
 
 
-def _train_epoch(run: Run, source: Source, labels: ComplementaryLabels, device: torch.device) -> float:
-    """Go through the data once; all randomness is a function of the seed and the number of the epoch."""
-    recipe, optimizer = run.recipe, run.optimizer
-    order_seed, model_seed = np.random.SeedSequence((recipe.seed, run.epoch)).generate_state(2).tolist()
-    indices = _batches(len(source), recipe.batch_size, order_seed)
-    length = run.stages[-1]
-    done = run.epoch - sum(run.stages[:-1])
-    losses = torch.empty(len(indices))
-    run.model.train()
-    with seeded(model_seed):
-        for step, rows in enumerate(_read(run, source, labels, indices, device)):
-            for group in optimizer.param_groups:
-                group["lr"] = recipe.rate_at((done + step / len(indices)) / length)
-            batch = replace(rows, inputs=augment(rows.inputs, recipe.augmentation))
-            shown = run.method.shown(batch)
-            logits = run.model(shown)
-            _refuse_other_shape(logits, (len(shown), labels.n_classes))
-            loss = run.method.loss(logits, batch)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            run.method.after_step(run.model, batch)
-            losses[step] = loss.detach()
-    run.method.after_epoch(run.epoch)
-    _refuse_divergence(losses, run)
-    return losses.mean().item()
-
-
-def _begin_stage(run: Run, source: Source, labels: ComplementaryLabels, device: torch.device) -> bool:
+def _begin_stage(run: Run, reader: Reader) -> bool:
     """Begin another stage, if the method wants one after a look at what the network has learned."""
     if not run.method.in_stages:
         return False
-    indices = list(torch.arange(len(source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
+    indices = list(torch.arange(len(reader.source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
 
     def rows() -> Iterator[tuple[Tensor, Batch]]:
-        for batch in _read(run, source, labels, indices, device):
+        for batch in reader.read(indices):
             yield run.model(batch.inputs), batch
 
     run.model.eval()
     with torch.no_grad():
         epochs = run.method.next_stage(len(run.stages), run.recipe.epochs, rows)
+    epochs = run.processes.agree(lambda: epochs)
+    run.processes.copy_first(run.method.buffers())
     if epochs:
         run.start_stage(epochs)
     return epochs > 0
-
-
-def _read(
-    run: Run, source: Source, labels: ComplementaryLabels, indices: list[Tensor], device: torch.device
-) -> Iterator[Batch]:
-    """Yield the batches of these row numbers."""
-    dtype = float_dtype(run.model)
-    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
-    for index, inputs in zip(indices, source.batches(indices, dtype), strict=True):
-        excluded = torch.from_numpy(labels.indicator(index.numpy(), np.float32)).to(device, dtype)
-        known = None if confirmed is None else confirmed[index].to(device)
-        yield Batch(inputs.to(device), excluded, index, known)
-
-
-def _batches(n_rows: int, batch_size: int, seed: int) -> list[Tensor]:
-    """Split a random order of the rows; a last row alone joins the batch before it (batch norm needs two)."""
-    order = torch.randperm(n_rows, generator=torch.Generator().manual_seed(seed))
-    batches = list(order.split(batch_size))  # type: ignore[no-untyped-call]
-    if len(batches) > 1 and len(batches[-1]) == 1:
-        batches[-2:] = [torch.cat(batches[-2:])]
-    return batches
-
-
-def _refuse_other_shape(logits: Any, expected: tuple[int, int]) -> None:
-    """A single column would be broadcast over the classes without a word."""
-    got = getattr(logits, "shape", type(logits).__name__)
-    if got != expected:
-        raise MethodError(
-            f"the model returns {tuple(got) if isinstance(got, torch.Size) else got} for {expected[0]} rows; "
-            f"expected a tensor of shape {expected}, one logit per class."
-        )
-
-
-def _refuse_divergence(losses: Tensor, run: Run) -> None:
-    if not losses.isfinite().all():
-        step = int((~losses.isfinite()).nonzero()[0])
-        what = f"the loss became {losses[step].item()} at step {step + 1} of epoch {run.epoch + 1}"
-    elif not all(weight.isfinite().all() for weight in run.model.parameters()):
-        what = f"weights became infinite or NaN in the last step of epoch {run.epoch + 1}"
-    else:
-        return
-    raise DivergedError(
-        f"{what}; try a smaller learning rate than {run.recipe.learning_rate:g} (--learning-rate), scaled features, "
-        "or a bounded loss such as loss='sigmoid'. The last checkpoint, if one was asked for, is kept."
-    )
 
 
 def _tensor(values: Any, name: str) -> Tensor | None:

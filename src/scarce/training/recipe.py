@@ -1,8 +1,8 @@
 """How a model is trained, apart from the method: two named recipes."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -35,6 +35,13 @@ class Recipe:
         What is done to the images of every training batch; see `scarce.training.augment`.
     seed : int
         Same seed, same result.
+    micro_batch : int, optional
+        Show the network so many rows of a batch at a time: the step of the whole batch with the memory of a part of it,
+        at the price of a second forward pass; see `scarce.training.parts.InParts`.
+    precision : {"full", "bf16"}
+        Whether the network computes with its own type of numbers, or where it may with 16 bits; the loss is always full.
+    compile : bool
+        Let torch compile the network at the first step, which needs a C++ compiler.
 
     Examples
     --------
@@ -51,10 +58,15 @@ class Recipe:
     schedule: Literal["cosine", "constant"] = "cosine"
     augmentation: tuple[str, ...] = ()
     seed: int = 0
+    micro_batch: int | None = None
+    precision: Literal["full", "bf16"] = "full"
+    compile: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
+        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("micro_batch", 1)):
             value = getattr(self, name)
+            if name == "micro_batch" and value is None:
+                continue
             if not (isinstance(value, _NUMBERS) and least <= value <= _LARGEST and value == int(value)):
                 raise MethodError(
                     f"{name}={value!r}; expected a whole number of at least {least} and at most {_LARGEST}."
@@ -71,12 +83,28 @@ class Recipe:
             raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
         if self.schedule not in ("cosine", "constant"):
             raise MethodError(f"schedule={self.schedule!r} is unknown; expected 'cosine' or 'constant'.")
+        if self.precision not in ("full", "bf16"):
+            raise MethodError(f"precision={self.precision!r} is unknown; expected 'full' or 'bf16'.")
+        if not isinstance(self.compile, bool):
+            raise MethodError(f"compile={self.compile!r}; expected True or False.")
         object.__setattr__(self, "augmentation", tuple(self.augmentation))
         for name in self.augmentation:
             if name not in AUGMENTATIONS:
                 raise MethodError(
                     f"augmentation {name!r} is unknown; expected a tuple of {', '.join(AUGMENTATIONS)}."
                 )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what identifies a run, for JSON; how it is computed counts only where it is not the usual way.
+
+        Examples
+        --------
+        >>> "micro_batch" in Recipe().settings(), Recipe(micro_batch=64).settings()["micro_batch"]
+        (False, 64)
+        """
+        usual = {"micro_batch": None, "precision": "full", "compile": False}
+        settings = asdict(self) | {"augmentation": list(self.augmentation)}
+        return {name: value for name, value in settings.items() if name not in usual or value != usual[name]}
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         """Return the optimiser of these parameters."""

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from scarce.methods import Method
 from scarce.training.callbacks import Callback
 from scarce.training.checkpoint import load_state, save_state
+from scarce.training.form import working_form
 from scarce.training.history import History
 from scarce.training.identity import refuse_other_run
+from scarce.training.processes import ALONE, Processes
 from scarce.training.recipe import Recipe
 
 __all__ = ["Run"]
@@ -35,6 +37,10 @@ class Run:
         The number of epochs of each stage that has begun; most methods have one.
     beginning : dict
         The state of the model before the first epoch, for methods that train in stages.
+    processes : Processes
+        Those that train the model together; by default only this one.
+    network : nn.Module
+        The model as a step shows it rows; see `scarce.training.form.working_form`.
     """
 
     model: nn.Module
@@ -47,12 +53,24 @@ class Run:
     stop: bool = False
     history: History = field(default_factory=History)
     beginning: dict[str, Tensor] = field(default_factory=dict)
+    processes: Processes = ALONE
+
+    def __post_init__(self) -> None:
+        self.network = working_form(self.model, self.recipe, self.processes)
 
     @classmethod
-    def of(cls, model: nn.Module, method: Method, recipe: Recipe, callbacks: Sequence[Callback]) -> "Run":
+    def of(
+        cls,
+        model: nn.Module,
+        method: Method,
+        recipe: Recipe,
+        callbacks: Sequence[Callback],
+        processes: Processes = ALONE,
+    ) -> "Run":
         """Return the run of a prepared method before its first epoch."""
         stages = [method.first_stage(recipe.epochs)]
-        run = cls(model, method, recipe, _optimizer(model, method, recipe), stages, callbacks)
+        optimizer = _optimizer(model, method, recipe)
+        run = cls(model, method, recipe, optimizer, stages, callbacks, processes=processes)
         if method.in_stages:
             run.beginning = deepcopy(model.state_dict())
         return run
@@ -79,7 +97,7 @@ class Run:
         ]
 
     def save(self, path: Path, identity: dict[str, Any]) -> None:
-        """Write all that the run needs to go on."""
+        """Write all that the run needs to go on; the first process does."""
         state = {
             "identity": identity,
             "epoch": self.epoch,
@@ -91,11 +109,11 @@ class Run:
             "optimizer": self.optimizer.state_dict(),
             "callbacks": [callback.state_dict() for callback in self.stateful_callbacks()],
         }
-        save_state(path, state)
+        self.processes.agree(lambda: save_state(path, state))
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
         """Go back to where a run of the same identity was when it last saved."""
-        state = load_state(path)
+        state = self.processes.agree(lambda: load_state(path))
         refuse_other_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])

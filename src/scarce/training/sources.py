@@ -1,8 +1,8 @@
-"""Where inputs come from, batch by batch: an array in memory, a sparse matrix, or a `Dataset`."""
+"""Where inputs come from, batch by batch: an array in memory, a sparse matrix, files, or a `Dataset`."""
 
 import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,15 +10,21 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
+from scarce.datasets.shards import InHand, Shards
 from scarce.errors import FeatureError
+from scarce.training.items import DatasetSource
 
 __all__ = ["Source", "as_source", "float_dtype"]
 
 
 class Source(Protocol):
     """Rows of inputs that can be gathered by index."""
+
+    @property
+    def blocks(self) -> Sequence[int]:
+        """How many rows after each other are best read together; see `scarce.training.order.epoch_order`."""
 
     def __len__(self) -> int: ...
 
@@ -41,6 +47,7 @@ class ArraySource:
             )
         self.rows = array.detach() if isinstance(array, Tensor) else _without_copy(array)
         self.is_image = self.rows.dtype == torch.uint8 and self.rows.dim() > 2
+        self.blocks = (len(self.rows),)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -51,8 +58,30 @@ class ArraySource:
             yield rows.div_(255) if self.is_image else rows
 
     def fingerprint(self) -> str:
-        sample = self.rows[:: max(1, len(self) // 1000)].cpu().contiguous().numpy()
+        sample = (self.rows[row].cpu().contiguous().numpy() for row in _sample(len(self)))
         return f"{tuple(self.rows.shape)} {_digest(sample)}"
+
+
+class ShardSource:
+    """Rows in files, read a batch at a time; the numbers are those that an array of them would give."""
+
+    def __init__(self, rows: Shards) -> None:
+        _refuse_other_kinds(rows.dtype)
+        self.rows, self.blocks = rows, rows.blocks
+        self.is_image = rows.dtype == np.uint8 and rows.ndim > 2
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
+        for index in indices:
+            rows = _without_copy(self.rows.take(index.numpy())).to(dtype)
+            yield rows.div_(255) if self.is_image else rows
+
+    def fingerprint(self) -> str:
+        sample = (_without_copy(self.rows.take([row])).numpy() for row in _sample(len(self)))
+        order = "" if len(self.blocks) == 1 else f" {_digest([np.array(self.blocks)])}"
+        return f"{self.rows.shape} {_digest(sample)}{order}"
 
 
 class SparseSource:
@@ -60,49 +89,28 @@ class SparseSource:
 
     def __init__(self, matrix: Any) -> None:
         self.rows = sparse.csr_matrix(matrix)
+        self.blocks = (int(self.rows.shape[0]),)
 
     def __len__(self) -> int:
-        return int(self.rows.shape[0])
+        return self.blocks[0]
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
         for index in indices:
             yield torch.from_numpy(self.rows[index.numpy()].toarray()).to(dtype)
 
     def fingerprint(self) -> str:
-        return f"{self.rows.shape} {_digest(self.rows.data, self.rows.indices, self.rows.indptr)}"
+        return f"{self.rows.shape} {_digest([self.rows.data, self.rows.indices, self.rows.indptr])}"
 
 
-class DatasetSource:
-    """A user's `Dataset`; of an item that is a tuple, the first part is the input."""
+def as_source(inputs: Any, workers: int = 0) -> Source:
+    """Wrap an array, tensor, sparse matrix, `Shards` or `Dataset` as a source of batches.
 
-    def __init__(self, dataset: Dataset[Any]) -> None:
-        if not hasattr(dataset, "__len__"):
-            raise FeatureError(
-                f"{type(dataset).__name__} has no length; expected a Dataset with __len__ and __getitem__."
-            )
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
-        order = [index.tolist() for index in indices]
-        own = torch.Generator()  # a loader draws a seed, which must not come from the user's generator
-        for items in DataLoader(self.dataset, batch_sampler=order, generator=own.manual_seed(0)):
-            inputs = items[0] if isinstance(items, (list, tuple)) else items
-            if not isinstance(inputs, Tensor):
-                raise FeatureError(
-                    f"an item of {type(self.dataset).__name__} is a {type(inputs).__name__}; expected a tensor, or a "
-                    "tuple that begins with one."
-                )
-            yield inputs.to(dtype)
-
-    def fingerprint(self) -> str:
-        return f"{type(self.dataset).__name__} of {len(self)}"
-
-
-def as_source(inputs: Any) -> Source:
-    """Wrap an array, tensor, sparse matrix or `Dataset` as a source of batches.
+    Parameters
+    ----------
+    inputs : array, tensor, sparse matrix, Shards or Dataset
+        One row per example; arrays of `numpy.memmap` are read from disk a batch at a time.
+    workers : int
+        Processes that read a `Dataset` ahead; other inputs need none.
 
     Examples
     --------
@@ -110,10 +118,14 @@ def as_source(inputs: Any) -> Source:
     >>> next(source.batches([torch.tensor([1])], torch.float32)).tolist()
     [[[0.20000000298023224, 0.0]]]
     """
-    if isinstance(inputs, (ArraySource, SparseSource, DatasetSource)):
+    if isinstance(inputs, (ArraySource, SparseSource, ShardSource, DatasetSource)):
         return inputs
     if isinstance(inputs, Dataset):
-        return DatasetSource(inputs)
+        return DatasetSource(inputs, workers)
+    if isinstance(inputs, np.memmap) and inputs.ndim:
+        return ShardSource(Shards([InHand(inputs)]))
+    if isinstance(inputs, Shards):
+        return ShardSource(inputs)
     if sparse.issparse(inputs):
         return SparseSource(inputs)
     if isinstance(inputs, (np.ndarray, Tensor)):
@@ -129,9 +141,13 @@ def float_dtype(model: nn.Module) -> torch.dtype:
     return next(kinds, torch.get_default_dtype())
 
 
+def _refuse_other_kinds(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biuf":
+        raise FeatureError(f"inputs holds {dtype} values; expected numbers.")
+
+
 def _without_copy(array: NDArray[Any]) -> Tensor:
-    if array.dtype.kind not in "biuf":
-        raise FeatureError(f"inputs holds {array.dtype} values; expected numbers.")
+    _refuse_other_kinds(array.dtype)
     if array.dtype.itemsize > 8 or not array.dtype.isnative:  # long doubles and foreign byte orders
         array = array.astype(np.float64)
     with warnings.catch_warnings():  # torch warns that it could write to a read-only array; we never do
@@ -139,5 +155,12 @@ def _without_copy(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array))
 
 
-def _digest(*arrays: NDArray[Any]) -> str:
-    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()[:16]
+def _sample(n_rows: int) -> range:
+    return range(0, n_rows, max(1, n_rows // 1000))
+
+
+def _digest(arrays: Iterable[NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]

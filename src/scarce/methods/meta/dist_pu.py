@@ -44,6 +44,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
         "meta-dist-pu", "Dist-PU per class", "Zhao et al., CVPR 2022", "SCAR", needs_priors=True
     )
     needs_every_class = True
+    looks_at_inputs = True
 
     epoch: Tensor
 

@@ -1,5 +1,7 @@
 """The scores of all training rows, kept from the step's own forward pass, and rows held out of the loss."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -52,7 +54,7 @@ class RecordingMethod(MetaMethod):
         used = ~self.held_out[self.rows(batch)]
         if used.all():
             return super().loss(logits, batch)
-        part = Batch(batch.inputs[used], batch.excluded[used], batch.index[used.to(batch.index.device)])
+        part = replace(batch, excluded=batch.excluded[used], index=batch.index[used.to(batch.index.device)])
         return super().loss(logits[used], part)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:

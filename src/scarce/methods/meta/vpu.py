@@ -43,6 +43,7 @@ class MetaVPU(RecordingMethod):
     facts = MethodFacts("meta-vpu", "VPU per class", "Chen et al., NeurIPS 2020", "SCAR")
     predicts_with = ("peak",)
     needs_every_class = True
+    looks_at_inputs = True
 
     peak: Tensor
 

@@ -1,0 +1,71 @@
+"""Train with every method; started as a script by one process or by several, whose results must be the same.
+
+The argument is a folder, into which every process writes the weights that it ended with.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from training_world import PRIORS, Q, Staged, Tempered, make_data
+
+from scarce.labels import ComplementaryLabels
+from scarce.methods import available_methods, make_method
+from scarce.training import Recipe, train
+
+N = 24  # neither the batches nor their shares are equal
+ONE_STEP = Recipe(epochs=1, batch_size=N, optimizer="sgd", learning_rate=1.0, weight_decay=0.0)
+EPOCHS = Recipe(epochs=3, batch_size=7)
+SETTINGS = {
+    **{name: (lambda name=name: make_method(name)) for name in available_methods()},
+    "scarce-sigmoid": lambda: make_method("scarce", loss="sigmoid"),
+    "meta-vpu-mixup": lambda: make_method("meta-vpu", mixup=True),
+    "meta-dist-pu-mixed": lambda: make_method("meta-dist-pu", warm_up=1),
+    "refine-proden": lambda: make_method("refine", first="proden"),
+    "scar-likelihood-errors": lambda: make_method("scar-likelihood", errors="learn"),
+    "tempered": Tempered,
+    "staged": Staged,
+}
+
+
+def make_net(seed=0):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Linear(5, 6), nn.Tanh(), nn.Linear(6, Q)).double()
+
+
+def train_one(make, recipe, distributed):
+    inputs, labels = make_data(N)
+    method = make()
+    if isinstance(method, Tempered):
+        method.looks_at_inputs = True
+    if method.facts.needs_answers:
+        labels = ComplementaryLabels.from_answer_matrix(
+            np.where(labels.indicator(), 0.0, np.nan), labels.classes
+        )
+    model = make_net()
+    train(
+        model, method, inputs.astype(float), labels, recipe, priors=PRIORS, transition="uniform",
+        make_model=lambda: make_net(1), distributed=distributed,
+    )  # fmt: skip
+    state = {f"method.{name}": value for name, value in method.state_dict().items()}
+    return {name: value.contiguous().clone() for name, value in (model.state_dict() | state).items()}
+
+
+def main(folder):
+    rank = int(os.environ.get("RANK", 0))
+    for name, make in SETTINGS.items():
+        for kind, recipe in (("step", ONE_STEP), ("epochs", EPOCHS)):
+            if kind == "step" and "stage" in name:
+                continue
+            weights = train_one(make, recipe, "RANK" in os.environ)
+            save_file(weights, folder / f"{name} {kind} {rank}.safetensors")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main(Path(sys.argv[1]))
