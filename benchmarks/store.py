@@ -12,7 +12,7 @@ from rich.progress import Progress
 from scarce import __version__
 from scarce.files import written_aside
 
-__all__ = ["collect", "write"]
+__all__ = ["Record", "collect", "write"]
 
 Record = dict[str, Any]
 

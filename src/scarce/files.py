@@ -18,6 +18,7 @@ __all__ = [
     "errors_naming",
     "folder_written_aside",
     "is_folder",
+    "map_array",
     "read_array",
     "read_arrays",
     "require_file",
@@ -159,14 +160,35 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
     return loaded
 
 
+def map_array(path: str | Path) -> NDArray[Any]:
+    """Map the array of an ``.npy`` file into memory: of a large one only what is looked at is read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), [[1, 2], [3, 4]])
+    ...     map_array(Path(folder, "x.npy"))[1].tolist()
+    [3, 4]
+    """
+    path = require_file(path)
+    with _damage_named(path):
+        return np.lib.format.open_memmap(path, mode="r")
+
+
 def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     path = require_file(path)
+    with _damage_named(path), path.open("rb") as file:  # numpy leaves a file that it cannot read open
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        return {name: loaded[name] for name in loaded.files}
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as file:  # numpy leaves a file that it cannot read open
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return loaded
-            return {name: loaded[name] for name in loaded.files}
+        yield
     except Exception as error:  # zip, zlib, header and memory errors: damage can show in any of them
         raise FileError(
             f"{path} cannot be read as arrays of numpy: it is damaged, cut short, of another kind, or holds "

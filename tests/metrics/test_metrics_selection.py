@@ -12,10 +12,10 @@ from scarce.errors import FeatureError, LabelError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
     approximated_accuracy,
+    blocks,
     complementary_accuracy,
     complementary_risk,
     covering_rate,
-    risk,
     scel,
     transition_risk,
 )
@@ -141,9 +141,9 @@ def test_probabilities_of_exactly_0_and_1_stay_finite():
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic", "square"])
-@pytest.mark.parametrize("chunk", [1, 5, 8192])
-def test_risk_is_the_uncorrected_risk_of_all_rows_whatever_the_chunks(monkeypatch, loss, chunk):
-    monkeypatch.setattr(risk, "_CHUNK", chunk)
+@pytest.mark.parametrize("height", [1, 5, 8192])
+def test_risk_is_the_uncorrected_risk_of_all_rows_whatever_the_blocks(monkeypatch, loss, height):
+    monkeypatch.setattr(blocks, "_CELLS", height * Q)
     logits, _, excluded, _ = some_case(3, n=23)
     expected = scarce_risk(
         torch.tensor(logits),

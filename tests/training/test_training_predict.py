@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from training_world import D, Q, make_data, make_net, same_state
 
-from scarce.training import predict_logits
+from scarce.training import map_logits, predict_logits
 
 INPUTS, _ = make_data()
 
@@ -48,3 +48,27 @@ def test_the_mode_comes_back_also_after_an_error():
 
 def test_no_rows_no_logits():
     assert predict_logits(nn.Linear(D, Q), INPUTS[:0]).shape == (0, Q)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 50, 1000])
+def test_a_function_of_the_logits_sees_one_batch_at_a_time(batch_size):
+    model, seen = make_net().train(), []
+
+    def best(logits):
+        seen.append(len(logits))
+        assert not logits.requires_grad
+        return logits.argmax(dim=1)
+
+    found = map_logits(model, INPUTS, best, batch_size=batch_size)
+    assert found.tolist() == predict_logits(model, INPUTS).argmax(dim=1).tolist()
+    assert sum(seen) == len(INPUTS)
+    assert max(seen) <= batch_size
+    assert model.training
+
+
+def test_the_mode_comes_back_also_after_an_error_of_the_function():
+    model = make_net().train()
+    with pytest.raises(ZeroDivisionError):
+        map_logits(model, INPUTS, lambda logits: logits / (1 // 0))
+    assert model.training
+    assert torch.is_grad_enabled()

@@ -1,6 +1,6 @@
-"""Train with every method; started as a script by one process or by several, whose results must be the same.
+"""Train with every method in one process, in two and in three, whose results must be the same; started as a script.
 
-The argument is a folder, into which every process writes the weights that it ended with.
+The argument is a folder; into `1`, `2` and `3` in it every process writes the weights that it ended with.
 """
 
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from forking import ends_of, start_together
 from safetensors.torch import save_file
 from torch import nn
 from training_world import PRIORS, Q, Staged, Tempered, make_data
@@ -17,6 +18,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import available_methods, make_method
 from scarce.training import Recipe, train
 
+COUNTS = (1, 2, 3)
 N = 24  # neither the batches nor their shares are equal
 ONE_STEP = Recipe(epochs=1, batch_size=N, optimizer="sgd", learning_rate=1.0, weight_decay=0.0)
 EPOCHS = Recipe(epochs=3, batch_size=7)
@@ -56,14 +58,23 @@ def train_one(make, recipe, distributed):
     return {name: value.contiguous().clone() for name, value in (model.state_dict() | state).items()}
 
 
-def main(folder):
-    rank = int(os.environ.get("RANK", 0))
+def train_all(folder, distributed=True):
+    rank = int(os.environ["RANK"]) if distributed else 0
     for name, make in SETTINGS.items():
         for kind, recipe in (("step", ONE_STEP), ("epochs", EPOCHS)):
             if kind == "step" and "stage" in name:
                 continue
-            weights = train_one(make, recipe, "RANK" in os.environ)
+            weights = train_one(make, recipe, distributed)
             save_file(weights, folder / f"{name} {kind} {rank}.safetensors")
+
+
+def main(root):
+    for count in COUNTS:
+        (root / str(count)).mkdir()
+    train_all(root / "1", distributed=False)
+    for count in COUNTS[1:]:
+        ends = ends_of(start_together(count, train_all, root / str(count)))
+        assert ends == [0] * count, ends
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ def evaluate(
     """
     if labels is None and truth is None:
         raise LabelError("there is nothing to compare with; pass --labels FILE, --truth FILE, or both.")
+    from scarce.datasets.shards import pick
     from scarce.labels import read_labels
 
     classifier, names = load_model(model)
@@ -73,7 +74,7 @@ def evaluate(
             labels, form=form, classes=classifier.classes_ if given is None else given, conflict=conflict
         )
         known, rows = join_labels(_in_order_of(classifier, known, labels), inputs, join)
-        facts |= _without_truth(classifier, known, inputs.values[rows], predicted[rows])
+        facts |= _without_truth(classifier, known, pick(inputs.values, rows), predicted[rows])
     if truth is not None:
         confirmed, rows = join_labels(read_confirmed(truth, id_column, classifier.classes_), inputs, join)
         has_truth = confirmed.confirmed >= 0  # --join left keeps rows without

@@ -3,9 +3,12 @@
 import errno
 import io
 import os
+import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,14 +20,15 @@ from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
 from scarce.cli.predict import predict
 from scarce.cli.priors import priors
+from scarce.cli.together import rank
 from scarce.cli.train import train
-from scarce.errors import DivergedError, FetchError, ScarceError
+from scarce.errors import DivergedError, FetchError, ProcessError, ScarceError
 
 __all__ = ["app", "main"]
 
 # Some versions of typer bring a click of their own, so its errors are reached through one that typer exports.
 _UsageError: Any = typer.BadParameter.__base__
-_MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+_MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 labels_app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -119,9 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "±" shows "?" instead of failing
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _silent() if rank() > 0 else nullcontext():
         warnings.showwarning = _tell
         return _run(arguments)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        yield
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -133,10 +143,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except MemoryError:
-        return _fail("the memory of this machine does not suffice; use fewer examples or a smaller model", 1)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not re.search("allocate memory|out of memory", str(error)):
+            raise  # torch has no error of its own for memory that is short
+        return _fail(
+            "the memory of this machine does not suffice; use fewer examples, a smaller model, or for training --micro-batch", 1
+        )
     except ScarceError as error:
-        failed = isinstance(error, DivergedError | FetchError) or _is_machine_failure(error.__cause__)
+        failed = isinstance(error, DivergedError | FetchError | ProcessError) or _is_machine_failure(
+            error.__cause__
+        )
         return _fail(str(error), 1 if failed else 2)
     except OSError as error:
         return _fail(str(error), 1 if _is_machine_failure(error) else 2)
@@ -146,16 +162,21 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:
-    print("warning:", " ".join(str(message).split()), file=sys.stderr)
+    if rank() == 0:
+        print("warning:", " ".join(str(message).split()), file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> int:
-    print("error:", " ".join(message.split()), file=sys.stderr)
+    who = f"error of rank {rank()}:" if rank() > 0 else "error:"
+    print(who, " ".join(message.split()), file=sys.stderr)
     return code
 
 
 def _is_machine_failure(error: BaseException | None) -> bool:
-    return isinstance(error, OSError) and error.errno in _MACHINE_FAILURES
+    if isinstance(error, OSError):
+        return error.errno in _MACHINE_FAILURES
+    told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors writes the number into its text
+    return told is not None and int(told[1]) in _MACHINE_FAILURES
 
 
 def _path_of(error: Any) -> str:

@@ -29,7 +29,7 @@ FeaturesArgument = Annotated[
     Path,
     typer.Argument(
         metavar="FEATURES",
-        help="A table (.csv, .parquet), an array (.npy, .npz), an idx file, or a folder of images.",
+        help="A table (.csv, .parquet), an array (.npy, .npz), an idx file, or a folder of images or shards.",
         show_default=False,
     ),
 ]

@@ -92,6 +92,7 @@ def priors(
             f"--figure {figure} is of no known kind; expected a name that ends in .png, .svg or .pdf."
         )
     from scarce.datasets import read_features
+    from scarce.datasets.shards import pick
     from scarce.labels import read_labels
     from scarce.priors import make_estimator, priors_from_answers
     from scarce.priors.storage import save_priors
@@ -103,7 +104,7 @@ def priors(
     table = read_features(features, id_column=id_column, image_size=image_size)
     known = read_labels(labels, form=form, classes=given, conflict=conflict)
     known, rows = join_labels(known, table, join)
-    X = table.values[rows]
+    X = pick(table.values, rows)
     if estimator == "answers":
         estimate = priors_from_answers(known)
     else:

@@ -25,6 +25,7 @@ from scarce.cli.options import (
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
 from scarce.cli.show import show_labels, show_priors, show_truth
 from scarce.cli.threads import use_one_thread
+from scarce.cli.together import is_together, rank
 from scarce.errors import LabelError
 
 if TYPE_CHECKING:
@@ -107,6 +108,22 @@ def train(
             metavar="crop,flip", help="Shift or mirror the training images at random.", show_default=False
         ),
     ] = None,
+    micro_batch: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Show the network so many examples of a batch at a time: the same step with less memory.",
+            show_default=False,
+        ),
+    ] = None,
+    precision: Annotated[
+        Literal["full", "bf16"],
+        typer.Option(metavar="NAME", help="bf16 lets the network compute with 16 bits."),
+    ] = "full",
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Let torch compile the network; needs a C++ compiler.")
+    ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
     no_standardize: Annotated[
@@ -135,7 +152,8 @@ def train(
     """Learn a classifier from complementary labels.
 
     Examples are matched by id where features and labels have ids, else by their order. An interrupted run goes on
-    where it was when the same command is given again. Set OMP_NUM_THREADS to compute with more than one thread.
+    where it was when the same command is given again. Set OMP_NUM_THREADS to compute with more than one thread, or start
+    several processes that share every batch: torchrun --nproc-per-node 2 -m scarce train ...
     """
     params, shares, given = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or given is not None):
@@ -146,6 +164,7 @@ def train(
     is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.datasets import read_features
+    from scarce.datasets.shards import pick
     from scarce.estimators import ScarceClassifier
     from scarce.estimators.auto import choose_method
     from scarce.methods import make_method
@@ -165,7 +184,7 @@ def train(
             labels, table, join, shares, form=form, classes=given, conflict=conflict
         )
     checkpoint = Path(f"{out}.checkpoint")
-    if restart:
+    if restart and rank() == 0:
         checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
         method, module, shares, "ordinary" if ordinary else "complementary", method_params=params, transition=matrix,
@@ -173,11 +192,14 @@ def train(
         weight_decay=weight_decay, augmentation=tuple(augment.split(",")) if augment else None,
         standardize=not no_standardize, early_stopping=early_stopping,
         validation_fraction=validation_fraction, patience=patience, checkpoint=checkpoint, device=device,
-        random_state=seed, verbose=sys.stderr.isatty(),
+        micro_batch=micro_batch, precision=precision, compile=compile_, distributed=is_together(),
+        random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
     if method == "auto" and not ordinary:
         print(choose_method(target)[1])
-    _fit(classifier, table.values[rows], target, checkpoint)
+    _fit(classifier, pick(table.values, rows), target, checkpoint)
+    if rank() > 0:
+        return
     if table.names is not None:
         import numpy as np
 

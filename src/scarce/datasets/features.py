@@ -1,4 +1,4 @@
-"""Features from files: arrays, tables, idx files, and folders of images."""
+"""Features from files: arrays, tables, idx files, and folders of images or of shards."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from scarce.datasets.idx import is_idx_name, read_idx
 from scarce.datasets.images import Size, parse_size, read_images
+from scarce.datasets.shard_files import find_shards, open_shards
+from scarce.datasets.shards import Shards
 from scarce.datasets.tables import read_csv_features, read_parquet_features
 from scarce.errors import FeatureError, FileError
-from scarce.files import errors_naming, is_folder, read_array, read_arrays, require_file
+from scarce.files import errors_naming, is_folder, map_array, read_arrays, require_file
 
 __all__ = ["Features", "read_features"]
 
@@ -24,7 +26,7 @@ class Features:
 
     Attributes
     ----------
-    values : array
+    values : array or Shards
         One row per example: n × d numbers, or n × height × width or n × 3 × height × width pixels.
     ids : array or None
         The names of the examples.
@@ -32,7 +34,7 @@ class Features:
         The names of the d columns.
     """
 
-    values: NDArray[Any]
+    values: NDArray[Any] | Shards
     ids: NDArray[Any] | None = None
     names: list[str] | None = None
 
@@ -59,14 +61,18 @@ class Features:
 def read_features(
     path: str | Path, *, id_column: str | None = None, image_size: str | Size | None = None
 ) -> Features:
-    r"""Read features from a file, or images from a folder.
+    r"""Read features from a file, or from a folder of images or of shards.
+
+    What may be larger than memory stays on disk until rows are asked for: ``.npy`` files are mapped into memory, and a
+    folder of shards gives `scarce.datasets.Shards`.
 
     Parameters
     ----------
     path : path
         ``.npy``; ``.npz`` with the array ``X``, ``features`` or ``inputs`` (or only one) and perhaps ``ids``;
-        ``.csv`` or ``.parquet`` with named columns of numbers; a file in the idx format of MNIST; or a folder
-        of images, whose ids are their paths in it.
+        ``.csv`` or ``.parquet`` with named columns of numbers; a file in the idx format of MNIST; a folder
+        of images, whose ids are their paths in it; or a folder of ``.npy`` or of ``.parquet`` files, the shards of
+        one table in the order of their names.
     id_column : str, optional
         The column of a table that holds the ids; by default ``example_id`` or ``id`` if there is one.
     image_size : str or (height, width), optional
@@ -83,6 +89,8 @@ def read_features(
     """
     path = Path(path)
     if is_folder(path):
+        if shards := find_shards(path):
+            return _read_shards(path, shards, id_column, image_size)
         _refuse(id_column, "id_column", path, "for tables; the ids of images are their paths")
         return Features(*read_images(path, None if image_size is None else parse_size(image_size)))
     path = require_file(path)
@@ -96,6 +104,15 @@ def read_features(
         return _read_arrays(path)
 
 
+def _read_shards(folder: Path, shards: list[Path], id_column: str | None, image_size: object) -> Features:
+    _refuse(image_size, "image_size", folder, "for folders of images")
+    if shards[0].suffix.lower() == ".npy":
+        _refuse(id_column, "id_column", folder, "for tables")
+    opened = open_shards(shards, id_column)
+    with errors_naming(folder):
+        return Features(*opened)
+
+
 def _refuse(option: object, name: str, path: Path, use: str) -> None:
     if option is not None:
         raise FeatureError(f"{name}={option!r} is {use}; leave it out for {path}.")
@@ -105,11 +122,11 @@ def _read_arrays(path: Path) -> Features:
     if is_idx_name(path):
         return Features(read_idx(path))
     if path.suffix.lower() == ".npy":
-        return Features(read_array(path))
+        return Features(map_array(path))
     if path.suffix.lower() != ".npz":
         raise FileError(
             f"{path} ends in {path.suffix or 'nothing'!r}; features are read from .npy, .npz, .csv, .parquet, idx files "
-            "and folders of images."
+            "and folders of images or shards."
         )
     arrays = read_arrays(path)
     ids = arrays.pop("ids", None)

@@ -12,7 +12,7 @@ from PIL import Image, ImageOps
 from scarce.errors import FeatureError, FileError
 from scarce.files import require_folder
 
-__all__ = ["Size", "parse_size", "read_images"]
+__all__ = ["Size", "find_images", "parse_size", "read_images"]
 
 Size = tuple[int, int]
 _ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
@@ -62,11 +62,12 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     ((2, 2, 3), [5, 9], ['a.png', 'b.png'])
     """
     folder = require_folder(folder)
-    found = (path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
-    paths = {path.relative_to(folder).as_posix(): path for path in found}
+    paths = find_images(folder)
     ids = sorted(paths)
     if not ids:
-        raise FileError(f"{folder} holds no images ({', '.join(sorted(_ENDINGS))}); check the path.")
+        raise FileError(
+            f"{folder} holds no images ({', '.join(sorted(_ENDINGS))}), and no shards (.npy, .parquet); check the path."
+        )
     sizes: dict[Size, str] = {}
     grey = True
     for name in ids:  # the headers alone, so that all is known before much is read
@@ -85,6 +86,12 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
         pixels = _pixels(paths[name], "L" if grey else "RGB", (width, height))
         images[row] = pixels if grey else pixels.transpose(2, 0, 1)
     return images, np.array(ids)
+
+
+def find_images(folder: Path) -> dict[str, Path]:
+    """Return the files with the ending of an image below a folder, by their paths in it."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
+    return {path.relative_to(folder).as_posix(): path for path in found}
 
 
 @contextmanager

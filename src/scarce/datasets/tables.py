@@ -12,7 +12,7 @@ from scarce.errors import FeatureError
 from scarce.labels.classes import some
 from scarce.labels.tables import Row, Table, as_names, cell_text, open_parquet, read_table
 
-__all__ = ["find_id_column", "read_csv_features", "read_parquet_features"]
+__all__ = ["find_id_column", "parquet_ids", "parquet_values", "read_csv_features", "read_parquet_features"]
 
 _CHUNK = 4096
 Found = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
@@ -103,19 +103,29 @@ def read_parquet_features(path: Path, id_column: str | None) -> Found:
     names = [name for name in table.column_names if name != ids_name]
     if table.num_rows == 0:
         raise FeatureError("the table has no rows; expected one row per example.")
-    columns = []
-    for name in names:
-        values = table[name].to_numpy()
+    ids = None if ids_name is None else parquet_ids(table, ids_name)
+    return parquet_values(table, names), ids, names
+
+
+def parquet_ids(table: Any, name: str) -> NDArray[Any]:
+    """Return a column of a table of pyarrow as ids."""
+    return as_names(map(cell_text, table[name].to_pylist()), "id")
+
+
+def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
+    """Return columns of a table of pyarrow as numbers."""
+    values = np.empty((table.num_rows, len(names)))
+    for place, name in enumerate(names):
+        numbers = table[name].to_numpy()
         if table[name].null_count:
             row = table[name].is_null().to_numpy().argmax()
             raise FeatureError(
                 f"row {row}, column {name}: the value is missing; fill it in, or leave the row out."
             )
-        if values.dtype.kind not in "biuf":
+        if numbers.dtype.kind not in "biuf":
             raise FeatureError(
                 f"column {name} holds {table[name].type} values; expected numbers: encode it, leave it out, or "
                 "name it with id_column= (--id-column) if it identifies the examples."
             )
-        columns.append(values.astype(np.float64))
-    ids = None if ids_name is None else as_names(map(cell_text, table[ids_name].to_pylist()), "id")
-    return np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0)), ids, names
+        values[:, place] = numbers
+    return values

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -15,6 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from scarce.datasets.shards import pick
 from scarce.errors import MethodError
 from scarce.estimators.auto import choose_method
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
@@ -36,16 +37,20 @@ from scarce.training import (
     ProgressBar,
     Recipe,
     Run,
-    predict_logits,
+    map_logits,
     train,
 )
 from scarce.training.devices import usable_device
 from scarce.training.inputs import input_shape
 from scarce.training.network import MakeModule, build_network
+from scarce.training.processes import Processes, processes
 
 __all__ = ["ScarceClassifier"]
 
 Array = NDArray[Any]
+_OVERRIDES = (
+    "epochs", "batch_size", "learning_rate", "weight_decay", "augmentation", "micro_batch", "precision", "compile"
+)  # fmt: skip
 _ENOUGH_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
 
 
@@ -72,8 +77,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         p(k is excluded | true class), for methods that need it; ``confirmed`` counts it where the true class is
         known from "yes" answers or ordinary labels.
     recipe : {"annealed", "paper"} or Recipe
-        Epochs, optimiser and so on; `batch_size`, `learning_rate`, `weight_decay` and `augmentation` (a tuple of "crop"
-        and "flip", for images) override single settings.
+        Epochs, optimiser and so on; `batch_size`, `learning_rate`, `weight_decay`, `augmentation` (a tuple of "crop" and
+        "flip", for images), `micro_batch`, `precision` and `compile` override single settings.
     epochs : int, optional
         By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all.
     standardize : bool
@@ -87,6 +92,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         Written after every epoch; if it is there, `fit` goes on from it.
     device : str
         Where to compute, such as ``cpu`` or ``cuda``.
+    distributed : bool
+        Train together with the other processes that torchrun has started; each calls `fit` with the same data.
     random_state : int, RandomState or None
         Fixes initial weights, order of examples and held-out part.
     verbose : bool
@@ -136,6 +143,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         learning_rate: float | None = None,
         weight_decay: float | None = None,
         augmentation: tuple[str, ...] | None = None,
+        micro_batch: int | None = None,
+        precision: Literal["full", "bf16"] | None = None,
+        compile: bool | None = None,
         standardize: bool = True,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -143,6 +153,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         warm_start: bool = False,
         checkpoint: str | Path | None = None,
         device: str = "cpu",
+        distributed: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         verbose: bool = False,
     ) -> None:
@@ -158,6 +169,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.augmentation = augmentation
+        self.micro_batch = micro_batch
+        self.precision = precision
+        self.compile = compile
         self.standardize = standardize
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -165,6 +179,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.device = device
+        self.distributed = distributed
         self.random_state = random_state
         self.verbose = verbose
 
@@ -173,7 +188,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix
+        X : array, DataFrame, sparse matrix or Shards
             A table (n × d) or images (n × h × w, n × c × h × w).
         y : ComplementaryLabels or n × q indicator; with ``labels="ordinary"``, n classes
             What is known of each example.
@@ -183,28 +198,29 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ScarceClassifier
             Itself.
         """
-        with all_or_nothing(self):
-            self._fit(X, y)
+        with all_or_nothing(self), processes(self.distributed, usable_device(self.device)) as together:
+            self._fit(X, y, together)
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, together: Processes) -> None:
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         refuse_other_length(X, labels)
         self.__dict__.pop("method_choice_", None)  # of an earlier fit
-        recipe, method = self._recipe(labels.n_examples), self._method(labels)
+        recipe, method = together.agree(lambda: self._recipe(labels.n_examples)), self._method(labels)
         method.refuse_unfit(labels)  # before time is spent on priors
 
         def make(seed: int) -> nn.Module:
             return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
 
-        estimate = self._priors(X, labels, make, recipe.seed, method)
+        own_estimate = self._priors(X, labels, make, recipe.seed, method)
+        estimate = together.agree(lambda: own_estimate)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
         callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
         history = train(
             model,
             method,
-            X if rows is None else X[rows],
+            X if rows is None else pick(X, rows),
             labels if rows is None else labels[rows],
             recipe,
             priors=None if estimate is None else estimate.values,
@@ -213,6 +229,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             callbacks=callbacks,
             checkpoint=self.checkpoint,
             device=self.device,
+            distributed=self.distributed,
         )
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
@@ -223,25 +240,20 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
     def logits(self, X: Any) -> Tensor:
         """Return what the network says of each example and class, of shape (n, q)."""
-        check_is_fitted(self)
-        inputs = check_inputs(self, X, reset=False)
-        device = usable_device(self.device)
-        # A loaded model, or one whose device was set after `fit`, is still elsewhere.
-        return predict_logits(self.model_.to(device), inputs, device=device)
+        return self._of_logits(X, lambda _, logits: logits)
 
     def predict(self, X: Any) -> Array:
         """Return the most likely class of each example."""
-        best = self._scores(X).argmax(dim=1).numpy()
-        return self.classes_[best]  # type: ignore[no-any-return]
+        best = self._of_logits(X, lambda method, logits: method.scores(logits).argmax(dim=1))
+        return self.classes_[best.numpy()]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
-        logits = self.logits(X).double()
-        return self._on_cpu().probabilities(logits).numpy()
+        return self._of_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""
-        scores = self._scores(X).numpy()
+        scores = self._of_logits(X, lambda method, logits: method.scores(logits)).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @property
@@ -266,12 +278,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             raise AttributeError(f"{self.method_.facts.name} counts no exclusions; method='refine' does.")
         return getattr(self.method_, name).double().cpu().numpy()  # type: ignore[no-any-return]
 
-    def _scores(self, X: Any) -> Tensor:
-        return self._on_cpu().scores(self.logits(X))
-
-    def _on_cpu(self) -> Method:
+    def _of_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
+        """Return what the function makes of the method and the logits of each batch, on the CPU: n × q only if asked for."""
         check_is_fitted(self)
-        return self.method_.cpu()
+        inputs = check_inputs(self, X, reset=False)
+        device = usable_device(self.device)
+        # A loaded model, or one whose device was set after `fit`, is still elsewhere.
+        model, method = self.model_.to(device), self.method_.cpu()
+        return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 
     def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
         if self.labels == "ordinary":
@@ -308,8 +322,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             )
         state = self.random_state
         seed = state if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
-        names = ("epochs", "batch_size", "learning_rate", "weight_decay", "augmentation")
-        overrides = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        overrides = {name: getattr(self, name) for name in _OVERRIDES if getattr(self, name) is not None}
         recipe = replace(recipe, seed=int(seed), **overrides)
         if self.recipe == "annealed" and self.epochs is None:
             enough = math.ceil(_ENOUGH_STEPS / math.ceil(n_examples / recipe.batch_size))
@@ -361,13 +374,13 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
                 raise MethodError(
                     f"{labels.n_examples} examples cannot be split for early stopping; set early_stopping=False."
                 )
-            inputs, truth = X[held_out], labels[held_out]
+            inputs, truth = pick(X, held_out), labels[held_out]
 
             def accuracy(run: Run) -> float:
-                scores = run.method.scores(
-                    predict_logits(run.model, inputs, device=self.device).to(self.device)
-                )
-                predicted = labels.classes[scores.argmax(dim=1).cpu().numpy()]
+                def best(logits: Tensor) -> Tensor:
+                    return run.method.scores(logits).argmax(dim=1)
+
+                predicted = labels.classes[map_logits(run.model, inputs, best, device=self.device).numpy()]
                 priors = estimate or learned_priors(run.method, labels.classes)
                 return complementary_accuracy(predicted, truth, priors.values).value
 

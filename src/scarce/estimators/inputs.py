@@ -7,8 +7,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
+from scarce.datasets import Shards
 from scarce.errors import FeatureError
-from scarce.training.inputs import refuse_odd_numbers
+from scarce.training.inputs import refuse_odd_numbers, row_chunks
 
 __all__ = ["check_inputs"]
 
@@ -16,8 +17,9 @@ __all__ = ["check_inputs"]
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return `X` as a dense array or CSR matrix of numbers, after refusing what cannot be trained on.
 
-    Tables have two axes; images three (n × h × w) or four (n × c × h × w). Images of bytes stay bytes. With `reset`
-    the estimator learns width and names of the features, else they must be those it was fitted on.
+    Tables have two axes; images three (n × h × w) or four (n × c × h × w). Images of bytes stay bytes. What is on disk
+    (`Shards`, arrays of `numpy.memmap`) is looked through and stays there, as it is. With `reset` the estimator learns
+    width and names of the features, else they must be those it was fitted on.
     """
     is_image = getattr(X, "ndim", 2) > 2
     if np.ma.is_masked(X):
@@ -26,15 +28,22 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         )
     if isinstance(X, Tensor):
         X = X.detach().cpu()
+    if isinstance(X, Shards) and (X.ndim < 2 or len(X) == 0):
+        raise FeatureError(f"X has shape {X.shape}; expected n examples × d values, with n and d at least 1.")
+    given = X
     X = validate_data(
         estimator,
         X,
         reset=reset,
+        skip_check_array=isinstance(X, Shards),
         accept_sparse="csr",
         ensure_2d=not is_image,
         allow_nd=True,
         ensure_all_finite=False,
     )
+    is_on_disk = isinstance(given, (Shards, np.memmap)) and given.dtype == X.dtype
+    if is_on_disk:
+        X = given  # of a mapped array scikit-learn makes one that no longer says so
     if X.ndim > 4 or 0 in X.shape[1:]:
         raise FeatureError(
             f"X has shape {X.shape}; expected a table (n × d) or images (n × h × w or n × c × h × w)."
@@ -48,16 +57,19 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     refuse_odd_numbers(X)
     if is_image and not reset:
         _refuse_other_scale(X, estimator.byte_inputs_)
-    return X if X.dtype.kind == "f" or (is_image and X.dtype == np.uint8) else X.astype(np.float32)
+    stays = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
+    return X if stays else X.astype(np.float32)
 
 
 def _refuse_other_scale(images: Any, fitted_on_bytes: bool) -> None:
     """Bytes are scaled to [0, 1] and floats are not, so images must come as they came to `fit`."""
-    if fitted_on_bytes and images.dtype != np.uint8 and images.size and images.max() > 1:
-        raise FeatureError(
-            f"the model was fitted on images of bytes, which it scales to [0, 1]; these are {images.dtype} up to "
-            f"{images.max():g}: pass them as uint8, or divide them by 255."
-        )
+    if fitted_on_bytes and images.dtype != np.uint8:
+        largest = max((rows.max() for _, rows in row_chunks(images)), default=0)
+        if largest > 1:
+            raise FeatureError(
+                f"the model was fitted on images of bytes, which it scales to [0, 1]; these are {images.dtype} up to "
+                f"{largest:g}: pass them as uint8, or divide them by 255."
+            )
     if images.dtype == np.uint8 and not fitted_on_bytes:
         raise FeatureError(
             "the model was fitted on images of floats and these are bytes; pass floats, scaled as they were for fit."

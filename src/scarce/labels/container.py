@@ -60,7 +60,8 @@ class ComplementaryLabels:
     answers: Answers | None = None
 
     def __post_init__(self) -> None:
-        unknown = np.full(max(len(self.indptr) - 1, 0), -1)
+        # One number seen n times: where nothing is confirmed, it costs nothing.
+        unknown = np.broadcast_to(np.int32(-1), max(len(self.indptr) - 1, 0))
         columns: dict[str, Array | None] = {
             "indptr": np.asarray(self.indptr, np.int64),
             "indices": np.asarray(self.indices, np.int32),
@@ -250,7 +251,7 @@ class ComplementaryLabels:
         """The share of examples that exclude each class: π̄_k = n_k / n."""
         return self.counts / self.n_examples
 
-    @cached_property
+    @property
     def per_example(self) -> IntArray:
         """How many classes each example excludes."""
         return read_only(np.diff(self.indptr))

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,7 +14,7 @@ from scarce.errors import FileError, LabelError
 from scarce.files import require_file
 from scarce.labels.classes import Array, is_missing
 
-__all__ = ["Row", "Table", "as_names", "cell_text", "open_parquet", "read_table"]
+__all__ = ["Row", "Table", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
 
 Row = tuple[int, list[str]]
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -125,8 +126,8 @@ def _text_lines(file: TextIO, path: Path) -> Iterator[str]:
         yield line
 
 
-def open_parquet(path: str | Path) -> Any:
-    """Return the table of a Parquet file, as pyarrow has it.
+def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
+    """Return the table of a Parquet file, or some of its columns, as pyarrow has it.
 
     Examples
     --------
@@ -135,6 +136,32 @@ def open_parquet(path: str | Path) -> Any:
     scarce.errors.FileError: nowhere.parquet does not exist; check the path.
     """
     path = require_file(path)
+    with _pyarrow(path) as parquet:
+        table = parquet.read_table(path, columns=columns, partitioning=None)
+    _check_header(table.column_names, path)
+    return table
+
+
+def parquet_header(path: str | Path) -> tuple[int, list[str]]:
+    """Return the number of rows and the names of the columns of a Parquet file, without reading the rows.
+
+    Examples
+    --------
+    >>> parquet_header("nowhere.parquet")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.parquet does not exist; check the path.
+    """
+    path = require_file(path)
+    with _pyarrow(path) as parquet:
+        facts = parquet.read_metadata(path)
+        names = facts.schema.to_arrow_schema().names
+    _check_header(names, path)
+    return facts.num_rows, names
+
+
+@contextmanager
+def _pyarrow(path: Path) -> Iterator[Any]:
+    """Give pyarrow's module for Parquet files, and say in our words what goes wrong with it."""
     try:
         from pyarrow import parquet
     except ImportError:
@@ -142,11 +169,13 @@ def open_parquet(path: str | Path) -> Any:
             f'{path} needs pyarrow to be read: pip install "scarce[parquet]", or save it as CSV.'
         ) from None
     try:
-        table = parquet.read_table(path, partitioning=None)
+        yield parquet
+    except MemoryError as error:
+        raise FileError(
+            f"{path} needs more memory than there is; write it as several smaller files."
+        ) from error
     except Exception as error:  # pyarrow has its own errors for every kind of damage
         raise FileError(f"{path} is damaged or no Parquet file; write it again.") from error
-    _check_header(table.column_names, path)
-    return table
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import lookup_codes, names_to_array, some
 from scarce.labels.csr import IntArray
 
-__all__ = ["check_priors", "check_scores", "predicted_codes"]
+__all__ = ["check_priors", "predicted_codes"]
 
 FloatArray = NDArray[np.float64]
 
@@ -44,23 +44,6 @@ def check_priors(priors: Any, labels: ComplementaryLabels) -> FloatArray:
             f"the priors sum to {values.sum():.4g}; expected 1. Divide them by their sum if they are counts."
         )
     return values
-
-
-def check_scores(scores: Any, labels: ComplementaryLabels, what: str) -> FloatArray:
-    """Return logits or probabilities as an n × q matrix; `what` they are is for the message.
-
-    Examples
-    --------
-    >>> check_scores([[0.1, 0.9]], ComplementaryLabels.from_single([0], classes=2), "probabilities").shape
-    (1, 2)
-    """
-    try:
-        matrix = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores, float)
-    except (TypeError, ValueError):
-        raise LabelError(f"the {what} are no matrix of numbers; expected shape {labels.shape}.") from None
-    if matrix.shape != labels.shape:
-        raise LabelError(f"the {what} have shape {matrix.shape}; expected {labels.shape}, as the labels.")
-    return matrix
 
 
 def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:

@@ -3,15 +3,15 @@
 import operator
 from typing import Any
 
+import numpy as np
 import torch
 
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.checks import check_priors, check_scores
+from scarce.metrics.blocks import blocks
+from scarce.metrics.checks import check_priors
 from scarce.risk import ClassSums, both_sides, class_sums, risk_parts
 
 __all__ = ["complementary_risk"]
-
-_CHUNK = 8192
 
 
 def complementary_risk(
@@ -39,12 +39,11 @@ def complementary_risk(
     >>> round(complementary_risk([[-9.0, 9.0], [9.0, -9.0]], labels, [0.5, 0.5]), 3)
     0.0
     """
-    scores = torch.from_numpy(check_scores(logits, labels, "logits"))
     total: ClassSums | None = None
-    for start in range(0, len(scores), _CHUNK):
-        rows = scores[start : start + _CHUNK]
-        excluded = torch.from_numpy(labels.indicator(range(start, start + len(rows)), float))
-        sums = class_sums(*both_sides(loss, rows), excluded)
+    for scores, rows, columns in blocks(logits, labels, "logits"):
+        excluded = np.zeros_like(scores)
+        excluded[rows, columns] = 1
+        sums = class_sums(*both_sides(loss, torch.tensor(scores)), torch.from_numpy(excluded))
         total = sums if total is None else ClassSums(*map(operator.add, total, sums))
     assert total is not None
     parts = risk_parts(total, torch.from_numpy(check_priors(priors, labels)))

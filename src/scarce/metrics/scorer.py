@@ -9,6 +9,7 @@ from scarce.errors import MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.metrics.accuracy import complementary_accuracy
+from scarce.metrics.blocks import Computed
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
 
@@ -18,20 +19,27 @@ Criterion = Literal["accuracy", "risk", "covering-rate", "approximated-accuracy"
 Scorer = Callable[[Any, Any, Any], float]
 
 
-def _logits(estimator: Any, X: Any) -> Any:
-    scores = np.asarray(estimator.decision_function(X))
-    return scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1) / 2
+def _logits(estimator: Any, X: Any, labels: ComplementaryLabels) -> Computed:
+    def decide(rows: Any) -> Any:
+        scores = np.asarray(estimator.decision_function(rows))
+        return scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1) / 2
+
+    return Computed(decide, X, labels.n_classes)
+
+
+def _probabilities(estimator: Any, X: Any, labels: ComplementaryLabels) -> Computed:
+    return Computed(estimator.predict_proba, X, labels.n_classes)
 
 
 # From (estimator, X, labels, priors, transition) to a score; higher is better.
 CRITERIA: dict[str, Callable[[Any, Any, ComplementaryLabels, Any, Any], float]] = {
     "accuracy": lambda e, X, y, priors, _: complementary_accuracy(e.predict(X), y, priors).value,
-    "risk": lambda e, X, y, priors, _: -complementary_risk(_logits(e, X), y, priors),
+    "risk": lambda e, X, y, priors, _: -complementary_risk(_logits(e, X, y), y, priors),
     "covering-rate": lambda e, X, y, *_: covering_rate(e.predict(X), y),
-    "approximated-accuracy": lambda e, X, y, *_: approximated_accuracy(e.predict_proba(X), y),
-    "scel": lambda e, X, y, _, transition: -scel(e.predict_proba(X), y, transition),
+    "approximated-accuracy": lambda e, X, y, *_: approximated_accuracy(_probabilities(e, X, y), y),
+    "scel": lambda e, X, y, _, transition: -scel(_probabilities(e, X, y), y, transition),
     "transition-risk": lambda e, X, y, _, transition: (
-        -transition_risk(e.predict_proba(X), y, transition, loss="01")
+        -transition_risk(_probabilities(e, X, y), y, transition, loss="01")
     ),
 }
 

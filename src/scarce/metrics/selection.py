@@ -6,8 +6,8 @@ import numpy as np
 
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.csr import IntArray
-from scarce.metrics.checks import check_scores, predicted_codes
+from scarce.metrics.blocks import blocks
+from scarce.metrics.checks import predicted_codes
 from scarce.simulate.checks import check_transition
 
 __all__ = ["approximated_accuracy", "covering_rate", "scel", "transition_risk"]
@@ -23,8 +23,8 @@ def covering_rate(predicted: Any, labels: ComplementaryLabels) -> float:
     >>> covering_rate([0, 1], ComplementaryLabels.from_single([0, 0], classes=3))
     0.5
     """
-    rows, columns = _pairs(labels)
-    return 1 - float((predicted_codes(predicted, labels)[rows] == columns).sum()) / labels.n_examples
+    excluded = np.repeat(predicted_codes(predicted, labels), labels.per_example) == labels.indices
+    return 1 - float(excluded.sum()) / labels.n_examples
 
 
 def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> float:
@@ -38,13 +38,14 @@ def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> fl
     >>> round(approximated_accuracy([[0.6, 0.2, 0.2], [0.5, 0.3, 0.2]], labels), 3)
     0.375
     """
-    p = check_scores(probabilities, labels, "probabilities")
-    rows, columns = _pairs(labels)
-    possible = p.sum(axis=1) - np.bincount(rows, p[rows, columns], labels.n_examples)
-    best = p.argmax(axis=1)
-    covered = np.ones(labels.n_examples, bool)
-    covered[rows[best[rows] == columns]] = False
-    return float(np.mean(covered * p.max(axis=1) / np.maximum(possible, _TINY)))
+    total = 0.0
+    for p, rows, columns in blocks(probabilities, labels, "probabilities"):
+        possible = p.sum(axis=1) - np.bincount(rows, p[rows, columns], len(p))
+        best = p.argmax(axis=1)
+        covered = np.ones(len(p), bool)
+        covered[rows[best[rows] == columns]] = False
+        total += float(np.sum(covered * p.max(axis=1) / np.maximum(possible, _TINY)))
+    return total / labels.n_examples
 
 
 def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> float:
@@ -58,10 +59,12 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
     >>> round(scel([[1.0, 0.0, 0.0]], ComplementaryLabels.from_single([2], classes=3), uniform), 4)
     0.6931
     """
-    rows, columns = _some_pairs(labels)
+    _refuse_silence(labels)
     matrix = check_transition(transition, labels.classes)
-    chance = check_scores(probabilities, labels, "probabilities") @ matrix
-    return float(-np.log(np.maximum(chance[rows, columns], _TINY)).mean())
+    total = 0.0
+    for p, rows, columns in blocks(probabilities, labels, "probabilities"):
+        total -= float(np.log(np.maximum((p @ matrix)[rows, columns], _TINY)).sum())
+    return total / len(labels.indices)
 
 
 def transition_risk(
@@ -78,27 +81,25 @@ def transition_risk(
     >>> transition_risk([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1]], labels, uniform, loss="01")
     0.0
     """
-    p = check_scores(probabilities, labels, "probabilities")
-    if loss == "cce":
-        losses = -np.log(np.maximum(p, _TINY))
-    elif loss == "01":
-        losses = 1.0 - np.eye(labels.n_classes)[p.argmax(axis=1)]
-    else:
+    if loss not in ("cce", "01"):
         raise LabelError(f"loss={loss!r} is unknown; expected 'cce' or '01'.")
+    _refuse_silence(labels)
     matrix = check_transition(transition, labels.classes)
     if np.linalg.matrix_rank(matrix) < labels.n_classes:
         raise LabelError(
             "the transition matrix has no inverse, so this risk does not exist; use scel instead."
         )
-    rows, columns = _some_pairs(labels)
-    return float((losses @ np.linalg.inv(matrix).T)[rows, columns].mean())
+    inverse, total = np.linalg.inv(matrix).T, 0.0
+    for p, rows, columns in blocks(probabilities, labels, "probabilities"):
+        if loss == "cce":
+            losses = -np.log(np.maximum(p, _TINY))
+        else:
+            losses = np.ones_like(p)
+            losses[np.arange(len(p)), p.argmax(axis=1)] = 0
+        total += float((losses @ inverse)[rows, columns].sum())
+    return total / len(labels.indices)
 
 
-def _pairs(labels: ComplementaryLabels) -> tuple[IntArray, IntArray]:
-    return np.repeat(np.arange(labels.n_examples), labels.per_example), labels.indices
-
-
-def _some_pairs(labels: ComplementaryLabels) -> tuple[IntArray, IntArray]:
+def _refuse_silence(labels: ComplementaryLabels) -> None:
     if len(labels.indices) == 0:
         raise LabelError("no example excludes any class: there is nothing to judge by.")
-    return _pairs(labels)

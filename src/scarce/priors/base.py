@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import nn
 
+from scarce.datasets import Shards
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
@@ -89,7 +90,7 @@ class PriorEstimator(ABC):
 
         Parameters
         ----------
-        X : array or sparse matrix
+        X : array, sparse matrix or Shards
             One row per example: a table or images.
         labels : ComplementaryLabels or n × q indicator
             What is known, in the same order.
@@ -178,7 +179,10 @@ def shrunk(values: FloatArray, again: FloatArray) -> FloatArray:
 
 def _as_rows(X: Any) -> Any:
     X = X.detach().cpu() if hasattr(X, "detach") else X
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if sparse.issparse(X):
+        X = X.tocsr()
+    elif not isinstance(X, (Shards, np.memmap)):  # which stay on disk
+        X = np.asarray(X)
     if X.dtype.kind not in "biuf" or X.ndim < 2 or 0 in X.shape[1:]:
         raise FeatureError(
             f"X holds {X.dtype} in the shape {X.shape}; expected numbers, one row per example and some columns."

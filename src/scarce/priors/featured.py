@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scarce.datasets.shards import Shards
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import check_number
 from scarce.priors.base import MakeModel, PriorEstimator, told_classes
@@ -51,8 +52,9 @@ class FeatureEstimator(PriorEstimator):
         """Return the features of some rows."""
         order = np.random.default_rng(self.seed).permutation(labels.n_examples)[: self.n_rows]
         rows = np.sort(order)
-        chosen = X[rows].toarray() if sparse.issparse(X) else X[rows].reshape(len(rows), -1)
-        return [chosen.astype(np.float64)], rows
+        chosen: Any = X.take(rows) if isinstance(X, Shards) else X[rows]
+        table = chosen.toarray() if sparse.issparse(X) else chosen.reshape(len(rows), -1)
+        return [table.astype(np.float64)], rows
 
     def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
         """Return π_k of every class; NaN where the rows tell nothing about it."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from torch import Tensor
 
+from scarce.datasets.shards import Shards, pick
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts
@@ -91,12 +92,12 @@ def network_scores(
 ) -> list[FloatArray]:
     """Train one network with q outputs on the first rows; return its scores of the second, one array per epoch kept."""
     training, held_out = rows
-    snapshots = _Snapshots(X[held_out], labels[held_out], last, device)
+    snapshots = _Snapshots(pick(X, held_out), labels[held_out], last, device)
     callbacks = [snapshots, ProgressBar()] if verbose else [snapshots]
     train(
         make_model(recipe.seed),
         PositiveVersusUnlabelled(),
-        X[training],
+        pick(X, training),
         labels[training],
         recipe,
         callbacks=callbacks,
@@ -112,6 +113,11 @@ def classifier_scores(
     if not hasattr(classifier, "predict_proba"):
         raise MethodError(
             f"scorer={classifier!r} has no predict_proba; expected 'network', 'linear', 'boosting' or a classifier with it."
+        )
+    if isinstance(X, Shards):
+        raise MethodError(
+            f"scorer={classifier!r} needs all rows in memory, and there are {X!r}; use scorer='network', which reads "
+            "them a batch at a time."
         )
     training, held_out = rows
     X = X.reshape(X.shape[0], -1)

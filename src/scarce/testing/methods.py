@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -142,6 +143,20 @@ def check_state(make: MakeMethod) -> None:
     torch.testing.assert_close(reader.probabilities(logits), method.probabilities(logits))
 
 
+def check_inputs_unseen(make: MakeMethod) -> None:
+    """A method that does not say that it looks at inputs needs those of no row: other processes may have read them."""
+    labels, logits = _labels(make()), _random_logits()
+    method, blind = _prepared(make, labels), _prepared(make, labels)
+    if method.looks_at_inputs:
+        return
+    batch = _batch(labels, logits)
+    unseen = replace(batch, inputs=batch.inputs[:0])
+    torch.testing.assert_close(blind.loss(logits, unseen), method.loss(logits, batch))
+    for each, rows in ((method, batch), (blind, unseen)):
+        each.after_step(nn.Identity(), rows)
+    torch.testing.assert_close(blind.state_dict(), method.state_dict())
+
+
 class _Interrupt(Callback):
     """Ends a run in the middle, as Ctrl-C would."""
 
@@ -195,6 +210,7 @@ _CHECKS: tuple[Check, ...] = (
     check_extreme_logits,
     check_probabilities,
     check_state,
+    check_inputs_unseen,
     check_resume,
     check_learns,
 )

@@ -11,8 +11,8 @@ from scarce.errors import DivergedError, MethodError
 from scarce.methods import Batch
 from scarce.training.augment import augment
 from scarce.training.batches import Reader, split_order
-from scarce.training.form import has_batch_norm
 from scarce.training.order import epoch_order
+from scarce.training.parts import has_batch_norm
 from scarce.training.processes import ALONE, Processes
 from scarce.training.run import Run
 from scarce.training.seeding import seeded
@@ -43,6 +43,7 @@ def train_epoch(run: Run, reader: Reader) -> float:
             loss = run.method.loss(logits, batch)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
+            _refuse_idle_weights(run)
             optimizer.step()
             run.method.after_step(run.model, batch)
             losses[step] = loss.detach()
@@ -97,6 +98,18 @@ def _refuse_other_shape(logits: Any, expected: tuple[int, int]) -> None:
         raise MethodError(
             f"the model returns {tuple(got) if isinstance(got, torch.Size) else got} for {expected[0]} rows; "
             f"expected a tensor of shape {expected}, one logit per class."
+        )
+
+
+def _refuse_idle_weights(run: Run) -> None:
+    """Processes wait for the gradients of each other's weights, and would wait for these for ever."""
+    if run.processes.count == 1:
+        return
+    idle = [name for name, weight in run.model.named_parameters() if weight.requires_grad and weight.grad is None]
+    if idle:
+        raise MethodError(
+            f"{', '.join(idle[:3])}{' and others' * (len(idle) > 3)} took no part in a step, which several processes cannot "
+            "share then; freeze such weights with requires_grad_(False), or train in one process."
         )
 
 

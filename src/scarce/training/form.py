@@ -4,11 +4,40 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from scarce.errors import MethodError
 from scarce.training.parts import InParts
 from scarce.training.processes import Processes
 from scarce.training.recipe import Recipe
 
-__all__ = ["InShortNumbers", "has_batch_norm", "working_form"]
+__all__ = ["Compiled", "InShortNumbers", "working_form"]
+
+
+class Compiled(nn.Module):
+    """A network that torch compiles when it is first called; it says so in one line if that cannot be.
+
+    Parameters
+    ----------
+    network : nn.Module
+        From rows to logits.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = torch.compile(network)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the logits."""
+        from torch._dynamo.exc import BackendCompilerFailed  # takes a second to import, and is there by now
+
+        try:
+            logits: Tensor = self.network(rows)
+        except BackendCompilerFailed as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise MethodError(
+                f"torch cannot compile the network ({reason}); install a C++ compiler such as g++, or leave out "
+                "compile=True (--compile)."
+            ) from error
+        return logits
 
 
 class InShortNumbers(nn.Module):
@@ -42,20 +71,10 @@ def working_form(model: nn.Module, recipe: Recipe, processes: Processes) -> nn.M
     >>> working_form(model, Recipe(micro_batch=8), Processes())(torch.zeros(20, 3)).shape
     torch.Size([20, 2])
     """
-    network: nn.Module = torch.compile(model) if recipe.compile else model  # type: ignore[assignment]
+    network = Compiled(model) if recipe.compile else model
     if recipe.precision == "bf16":
         network = InShortNumbers(network)
     if recipe.micro_batch is not None:
         network = InParts(network, recipe.micro_batch)
-    return network if processes.count == 1 else DistributedDataParallel(network)
-
-
-def has_batch_norm(model: nn.Module) -> bool:
-    """Return whether a layer of the model needs more than one row at a time.
-
-    Examples
-    --------
-    >>> has_batch_norm(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)))
-    True
-    """
-    return any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in model.modules())
+    shared = processes.count > 1 and any(weight.requires_grad for weight in model.parameters())
+    return DistributedDataParallel(network) if shared else network

@@ -14,9 +14,12 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, default_collate
 
 from scarce.errors import FeatureError
+from scarce.labels.classes import some
 from scarce.methods.base import check_number
 
 __all__ = ["DatasetSource"]
+
+_SPREAD = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
 
 
 class DatasetSource:
@@ -106,12 +109,14 @@ class _Batches(Dataset[Any]):
             raise FeatureError(
                 f"{name} failed at item {rows[len(items)]} ({type(error).__name__}: {reason}); correct its __getitem__."
             ) from error
+        first = [item[0] if isinstance(item, (list, tuple)) else item for item in items]
         try:
-            inputs = default_collate([item[0] if isinstance(item, list | tuple) else item for item in items])
-        except (RuntimeError, TypeError) as error:
+            inputs = default_collate(first)
+        except Exception as error:  # of many kinds, few of which say what is wrong
+            kinds = {f"{type(item).__name__} of shape {tuple(np.shape(item))}": None for item in first}
             raise FeatureError(
-                f"the items of {name} cannot be put into one batch ({str(error).partition(chr(10))[0]}); expected tensors of "
-                "one shape, or tuples that begin with one."
+                f"the items of {name} do not fit into one batch: there are {some(kinds)}; expected tensors of one shape, or "
+                "tuples that begin with one."
             ) from error
         if not isinstance(inputs, Tensor):
             raise FeatureError(
@@ -133,10 +138,11 @@ def _random_state_kept() -> Iterator[None]:
 
 
 def _seed(seed: int, row: int) -> None:
-    own = np.random.SeedSequence((seed, row)).generate_state(2)
-    random.seed(int(own[0]))
-    np.random.seed(own[0])
-    torch.default_generator.manual_seed(int(own[1]))
+    """Seed what an item may draw from; multiples of an odd number, so that no two rows have the same seed."""
+    own = (seed + row * _SPREAD) % 2**64
+    random.seed(own)
+    np.random.seed(own % 2**32)
+    torch.default_generator.manual_seed(own)
 
 
 def _started(loader: DataLoader[Any]) -> Iterator[Any]:

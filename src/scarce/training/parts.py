@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-__all__ = ["InParts"]
+__all__ = ["InParts", "has_batch_norm"]
 
 
 class InParts(nn.Module):
@@ -15,7 +15,8 @@ class InParts(nn.Module):
 
     The rows are shown in equal parts of at most `size`. Only their logits are kept; when the gradient of the loss of
     *all* of them is known, every part is computed once more, with the same randomness, and its gradient is added up. So
-    losses that are no mean over rows stay exact, and a step costs one forward pass more. Batch norm sees one part at a time.
+    losses that are no mean over rows stay exact, and a step costs one forward pass more. Batch norm sees one part at a time,
+    of two rows at least.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ class InParts(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits of all rows."""
-        parts = rows.tensor_split(max(1, -(-len(rows) // self.size)))
+        most = len(rows) // 2 if has_batch_norm(self.network) else len(rows)
+        parts = rows.tensor_split(max(1, min(-(-len(rows) // self.size), most)))
         return torch.cat([self._logits(part) for part in parts])
 
     def _logits(self, part: Tensor) -> Tensor:
@@ -45,6 +47,17 @@ class InParts(nn.Module):
 
         logits: Tensor = checkpoint(self.network, part, use_reentrant=False, context_fn=contexts)
         return logits
+
+
+def has_batch_norm(model: nn.Module) -> bool:
+    """Return whether a layer of the model needs more than one row at a time.
+
+    Examples
+    --------
+    >>> has_batch_norm(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)))
+    True
+    """
+    return any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in model.modules())
 
 
 @contextmanager

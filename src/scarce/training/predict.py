@@ -52,7 +52,7 @@ def map_logits(
             found = torch.empty(0)
             for index, rows in zip(indices, batches, strict=True):
                 part = function(model(rows.to(device))).cpu()
-                if not len(found):  # one place for all: small parts kept between large batches break up the heap
+                if not len(found):  # one place for all: small parts among large batches break up the heap
                     found = part.new_empty(len(source), *part.shape[1:])
                 found[index] = part
             return found

@@ -1,0 +1,81 @@
+"""Seconds per epoch of the forms in which a step may show rows to a network, as ratios to the usual one.
+
+    python benchmarks/form_cost.py [--rows 60000] [--rounds 3] [--models mlp lenet]
+
+`micro_batch` shows a batch of 256 in four parts, at the price of a second forward pass; `bf16` computes with 16 bits;
+`compile` lets torch compile the network, whose first epoch, with the compiling, is left out. All take turns within one
+process with one thread. The data are of MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else
+random bytes.
+"""
+
+import argparse
+import platform
+import time
+from dataclasses import replace
+from statistics import median
+
+import torch
+
+from epoch_cost import Data, load
+from scarce.methods import make_method
+from scarce.models import make_model
+from scarce.training import PAPER, Callback, Recipe, Run, train
+
+FORMS = {
+    "full": PAPER,
+    "micro_batch=64": replace(PAPER, micro_batch=64),
+    "bf16": replace(PAPER, precision="bf16"),
+    "compile": replace(PAPER, compile=True),
+}
+
+
+class Stopwatch(Callback):
+    """Notes when every epoch ended."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def on_epoch(self, run: Run, record: dict[str, object]) -> None:
+        self.ends.append(time.perf_counter())
+
+
+def second_epoch(name: str, recipe: Recipe, data: Data) -> float:
+    """Seconds of an epoch after the first."""
+    torch.manual_seed(0)
+    watch = Stopwatch()
+    train(
+        make_model(name, (28, 28), 10), make_method("scarce"), data.images, data.labels, replace(recipe, epochs=2),
+        priors=[0.1] * 10, callbacks=[watch],
+    )  # fmt: skip
+    return watch.ends[1] - watch.ends[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--models", nargs="+", default=["mlp", "lenet"])
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    data = load(options.rows)
+    print(
+        f"{options.rows:,} rows of {data.source}, batch 256, one thread, {options.rounds} interleaved rounds; torch "
+        f"{torch.__version__}, python {platform.python_version()}, {platform.machine()}; medians"
+    )
+    for name in options.models:
+        rounds = [
+            {form: second_epoch(name, recipe, data) for form, recipe in FORMS.items()}
+            for _ in range(options.rounds)
+        ]
+        for form in FORMS:
+            ratio = median(times[form] / times["full"] for times in rounds)
+            print(
+                f"{name:8} {form:16} {median(times[form] for times in rounds):7.2f} s  {ratio:5.2f} × full",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

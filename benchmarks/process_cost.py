@@ -1,0 +1,109 @@
+"""What sharing a batch between processes costs and saves.
+
+    python benchmarks/process_cost.py [--processes 2] [--steps 200] [--rounds 5] [--models linear mlp lenet]
+
+Starts the processes itself (torchrun, gloo, one thread each). Milliseconds per step of
+(a) one process with the whole batch, the others idle;
+(b) DistributedDataParallel as usual: every process with the loss of its own rows, which for SCARCE is another loss;
+(c) ours: the logits are joined by one all-reduce, and the loss is that of the whole batch.
+(c) − (b) is the price of exactness, (a) / (c) what the second core brings. All take turns, one after the other.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from statistics import median
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
+
+from scarce.models import make_model
+from scarce.risk import scarce_risk
+from scarce.training.processes import Processes
+
+SHAPES = {"linear": (64,), "mlp": (28, 28), "lenet": (28, 28)}
+
+
+def milliseconds(action, steps: int) -> float:
+    """Milliseconds of one step, after all processes have come together."""
+    dist.barrier()
+    started = time.perf_counter()
+    for _ in range(steps):
+        action()
+    return (time.perf_counter() - started) / steps * 1000
+
+
+def measure(name: str, batch: int, n_classes: int, steps: int, rounds: int) -> None:
+    here = Processes(dist.get_rank(), dist.get_world_size())
+    torch.manual_seed(0)
+    inputs = torch.rand(batch, *SHAPES[name])
+    excluded = torch.zeros(batch, n_classes).scatter_(1, torch.randint(n_classes, (batch, 1)), 1.0)
+    priors = torch.full((n_classes,), 1 / n_classes)
+    own = here.share(batch)
+    model = make_model(name, SHAPES[name], n_classes)
+    shared = DistributedDataParallel(make_model(name, SHAPES[name], n_classes))
+    single, together = (torch.optim.Adam(net.parameters(), 1e-4, fused=True) for net in (model, shared))
+
+    def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    def alone() -> None:
+        if here.rank == 0:
+            step(single, scarce_risk(model(inputs), excluded, priors))
+
+    def usual() -> None:
+        step(together, scarce_risk(shared(inputs[own]), excluded[own], priors))
+
+    def exact() -> None:
+        step(together, scarce_risk(here.join(shared(inputs[own]), batch), excluded, priors))
+
+    def joining() -> None:
+        here.join(torch.zeros(own.stop - own.start, n_classes), batch)
+
+    ways = (alone, usual, exact, joining)
+    for way in ways:
+        milliseconds(way, 5)
+    times = [[milliseconds(way, steps) for way in ways] for _ in range(rounds)]
+    if here.rank == 0:
+        a, b, c, join = (median(column) for column in zip(*times, strict=True))
+        gain = median(row[0] / row[2] for row in times)
+        print(
+            f"{name:7} batch {batch:5} classes {n_classes:5}   (a) {a:7.2f}  (b) {b:7.2f}  (c) {c:7.2f}   "
+            f"all-reduce {join:5.2f}   (a)/(c) {gain:4.2f}   (c)/(b) {median(r[2] / r[1] for r in times):4.2f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--models", nargs="+", default=list(SHAPES), choices=list(SHAPES))
+    options = parser.parse_args()
+    if not dist.is_torchelastic_launched():
+        start = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(options.processes)]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        raise SystemExit(subprocess.run([*start, *sys.argv], env=environment, check=False).returncode)
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    if dist.get_rank() == 0:
+        print(
+            f"{dist.get_world_size()} processes, one thread each, {options.rounds} rounds of {options.steps} steps; ms"
+        )
+    for name in options.models:
+        for batch, n_classes in ((256, 10), (2048, 10), (256, 1000)):
+            measure(name, batch, n_classes, options.steps, options.rounds)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Trials per hour of `scarce bench run` with two jobs, beside the same trials one after another.
+
+    SCARCE_DATA=FOLDER python benchmarks/trials_per_hour.py [--trials 8] [--epochs 4] [--rounds 2] [--jobs 2]
+
+Runs the real command in new stores, with one job and with several by turns. Starting Python and torch, loading the data
+and the last trial, while which other jobs have nothing left to do, all count.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+EXPERIMENT = """
+name = "throughput"
+title = "Trials per hour"
+protocol = "shortened"
+description = "MNIST with the MLP, a few epochs each."
+data = "mnist"
+settings = "uniform"
+methods = "scarce"
+models = "mlp"
+seeds = {trials}
+recipe = "annealed"
+epochs = {epochs}
+"""
+
+
+def trials_per_hour(experiment: Path, jobs: int, trials: int) -> float:
+    """Run all trials in a new store."""
+    with TemporaryDirectory() as store:
+        command = [sys.executable, "-m", "scarce", "bench", "run", str(experiment), "--store", store]
+        started = time.perf_counter()
+        subprocess.run([*command, "--jobs", str(jobs)], check=True, capture_output=True)
+        return trials / (time.perf_counter() - started) * 3600
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--trials", type=int, default=8)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        experiment = Path(folder, "throughput.toml")
+        experiment.write_text(EXPERIMENT.format(trials=options.trials, epochs=options.epochs))
+        rounds = [
+            [trials_per_hour(experiment, jobs, options.trials) for jobs in (1, options.jobs)]
+            for _ in range(options.rounds)
+        ]
+    one, many = (median(column) for column in zip(*rounds, strict=True))
+    print(
+        f"{options.trials} trials of {options.epochs} epochs, MNIST, MLP, {options.rounds} rounds by turns; medians"
+    )
+    print(f"--jobs 1: {one:6.0f} trials per hour")
+    print(
+        f"--jobs {options.jobs}: {many:6.0f} trials per hour, {median(b / a for a, b in rounds):.2f} × as many"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Many rows and many classes: predicting by batches changes nothing, and nothing of n × q numbers is ever made."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from scarce import ScarceClassifier
+from scarce.simulate import uniform
+from scarce.testing import three_blobs
+
+
+@pytest.mark.parametrize("method", ["scarce", "cpe-t", "least-excluded", "refine"])
+def test_predictions_of_batches_are_those_of_all_rows_together(method):
+    X, y, _ = three_blobs()
+    X, labels = np.tile(X, (9, 1)), uniform(y, seed=0)
+    classifier = ScarceClassifier(
+        method, module="linear", priors="uniform", transition="uniform", epochs=2, learning_rate=0.03
+    ).fit(X[: len(y)], labels)
+    assert len(X) > 2 * 1024
+    with torch.no_grad():
+        logits = classifier.model_.eval()(torch.from_numpy(X.astype(np.float32)))
+        scores = classifier.method_.scores(logits)
+        p = classifier.method_.probabilities(logits.double())
+    np.testing.assert_allclose(classifier.logits(X), logits, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(classifier.decision_function(X), scores, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(classifier.predict_proba(X), p, rtol=1e-5, atol=1e-6)
+    assert classifier.predict(X).tolist() == classifier.classes_[scores.argmax(dim=1)].tolist()
+
+
+IN_LITTLE_MEMORY = """
+import resource, sys
+from pathlib import Path
+
+import numpy as np
+from scarce import ScarceClassifier
+from scarce.metrics import complementary_accuracy, make_complementary_scorer
+from scarce.simulate import scar
+
+def learn(n, q):
+    X, y = np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32), np.arange(n) % q
+    labels = scar(y, rates=3 / q, classes=q)
+    assert labels.summary().n_exclusions == len(labels.indices)
+    classifier = ScarceClassifier(
+        module="linear", priors="uniform", epochs=1, early_stopping=True, validation_fraction=0.2
+    ).fit(X, labels)
+    estimate = complementary_accuracy(classifier.predict(X), labels, classifier.priors_)
+    assert classifier.score(X, labels) == estimate.value
+    assert np.isfinite(make_complementary_scorer("risk")(classifier, X, labels))
+
+n, q, spare = map(int, sys.argv[1:])
+learn(300, q)  # what has to be loaded is there before the limit
+used = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
+limit = 1024 * int(used.split()[1]) + spare
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+learn(n, q)
+try:
+    np.zeros((n, q), np.float32)
+except MemoryError:
+    print("learned without n x q")
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="needs Linux to measure and limit the memory"
+)
+def test_learns_and_judges_where_logits_of_all_rows_have_no_room():
+    n, q, spare = 40_000, 1000, 115_000_000
+    program = [sys.executable, "-c", IN_LITTLE_MEMORY, str(n), str(q), str(spare)]
+    done = subprocess.run(
+        program, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False
+    )
+    assert done.stdout == "learned without n x q\n", done.stderr

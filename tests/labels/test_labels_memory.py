@@ -1,0 +1,59 @@
+"""What labels cost: about eight bytes each, and not much more while they are made."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from scarce.labels import ComplementaryLabels
+from scarce.simulate import drawing, scar
+
+N, Q = 20_000, 1000
+RNG = np.random.default_rng(0)
+TABLE = np.sort(RNG.integers(0, Q, (N, 3)), axis=1)
+LISTS = TABLE.tolist()
+TRUTH = RNG.integers(0, Q, N)
+CELLS = 1 << 16  # of a block of rows and classes in a simulation
+
+
+@pytest.mark.parametrize(
+    ("make", "extra"),
+    [
+        (lambda: ComplementaryLabels.from_columns(TABLE, Q), 0),
+        (lambda: ComplementaryLabels.from_lists(LISTS, Q), 0),
+        (lambda: scar(TRUTH, rates=3 / Q, classes=Q), 40 * CELLS),
+    ],
+    ids=["columns", "lists", "scar"],
+)
+def test_eight_bytes_a_label(monkeypatch, make, extra):
+    monkeypatch.setattr(drawing, "_CELLS", CELLS)
+    make()  # what is imported and compiled on the way is not counted
+    tracemalloc.start()
+    labels = make()
+    kept, peak = tracemalloc.get_traced_memory()
+    labels.summary()
+    kept_after_use, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    n_labels = len(labels.indices)
+    assert n_labels > 2.9 * N
+    assert kept < 8 * n_labels
+    assert kept_after_use < 8 * n_labels + 40 * Q
+    assert peak < 64 * n_labels + extra < N * Q  # not even a byte for every row and class
+
+
+def test_rows_of_labels_cost_what_they_hold_too():
+    labels = ComplementaryLabels.from_columns(TABLE, Q)
+    tracemalloc.start()
+    half = labels[::2]
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 9 * len(half.indices)
+
+
+def test_unknown_classes_look_like_any_others():
+    labels = ComplementaryLabels.from_single([2, 0, 1], classes=3)
+    assert labels.confirmed.tolist() == [-1, -1, -1]
+    assert labels.confirmed.dtype == np.int32
+    assert labels[[1, 0]].confirmed.tolist() == [-1, -1]
+    given = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=[-1, -1, -1])
+    assert given == labels
