@@ -33,7 +33,20 @@ PATIENCE = 3  # seconds
 
 def command(root, out):
     features = ["train", root / "features.npy", "--labels", root / "not.npy", "--form", "indicator"]
-    settings = ["--classes", "a,b,c", "--epochs", EPOCHS, "--batch-size", 8, "--priors", "uniform", "--out", out]
+    settings = [
+        "--classes",
+        "a,b,c",
+        "--module",
+        "linear",
+        "--epochs",
+        EPOCHS,
+        "--batch-size",
+        10,
+        "--priors",
+        "uniform",
+        "--out",
+        out,
+    ]
     return [str(part) for part in features + settings]
 
 
@@ -52,7 +65,10 @@ def child_of_rank(parent, rank):
     """Return the process of this rank that torchrun has started."""
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            if f"PPid:\t{parent}\n" in status.read_text() and f"\0RANK={rank}\0" in (status.parent / "environ").read_text():
+            if (
+                f"PPid:\t{parent}\n" in status.read_text()
+                and f"\0RANK={rank}\0" in (status.parent / "environ").read_text()
+            ):
                 return int(status.parent.name)
         except OSError:  # it has ended meanwhile
             continue
@@ -70,7 +86,16 @@ def speak_into(path):
 
 def start_torchrun(root):
     (root / "killed").mkdir()
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "scarce"]
+    torchrun = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+        "-m",
+        "scarce",
+    ]
     return subprocess.Popen(
         [*torchrun, *command(root, root / "killed" / "model")],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -86,7 +111,12 @@ def kill_rank_1(root, torchrun):
         if torchrun.poll() is not None:
             print(torchrun.communicate()[0], file=sys.stderr)
     said, _ = torchrun.communicate(timeout=60)
-    return {"code": torchrun.returncode, "said": said, "epochs": epochs_in(path), "model": (root / "killed" / "model").exists()}
+    return {
+        "code": torchrun.returncode,
+        "said": said,
+        "epochs": epochs_in(path),
+        "model": (root / "killed" / "model").exists(),
+    }
 
 
 def go_on(root, name, *, elastic=False, room=None):
@@ -126,7 +156,13 @@ def full_disk(root):
     code = end_of(start_alone(lambda: go_on(root, "full", room=len(before))))
     left, said = sorted(part.name for part in (root / "full").iterdir()), said_in(root / "full")
     kept = path.read_bytes() == before
-    return {"code": code, "left": left, "said": said, "kept": kept, "again": end_of(start_alone(go_on, root, "full"))}
+    return {
+        "code": code,
+        "left": left,
+        "said": said,
+        "kept": kept,
+        "again": end_of(start_alone(go_on, root, "full")),
+    }
 
 
 # With processes that nobody watches.
@@ -155,6 +191,7 @@ def train_for_ever(folder, patience):
         )  # fmt: skip
     except ProcessError as error:
         (folder / f"error {rank}").write_text(str(error))
+        dist.destroy_process_group()  # as at the end of every process
         return 7
 
 

@@ -69,7 +69,9 @@ def test_short_numbers_are_inside_only(monkeypatch):
 
     monkeypatch.setattr(type(method), "loss", watched)
     watch = Watch()
-    model, _ = trained(nn.Sequential(nn.Linear(D, 8), watch, nn.ReLU(), nn.Linear(8, Q)), method, precision="bf16")
+    model, _ = trained(
+        nn.Sequential(nn.Linear(D, 8), watch, nn.ReLU(), nn.Linear(8, Q)), method, precision="bf16"
+    )
     assert watch.types == {torch.bfloat16}
     assert of_loss == {torch.float32}
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
@@ -105,7 +107,9 @@ def test_a_compiled_network_learns_the_same():
 
 
 def test_without_a_compiler_one_line_says_so(no_compiler):
-    with pytest.raises(MethodError, match=r"torch cannot compile the network \(.*\); install .*compile=True") as e:
+    with pytest.raises(
+        MethodError, match=r"torch cannot compile the network \(.*\); install .*compile=True"
+    ) as e:
         trained(make_mlp(), compile=True)
     assert "\n" not in str(e.value)
 

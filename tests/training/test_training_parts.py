@@ -37,7 +37,9 @@ def gradient_of_step(method, **settings):
     return [was - is_ for was, is_ in zip(before, model.parameters(), strict=True)]
 
 
-@pytest.mark.parametrize("name", ["scarce", "scarce-ure", "nn", "ga", "meta-nnpu", "meta-vpu", "scl-nl", "proden"])
+@pytest.mark.parametrize(
+    "name", ["scarce", "scarce-ure", "nn", "ga", "meta-nnpu", "meta-vpu", "scl-nl", "proden"]
+)
 @pytest.mark.parametrize("size", [1, SIZE, 63])
 def test_parts_give_the_gradient_of_the_whole(name, size):
     whole = gradient_of_step(make_method(name))

@@ -57,7 +57,7 @@ class Unused(nn.Module):
 
     def __init__(self, frozen=False):
         super().__init__()
-        self.used, self.spare = make_plain(), nn.Linear(3, 3).requires_grad_(not frozen)
+        self.used, self.spare = make_plain(), make_plain().requires_grad_(not frozen)
 
     def forward(self, rows):
         return self.used(rows)
@@ -108,11 +108,6 @@ def with_nothing_to_train_but_the_method(folder):
     return {"model": dict(method.state_dict())}
 
 
-def with_one_row(folder):
-    inputs, labels = make_data()
-    return said(run, make_plain(), data=(inputs[:1], labels[:1]))
-
-
 def with_small_batches_and_batch_norm(folder):
     return said(run, make_net(), Recipe(epochs=1, batch_size=3))
 
@@ -160,7 +155,12 @@ def with_refine(folder):
 def with_early_stopping(folder):
     inputs, labels = make_data(200)
     fitted = ScarceClassifier(
-        module="linear", epochs=30, batch_size=50, early_stopping=True, patience=2, distributed="RANK" in os.environ
+        module="linear",
+        epochs=30,
+        batch_size=50,
+        early_stopping=True,
+        patience=2,
+        distributed="RANK" in os.environ,
     ).fit(inputs, labels)
     return {"model": dict(fitted.model_.state_dict()), "epochs": len(fitted.history_)}
 
@@ -169,7 +169,7 @@ SCENARIOS = {
     function.__name__: function
     for function in (
         with_batch_norm_and_dropout, in_parts, in_parts_with_batch_norm, whole, with_augmentation, with_unused_weights,
-        with_frozen_weights, with_nothing_to_train_but_the_method, with_one_row, with_small_batches_and_batch_norm,
+        with_frozen_weights, with_nothing_to_train_but_the_method, with_small_batches_and_batch_norm,
         with_a_damaged_checkpoint_on_the_first, with_a_checkpoint_of_the_first, with_an_estimator_without_a_seed,
         with_refine, with_early_stopping,
     )

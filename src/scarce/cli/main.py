@@ -147,7 +147,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         if isinstance(error, RuntimeError) and not re.search("allocate memory|out of memory", str(error)):
             raise  # torch has no error of its own for memory that is short
         return _fail(
-            "the memory of this machine does not suffice; use fewer examples, a smaller model, or for training --micro-batch", 1
+            "the memory of this machine does not suffice; use fewer examples, a smaller model, or for training --micro-batch",
+            1,
         )
     except ScarceError as error:
         failed = isinstance(error, DivergedError | FetchError | ProcessError) or _is_machine_failure(

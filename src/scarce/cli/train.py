@@ -238,7 +238,7 @@ def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | N
 def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: Path) -> None:
     from scarce.training.checkpoint import load_state
 
-    if checkpoint.exists():
+    if rank() == 0 and checkpoint.exists():
         print(f"going on after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
     try:
         sys.stdout.flush()

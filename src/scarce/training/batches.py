@@ -38,8 +38,8 @@ class Reader:
     dtype: torch.dtype
 
     def read(self, indices: list[Tensor], processes: Processes = ALONE) -> Iterator[Batch]:
-        """Yield the batches of these row numbers, with the inputs of this process's share of each."""
-        own = [index[processes.share(len(index))] for index in indices]
+        """Yield the batches of these row numbers, with the inputs of the rows of each that this process computes."""
+        own = [index[processes.computed(len(index))] for index in indices]
         for index, inputs in zip(indices, self.source.batches(own, self.dtype), strict=True):
             excluded = torch.from_numpy(self.labels.indicator(index.numpy(), np.float32))
             known = None if self._confirmed is None else self._confirmed[index].to(self.device)

@@ -56,16 +56,16 @@ def train_epoch(run: Run, reader: Reader) -> float:
 def refuse_few_rows(run: Run, n_rows: int) -> None:
     """Say so if a batch cannot be shared out."""
     smallest = min(n_rows, run.recipe.batch_size)
-    if run.processes.count > 1 and smallest < _least_rows(run):
+    if run.processes.count > 1 and has_batch_norm(run.model) and smallest < _least_rows(run):
         raise MethodError(
-            f"a batch has {smallest} rows for {run.processes.count} processes; expected at least {_least_rows(run)}: set a "
-            "larger batch_size (--batch-size), or start fewer processes."
+            f"a batch has {smallest} rows for {run.processes.count} processes, and batch norm needs two for each; set a larger "
+            "batch_size (--batch-size), or start fewer processes."
         )
 
 
 def _least_rows(run: Run) -> int:
-    """Every process needs a row, and batch norm two; one process never takes a row alone."""
-    return max(2, run.processes.count * (2 if has_batch_norm(run.model) else 1))
+    """Return how many rows a last batch needs to stand alone: two, and for batch norm two in every process."""
+    return 2 * run.processes.count if has_batch_norm(run.model) else 2
 
 
 def _readers(run: Run) -> Processes:
@@ -82,7 +82,7 @@ def _logits(run: Run, batch: Batch, seed: tuple[int, int]) -> Tensor:
     """Return the logits of all rows that are shown in a step; each process computes its share of them."""
     shown = run.method.shown(batch)
     if run.method.looks_at_inputs:
-        n_rows, own = len(shown), shown[run.processes.share(len(shown))]
+        n_rows, own = len(shown), shown[run.processes.computed(len(shown))]
     else:
         n_rows, own = len(batch.index), shown
     with run.processes.apart(*seed, 1):
@@ -105,7 +105,9 @@ def _refuse_idle_weights(run: Run) -> None:
     """Processes wait for the gradients of each other's weights, and would wait for these for ever."""
     if run.processes.count == 1:
         return
-    idle = [name for name, weight in run.model.named_parameters() if weight.requires_grad and weight.grad is None]
+    idle = [
+        name for name, weight in run.model.named_parameters() if weight.requires_grad and weight.grad is None
+    ]
     if idle:
         raise MethodError(
             f"{', '.join(idle[:3])}{' and others' * (len(idle) > 3)} took no part in a step, which several processes cannot "

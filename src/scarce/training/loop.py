@@ -77,7 +77,8 @@ def train(
         Processes that read a `Dataset` ahead; other inputs need none.
     distributed : bool
         Train together with the other processes that torchrun has started, each of which calls this with the same
-        arguments: a batch is shared out, and the result is that of one process. Only the first writes the checkpoint.
+        arguments: a batch is shared out, and the result is that of one process, but for what the network or an
+        augmentation draws at random, and batch norm. Only the first writes the checkpoint.
 
     Returns
     -------

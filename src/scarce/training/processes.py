@@ -4,9 +4,10 @@ import atexit
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -68,11 +69,18 @@ class Processes:
         start = self.rank * each + min(self.rank, over)
         return slice(start, start + each + (self.rank < over))
 
+    def computed(self, n_rows: int) -> slice:
+        """Return which rows this process puts through the network: its share, or if that is empty, the first, for show."""
+        share = self.share(n_rows)
+        return share if share.start < share.stop else slice(0, 1)
+
     def join(self, own: Tensor, n_rows: int) -> Tensor:
-        """Return the rows of all processes from one's share of them, differentiably; one all-reduce."""
+        """Return the rows of all processes from those that each has computed, differentiably; one all-reduce."""
         if self.count == 1:
             return own
-        joined: Tensor = _Joined.apply(own, self.share(n_rows), n_rows, self.count)  # type: ignore[no-untyped-call]
+        share = self.share(n_rows)
+        own = own[: share.stop - share.start]
+        joined: Tensor = _Joined.apply(own, share, n_rows, self.count)  # type: ignore[no-untyped-call]
         return joined
 
     @contextmanager
@@ -151,14 +159,22 @@ def _is_of_connection(error: RuntimeError) -> bool:
 
 def _name_missing(here: Processes) -> str:
     """Call the roll: who does not answer within some seconds is missing."""
-    others = [rank for rank in range(here.count) if rank != here.rank]
-    end = time.monotonic() + _ROLL_CALL
-    try:
-        store = dist.distributed_c10d._get_default_store()
-        store.set(f"alive {here.rank}", "")
-        while others and time.monotonic() < end:
-            others = [rank for rank in others if not store.check([f"alive {rank}"])]
-            time.sleep(0.1)
-    except RuntimeError:  # the store is kept by the first process, or by torchrun
-        others = [0]
-    return f"the process of rank {' and '.join(map(str, others))}" if others else "a process"
+    # The first keeps the list: without it nobody gets an answer, and one that is stopped keeps the others waiting for ever.
+    missing = [0]
+
+    def call() -> None:
+        nonlocal missing
+        others = [rank for rank in range(here.count) if rank != here.rank]
+        end = time.monotonic() + _ROLL_CALL
+        with suppress(RuntimeError):
+            store = dist.distributed_c10d._get_default_store()
+            store.set(f"alive {here.rank}", "")
+            while others and time.monotonic() < end:
+                others = [rank for rank in others if not store.check([f"alive {rank}"])]
+                time.sleep(0.1)
+            missing = others
+
+    roll = Thread(target=call, daemon=True)
+    roll.start()
+    roll.join(_ROLL_CALL + 1)
+    return f"the process of rank {' and '.join(map(str, missing))}" if missing else "a process"
