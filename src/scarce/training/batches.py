@@ -15,6 +15,8 @@ from scarce.training.sources import Source
 
 __all__ = ["Reader", "split_order"]
 
+_NUMBERS_AT_ONCE = 2**18
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -40,10 +42,19 @@ class Reader:
     def read(self, indices: list[Tensor], processes: Processes = ALONE) -> Iterator[Batch]:
         """Yield the batches of these row numbers, with the inputs of the rows of each that this process computes."""
         own = [index[processes.computed(len(index))] for index in indices]
-        for index, inputs in zip(indices, self.source.batches(own, self.dtype), strict=True):
-            excluded = torch.from_numpy(self.labels.indicator(index.numpy(), np.float32))
+        rows = zip(indices, self.source.batches(own, self.dtype), self._excluded(indices), strict=True)
+        for index, inputs, excluded in rows:
             known = None if self._confirmed is None else self._confirmed[index].to(self.device)
-            yield Batch(inputs.to(self.device), excluded.to(self.device, self.dtype), index, known)
+            yield Batch(inputs.to(self.device), excluded, index, known)
+
+    def _excluded(self, indices: list[Tensor]) -> Iterator[Tensor]:
+        """Yield ȳ of every batch; of small batches many are made in one go, which costs no more than one alone."""
+        largest = self.labels.n_classes * max(map(len, indices), default=1)
+        at_once = max(1, _NUMBERS_AT_ONCE // largest)
+        for start in range(0, len(indices), at_once):
+            some = indices[start : start + at_once]
+            joined = torch.from_numpy(self.labels.indicator(torch.cat(some).numpy(), np.float32))
+            yield from joined.to(self.device, self.dtype).split([len(index) for index in some])  # type: ignore[no-untyped-call]
 
     @cached_property
     def _confirmed(self) -> Tensor | None:
