@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -14,3 +15,15 @@ def pytest_configure() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture
+def no_compiler():
+    """Take the C++ compiler away from torch, and what it has compiled before."""
+    import torch
+    from torch._inductor import config
+
+    with config.patch({"cpp.cxx": (None, "/nonexistent/g++"), "force_disable_caches": True}):
+        torch.compiler.reset()
+        yield
+    torch.compiler.reset()

@@ -65,7 +65,9 @@ def test_wrong_priors_are_rows_of_their_own() -> None:
 def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str) -> None:
     experiment = load_experiment(name)
     assert experiment.name == name
-    assert experiment.protocol == ("shortened" if name.startswith(("quick-", "likelihood-")) else "paper")
+    assert experiment.protocol == (
+        "shortened" if name.startswith(("quick-", "likelihood-", "refine-")) else "paper"
+    )
     keys = [trial.key for trial in trials_of(name)]
     assert len(set(keys)) == len(keys)
 

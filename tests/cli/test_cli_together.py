@@ -104,13 +104,8 @@ def test_odd_settings_are_refused(world: Path, tmp_path: Path, refused, option, 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled:UserWarning")
-def test_without_a_compiler_one_line_says_so(world: Path, tmp_path: Path, refused, monkeypatch) -> None:
-    import torch
-    from torch._inductor import config
-
-    monkeypatch.setattr(config.cpp, "cxx", (None, "/nonexistent/g++"))
-    monkeypatch.setattr(config, "force_disable_caches", True)
-    torch.compiler.reset()
+@pytest.mark.usefixtures("no_compiler")
+def test_without_a_compiler_one_line_says_so(world: Path, tmp_path: Path, refused) -> None:
     assert "or leave out compile=True (--compile)" in refused(
         *train_command(world, tmp_path / "m", "--compile")
     )

@@ -17,7 +17,10 @@ from together_more import SCENARIOS
 from scarce.errors import MethodError
 from scarce.training.checkpoint import load_state
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    pytest.mark.xdist_group("distributed"),  # the scripts are run once, not once in each process of the tests
+]
 
 HERE = Path(__file__).parent
 REFUSED = {

@@ -11,7 +11,10 @@ from faults import EPOCHS
 from safetensors.torch import load_file
 from test_training_distributed import run_script
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and /proc")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and /proc"),
+    pytest.mark.xdist_group("faults"),
+]
 
 ALL_SAID = "trained", "saved the model to"
 

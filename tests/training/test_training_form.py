@@ -23,16 +23,6 @@ pytestmark = [
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 
 
-@pytest.fixture
-def no_compiler(monkeypatch):
-    """Take the C++ compiler away from torch, and what it has compiled before."""
-    from torch._inductor import config
-
-    monkeypatch.setattr(config.cpp, "cxx", (None, "/nonexistent/g++"))
-    monkeypatch.setattr(config, "force_disable_caches", True)
-    torch.compiler.reset()
-
-
 def make_mlp():
     with torch.random.fork_rng():
         torch.manual_seed(0)

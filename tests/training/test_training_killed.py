@@ -12,7 +12,10 @@ from training_world import same_state, without_seconds
 
 from scarce.training.checkpoint import load_state
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    pytest.mark.xdist_group("killed"),
+]
 
 HERE = Path(__file__).parent
 

@@ -11,7 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and RLIMIT_DATA")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and RLIMIT_DATA"),
+    pytest.mark.xdist_group("memory"),
+]
 
 HERE = Path(__file__).parent
 ROOM = 100 * 2**20
