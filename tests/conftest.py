@@ -17,6 +17,11 @@ def pytest_configure() -> None:
     torch.set_num_threads(1)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long scripts that one process has to run, so that the other is not idle at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
 @pytest.fixture
 def no_compiler():
     """Take the C++ compiler away from torch, and what it has compiled before."""
