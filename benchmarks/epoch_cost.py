@@ -14,7 +14,6 @@ MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else rand
 import argparse
 import os
 import platform
-import resource
 import subprocess
 import sys
 import time
@@ -31,6 +30,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, softplus
 from torch.utils.data import DataLoader, TensorDataset
 
+from scale import peak_megabytes
 from scarce.datasets.mnist import load_mnist_like
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
@@ -156,10 +156,6 @@ def measure_time(data: Data, models: list[str], rounds: int, console: Console) -
         ]
         table.add_row(name, *middle.values(), *ratios)
     console.print(table)
-
-
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure_memory(rows: int) -> None:
