@@ -25,6 +25,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/epoch_cost.py
 	$(BIN)/python benchmarks/step_cost.py
 	$(BIN)/python benchmarks/prior_cost.py
+	$(BIN)/python benchmarks/form_cost.py --rows 6000
+	$(BIN)/python benchmarks/process_cost.py --rounds 3 --steps 20
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

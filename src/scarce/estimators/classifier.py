@@ -4,7 +4,6 @@ import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,6 +18,7 @@ from scarce.datasets.shards import pick
 from scarce.errors import MethodError
 from scarce.estimators.auto import choose_method
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
+from scarce.estimators.held_out import split_rows, stop_early
 from scarce.estimators.inputs import check_inputs
 from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.labels import ComplementaryLabels
@@ -26,17 +26,13 @@ from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
 from scarce.methods.refine import Refine
 from scarce.methods.transition import resolve_transition
-from scarce.metrics import complementary_accuracy
 from scarce.priors import PriorEstimate, PriorEstimator, is_estimated, learned_priors, resolve_priors
 from scarce.priors.base import MakeModel
 from scarce.training import (
     RECIPES,
     Callback,
-    EarlyStopping,
-    Measure,
     ProgressBar,
     Recipe,
-    Run,
     map_logits,
     train,
 )
@@ -364,30 +360,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         callbacks: list[Callback] = []
         rows = None
         if self.early_stopping:
-            fraction = self.validation_fraction
-            if not isinstance(fraction, Real) or not 0 < fraction < 1:
-                raise MethodError(f"validation_fraction={fraction!r}; expected a number between 0 and 1.")
-            order = np.random.default_rng(seed).permutation(labels.n_examples)
-            n_held_out = int(np.ceil(fraction * labels.n_examples))
-            held_out, rows = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-            if len(rows) == 0:
-                raise MethodError(
-                    f"{labels.n_examples} examples cannot be split for early stopping; set early_stopping=False."
-                )
-            inputs, truth = pick(X, held_out), labels[held_out]
-
-            def accuracy(run: Run) -> float:
-                def best(logits: Tensor) -> Tensor:
-                    return run.method.scores(logits).argmax(dim=1)
-
-                predicted = labels.classes[map_logits(run.model, inputs, best, device=self.device).numpy()]
-                priors = estimate or learned_priors(run.method, labels.classes)
-                return complementary_accuracy(predicted, truth, priors.values).value
-
-            callbacks += [
-                Measure("validation_accuracy", accuracy),
-                EarlyStopping("validation_accuracy", self.patience),
-            ]
+            held_out, rows = split_rows(labels.n_examples, self.validation_fraction, seed)
+            callbacks += stop_early(X, labels, held_out, estimate, self.patience, self.device)
         if self.verbose:
             callbacks.append(ProgressBar())
         return callbacks, rows

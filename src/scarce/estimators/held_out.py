@@ -1,0 +1,65 @@
+"""Early stopping without true labels: some examples are held out and judged by their complementary labels."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from scarce.datasets.shards import pick
+from scarce.errors import MethodError
+from scarce.labels import ComplementaryLabels
+from scarce.metrics import complementary_accuracy
+from scarce.priors import PriorEstimate, learned_priors
+from scarce.training import Callback, EarlyStopping, Measure, Run, map_logits
+
+__all__ = ["split_rows", "stop_early"]
+
+Rows = NDArray[np.int64]
+_NAME = "validation_accuracy"
+
+
+def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
+    """Return which examples to hold out, rounded up, and which to train on; both in order.
+
+    Examples
+    --------
+    >>> held_out, rows = split_rows(5, 0.3, seed=0)
+    >>> held_out.tolist(), rows.tolist()
+    ([2, 4], [0, 1, 3])
+    """
+    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
+        raise MethodError(f"validation_fraction={fraction!r}; expected a number between 0 and 1.")
+    order = np.random.default_rng(seed).permutation(n_examples)
+    n_held_out = int(np.ceil(float(fraction) * n_examples))
+    if n_held_out == n_examples:
+        raise MethodError(
+            f"{n_examples} examples cannot be split for early stopping; set early_stopping=False."
+        )
+    return np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
+
+
+def stop_early(
+    X: Any,
+    labels: ComplementaryLabels,
+    held_out: Rows,
+    estimate: PriorEstimate | None,
+    patience: int,
+    device: str,
+) -> list[Callback]:
+    """Return what measures the accuracy on these rows after every epoch, and stops when it no longer rises.
+
+    Priors that are not given are those that the method has learned so far.
+    """
+    inputs, known = pick(X, held_out), labels[held_out]
+
+    def accuracy(run: Run) -> float:
+        def best(logits: Tensor) -> Tensor:
+            return run.method.scores(logits).argmax(dim=1)
+
+        predicted = labels.classes[map_logits(run.model, inputs, best, device=device).numpy()]
+        priors = estimate or learned_priors(run.method, labels.classes)
+        return complementary_accuracy(predicted, known, priors.values).value
+
+    return [Measure(_NAME, accuracy), EarlyStopping(_NAME, patience)]
