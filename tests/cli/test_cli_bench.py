@@ -24,7 +24,7 @@ seeds = 2
 recipe = "annealed"
 epochs = 3
 """
-LONG = TINY.replace("epochs = 3", "epochs = 60")
+LONG = TINY.replace("epochs = 3", "epochs = 40")
 COMMAND = [sys.executable, "-m", "scarce", "bench"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 COSTS = ("seconds", "peak_memory_mb", "finished")
@@ -82,6 +82,24 @@ def epochs_of_a_checkpoint(store: Path) -> int:
     return 0
 
 
+def kill_when(process: subprocess.Popen[str], what: Callable[[], bool]) -> None:
+    """Kill at a moment when this holds; what is asked is asked of a halted process, which cannot go past it."""
+
+    def held() -> bool:
+        if not what():
+            return False
+        os.kill(process.pid, signal.SIGSTOP)
+        wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        if what():
+            return True
+        os.kill(process.pid, signal.SIGCONT)
+        return False
+
+    wait_for(held)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def test_from_a_plan_to_records(folder: Path, run: Callable[..., Any]) -> None:
     arguments = (folder / "tiny.toml", "--store", folder / "store")
     code, out, err = run("bench", "plan", *arguments)
@@ -125,12 +143,11 @@ def test_killed_at_any_time_it_goes_on_and_ends_as_if_nothing_had_been(
     assert run("bench", "run", folder / "long.toml", "--store", folder / "whole", "--jobs", "1").code == 0
     store = folder / "store"
     with start(folder, "run", "long.toml", "--store", "store", "--jobs", "1") as process:
-        wait_for(lambda: len(results(store)) == 1 and epochs_of_a_checkpoint(store) > 3)
-        os.kill(process.pid, signal.SIGKILL)
+        kill_when(
+            process, lambda: len(results(store)) in (1, 2, 3) and 3 < epochs_of_a_checkpoint(store) < 40
+        )
     done = results(store)
-    assert 1 <= len(done) < 4
-    before = epochs_of_a_checkpoint(store)
-    assert before > 0
+    assert list((store / "locks").glob("*.lock"))
 
     code, out, err = run("bench", "run", folder / "long.toml", "--store", store, "--jobs", "1")
     assert (code, err) == (0, "")
@@ -178,7 +195,7 @@ def test_two_runs_on_one_store_do_each_trial_once(folder: Path) -> None:
         assert out.splitlines()[-1] == "4 done, 0 failed"
     records = [json.loads(path.read_text()) for path in (folder / "store" / "records").glob("[!.]*.json")]
     assert len(records) == 4
-    assert all(record["curves"]["epoch"] == list(range(1, 61)) for record in records)
+    assert all(record["curves"]["epoch"] == list(range(1, 41)) for record in records)
 
 
 def test_a_damaged_record_is_told_of_and_its_trial_run_again(folder: Path, run: Callable[..., Any]) -> None:
