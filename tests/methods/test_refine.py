@@ -103,7 +103,7 @@ def test_of_clouds_apart_the_chances_and_shares_are_found(simulate, wanted):
 def test_half_of_the_rows_are_counted_and_drawn_towards_scar():
     """About 300 rows and the weight of 50: the standard error is 0.029, the tolerance three and a half."""
     X, y, _ = clouds(radius=4.0)
-    method, _, _ = fitted("refine", X, one_mark(y))
+    method, _, _ = fitted("refine", X, one_mark(y), strength=50.0)
     n = len(y) / Q / 2
     assert method.named.tolist() == pytest.approx([n] * Q, rel=0.1)
     scar = (1 - np.eye(Q)) / (Q - 1)
@@ -183,7 +183,10 @@ def test_a_known_class_is_learned_as_such():
         ({"rounds": 1}, [2, 4]),
         ({"settled": 0.0}, [2, 2, 2, 4]),
         ({"settled": 0.0, "rounds": 4}, [2, 2, 2, 2, 4]),
-        ({"settled": 1.0}, [2, 2, 4]),  # the first count moves by all there is, the second by less
+        (
+            {"settled": 1.0, "strength": 50.0},
+            [2, 2, 4],
+        ),  # the first count moves by all there is, the second by less
         ({"settled": 0.0, "rounds": 2, "short": 1.0}, [4, 4, 4]),
         ({"rounds": 1, "short": 0.0}, [1, 4]),
     ],

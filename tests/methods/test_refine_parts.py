@@ -12,7 +12,7 @@ from methods_world import batch_of, double, loss_of, mean, sigmoid, softmax
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
 from scarce.methods.refine import most_confident
-from scarce.risk import implied_chances, one_mark_transition
+from scarce.risk import implied_chances, one_mark_transition, scar_weight
 
 # Eighths are exact in binary, so that a share of a number of rows is what it is on paper.
 shares = st.integers(1, 8).map(lambda eighths: eighths / 8)
@@ -171,6 +171,44 @@ def test_a_class_that_no_row_was_named_is_taken_as_scar_would_have_it(strength):
     counts = double([[0.0, 6.0, 2.0], [0.0, 0.0, 0.0], [4.0, 2.0, 0.0]])
     got = certain(counts, double([10.0, 0.0, 10.0]), strength)
     assert got[1].tolist() == pytest.approx([4 / 10, 0, 2 / 10])
+
+
+def test_the_weight_of_scar_by_hand():
+    """Two classes of 10 and 30 rows: X² = 10 · 0.1² / 0.25 + 30 · 0.4² / 0.25 = 19.6, φ = (19.6 − 2) / 38."""
+    chances, expected = double([[0.0, 0.6], [0.9, 0.0]]), double([[0.0, 0.5], [0.5, 0.0]])
+    assert scar_weight(chances, expected, double([10.0, 30.0])).item() == pytest.approx(38 / 17.6 - 1)
+
+
+@pytest.mark.parametrize(
+    ("spread", "low", "high"), [(20.0, 17.0, 23.0), (1.0, 1.0, 1.3), (None, 4000.0, np.inf)]
+)
+def test_the_weight_with_which_chances_were_drawn_is_found(spread, low, high):
+    """Beta-binomial counts of 40 classes: 1560 cells, a standard error of 4 %, or without a spread of 1 / 14,000."""
+    rng = np.random.default_rng(0)
+    q, n = 40, 500
+    expected = np.tile(rng.uniform(0.1, 0.5, q), (q, 1))
+    chances = expected if spread is None else rng.beta(spread * expected, spread * (1 - expected))
+    counted = torch.from_numpy(rng.binomial(n, chances) / n)
+    weight = scar_weight(counted, torch.from_numpy(expected), torch.full((q,), n, dtype=torch.float64))
+    assert low <= weight.item() <= high
+
+
+def test_without_a_weight_given_the_counts_decide():
+    weight = scar_weight(certain(COUNTS, NAMED, 0.0), certain(COUNTS, NAMED, 1e12), NAMED)
+    torch.testing.assert_close(certain(COUNTS, NAMED, None), certain(COUNTS, NAMED, weight.item()))
+    as_scar = double([[0.0, 30.0, 20.0], [10.0, 0.0, 20.0], [10.0, 30.0, 0.0]])
+    drawn = certain(as_scar, double([100.0, 100.0, 100.0]), None)
+    assert drawn.tolist() == [pytest.approx(row) for row in ([0, 0.3, 0.2], [0.1, 0, 0.2], [0.1, 0.3, 0])]
+
+
+@pytest.mark.parametrize("named", [[10.0, 0.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+def test_however_few_were_named_there_are_chances(named):
+    chances = certain(
+        double([[0.0, 0.4, 0.2], [0.1, 0.0, 0.1], [0.4, 0.2, 0.0]]) * double(named)[:, None],
+        double(named),
+        None,
+    )
+    assert ((chances >= 0) & (chances <= 1)).all()
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1))

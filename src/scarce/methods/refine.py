@@ -66,8 +66,8 @@ class Refine(Method):
         The share of the rows of every name that is counted.
     settled : float
         C has ceased to move when its entries change by less than this share of their sum.
-    strength : float
-        How many rows' weight draws C towards SCAR.
+    strength : float or "count"
+        How many rows' weight draws C towards SCAR; by default as many as the counts bear out (`scarce.risk.scar_weight`).
     errors : float or "count"
         The chance that an example excludes its own class: the diagonal of C, which is counted too by default.
 
@@ -104,7 +104,7 @@ class Refine(Method):
         short: float = 0.5,
         share: float = 0.5,
         settled: float = 0.05,
-        strength: float = 50.0,
+        strength: float | Literal["count"] = "count",
         errors: float | Literal["count"] = "count",
     ) -> None:
         numbers = {"short": short, "share": share, "settled": settled}
@@ -112,7 +112,8 @@ class Refine(Method):
         check_number("rounds", rounds, low=1, whole=True)
         for name, value in numbers.items():
             check_number(name, value, high=1)
-        check_number("strength", strength)
+        if strength != "count":
+            check_number("strength", strength)
         if errors != "count":
             check_number("errors", errors, high=1)
         self.first = make_method(first)
@@ -120,7 +121,9 @@ class Refine(Method):
             raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
         self.looks_at_inputs = self.first.looks_at_inputs
         self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
-        self.strength, self.errors = strength, None if errors == "count" else float(errors)
+        self.strength, self.errors = (
+            None if given == "count" else float(given) for given in (strength, errors)
+        )
         self._one_mark = False
         for name in ("chances", "counts", "named", "priors"):
             self.register_buffer(name, torch.empty(0))

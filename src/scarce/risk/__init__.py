@@ -6,6 +6,7 @@ from scarce.risk.conditional import (
     implied_chances,
     one_mark_evidence,
     one_mark_transition,
+    scar_weight,
 )
 from scarce.risk.corrections import CORRECTIONS, make_correction
 from scarce.risk.evidence import confirm, evidence_losses, log_chance, posterior
@@ -58,5 +59,6 @@ __all__ = [
     "risk_parts",
     "scar_evidence",
     "scar_ratios",
+    "scar_weight",
     "scarce_risk",
 ]

@@ -5,7 +5,13 @@ from torch import Tensor
 
 from scarce.risk.evidence import LEAST, log_chance
 
-__all__ = ["conditional_evidence", "implied_chances", "one_mark_evidence", "one_mark_transition"]
+__all__ = [
+    "conditional_evidence",
+    "implied_chances",
+    "one_mark_evidence",
+    "one_mark_transition",
+    "scar_weight",
+]
 
 
 def conditional_evidence(excluded: Tensor, chances: Tensor) -> Tensor:
@@ -35,8 +41,42 @@ def one_mark_evidence(excluded: Tensor, transition: Tensor) -> Tensor:
     return excluded @ log_chance(transition).T
 
 
+def scar_weight(rates: Tensor, expected: Tensor, named: Tensor) -> Tensor:
+    """How many rows' worth of belief in SCAR the spread of counted rates about those expected under it bears out.
+
+    Let the chances of classes be spread about SCAR's c_k as a beta distribution with the weight s would have them, with the
+    variance φ c_k (1 − c_k), φ = 1 / (1 + s). Counted over N_y rows each, Pearson's statistic over the q (q − 1) wrong classes,
+    X² = Σ N_y (R[y, k] − c_k)² / (c_k (1 − c_k)), then exceeds q (q − 1) by φ Σ (N_y − 1). Where it does not, SCAR
+    is believed without bound; at least one row's worth is always.
+
+    Parameters
+    ----------
+    rates, expected : tensors of shape (q, q)
+        R[y, k], the share of the rows named y that exclude k, and what it would be under SCAR.
+    named : tensor of shape (q,)
+        N: how many rows were named y.
+
+    Examples
+    --------
+    >>> expected = torch.tensor([[0.0, 0.2, 0.2], [0.2, 0.0, 0.2], [0.2, 0.2, 0.0]])
+    >>> apart = torch.tensor([[0.0, 0.1, 0.3], [0.3, 0.0, 0.1], [0.1, 0.3, 0.0]])
+    >>> [f"{scar_weight(rates, expected, torch.full((3,), 1000.0)):.1e}" for rates in (apart, expected)]
+    ['1.5e+01', '1.0e+12']
+    """
+    wrong = ~torch.eye(len(named), dtype=torch.bool, device=named.device) & (named > 0)[:, None]
+    sizes = named[:, None].expand_as(rates)[wrong]
+    spread = ((rates - expected) ** 2 / (expected * (1 - expected)).clamp(min=LEAST))[wrong]
+    surplus = (sizes * spread - 1).sum() / (sizes - 1).sum().clamp(min=1)
+    weight: Tensor = (1 / surplus.clamp(min=LEAST) - 1).clamp(min=1)
+    return weight
+
+
 def implied_chances(
-    counts: Tensor, named: Tensor, beliefs: Tensor, strength: float, errors: float | None = None
+    counts: Tensor,
+    named: Tensor,
+    beliefs: Tensor,
+    strength: float | None = None,
+    errors: float | None = None,
 ) -> Tensor:
     """C from rows that were given names: how many exclude which class, and what is believed of their classes.
 
@@ -52,8 +92,8 @@ def implied_chances(
         How many rows were named y.
     beliefs : tensor of shape (q, q)
         The sum over rows named y of their probabilities of being y′.
-    strength : float
-        s.
+    strength : float, optional
+        s; by default as many as the counts themselves bear out (`scar_weight`).
     errors : float, optional
         What stands on the diagonal of C, the chance that a row excludes its own class; by default what comes out.
 
@@ -70,9 +110,12 @@ def implied_chances(
     own = counts.diagonal()
     elsewhere = (counts.sum(dim=0) - own) / (named.sum() - named).clamp(min=1)
     mistakes = own.sum() / named.sum().clamp(min=1)
-    added = elsewhere.expand_as(counts).diagonal_scatter(mistakes.expand_as(own))
+    expected = elsewhere.expand_as(counts).diagonal_scatter(mistakes.expand_as(own))
+    if strength is None:
+        size = named.clamp(min=LEAST)[:, None]
+        strength = float(scar_weight(counts / size, beliefs @ expected / size, named))
     weight = (named + strength)[:, None]
-    rates = torch.where(weight > 0, (counts + strength * added) / weight.clamp(min=LEAST), added)
+    rates = torch.where(weight > 0, (counts + strength * expected) / weight.clamp(min=LEAST), expected)
     mixture = beliefs / weight.clamp(min=LEAST)
     left = 1 - mixture.sum(dim=1)  # of the added rows, or all of a name that nothing has
     solved: Tensor = torch.linalg.solve_ex(mixture + left.diag(), rates).result
