@@ -7,6 +7,7 @@ from torch.nn.functional import conv2d, linear, max_pool2d, relu
 
 from scarce.errors import MethodError
 from scarce.models import LeNet, Standardize, make_model
+from scarce.models.convolution import as_images
 
 
 def n_weights(model):
@@ -51,6 +52,14 @@ def test_grey_images_are_the_same_with_and_without_a_channel(name):
         model = make_model(name, (28, 28), 10).eval()
         images = torch.rand(3, 28, 28)
     assert torch.equal(model(images), model(images.unsqueeze(1)))
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 6), (3, 1, 5, 6), (3, 2, 5, 6), (0, 5, 6), (0, 2, 5, 6)])
+def test_images_keep_their_pixels_and_have_the_channels_of_each_side_by_side(shape):
+    inputs = torch.rand(shape)
+    images = as_images(inputs)
+    assert torch.equal(images, inputs if len(shape) == 4 else inputs[:, None])
+    assert images.stride(1) == 1
 
 
 def test_lenet_is_two_convolutions_and_three_layers():

@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from torch import Tensor, nn
 
 from scarce.errors import MethodError
@@ -26,8 +27,10 @@ def channels_of(input_shape: tuple[int, ...], name: str, least: int = 4) -> int:
 
 
 def as_images(inputs: Tensor) -> Tensor:
-    """Return images with a channel axis."""
-    return inputs if inputs.dim() == 4 else inputs.unsqueeze(1)
+    """Return images with a channel axis, in memory the channels of a pixel side by side: convolutions go faster so."""
+    if inputs.dim() == 4 and inputs.shape[1] > 1:
+        return inputs.contiguous(memory_format=torch.channels_last)
+    return inputs.reshape(len(inputs), *inputs.shape[-2:], 1).movedim(-1, 1)
 
 
 def convolution(n_in: int, n_out: int, size: int, stride: int = 1) -> nn.Conv2d:
