@@ -50,9 +50,7 @@ def test_the_method_is_told_only_where_it_was_chosen(world: Path, tmp_path: Path
     assert "method: " not in run(*command, "--method", "refine", "--epochs", 1).out
 
 
-def test_auto_is_refused_for_true_classes_and_early_stopping(
-    world: Path, tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_auto_is_refused_for_true_classes(world: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     command = [
         "train",
         world / "features.csv",
@@ -65,6 +63,4 @@ def test_auto_is_refused_for_true_classes_and_early_stopping(
     ]
     line = refused(*command, "--labels", world / "truth.csv", "--ordinary")
     assert line.startswith("error: method='auto' is for complementary labels")
-    line = refused(*command, "--labels", world / "labels.csv", "--early-stopping")
-    assert line.startswith("error: refine trains in stages and decides itself when to stop")
     assert not (tmp_path / "model").exists()

@@ -95,7 +95,7 @@ def test_what_was_counted_is_told_and_kept(blobs, tmp_path):
     """A hundred rows of each class and the weight of 50 of SCAR: standard error below 0.04."""
     X, y, _ = blobs
     labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
-    classifier = ScarceClassifier("refine", **QUICK)
+    classifier = ScarceClassifier("refine", method_params={"strength": 50.0}, **QUICK)
     with pytest.raises(NotFittedError):
         _ = classifier.C_
     assert not hasattr(classifier, "C_counts_")
@@ -163,10 +163,24 @@ def test_early_stopping_judges_by_the_priors_that_are_learned(unequal):
     assert classifier.score(X[held_out], labels[held_out]) != pytest.approx(max(values), abs=1e-3)
 
 
-def test_early_stopping_with_stages_is_refused(blobs):
-    X, _, labels = blobs
-    with pytest.raises(MethodError, match="refine trains in stages and decides itself when to stop"):
-        ScarceClassifier("auto", early_stopping=True, **QUICK).fit(X, labels)
+def test_early_stopping_ends_every_stage_at_its_best_and_judges_by_the_likelihood(blobs):
+    X, y, _ = blobs
+    X = X + np.random.default_rng(1).normal(0, 2, X.shape)
+    labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
+    settings = {"validation_fraction": 0.3, "patience": 3, **QUICK, "epochs": 100}
+    classifier = ScarceClassifier("refine", early_stopping=True, **settings).fit(X, labels)
+    history = classifier.history_
+    assert "validation_accuracy" not in history.records[0]
+    lengths = []
+    for stage in sorted(set(history["stage"])):
+        values = [record["validation_likelihood"] for record in history if record["stage"] == stage]
+        lengths.append(len(values))
+        assert len(values) == values.index(max(values)) + 4
+    assert sum(lengths) < 100
+    held_out = np.sort(np.random.default_rng(0).permutation(len(X))[:180])
+    p, marks = classifier.predict_proba(X[held_out]), labels.indicator()[held_out]
+    likelihood = np.log((p * (marks @ classifier.C_.T)).sum(axis=1)).mean()
+    assert likelihood == pytest.approx(max(values), abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def values(*numbers):
 def test_early_stopping_returns_to_the_best_weights(numbers, patience, epochs, best):
     model, method, copies = make_net(), Tempered(), Copies()
     history = fit(
-        values(*numbers), EarlyStopping("value", patience), copies, epochs=8, model=model, method=method
+        values(*numbers), copies, EarlyStopping("value", patience), epochs=8, model=model, method=method
     )
     assert len(history) == epochs
     assert same_state(model.state_dict(), copies.models[best - 1])
@@ -145,7 +145,7 @@ def test_early_stopping_returns_to_the_best_weights(numbers, patience, epochs, b
 
 def test_early_stopping_returns_to_the_best_weights_also_when_the_epochs_run_out():
     model, copies = make_net(), Copies()
-    fit(values(1, 3, 2), EarlyStopping("value", 9), copies, epochs=3, model=model)
+    fit(values(1, 3, 2), copies, EarlyStopping("value", 9), epochs=3, model=model)
     assert same_state(model.state_dict(), copies.models[1])
 
 
@@ -159,7 +159,7 @@ def test_early_stopping_on_nothing_but_nan_keeps_the_last_weights():
 def test_early_stopping_forgets_an_earlier_run():
     stopping, copies, model = EarlyStopping("value", 2), Copies(), make_net(seed=1)
     fit(values(*[9] * 5), stopping)
-    history = fit(values(1, 2, 3, 0, 0), stopping, copies, model=model)
+    history = fit(values(1, 2, 3, 0, 0), copies, stopping, model=model)
     assert len(history) == 5
     assert same_state(model.state_dict(), copies.models[2])
 

@@ -12,16 +12,14 @@ from training_world import (
     Staged,
     Tempered,
     make_data,
-    make_early_stopping,
     make_linear,
     make_net,
     same_state,
     without_seconds,
 )
 
-from scarce.errors import MethodError
 from scarce.methods import make_method
-from scarce.training import Callback, ProgressBar, Recipe, predict_logits, train
+from scarce.training import Callback, EarlyStopping, ProgressBar, Recipe, predict_logits, train
 from scarce.training.checkpoint import load_state
 
 INPUTS, LABELS = make_data()
@@ -206,15 +204,58 @@ def test_a_finished_run_is_not_run_again(tmp_path, make):
 # Callbacks, and methods without stages -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [InThree, refine])
-def test_early_stopping_is_refused(make):
-    method = make()
-    with pytest.raises(MethodError) as error:
-        fit(method, callbacks=make_early_stopping())
-    assert str(error.value) == (
-        f"{method.facts.name} trains in stages and decides itself when to stop; set early_stopping=False "
-        "(leave out --early-stopping)."
+class Told(Callback):
+    """A number for every epoch, and the states of model and method that it is for."""
+
+    def __init__(self, numbers):
+        self.numbers, self.states = numbers, []
+
+    def on_epoch(self, run, record):
+        record["told"] = self.numbers[run.epoch - 1]
+        self.states.append(deepcopy(run.weights()))
+
+
+def test_early_stopping_ends_every_stage_at_its_best():
+    """Of stages of 4, 4 and 3 epochs the first ends after two epochs without a better one, the last by itself.
+
+    The second begins anew: its numbers are not compared with those of the first.
+    """
+
+    class Long(Staged):
+        lengths = (4, 4, 3)
+
+    told = Told([5, 4, 3, 1, 2, 1, 0, 1, 3, 2])
+    model, method = make_net(), Long()
+    history = train(
+        model, method, INPUTS, LABELS, RECIPE, priors=PRIORS, callbacks=[told, EarlyStopping("told", 2)]
     )
+    assert history["told"] == told.numbers
+    assert same_state(model.state_dict(), told.states[8]["model"])
+    seen = make_net()
+    found = []
+    for best in (0, 4, 8):  # what the next stage was told of, or, at the end, the caller
+        seen.load_state_dict(told.states[best]["model"])
+        found.append(predict_logits(seen, INPUTS).softmax(dim=1).amax(dim=1).mean().item())
+    assert told.states[3]["method"]["found"].item() == pytest.approx(found[0])
+    assert told.states[8]["method"]["found"].item() == pytest.approx(found[1])
+    assert method.found.item() == pytest.approx(found[2])
+
+
+@pytest.mark.parametrize("stop", range(1, 10))
+def test_stages_that_end_early_resume_exactly(tmp_path, stop):
+    """Three short stages of two epochs, and a last one of four that is over after three."""
+
+    def callbacks():
+        return [Told([5, 4, 3, 1, 2, 1, 3, 2, 1]), EarlyStopping("told", 2)]
+
+    whole = fit(refine(), callbacks=callbacks())
+    assert len(whole[2]) == 9
+    with pytest.raises(KeyboardInterrupt):
+        fit(refine(), callbacks=[*callbacks(), Interrupt(stop)], checkpoint=tmp_path / "c")
+    resumed = fit(refine(), callbacks=callbacks(), checkpoint=tmp_path / "c")
+    assert same_state(resumed[0], whole[0])
+    assert same_state(resumed[1], whole[1])
+    assert resumed[2] == whole[2]
 
 
 class Stop(Callback):

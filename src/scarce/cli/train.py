@@ -253,8 +253,11 @@ def _tell(classifier: "ScarceClassifier", out: Path) -> None:
     history = classifier.history_
     facts = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
     if classifier.early_stopping:
-        values = history["validation_accuracy"]
-        best = max(values)
-        facts += f", best accuracy on held-out labels {best:.4f} after epoch {values.index(best) + 1}"
+        kind = "likelihood" if classifier.method_.loss_is_likelihood else "accuracy"
+        last = [record for record in history if record.get("stage") == history.records[-1].get("stage")]
+        best = max(last, key=lambda record: record[f"validation_{kind}"])
+        facts += (
+            f", best {kind} on held-out labels {best[f'validation_{kind}']:.4f} after epoch {best['epoch']}"
+        )
     print(f"trained {facts}")
     print(f"saved the model to {out}")

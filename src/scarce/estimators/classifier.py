@@ -81,7 +81,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         Bring every column of a table to mean 0 and deviation 1. Images are left as they are.
     early_stopping : bool
         Hold out `validation_fraction` of the examples, and return to the epoch with the best accuracy on them, estimated
-        from their complementary labels; stop after `patience` epochs without a better one.
+        from their complementary labels, or, of a method whose `loss_is_likelihood`, with the best likelihood of these labels;
+        stop, or with ``refine`` end a stage, after `patience` epochs without a better one.
     warm_start : bool
         Go on from the weights of the last `fit`.
     checkpoint : path, optional
@@ -212,7 +213,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         own_estimate = self._priors(X, labels, make, recipe.seed, method)
         estimate = together.agree(lambda: own_estimate)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
-        callbacks, rows = self._callbacks(X, labels, estimate, recipe.seed)
+        callbacks, rows = self._callbacks(X, labels, method, estimate, recipe.seed)
         history = train(
             model,
             method,
@@ -354,14 +355,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return copy.deepcopy(self.model_)
 
     def _callbacks(
-        self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate | None, seed: int
+        self, X: Any, labels: ComplementaryLabels, method: Method, estimate: PriorEstimate | None, seed: int
     ) -> tuple[list[Callback], Array | None]:
         """Return the callbacks, and the rows to train on if others are held out."""
         callbacks: list[Callback] = []
         rows = None
         if self.early_stopping:
             held_out, rows = split_rows(labels.n_examples, self.validation_fraction, seed)
-            callbacks += stop_early(X, labels, held_out, estimate, self.patience, self.device)
+            callbacks += stop_early(X, labels, held_out, method, estimate, self.patience, self.device)
         if self.verbose:
             callbacks.append(ProgressBar())
         return callbacks, rows

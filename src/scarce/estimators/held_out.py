@@ -1,4 +1,4 @@
-"""Early stopping without true labels: some examples are held out and judged by their complementary labels."""
+"""Early stopping without true labels: some examples are held out, and their complementary labels are the judge."""
 
 from numbers import Real
 from typing import Any
@@ -10,14 +10,14 @@ from torch import Tensor
 from scarce.datasets.shards import pick
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
+from scarce.methods import Method
 from scarce.metrics import complementary_accuracy
 from scarce.priors import PriorEstimate, learned_priors
-from scarce.training import Callback, EarlyStopping, Measure, Run, map_logits
+from scarce.training import Callback, EarlyStopping, Measure, Run, map_logits, mean_loss
 
 __all__ = ["split_rows", "stop_early"]
 
 Rows = NDArray[np.int64]
-_NAME = "validation_accuracy"
 
 
 def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
@@ -44,15 +44,20 @@ def stop_early(
     X: Any,
     labels: ComplementaryLabels,
     held_out: Rows,
+    method: Method,
     estimate: PriorEstimate | None,
     patience: int,
     device: str,
 ) -> list[Callback]:
-    """Return what measures the accuracy on these rows after every epoch, and stops when it no longer rises.
+    """Return what judges by these rows after every epoch, and stops when that no longer rises.
 
-    Priors that are not given are those that the method has learned so far.
+    A method whose loss is a likelihood is judged by that of the held-out labels, any other by the accuracy on them, for
+    which priors that are not given are those that the method has learned so far.
     """
     inputs, known = pick(X, held_out), labels[held_out]
+
+    def likelihood(run: Run) -> float:
+        return -mean_loss(run.model, run.method, inputs, known, device=device)
 
     def accuracy(run: Run) -> float:
         def best(logits: Tensor) -> Tensor:
@@ -62,4 +67,9 @@ def stop_early(
         priors = estimate or learned_priors(run.method, labels.classes)
         return complementary_accuracy(predicted, known, priors.values).value
 
-    return [Measure(_NAME, accuracy), EarlyStopping(_NAME, patience)]
+    measure = (
+        Measure("validation_likelihood", likelihood)
+        if method.loss_is_likelihood
+        else Measure("validation_accuracy", accuracy)
+    )
+    return [measure, EarlyStopping(measure.name, patience)]

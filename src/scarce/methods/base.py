@@ -146,6 +146,8 @@ class Method(nn.Module, ABC):
     facts: ClassVar[MethodFacts]
     in_stages: ClassVar[bool] = False
     """Whether training may start anew with what it has found; see `next_stage`."""
+    loss_is_likelihood: bool = False
+    """Whether the loss is −log P of the labels of rows, by whatever rows it is taken: held-out ones can then be judged by it."""
     looks_at_inputs: bool = False
     """Whether it uses the inputs themselves (makes rows of its own, or asks a network again), besides logits and labels."""
 

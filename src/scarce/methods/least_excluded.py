@@ -22,6 +22,7 @@ class LeastExcluded(Method):
     """
 
     facts = MethodFacts("least-excluded", "least excluded class", "this project", "own class excluded least")
+    loss_is_likelihood = True
 
     log_rates: Tensor
     one_mark: Tensor

@@ -120,6 +120,7 @@ class Refine(Method):
         if self.first.in_stages:
             raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
         self.looks_at_inputs = self.first.looks_at_inputs
+        self.loss_is_likelihood = self.first.loss_is_likelihood
         self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
         self.strength, self.errors = (
             None if given == "count" else float(given) for given in (strength, errors)

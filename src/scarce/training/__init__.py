@@ -3,7 +3,7 @@
 from scarce.training.callbacks import Callback, EarlyStopping, Measure, ProgressBar
 from scarce.training.history import History
 from scarce.training.loop import train
-from scarce.training.predict import map_logits, predict_logits
+from scarce.training.predict import map_logits, mean_loss, predict_logits
 from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
 from scarce.training.run import Run
 
@@ -19,6 +19,7 @@ __all__ = [
     "Recipe",
     "Run",
     "map_logits",
+    "mean_loss",
     "predict_logits",
     "train",
 ]

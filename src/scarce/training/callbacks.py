@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Callback", "EarlyStopping", "Measure", "ProgressBar"]
 
 
-_NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "weights": {}}
+_NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, "weights": {}}
 
 
 class Callback:
@@ -61,10 +61,12 @@ class Measure(Callback):
 class EarlyStopping(Callback):
     """Stop when a recorded number has not risen for `patience` epochs, and go back to the weights of its best epoch.
 
+    Where a method trains in stages it ends the stage so, and the next begins with what the best epoch found.
+
     Parameters
     ----------
     name : str
-        Which number of the history; higher is better.
+        Which number of the history; higher is better. Only numbers of the same stage are compared.
     patience : int
         How many epochs to wait for a better one.
     """
@@ -77,29 +79,30 @@ class EarlyStopping(Callback):
 
     def on_start(self, run: "Run") -> None:
         """Forget an earlier run, unless this one goes on from a checkpoint."""
-        if run.method.in_stages:
-            raise MethodError(
-                f"{run.method.facts.name} trains in stages and decides itself when to stop; set early_stopping=False "
-                "(leave out --early-stopping)."
-            )
         if run.epoch == 0:
             self.best = dict(_NOTHING_YET)
 
     def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
-        """Compare, and keep the weights if they are the best so far."""
+        """Compare, and keep the weights if they are the best so far of the stage."""
         if self.name not in record:
             raise MethodError(
                 f"early stopping looks for {self.name!r}, but an epoch records {', '.join(record)}; "
                 f"put Measure({self.name!r}, ...) before it."
             )
+        stage = len(run.stages)
+        if stage != self.best["stage"]:
+            self.best = _NOTHING_YET | {"stage": stage, "epoch": sum(run.stages[:-1])}
         if record[self.name] > self.best["value"]:
-            self.best = {"value": record[self.name], "epoch": run.epoch, "weights": deepcopy(run.weights())}
-        run.stop = run.stop or run.epoch - self.best["epoch"] >= self.patience
+            self.best |= {"value": record[self.name], "epoch": run.epoch, "weights": deepcopy(run.weights())}
+        if run.epoch - self.best["epoch"] >= self.patience:
+            run.end_stage()
+        if run.epoch == sum(run.stages):
+            self._go_back(run)
 
     def on_end(self, run: "Run") -> None:
-        """Go back to the best weights."""
-        if self.best["weights"]:
-            run.load_weights(self.best["weights"])
+        """Go back to the best weights, if the run has ended in the middle of a stage."""
+        if run.epoch < sum(run.stages):
+            self._go_back(run)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the best so far."""
@@ -108,6 +111,10 @@ class EarlyStopping(Callback):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take back the best so far."""
         self.best = state
+
+    def _go_back(self, run: "Run") -> None:
+        if self.best["weights"] and self.best["stage"] == len(run.stages):
+            run.load_weights(self.best["weights"])
 
 
 class ProgressBar(Callback):

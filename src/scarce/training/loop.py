@@ -144,7 +144,7 @@ def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: di
             }
             for callback in run.callbacks:
                 callback.on_epoch(run, record)
-            run.stop = run.processes.agree(lambda: run.stop)
+            run.stop, run.stages = run.processes.agree(lambda: (run.stop, run.stages))
             run.history.records.append(record)
             if checkpoint is not None:
                 run.save(Path(checkpoint), identity)

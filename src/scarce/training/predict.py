@@ -1,14 +1,18 @@
-"""From a trained model to what it says of all rows, a batch at a time."""
+"""From a trained model to what it says of all rows, and how well that fits their labels, a batch at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Method
+from scarce.training.batches import Reader
 from scarce.training.sources import as_source, float_dtype
 
-__all__ = ["map_logits", "predict_logits"]
+__all__ = ["map_logits", "mean_loss", "predict_logits"]
 
 
 def map_logits(
@@ -43,22 +47,16 @@ def map_logits(
     torch.Size([5])
     """
     source = as_source(inputs)
-    modes = [(module, module.training) for module in model.modules()]  # parts may differ from the whole
-    model.eval()
-    try:
-        with torch.no_grad():
-            indices = list(torch.arange(len(source)).split(batch_size))  # type: ignore[no-untyped-call]
-            batches = source.batches(indices, float_dtype(model))
-            found = torch.empty(0)
-            for index, rows in zip(indices, batches, strict=True):
-                part = function(model(rows.to(device))).cpu()
-                if not len(found):  # one place for all: small parts among large batches break up the heap
-                    found = part.new_empty(len(source), *part.shape[1:])
-                found[index] = part
-            return found
-    finally:
-        for module, mode in modes:
-            module.training = mode
+    with _evaluating(model):
+        indices = list(torch.arange(len(source)).split(batch_size))  # type: ignore[no-untyped-call]
+        batches = source.batches(indices, float_dtype(model))
+        found = torch.empty(0)
+        for index, rows in zip(indices, batches, strict=True):
+            part = function(model(rows.to(device))).cpu()
+            if not len(found):  # one place for all: small parts among large batches break up the heap
+                found = part.new_empty(len(source), *part.shape[1:])
+            found[index] = part
+        return found
 
 
 def predict_logits(
@@ -73,3 +71,63 @@ def predict_logits(
     torch.Size([5, 2])
     """
     return map_logits(model, inputs, lambda logits: logits, batch_size=batch_size, device=device)
+
+
+def mean_loss(
+    model: nn.Module,
+    method: Method,
+    inputs: Any,
+    labels: ComplementaryLabels,
+    *,
+    batch_size: int = 1024,
+    device: str | torch.device = "cpu",
+) -> float:
+    """Return the mean loss of rows, computed in evaluation mode, under a method whose `loss_is_likelihood`.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Maps a batch of inputs to logits of shape (B, q).
+    method : Method
+        Prepared, for whatever rows.
+    inputs : array, tensor, sparse matrix or Dataset
+        One row per example, as `train` takes them.
+    labels : ComplementaryLabels
+        What is known of these rows.
+    batch_size : int
+        Rows at once.
+    device : str or torch.device
+        Where the model is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.methods import Problem, make_method
+    >>> labels, method = ComplementaryLabels.from_single([0, 1, 1], classes=2), make_method("least-excluded")
+    >>> method.prepare(Problem(labels))
+    >>> knows_nothing = nn.Linear(3, 2)
+    >>> _ = [nn.init.zeros_(weights) for weights in knows_nothing.parameters()]
+    >>> round(mean_loss(knows_nothing, method, np.zeros((3, 3)), labels), 4)  # log 2
+    0.6931
+    """
+    reader = Reader(as_source(inputs), labels, torch.device(device), float_dtype(model))
+    with _evaluating(model):
+        indices = list(torch.arange(labels.n_examples).split(batch_size))  # type: ignore[no-untyped-call]
+        losses = (
+            len(batch.index) * method.loss(model(batch.inputs), batch).item()
+            for batch in reader.read(indices)
+        )
+        return sum(losses) / labels.n_examples
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    """Have a model evaluate, without gradients; then be in the mode it was in."""
+    modes = [(module, module.training) for module in model.modules()]  # parts may differ from the whole
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, mode in modes:
+            module.training = mode

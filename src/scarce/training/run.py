@@ -81,6 +81,10 @@ class Run:
         self.model.load_state_dict(self.beginning)
         self.optimizer = _optimizer(self.model, self.method, self.recipe)
 
+    def end_stage(self) -> None:
+        """Let the present stage be over after this epoch; without stages, the run."""
+        self.stages[-1] = self.epoch - sum(self.stages[:-1])
+
     def weights(self) -> dict[str, dict[str, Tensor]]:
         """Return the state of model and method."""
         return {"model": self.model.state_dict(), "method": self.method.state_dict()}
