@@ -24,7 +24,7 @@ def answers(world: Path, tmp_path: Path) -> Path:
     return write_csv(tmp_path / "answers.csv", ["example_id", "class_name", "answer"], rows)
 
 
-@pytest.mark.parametrize("kind", ["answers", "refine"])
+@pytest.mark.parametrize("kind", ["answers", "scarce"])
 def test_auto_tells_its_choice_and_saves_a_model(
     world: Path, answers: Path, tmp_path: Path, run: Run, kind: str
 ) -> None:
@@ -33,16 +33,13 @@ def test_auto_tells_its_choice_and_saves_a_model(
     told = run(*command, "--method", "auto", "--module", "linear", "--epochs", 20, "--learning-rate", 0.05)
     assert (told.code, told.err) == (0, "")
     chosen = [line for line in told.out.splitlines() if line.startswith("method: ")]
-    assert chosen == [choose_method(scarce.read_labels(labels))[1]]
+    assert chosen == [choose_method(scarce.read_labels(labels)).reason]
     assert chosen[0].startswith(f"method: {kind}, because ")
     model = scarce.load(tmp_path / "model")
     assert model.method_.facts.name == kind
     features = pd.read_csv(world / "features.csv", index_col="id")
     truth = pd.read_csv(world / "truth.csv", index_col="id")["label"].astype(str)
     assert (model.predict(features).astype(str) == truth[features.index]).mean() > 0.9
-    if kind == "refine":
-        assert model.prior_estimate_.source == "learned by refine"
-        assert model.C_.shape == (3, 3)
 
 
 def test_the_method_is_told_only_where_it_was_chosen(world: Path, tmp_path: Path, run: Run) -> None:
@@ -64,3 +61,19 @@ def test_auto_is_refused_for_true_classes(world: Path, tmp_path: Path, refused: 
     line = refused(*command, "--labels", world / "truth.csv", "--ordinary")
     assert line.startswith("error: method='auto' is for complementary labels")
     assert not (tmp_path / "model").exists()
+
+
+def test_stages_end_early_and_the_best_epoch_of_the_last_is_told(
+    world: Path, tmp_path: Path, run: Run
+) -> None:
+    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
+    told = run(*command, "--method", "refine", "--early-stopping", "--patience", 2, "--epochs", 30)
+    assert (told.code, told.err) == (0, "")
+    history = scarce.load(tmp_path / "model").history_
+    last = [record for record in history if record["stage"] == history["stage"][-1]]
+    best = max(last, key=lambda record: record["validation_likelihood"])
+    assert len(history) < 75
+    told_best = (
+        f"best likelihood on held-out labels {best['validation_likelihood']:.4f} after epoch {best['epoch']}"
+    )
+    assert told_best in told.out

@@ -10,7 +10,7 @@ from scarce.errors import MethodError
 from scarce.estimators.auto import choose_method
 from scarce.methods import make_method
 from scarce.priors import BestBin
-from scarce.simulate import ask, from_transition, scar, uniform
+from scarce.simulate import ask, from_transition, scar
 from scarce.testing import three_blobs
 
 QUICK = {"module": "linear", "epochs": 20, "batch_size": 50, "learning_rate": 0.05}
@@ -41,32 +41,69 @@ class Never(BestBin):
 # Which method --------------------------------------------------------------------------------------------------
 
 
-def test_answers_are_taken_as_answers_and_exclusions_are_counted():
-    answers = ComplementaryLabels.from_answer_matrix([["no", ""], ["skip", "yes"]])
-    exclusions = ComplementaryLabels.from_lists([[0], [], [1]], classes=2)
-    for labels, name in ((answers, "answers"), (answers[:1], "answers"), (exclusions, "refine")):
-        chosen, why = choose_method(labels)
-        assert chosen == name
-        assert why.startswith(f"method: {name}, because ")
-        assert "\n" not in why
+def exclusions(n):
+    """So many of each of two classes."""
+    return ComplementaryLabels.from_single([0, 1] * n, classes=2)
 
 
-@pytest.mark.parametrize("kind", ["answers", "refine"])
-def test_auto_is_the_method_of_its_choice(blobs, kind):
-    X, y, _ = blobs
-    labels = ask(y, questions=1, seed=0) if kind == "answers" else uniform(y, seed=0)
-    chosen, named = (ScarceClassifier(method, **QUICK).fit(X, labels) for method in ("auto", kind))
+ANSWERS = ComplementaryLabels.from_answer_matrix([["no", ""], ["skip", "yes"]])
+
+
+@pytest.mark.parametrize(
+    ("labels", "name", "stops"),
+    [
+        (ANSWERS, "answers", False),
+        (ANSWERS[:1], "answers", False),
+        (exclusions(499), "scarce", False),
+        (exclusions(500), "refine", True),
+        (exclusions(4999), "refine", True),
+        (exclusions(5000), "refine", False),
+    ],
+)
+def test_the_choice_is_by_what_is_known_and_how_much_of_it(labels, name, stops):
+    choice = choose_method(labels)
+    assert (choice.method, choice.early_stopping) == (name, stops)
+    assert choice.reason.startswith(f"method: {name}, because ")
+    assert ("stopped early" in choice.reason) == stops
+    assert "\n" not in choice.reason
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """Two thousand points with one exclusion each: 667 per class."""
+    X, y, labels = three_blobs(2000)
+    return X, y, labels
+
+
+@pytest.mark.parametrize("kind", ["answers", "scarce", "refine"])
+def test_auto_is_the_method_of_its_choice(blobs, marked, kind):
+    X, y, labels = marked if kind == "refine" else blobs
+    labels = ask(y, questions=1, seed=0) if kind == "answers" else labels
+    settings = {"priors": "uniform", **QUICK}
+    chosen = ScarceClassifier("auto", **settings).fit(X, labels)
+    named = ScarceClassifier(kind, early_stopping=kind == "refine", **settings).fit(X, labels)
     assert chosen.method_.facts.name == kind
-    assert chosen.method_choice_ == choose_method(labels)[1]
+    assert chosen.method_choice_ == choose_method(labels).reason
     assert not hasattr(named, "method_choice_")
     np.testing.assert_array_equal(chosen.predict_proba(X), named.predict_proba(X))
     assert chosen.score(X, y) > 0.95
     assert chosen.get_params()["method"] == "auto"
 
 
-def test_parameters_go_to_the_chosen_method(blobs):
-    X, y, _ = blobs
-    classifier = ScarceClassifier("auto", method_params={"rounds": 1}, **QUICK).fit(X, uniform(y, seed=0))
+def test_the_user_decides_about_early_stopping(marked):
+    X, _, labels = marked
+    settings = {**QUICK, "epochs": 2}
+    lengths = [
+        "validation_likelihood"
+        in ScarceClassifier("auto", early_stopping=stops, **settings).fit(X, labels).history_.records[0]
+        for stops in (None, True, False)
+    ]
+    assert lengths == [True, True, False]
+
+
+def test_parameters_go_to_the_chosen_method(marked):
+    X, y, labels = marked
+    classifier = ScarceClassifier("auto", method_params={"rounds": 1}, **QUICK).fit(X, labels)
     assert set(classifier.history_["stage"]) == {0, 1}
     with pytest.raises(MethodError, match="answers has no parameter 'rounds'"):
         classifier.fit(X, ask(y, questions=1, seed=0))
@@ -74,8 +111,8 @@ def test_parameters_go_to_the_chosen_method(blobs):
 
 def test_the_choice_is_told_of_the_last_fit_alone(blobs):
     X, _, labels = blobs
-    classifier = ScarceClassifier("auto", **{**QUICK, "epochs": 1}).fit(X, labels)
-    classifier.set_params(method="scarce", priors="uniform").fit(X, labels)
+    classifier = ScarceClassifier("auto", priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
+    classifier.set_params(method="scarce").fit(X, labels)
     assert not hasattr(classifier, "method_choice_")
 
 

@@ -134,12 +134,13 @@ def train(
         ),
     ] = False,
     early_stopping: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--early-stopping",
-            help="Hold some examples out and keep the epoch that does best on them; needs no true labels.",
+            "--early-stopping/--no-early-stopping",
+            help="Hold some examples out and keep the epoch that does best on them; needs no true labels. By default "
+            "only where --method auto finds few of them.",
         ),
-    ] = False,
+    ] = None,
     validation_fraction: Annotated[
         float, typer.Option(metavar="X", help="The share that is held out.")
     ] = 0.1,
@@ -196,7 +197,7 @@ def train(
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
     if method == "auto" and not ordinary:
-        print(choose_method(target)[1])
+        print(choose_method(target).reason)
     _fit(classifier, pick(table.values, rows), target, checkpoint)
     if rank() > 0:
         return
@@ -252,8 +253,8 @@ def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: P
 def _tell(classifier: "ScarceClassifier", out: Path) -> None:
     history = classifier.history_
     facts = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
-    if classifier.early_stopping:
-        kind = "likelihood" if classifier.method_.loss_is_likelihood else "accuracy"
+    kind = "likelihood" if classifier.method_.loss_is_likelihood else "accuracy"
+    if f"validation_{kind}" in history.records[-1]:
         last = [record for record in history if record.get("stage") == history.records[-1].get("stage")]
         best = max(last, key=lambda record: record[f"validation_{kind}"])
         facts += (

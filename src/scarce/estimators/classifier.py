@@ -79,10 +79,11 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all.
     standardize : bool
         Bring every column of a table to mean 0 and deviation 1. Images are left as they are.
-    early_stopping : bool
+    early_stopping : bool, optional
         Hold out `validation_fraction` of the examples, and return to the epoch with the best accuracy on them, estimated
         from their complementary labels, or, of a method whose `loss_is_likelihood`, with the best likelihood of these labels;
-        stop, or with ``refine`` end a stage, after `patience` epochs without a better one.
+        stop, or with ``refine`` end a stage, after `patience` epochs without a better one. By default only where
+        ``method="auto"`` finds that there are not many labels.
     warm_start : bool
         Go on from the weights of the last `fit`.
     checkpoint : path, optional
@@ -144,7 +145,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         precision: Literal["full", "bf16"] | None = None,
         compile: bool | None = None,
         standardize: bool = True,
-        early_stopping: bool = False,
+        early_stopping: bool | None = None,
         validation_fraction: float = 0.1,
         patience: int = 10,
         warm_start: bool = False,
@@ -342,8 +343,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             raise MethodError(
                 "method='auto' is for complementary labels; with labels='ordinary' leave method out."
             )
-        name, self.method_choice_ = choose_method(labels)
-        return make_method(name, **params)
+        choice = choose_method(labels)
+        self.method_choice_ = choice.reason
+        return make_method(choice.method, **params)
 
     def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:
         if not self.warm_start or not hasattr(self, "model_"):
@@ -354,13 +356,18 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             )
         return copy.deepcopy(self.model_)
 
+    def _stops_early(self, labels: ComplementaryLabels) -> bool:
+        if self.early_stopping is None:
+            return self.method == "auto" and choose_method(labels).early_stopping
+        return bool(self.early_stopping)
+
     def _callbacks(
         self, X: Any, labels: ComplementaryLabels, method: Method, estimate: PriorEstimate | None, seed: int
     ) -> tuple[list[Callback], Array | None]:
         """Return the callbacks, and the rows to train on if others are held out."""
         callbacks: list[Callback] = []
         rows = None
-        if self.early_stopping:
+        if self._stops_early(labels):
             held_out, rows = split_rows(labels.n_examples, self.validation_fraction, seed)
             callbacks += stop_early(X, labels, held_out, method, estimate, self.patience, self.device)
         if self.verbose:
