@@ -94,6 +94,11 @@ def _dots(table: Table) -> Drawing:
                 if points:
                     y, means, stds = zip(*points, strict=True)
                     draw_points(axes, means, y, xerr=[std or 0.0 for std in stds], label=label)
+            for height, mean, _ in ours:
+                beside = axes.get_yaxis_transform()
+                axes.text(
+                    1.02, height - shift, f"{mean:.1f}", transform=beside, va="center", color=COLOURS[0]
+                )
             axes.set(title=column, ylim=(min(places.values()) - 0.6, 0.6), yticks=list(places.values()))
             axes.set_yticklabels(list(places))
             axes.grid(True, axis="both")
