@@ -13,7 +13,7 @@ demo: $(READY)
 	$(BIN)/scarce demo --out demo-report.html
 
 test: lint
-	$(BIN)/pytest -q -n 2 --dist loadgroup
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

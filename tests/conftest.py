@@ -18,8 +18,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long scripts that one process has to run, so that the other is not idle at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    """Begin with the long files, each of which one process has to run, so that the other is not idle at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
 
 
 @pytest.fixture

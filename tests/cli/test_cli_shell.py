@@ -9,12 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from cli_files import write_csv
 from sklearn.datasets import load_digits
 
 from scarce.errors import FileError
 from scarce.training.checkpoint import load_state
 
+pytestmark = pytest.mark.early
 COMMAND = [sys.executable, "-m", "scarce"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 

@@ -19,7 +19,7 @@ from scarce.training.checkpoint import load_state
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
-    pytest.mark.xdist_group("distributed"),  # the scripts are run once, not once in each process of the tests
+    pytest.mark.early,
 ]
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from test_training_distributed import run_script
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and /proc"),
-    pytest.mark.xdist_group("faults"),
+    pytest.mark.early,
 ]
 
 ALL_SAID = "trained", "saved the model to"

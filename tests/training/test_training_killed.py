@@ -14,7 +14,7 @@ from scarce.training.checkpoint import load_state
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
-    pytest.mark.xdist_group("killed"),
+    pytest.mark.early,
 ]
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and RLIMIT_DATA"),
-    pytest.mark.xdist_group("memory"),
+    pytest.mark.early,
 ]
 
 HERE = Path(__file__).parent
