@@ -137,7 +137,7 @@ def test_a_state_that_is_no_run_is_refused(tmp_path):
     from scarce.training.checkpoint import save_state
 
     save_state(tmp_path / "c", {"weights": torch.ones(2)})
-    with pytest.raises(FileError, match="belongs to another run: its checkpoint_format is None, not 2"):
+    with pytest.raises(FileError, match="belongs to another run: its checkpoint_format is None, not 3"):
         fit(checkpoint=tmp_path / "c")
 
 

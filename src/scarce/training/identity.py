@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKPOINT_FORMAT", "identity_of", "refuse_other_run"]
 
-CHECKPOINT_FORMAT = 2
+CHECKPOINT_FORMAT = 3
 """Changes when a run needs more of a checkpoint than earlier versions wrote."""
 
 
