@@ -14,20 +14,33 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "draw_accuracies", "draw_priors", "draw_risks", "figure_svg", "in_per_cent", "new_axes"]
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "INK",
+    "Curve",
+    "draw_accuracies",
+    "draw_priors",
+    "draw_risks",
+    "figure_svg",
+    "in_per_cent",
+    "new_axes",
+]
 
 Numbers = Sequence[float] | NDArray[np.float64]
 
-# Okabe and Ito's palette, each colour with a line of its own.
-_LOOKS = (("#0072b2", "-"), ("#d55e00", "--"), ("#009e73", "-."), ("#4d4d4d", ":"))
+# Okabe and Ito's colours that are dark enough for lines; the dashes have another period, so that 28 looks are different.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7", "#56b4e9", "#e69f00")
+DASHES = ("-", "--", "-.", ":")
+INK = "#1f2933"
 _LETTERS = 9  # that stand side by side on an inch
-_INK, _FAINT = "#1f2933", "#d5dbe1"
+_FAINT = "#d5dbe1"
 _STYLE: Any = {
     "axes.edgecolor": _FAINT,
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
-    "axes.labelcolor": _INK,
+    "axes.labelcolor": INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlelocation": "left",
@@ -44,10 +57,10 @@ _STYLE: Any = {
     "lines.linewidth": 2.0,
     "svg.fonttype": "none",  # words stay words: smaller files, in the fonts of the reader
     "svg.hashsalt": "scarce",  # the same figure gives the same file
-    "text.color": _INK,
+    "text.color": INK,
     "text.parse_math": False,  # a name is shown as it is, also with a $ in it
-    "xtick.color": _INK,
-    "ytick.color": _INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "xtick.major.size": 0,
     "ytick.major.size": 0,
 }
@@ -106,14 +119,12 @@ def draw_priors(
         estimates,
         yerr=None if spread is None else np.maximum(spread, 0),
         fmt="o",
-        color=_LOOKS[0][0],
+        color=COLOURS[0],
         elinewidth=2,
         label="estimate" if spread is None else "estimate, 95 % interval",
     )
     if truth is not None:
-        axes.plot(
-            places, truth, "D", color=_LOOKS[1][0], fillstyle="none", markeredgewidth=1.8, label="truth"
-        )
+        axes.plot(places, truth, "D", color=COLOURS[1], fillstyle="none", markeredgewidth=1.8, label="truth")
     axes.set(title=title, xticks=places, xticklabels=classes)
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # a prior of zero is seen whole
     if sum(len(str(name)) for name in classes) > _LETTERS * axes.figure.bbox.width / axes.figure.dpi:
@@ -130,16 +141,16 @@ def in_per_cent(axis: Axis) -> None:
 
 def draw_risks(axes: Axes, curves: Sequence[Curve]) -> None:
     """Draw risks over the epochs, with a line at zero, below which no true risk can be."""
-    for curve, (colour, line) in zip(curves, _LOOKS, strict=False):
+    for curve, colour, line in zip(curves, COLOURS, DASHES, strict=False):
         axes.plot(_epochs(curve), curve.values, line, color=colour, label=curve.name)
-    axes.axhline(0, color=_INK, linewidth=1, zorder=1)
+    axes.axhline(0, color=INK, linewidth=1, zorder=1)
     axes.set(title="Risk on the training answers", xlabel="epoch")
     _legend_below(axes, columns=2)
 
 
 def draw_accuracies(axes: Axes, curves: Sequence[Curve]) -> None:
     """Draw accuracies over the epochs, and the band of each curve that has one."""
-    for curve, (colour, line) in zip(curves, _LOOKS, strict=False):
+    for curve, colour, line in zip(curves, COLOURS, DASHES, strict=False):
         axes.plot(_epochs(curve), curve.values, line, color=colour, label=curve.name)
         if curve.centre is not None and curve.spread is not None:
             low, high = np.subtract(curve.centre, curve.spread), np.add(curve.centre, curve.spread)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 from scarce.bench.panels import (
-    COLOURS,
-    INK,
     Drawing,
     draw_band,
     draw_points,
@@ -17,7 +15,7 @@ from scarce.bench.panels import (
 from scarce.bench.paper_figures import draw_overfitting, draw_prior_estimates, draw_sensitivity
 from scarce.bench.study import Slot, Study
 from scarce.bench.tables import Table, make_tables
-from scarce.figures import in_per_cent
+from scarce.figures import COLOURS, INK, in_per_cent
 
 __all__ = ["draw_study"]
 

@@ -13,11 +13,9 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from scarce.bench.study import Slot, Study
-from scarce.figures import new_axes
+from scarce.figures import COLOURS, DASHES, new_axes
 
 __all__ = [
-    "COLOURS",
-    "INK",
     "Drawing",
     "draw_band",
     "draw_points",
@@ -27,11 +25,6 @@ __all__ = [
     "new_panels",
     "trial_curves",
 ]
-
-# Okabe and Ito's colours that are dark enough for lines; the dashes have another period, so that 28 looks are different.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7", "#56b4e9", "#e69f00")
-INK = "#1f2933"
-_DASHES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def new_panels(
 def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour and a dash for every name, as matplotlib takes them."""
     return {
-        name: {"color": COLOURS[place % len(COLOURS)], "linestyle": _DASHES[place % len(_DASHES)]}
+        name: {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
         for place, name in enumerate(names)
     }
 

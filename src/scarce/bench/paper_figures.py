@@ -7,8 +7,6 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from scarce.bench.panels import (
-    COLOURS,
-    INK,
     Drawing,
     draw_band,
     draw_points,
@@ -21,7 +19,7 @@ from scarce.bench.panels import (
 from scarce.bench.paper import paper_priors
 from scarce.bench.plan import sigma_text
 from scarce.bench.study import Slot, Study
-from scarce.figures import in_per_cent
+from scarce.figures import COLOURS, INK, in_per_cent
 
 __all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
 

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reliability_figure"]
 
-# Okabe and Ito's palette; the marks have another period, so that many curves stay apart.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7")
-_LINES = ("-", "--", "-.", ":")
-_MARKS = ("o", "s", "^", "D", "v", "P")
-_INK = "#1f2933"
+_MARKS = ("o", "s", "^", "D", "v")
 _FIRM = 10  # examples; the accuracy of fewer is chance, and a line through it would mislead
 _FILLED = 0.84  # of a bin, by the bars of all curves
 
@@ -46,7 +42,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         from matplotlib.figure import Figure
         from matplotlib.ticker import LogLocator
 
-        from scarce.figures import in_per_cent, new_axes
+        from scarce.figures import COLOURS, DASHES, INK, in_per_cent, new_axes
     except ImportError:
         raise MethodError("figures need matplotlib; install scarce[bench].") from None
     named = isinstance(curves, dict) and bool(curves)
@@ -59,9 +55,9 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         assert isinstance(figure, Figure)
         first.remove()
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-        above.plot([0, 1], [0, 1], color=_INK, linewidth=1, zorder=1)
+        above.plot([0, 1], [0, 1], color=INK, linewidth=1, zorder=1)
         for place, (name, curve) in enumerate(curves.items()):
-            colour, line, mark = (looks[place % len(looks)] for looks in (_COLOURS, _LINES, _MARKS))
+            colour, line, mark = (looks[place % len(looks)] for looks in (COLOURS, DASHES, _MARKS))
             look = {"color": colour, "marker": mark, "markersize": 5}
             firm = curve.counts >= _FIRM
             label = f"{name}: ECE {100 * curve.expected_error:.1f} %"
