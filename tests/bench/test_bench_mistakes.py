@@ -105,6 +105,16 @@ MISTAKES = {
     "priors = 3": "priors.0: expected a name or a table in braces, got 3",
 }
 REPLACED = {
+    'protocol = "shortened"': {
+        'protocol = "paper"': "protocol: the paper's has 200 epochs of the recipe 'paper'; call this 'shortened'",
+    },
+    "epochs = 3": {
+        "epochs = true": "epochs: input should be a valid integer, got True",
+        'epochs = "2"': "epochs: input should be a valid integer, got '2'",
+        "epochs = 2.5": "epochs: input should be a valid integer, got 2.5",
+        'learning_rate = "0.1"': "learning_rate: input should be a valid number, got '0.1'",
+        "n_train = true": "n_train: input should be a valid integer, got True",
+    },
     "seeds = 2": {
         "seeds = 1.5": "seeds: got 1.5; expected a whole number from 1 to 1000, or a list of seeds",
         "seeds = true": "seeds: got True; expected a whole number from 1 to 1000",

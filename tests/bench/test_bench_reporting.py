@@ -189,6 +189,8 @@ def test_failed_trials_are_told_where_stores_are_compared(tmp_path):
     good = fill(tmp_path / "good", [record_of(first, 0.5), record_of(second, 0.5)])
     bad = fill(tmp_path / "bad", [record_of(first, 0.5), failed_record(second, "why")])
     assert compare(good, bad).startswith(f"A: {good.path}\nB: {bad.path} (without 1 failed trial)\n\n")
-    _, again = trials_of(small_experiment(**ONE, epochs=300))  # with another recipe it did not fail
+    _, again = trials_of(
+        small_experiment(**ONE, protocol="shortened", epochs=300)
+    )  # with another recipe it did not fail
     fill(bad.path, [record_of(again, 0.5)])
     assert "failed trial" not in compare(good, Store(bad.path))

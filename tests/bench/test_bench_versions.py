@@ -5,6 +5,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from records_world import fill, record_of, small_experiment, trials_of
@@ -81,6 +82,18 @@ def test_a_method_of_another_package_changes_with_all_modules_of_it_that_it_uses
     assert changed == ["method", "losses", "deep", "numbers", "more"]
 
 
+def test_a_method_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    place: dict[str, object] = {"__name__": "typed_in"}
+    exec(METHOD.replace("from outside", "# from outside"), place)
+    monkeypatch.setitem(sys.modules, "typed_in", ModuleType("typed_in"))
+    monkeypatch.setitem(registry._METHODS, "outside", place["Outside"])
+    method_version.cache_clear()
+    with pytest.raises(
+        MethodError, match=r"the source of typed_in cannot be read.*put the method into a file"
+    ):
+        method_version("outside")
+
+
 def with_identity(record: TrialRecord, **changes: object) -> TrialRecord:
     identity = record.identity | changes
     return replace(record, key=key_of(identity), identity=identity)
@@ -148,7 +161,11 @@ def test_results_of_an_earlier_method_or_data_are_told_of(
 
 
 @pytest.mark.parametrize(
-    "changes", [{"grid": [{"epochs": 10}, {"epochs": 20}]}, {"priors": ["true", "true"], "methods": "scarce"}]
+    "changes",
+    [
+        {"protocol": "shortened", "grid": [{"epochs": 10}, {"epochs": 20}]},
+        {"priors": ["true", "true"], "methods": "scarce"},
+    ],
 )
 def test_trials_with_one_place_in_the_tables_are_refused_before_they_are_run(changes: dict) -> None:
     with pytest.raises(

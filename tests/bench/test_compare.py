@@ -78,15 +78,30 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
     ]
 
 
-def test_means_are_of_all_seeds_but_differences_of_the_common_ones(stores, tmp_path):
+def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
     one = [record for record in stores[1].records() if record.label == "scarce" and record.seed == 0]
     row = row_of(compare(stores[0], fill(tmp_path / "one", one)), "scarce")
-    assert row[-6:] == ["81.00", "84.00", "+4.00", "–", "1", "0.50"]
+    assert row[-6:] == ["80.00", "84.00", "+4.00", "–", "1", "0.50"]
+
+
+def test_what_differs_between_the_recipes_is_told(stores, tmp_path):
+    assert "recipe" not in compare(*stores)
+    longer = []
+    for record in stores[1].records():
+        identity = record.identity | {"recipe": record.identity["recipe"] | {"epochs": 7}}
+        longer.append(replace(record, key=key_of(identity), identity=identity))
+    epochs = longer[0].identity["recipe"]["epochs"], stores[0].records()[0].identity["recipe"]["epochs"]
+    text = compare(stores[0], fill(tmp_path / "longer", longer))
+    assert f"\nthe recipes differ: epochs {epochs[1]} in A, {epochs[0]} in B\n" in text
+
+
+def test_the_table_is_as_narrow_as_the_terminal(stores):
+    assert max(map(len, compare(*stores, 64).split("\n\n", 1)[1].splitlines())) <= 64
 
 
 def test_earlier_trials_of_the_same_cells_are_told_and_left_out(stores):
     first, second = stores
-    longer = small_experiment(methods="scarce", settings="uniform", seeds=2, epochs=300)
+    longer = small_experiment(methods="scarce", settings="uniform", seeds=2, protocol="shortened", epochs=300)
     records = [record_of(trial, 0.99, seconds=10.0, finished="2026-01-02") for trial in trials_of(longer)]
     text = compare(fill(first.path, records), second)
     assert f"A: {first.path} (without 2 earlier trials of the same cells)\nB: {second.path} (" in text

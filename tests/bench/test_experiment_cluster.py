@@ -22,6 +22,9 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 LONG = TINY.replace("epochs = 3", "epochs = 60")
 
 
+Cluster = tuple[str, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]]
+
+
 def wait_for(what: Callable[[], object], seconds: float = 60) -> object:
     for _ in range(int(seconds / 0.02)):
         found = what()
@@ -32,8 +35,8 @@ def wait_for(what: Callable[[], object], seconds: float = 60) -> object:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """The address of a scheduler, and its two workers."""
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """The address of a scheduler, its process, and those of two workers."""
     file = tmp_path / "scheduler.json"
     here = ["--host", "127.0.0.1", "--no-dashboard"]
     with ExitStack() as stack, (tmp_path / "cluster.log").open("wb") as log:
@@ -50,16 +53,16 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
             stack.callback(process.kill)
             return process
 
-        start("scheduler", "--port", "0")
+        scheduler = start("scheduler", "--port", "0")
         wait_for(lambda: file.exists() and file.stat().st_size)
         workers = [start("worker", "--no-nanny", "--nthreads", "1") for _ in range(2)]
-        yield json.loads(file.read_text())["address"], workers
+        yield json.loads(file.read_text())["address"], scheduler, workers
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_trial_loses_nothing(
-    tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
+    tmp_path: Path, cluster: Cluster
 ) -> None:
-    address, workers = cluster
+    address, _, workers = cluster
     wait_for(lambda: n_workers(address) == 2)
     path, store = write(tmp_path, LONG), Store(tmp_path / "store")
     command = [sys.executable, "-m", "scarce", "bench", "run", str(path), "--store", str(store.path)]
@@ -94,6 +97,33 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_trial_loses_nothing(
     assert all(record.curves["epoch"] == list(range(1, 61)) for record in records)
     assert list((store.path / "locks").glob("*.lock")) == []
     assert left
+
+
+def test_a_scheduler_that_is_killed_is_told_of_and_the_run_goes_on_without_it(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    address, scheduler, _ = cluster
+    wait_for(lambda: n_workers(address) == 2)
+    path, store = write(tmp_path, LONG), Store(tmp_path / "store")
+    command = [sys.executable, "-m", "scarce", "bench", "run", str(path), "--store", str(store.path)]
+    with subprocess.Popen(
+        [*command, "--cluster", address],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        wait_for(lambda: list((store.path / "checkpoints").glob("[!.]*")))
+        scheduler.kill()
+        _, err = run.communicate(timeout=120)
+    assert (run.returncode, err) == (
+        1,
+        f"error: the scheduler at {address} is gone; when there is one again, the same command goes on from here.\n",
+    )
+    again = subprocess.run(
+        [*command, "--jobs", "1"], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert again.stdout.endswith("4 done, 0 failed\n")
 
 
 def test_no_scheduler_and_no_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

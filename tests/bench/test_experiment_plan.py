@@ -141,6 +141,14 @@ def test_trials_differing_in_versions_alone_are_of_one_cell(tmp_path: Path) -> N
     assert same_cell(identity) != same_cell(identity | {"seed": 1})
 
 
+def test_one_trial_under_two_names_is_refused(tmp_path: Path) -> None:
+    text = TINY.replace('"nn"', '{ label = "again", method = "scarce" }')
+    with pytest.raises(
+        MethodError, match=r"scarce, linear, seed 0 and .*again, linear, seed 0 are the same trial"
+    ):
+        trials_of(tmp_path, text)
+
+
 def test_selection_by_axis(tmp_path: Path) -> None:
     trials = trials_of(tmp_path, SEVERAL)
     chosen = select(

@@ -222,6 +222,15 @@ def test_a_store_without_any_result_can_be_reported(tmp_path, experiment):
     assert "5 missing" in text
 
 
+def test_the_papers_number_does_not_stand_where_ours_is_missing(tmp_path, experiment, capsys):
+    text = printed(capsys, experiment, Store(tmp_path))
+    row = text.splitlines().index(next(line for line in text.splitlines() if line.startswith("scarce ")))
+    ours, papers = (text.splitlines()[number].split() for number in (row, row + 1))
+    assert ours == ["scarce", "–", "–"]
+    assert papers[:3] == ["91.27", "±", "0.20"]
+    assert "one seed" not in text
+
+
 def drawings_of(folder, experiment, make):
     study = read_study(experiment, fill(folder, [make(trial) for trial in trials_of(experiment)]))
     return {drawing.name: drawing for drawing in draw_study(study)}

@@ -98,14 +98,14 @@ def test_wrong_priors_are_rows_of_their_own(tmp_path):
 
 
 def test_records_of_other_trials_in_the_store_do_not_count(tmp_path):
-    long, short = small_experiment(epochs=200), small_experiment(epochs=100)
+    long, short = small_experiment(epochs=200), small_experiment(protocol="shortened", epochs=100)
     records = [record_of(trial, 0.5) for trial in trials_of(long)]
     assert study_of(tmp_path, short, records).records == {}
     assert len(study_of(tmp_path, long, records).records) == 30
 
 
 def test_two_trials_in_one_cell_are_refused(tmp_path):
-    experiment = small_experiment(grid=[{"epochs": 10}, {"epochs": 20}])
+    experiment = small_experiment(protocol="shortened", grid=[{"epochs": 10}, {"epochs": 20}])
     with pytest.raises(MethodError, match="another label or setting name"):
         study_of(tmp_path, experiment, [])
 

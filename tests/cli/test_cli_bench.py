@@ -104,6 +104,79 @@ def kill_when(process: subprocess.Popen[str], what: Callable[[], bool]) -> None:
     process.wait()
 
 
+OWN_METHOD = """
+import sys
+
+import torch
+
+from scarce.cli.main import main
+from scarce.methods import Method, MethodFacts, register
+
+
+@register
+class Mine(Method):
+    facts = MethodFacts("mine", "mine", "none", "nothing")
+
+    def loss(self, logits, batch):
+        return (logits.softmax(dim=1) * batch.excluded).sum(dim=1).mean()
+
+
+@register
+class Quitter(Method):
+    facts = MethodFacts("quitter", "quitter", "none", "nothing")
+
+    def loss(self, logits, batch):
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_method_of_a_script_runs_in_other_processes_and_one_that_exits_is_a_failed_trial(
+    folder: Path,
+) -> None:
+    (folder / "own.py").write_text(OWN_METHOD)
+    (folder / "own.toml").write_text(
+        TINY.replace('"nn"]', '"mine", "quitter"]').replace("seeds = 2", "seeds = 1")
+    )
+    words = ("bench", "run", "own.toml", "--store", "store", "--jobs", "2")
+    told = subprocess.run(
+        [sys.executable, "own.py", *words], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
+    )
+    assert told.returncode == 1, (told.stdout, told.stderr)
+    assert "failed: digits, uniform, quitter, linear, seed 0: SystemExit: 3" in told.stdout
+    assert told.stdout.endswith("2 done, 1 failed\n")
+    labels = {record["label"]: record["accuracy"] for record in results(folder / "store").values()}
+    assert 0 < labels["mine"] < 1
+    assert labels["quitter"] is None
+
+
+def test_from_records_to_a_report_and_a_comparison(folder: Path) -> None:
+    for store, epochs in (("one", "3"), ("two", "4")):
+        code, _, err = shell(folder, "run", "tiny.toml", "--store", store, "--epochs", epochs, "--jobs", "1")
+        assert (code, err) == (0, "")
+    code, out, err = shell(folder, "report", "tiny.toml", "--store", "one")
+    assert (code, out, err) == (0, "one/report: report.md, report.tex, report.html, figures\n", "")
+    means: dict[str, list[float]] = {}
+    for record in results(folder / "one").values():
+        means.setdefault(record["label"], []).append(100 * record["accuracy"])
+    text = (folder / "one" / "report" / "report.md").read_text()
+    for label, shares in means.items():
+        assert f"| {label} | " in text
+        assert f"{sum(shares) / 2:.2f} ± " in text
+    page = (folder / "one" / "report" / "report.html").read_text()
+    assert "data:image/" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert {path.suffix for path in (folder / "one" / "report" / "figures").iterdir()} == {".png", ".svg"}
+
+    code, out, err = shell(folder, "compare", "one", "two")
+    assert (code, err) == (0, "")
+    assert out.startswith("A: one\nB: two\nthe recipes differ: epochs 3 in A, 4 in B\n")
+    assert [line.split()[3] for line in out.splitlines() if line.startswith("digits")] == ["nn", "scarce"]
+
+
 def test_from_a_plan_to_records(folder: Path, run: Callable[..., Any]) -> None:
     arguments = (folder / "tiny.toml", "--store", folder / "store")
     code, out, err = run("bench", "plan", *arguments)

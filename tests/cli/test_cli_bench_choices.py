@@ -65,6 +65,29 @@ def test_trials_are_chosen_by_any_label(only: list[str], count: int | None, name
         assert f"{count} trials: 0 done" in told.out
 
 
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["--only", "method=scarce-ure,nn", "setting=uniform"], 8),
+        (["--only=seed=0", "setting=uniform", "method=nn"], 2),
+        (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "setting=uniform"], 2),
+    ],
+)
+def test_one_option_takes_several_axes(words: list[str], count: int, run: Run) -> None:
+    told = run("bench", "plan", "labels.toml", *words)
+    assert (told.code, told.err) == (0, "")
+    assert f"{count} trials: 0 done" in told.out
+
+
+@pytest.mark.usefixtures("place")
+def test_other_words_are_no_selection(refused: Callable[..., str]) -> None:
+    assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "setting=uniform")
+    assert "unexpected extra argument" in refused(
+        "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
+    )
+
+
 def test_only_data_that_is_missing_is_called_so(place: Path, run: Run, refused: Callable[..., str]) -> None:
     (place / "data" / "mnist").mkdir(parents=True)
     told = run("bench", "plan", "quick-mnist", "--data-dir", "data")

@@ -1,12 +1,14 @@
 """The same trials on many machines, by a Dask cluster that somebody has started."""
 
+import logging
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scarce.bench.plan import Trial
-from scarce.bench.run import Outcome, execute, failure
+from scarce.bench.run import Outcome, execute, failure, foreign_method
 from scarce.bench.store import Store
-from scarce.errors import FileError, ScarceError
+from scarce.errors import FileError, ProcessError, ScarceError
 
 __all__ = ["n_workers", "run_on_cluster"]
 
@@ -38,22 +40,38 @@ def run_on_cluster(
     with _client_of(url) as client:
         from distributed import as_completed
 
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is told by us
         options = {"retry_failed": retry_failed, "wait": True, "pure": False, "retries": _RETRIES}
         futures = {
-            client.submit(execute, trial, str(store.path.resolve()), data_dir, **options): trial
+            client.submit(
+                execute,
+                trial,
+                str(store.path.resolve()),
+                data_dir,
+                method=foreign_method(trial),
+                **options,
+            ): trial
             for trial in trials
         }
         try:
             for future in as_completed(futures):  # type: ignore[no-untyped-call]
+                if future.status not in ("finished", "error"):
+                    raise ProcessError(
+                        f"the scheduler at {url} is gone; when there is one again, the same command goes on from here."
+                    )
                 yield _outcome_of(future, futures[future], store)
         finally:
-            client.cancel(list(futures))
+            if client.status == "running":
+                client.cancel(list(futures))
 
 
 def n_workers(url: str) -> int:
     """Return how many trials the workers of a scheduler run at once: one each, whatever threads they have."""
     with _client_of(url) as client:
-        return max(1, len(client.nthreads()))
+        count = len(client.nthreads())
+    if not count:
+        print(f"{url} has no worker yet; start some with `dask worker {url}`", file=sys.stderr)
+    return max(1, count)
 
 
 def _client_of(url: str) -> Any:

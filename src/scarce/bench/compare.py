@@ -7,18 +7,19 @@ from scarce.bench.record import TrialRecord
 from scarce.bench.report_content import signed
 from scarce.bench.statistics import paired_p
 from scarce.bench.store import Store
-from scarce.bench.text import text_table
+from scarce.bench.text import WIDTH, text_table
 
 __all__ = ["compare"]
 
 Place = tuple[str, str, str, str]
+_Cells = Mapping[Place, Mapping[int, TrialRecord]]
 
 
-def compare(first: Store, second: Store) -> str:
+def compare(first: Store, second: Store, width: int = WIDTH) -> str:
     """Return a table of the cells that both stores have, and a list of those that only one has.
 
-    For each: the mean accuracies in per cent, their difference and the p-value of the paired t-test, both over common
-    seeds, and how many times as long the trials of the second took.
+    For each, over common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test, and
+    how many times as long the trials of the second took. Where no seed is common, the means are over all of each store.
 
     Examples
     --------
@@ -35,14 +36,36 @@ def compare(first: Store, second: Store) -> str:
     rows = [(*place, *_numbers(ours[place], theirs[place])) for place in common]
     columns = ("data", "setting", "model", "method", "A", "B", "B − A", "p", "seeds", "time B/A")
     blocks = [
-        f"A: {first.path}{_notes(before)}\nB: {second.path}{_notes(after)}",
-        text_table(columns, rows, words=4) if rows else "no cell has accuracies in both stores",
+        "\n".join(
+            [
+                f"A: {first.path}{_notes(before)}",
+                f"B: {second.path}{_notes(after)}",
+                *_differences(ours, theirs),
+            ]
+        ),
+        text_table(columns, rows, words=4, width=width) if rows else "no cell has accuracies in both stores",
     ]
     for name, here, there in (("A", ours, theirs), ("B", theirs, ours)):
         missing = [", ".join(place) for place in here if place not in there]
         if missing:
             blocks.append("\n".join([f"only in {name}:", *(f"  {place}" for place in missing)]))
     return "\n\n".join(blocks)
+
+
+def _differences(first: _Cells, second: _Cells) -> list[str]:
+    """Say in what the recipes of the cells differ that both stores have."""
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for place in first.keys() & second.keys():
+        for side, cell in enumerate((first[place], second[place])):
+            for record in cell.values():
+                for name, value in record.identity.get("recipe", {}).items():
+                    found.setdefault(name, (set(), set()))[side].add(str(value))
+    told = [
+        f"{name} {' or '.join(sorted(a))} in A, {' or '.join(sorted(b))} in B"
+        for name, (a, b) in sorted(found.items())
+        if a != b
+    ]
+    return [f"the recipes differ: {'; '.join(told)}"] if told else []
 
 
 def _notes(records: Sequence[TrialRecord]) -> str:
@@ -84,16 +107,15 @@ def _numbers(first: Mapping[int, TrialRecord], second: Mapping[int, TrialRecord]
     a, b = (
         {seed: 100 * (record.accuracy or 0.0) for seed, record in cell.items()} for cell in (first, second)
     )
-    mean_a, mean_b = fmean(a.values()), fmean(b.values())
     if not seeds:
-        return f"{mean_a:.2f}", f"{mean_b:.2f}", "–", "–", "0", "–"
-    difference = fmean(b[seed] - a[seed] for seed in seeds)
+        return f"{fmean(a.values()):.2f}", f"{fmean(b.values()):.2f}", "–", "–", "0", "–"
+    mean_a, mean_b = (fmean(cell[seed] for seed in seeds) for cell in (a, b))
     p = paired_p(a, b)
     seconds = [sum(cell[seed].seconds for seed in seeds) for cell in (first, second)]
     return (
         f"{mean_a:.2f}",
         f"{mean_b:.2f}",
-        signed(difference),
+        signed(mean_b - mean_a),
         "–" if p is None else f"{p:.3f}",
         str(len(seeds)),
         f"{seconds[1] / seconds[0]:.2f}" if seconds[0] else "–",

@@ -14,6 +14,7 @@ from scarce.errors import FileError, MethodError
 from scarce.files import require_file
 from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
+from scarce.training import PAPER
 
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
@@ -76,6 +77,15 @@ class Experiment(Table):
                     raise ValueError(f"{entry.method} needs a transition matrix; add transition = 'uniform'")
                 if "learn" in grid.priors and not facts.learns_priors:
                     raise ValueError(f"{entry.method} learns no priors; set priors = 'true' or 'estimate'")
+        return self
+
+    @model_validator(mode="after")
+    def _protocol_is_true(self) -> "Experiment":
+        repeats = all(grid.recipe == "paper" and grid.epochs in (None, PAPER.epochs) for grid in self.grids)
+        if self.protocol == "paper" and self.kind == "accuracy" and not repeats:
+            raise ValueError(
+                f"protocol: the paper's has {PAPER.epochs} epochs of the recipe 'paper'; call this 'shortened'"
+            )
         return self
 
     def changed(

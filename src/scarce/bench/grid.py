@@ -91,7 +91,7 @@ class MethodEntry(Table):
 class Corrupt(Table):
     """The true priors, made wrong by factors of this standard deviation (`scarce.priors.corrupt`)."""
 
-    corrupt: float = Field(ge=0, allow_inf_nan=False)
+    corrupt: float = Field(ge=0, strict=True, allow_inf_nan=False)
 
 
 def _as_list(value: Any) -> Any:
@@ -119,7 +119,9 @@ Priors = Annotated[
     | Annotated[Corrupt, Tag("a table")],
     Discriminator(lambda value: "a name" if isinstance(value, str) else "a table"),
 ]
-Seed = Annotated[int, Field(ge=0, le=2**32 - 1, strict=True)]  # as a recipe takes them
+Whole = Annotated[int, Field(strict=True)]  # "2" and true are none
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Seed = Annotated[Whole, Field(ge=0, le=2**32 - 1)]  # as a recipe takes them
 
 
 class Grid(Table):
@@ -134,13 +136,13 @@ class Grid(Table):
     models: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
     seeds: Annotated[tuple[Seed, ...], BeforeValidator(_as_seeds), Field(min_length=1)] = (0, 1, 2, 3, 4)
     recipe: Literal["paper", "annealed"] = "paper"
-    epochs: int | None = None
-    batch_size: int | None = None
-    learning_rate: float | None = None
-    weight_decay: float | None = None
+    epochs: Whole | None = None
+    batch_size: Whole | None = None
+    learning_rate: Number | None = None
+    weight_decay: Number | None = None
     augmentation: tuple[str, ...] = ()
-    n_train: Annotated[int, Field(ge=1)] | None = None
-    imbalance: Annotated[float, Field(gt=1, allow_inf_nan=False)] | None = None
+    n_train: Annotated[Whole, Field(ge=1)] | None = None
+    imbalance: Annotated[Number, Field(gt=1)] | None = None
     priors: Annotated[tuple[Priors, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("true",)
     transition: Literal["uniform"] | None = None
 

@@ -79,6 +79,13 @@ def plan(experiment: Experiment, checksum: Callable[[str], str | None]) -> list[
     twice = next((trial for trial in trials if counts[tuple(trial.axes.values())] > 1), None)
     if twice is not None:
         raise MethodError(f"two trials are called {twice}; give one of them another label or setting name.")
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        other = first.setdefault(trial.key, trial)
+        if other is not trial:
+            raise MethodError(
+                f"{other} and {trial} are the same trial under two names; leave one out, or change its parameters."
+            )
     return sorted(trials, key=lambda trial: int(trial.identity["seed"]))
 
 

@@ -152,6 +152,11 @@ class TrialRecord:
         result = self.priors.get("values") if is_of_priors else self.accuracy
         if self.status == "done" and result is None:
             return "its trial is done, but has no result"
+        if self.accuracy is not None and not 0 <= self.accuracy <= 1:
+            return f"its accuracy is {self.accuracy:g}, but should be a share"
+        priors, true = (self.priors.get(name) or [] for name in ("values", "true"))
+        if true and len(priors) != len(true):
+            return f"it holds {len(priors)} priors for {len(true)} classes"
         return _fault(_Identity, self.identity)
 
     def save(self, path: Path) -> None:
@@ -189,8 +194,8 @@ class _Identity(_Strict):
 
 
 class _Priors(_Strict):
-    values: list[float | None] | None = None
-    true: list[float | None] | None = None
+    values: list[float] | None = None
+    true: list[float] | None = None
 
 
 _FIELDS: dict[str, Any] = {

@@ -219,7 +219,11 @@ def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
     return [
         f"Below our number stands the paper's (mean ± standard deviation over {PAPER_RUNS} runs), then ours less the paper's, "
         f"and whether it is within two standard errors or beyond, √(ours²/n + paper's²/{PAPER_RUNS}) being the standard error."
-        + (f" {within} of {told} cells are within." if told else " With one seed this cannot be told.")
+        + (
+            f" {within} of {told} cells are within."
+            if told
+            else " With one seed this cannot be told." * bool(study.done)
+        )
         + (
             " Part of the differences comes from the shorter protocol."
             if study.protocol == "shortened"

@@ -1,7 +1,6 @@
 """Reports on an experiment: from the records of a store to files, or to the terminal."""
 
 import shlex
-import shutil
 from pathlib import Path
 
 from scarce.bench.experiment import Experiment, available_experiments
@@ -14,7 +13,7 @@ from scarce.bench.report_markdown import markdown_report
 from scarce.bench.statistics import Test
 from scarce.bench.store import Store
 from scarce.bench.study import read_study
-from scarce.bench.text import WIDTH, report_text
+from scarce.bench.text import report_text, terminal_width
 from scarce.figures import figure_svg
 from scarce.files import written_aside
 
@@ -65,7 +64,7 @@ def report(
     study = read_study(experiment, store)
     content = make_report(study, command or _command(experiment, store), test, correct=holm)
     if terminal:
-        print(report_text(content, min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)))
+        print(report_text(content, terminal_width()))
     if out is None and terminal:
         return
     folder = store.path / "report" if out is None else out

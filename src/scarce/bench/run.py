@@ -19,8 +19,10 @@ from scarce.bench.plan import Trial
 from scarce.bench.record import TrialRecord, now
 from scarce.bench.store import Store
 from scarce.bench.trial import run_trial
+from scarce.methods import Method
+from scarce.methods.registry import class_of_another, register
 
-__all__ = ["Outcome", "execute", "failure", "run_local"]
+__all__ = ["Outcome", "execute", "failure", "foreign_method", "run_local"]
 
 _WAIT_SECONDS = 1.0
 _MOST_CRASHES = 2
@@ -41,7 +43,13 @@ class Outcome:
 
 
 def execute(
-    trial: Trial, store_path: str, data_dir: str | None, *, retry_failed: bool = False, wait: bool = False
+    trial: Trial,
+    store_path: str,
+    data_dir: str | None,
+    *,
+    retry_failed: bool = False,
+    wait: bool = False,
+    method: type[Method] | None = None,
 ) -> Outcome:
     """Run one trial and store its record, unless another process has done so or is at it.
 
@@ -55,8 +63,12 @@ def execute(
         Run it although there is the record of a failure.
     wait : bool
         If another process is at it, wait until that is done (or dead).
+    method : type of Method, optional
+        The trial's method, if this process may not know it; see `foreign_method`.
     """
     torch.set_num_threads(1)
+    if method is not None:
+        register(method)
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process answers it, and ends its workers
     store = Store(Path(store_path))
@@ -75,6 +87,11 @@ def execute(
         if not wait:
             return Outcome(trial, "elsewhere")
         time.sleep(_WAIT_SECONDS)
+
+
+def foreign_method(trial: Trial) -> type[Method] | None:
+    """Return the class of a trial's method if it comes from elsewhere, as other processes may not have registered it."""
+    return class_of_another(trial.identity["method"])
 
 
 def run_local(
@@ -145,7 +162,8 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
         pre_dispatch=jobs,
         return_as="generator_unordered",
     )
-    with closing(run(delayed(execute)(trial, **options) for trial in trials)) as outcomes:
+    tasks = (delayed(execute)(trial, **options, method=foreign_method(trial)) for trial in trials)
+    with closing(run(tasks)) as outcomes:
         yield from outcomes
 
 

@@ -104,10 +104,12 @@ class Store:
         return record
 
     def save(self, record: TrialRecord) -> None:
-        """Write a record; the checkpoint of a trial that is done goes."""
+        """Write a record; the checkpoint of a trial that is done goes, and what a killed process had begun to write."""
         record.save(self._record_path(record.key))
         if record.status == "done":
-            self.checkpoint(record.key).unlink(missing_ok=True)
+            checkpoint = self.checkpoint(record.key)
+            for path in (checkpoint, *checkpoint.parent.glob(f".{record.key}.*")):
+                path.unlink(missing_ok=True)
 
     def checkpoint(self, key: str) -> Path:
         """Where the checkpoint of a trial is."""

@@ -1,6 +1,7 @@
 """Tables as plain text, for terminals and logs."""
 
 import io
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -12,10 +13,21 @@ from scarce.bench.report_content import Report, difference_text, mean_text, trou
 from scarce.bench.sheets import Sheet
 from scarce.bench.tables import Cell, Table
 
-__all__ = ["WIDTH", "report_text", "text_table"]
+__all__ = ["WIDTH", "report_text", "terminal_width", "text_table"]
 
 WIDTH = 100
 _GAP = 2  # between columns
+
+
+def terminal_width() -> int:
+    """Return how wide text may be: as the terminal, but not so wide that it is hard to read.
+
+    Examples
+    --------
+    >>> terminal_width() <= WIDTH
+    True
+    """
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)
 
 
 def text_table(
@@ -130,6 +142,8 @@ def _cell(cell: Cell) -> str:
     if cell.summary:
         text = mean_text(cell.summary.mean, cell.summary.std)
         lines.append(f"{text}*" if cell.bold else f"{text} ")  # numbers stay below each other
+    elif cell.paper:
+        lines.append("– ")  # the first line is ours
     if cell.paper:
         lines.append(f"{mean_text(cell.paper.mean, cell.paper.std)} ")
     lines += [f"{text} " for text in (difference_text(cell), *trouble_text(cell).split(", ")) if text]

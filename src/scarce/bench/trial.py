@@ -76,7 +76,7 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
                 "ignore"
             )  # they are for one who trains by hand; the record holds the numbers
             result = _result(trial.identity, checkpoint, data_dir, started)
-    except Exception as error:  # whatever a method may do: the other trials must go on
+    except (Exception, SystemExit) as error:  # whatever a method may do: the other trials must go on
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.util import resolve_name
 from types import ModuleType
 
+from scarce.errors import MethodError
 from scarce.methods import make_method
 from scarce.priors import PRIOR_ESTIMATORS
 
@@ -73,7 +74,12 @@ def _counts(module: str, package: str) -> bool:
 
 
 def _source(module: ModuleType) -> str:
-    """Return the source of a module; nothing of one that is empty or compiled."""
+    """Return the source of a module; nothing of one that is empty or compiled. What has no file cannot be told apart."""
+    if getattr(module, "__file__", None) is None:
+        raise MethodError(
+            f"the source of {module.__name__} cannot be read, and results of its versions could not be told apart; put the "
+            "method into a file."
+        )
     try:
         return inspect.getsource(module)
     except (OSError, TypeError):

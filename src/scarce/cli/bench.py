@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Iterator, Sized
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from scarce.errors import MethodError, ScarceError
 
@@ -19,9 +20,27 @@ if TYPE_CHECKING:
     from scarce.bench.status import Status
     from scarce.bench.store import Store
 
-__all__ = ["compare", "list_", "plan", "report", "run", "status"]
+__all__ = ["Selecting", "compare", "list_", "plan", "report", "run", "status"]
 
+_AXES = ("data", "setting", "method", "model", "seed")
 _EXTRAS = ("pydantic", "matplotlib", "jinja2", "pandas")
+
+
+class Selecting(TyperCommand):
+    """A command with ``--only axis=names axis=names``: an option of typer takes one value, so each gets its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put ``--only`` before every further selection of the same option."""
+        spread: list[str] = []
+        selecting = False
+        for word in args:
+            is_selection = word.partition("=")[0] in _AXES and "=" in word
+            if selecting and is_selection and spread[-1] != "--only":
+                spread.append("--only")
+            selecting = word.partition("=")[0] == "--only" or (selecting and is_selection)
+            spread.append(word)
+        return super().parse_args(ctx, spread)
+
 
 _Experiment = Annotated[
     str,
@@ -39,8 +58,8 @@ _Only = Annotated[
     list[str] | None,
     typer.Option(
         metavar="AXIS=NAME,...",
-        help="Only these: data, setting, method, model or seed, as in method=scarce,ga; may be repeated, as it must be "
-        "for a further name with a comma in it.",
+        help="Only these: data, setting, method, model or seed, as in method=scarce,ga setting=uniform; may be repeated, "
+        "as it must be for a further name with a comma in it.",
         show_default=False,
     ),
 ]
@@ -223,8 +242,9 @@ def compare(
     with _extras():
         from scarce.bench.compare import compare as compare_stores
         from scarce.bench.store import Store
+        from scarce.bench.text import terminal_width
 
-    print(compare_stores(Store(first).require(), Store(second).require()))
+    print(compare_stores(Store(first).require(), Store(second).require(), terminal_width()))
 
 
 @contextmanager

@@ -59,7 +59,7 @@ for group, command, example in (
     (
         bench_app,
         bench.run,
-        "scarce bench run paper-mnist --only method=scarce,ga --only setting=uniform --jobs 2",
+        "scarce bench run paper-mnist --only method=scarce,ga setting=uniform --jobs 2",
     ),
     (bench_app, bench.status, "scarce bench status paper-mnist"),
     (bench_app, bench.report, "scarce bench report paper-mnist --out report"),
@@ -71,7 +71,8 @@ for group, command, example in (
     (app, methods, "scarce methods"),
     (app, demo, "scarce demo"),
 ):
-    group.command(command.__name__.rstrip("_"), epilog=f"Example: {example}")(command)
+    kind = bench.Selecting if group is bench_app else None
+    group.command(command.__name__.rstrip("_"), cls=kind, epilog=f"Example: {example}")(command)
 
 
 @app.callback(invoke_without_command=True)

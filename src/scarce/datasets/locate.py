@@ -7,6 +7,7 @@ from pathlib import Path
 import pooch
 
 from scarce.datasets.filesets import FileSet, Found
+from scarce.errors import FileError
 from scarce.files import require_folder
 
 __all__ = ["DATA_VARIABLE", "cache_folder", "file_in", "files_in", "find", "places", "target_folder"]
@@ -30,7 +31,11 @@ def places(data_dir: str | Path | None = None) -> list[Path]:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
-    named = [require_folder(folder) for folder in (data_dir, os.environ.get(DATA_VARIABLE)) if folder]
+    named = [require_folder(data_dir)] if data_dir else []
+    if variable := os.environ.get(DATA_VARIABLE):
+        if not Path(variable).is_dir():
+            raise FileError(f"${DATA_VARIABLE} is {variable}, which is no folder; name one, or unset it.")
+        named.append(Path(variable))
     return [*named, _SYSTEM, cache_folder()]
 
 

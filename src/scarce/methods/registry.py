@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from scarce.errors import MethodError
 from scarce.methods.base import Method, MethodFacts
 
-__all__ = ["available_methods", "make_method", "register"]
+__all__ = ["available_methods", "class_of_another", "make_method", "register"]
 
 MethodClass = TypeVar("MethodClass", bound=type[Method])
 
@@ -50,6 +50,19 @@ def available_methods() -> dict[str, MethodFacts]:
     """
     _load_entry_points()
     return {name: method.facts for name, method in _METHODS.items()}
+
+
+def class_of_another(name: str) -> type[Method] | None:
+    """Return the class of a method that is not of this package, for another process to register; None of ours.
+
+    Examples
+    --------
+    >>> class_of_another("scarce") is None
+    True
+    """
+    available_methods()
+    method = _METHODS.get(name)
+    return None if method is None or method.__module__.startswith("scarce.") else method
 
 
 def make_method(name: str, /, **params: Any) -> Method:
