@@ -220,6 +220,21 @@ def test_early_stopping_ends_every_stage_at_its_best_and_judges_by_the_likelihoo
     assert likelihood == pytest.approx(max(values), abs=1e-5)
 
 
+def test_rounds_are_judged_by_the_likelihood_also_after_a_method_that_has_none(blobs):
+    X, y, _ = blobs
+    labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
+    method = make_method("refine", first="op")
+    settings = {"validation_fraction": 0.3, "patience": 3, **QUICK, "epochs": 8}
+    classifier = ScarceClassifier(method, early_stopping=True, **settings).fit(X, labels)
+    held_out = np.sort(np.random.default_rng(0).permutation(len(X))[:180])
+    p, marks = classifier.predict_proba(X[held_out]), labels.indicator()[held_out]
+    likelihood = np.log((p * (marks @ classifier.C_.T)).sum(axis=1)).mean()
+    last = [
+        r["validation_score"] for r in classifier.history_ if r["stage"] == classifier.history_["stage"][-1]
+    ]
+    assert likelihood == pytest.approx(max(last), abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("method", "several", "message"),
     [

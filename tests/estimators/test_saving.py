@@ -53,6 +53,24 @@ def test_round_trip(blobs, tmp_path, method, standardize):
     assert after.score(frame, labels) == before.score(frame, labels)
 
 
+def test_who_answered_and_why_a_method_was_chosen_are_kept(blobs, tmp_path):
+    X, y, _ = blobs
+    n = len(y)
+    columns = {
+        "example_id": [*range(n), *range(n)],
+        "class_name": ["ant"] * 2 * n,
+        "answer": ["yes" if name == "ant" else "no" for name in y] * 2,
+        "annotator": ["zoe"] * n + ["ann"] * n,
+    }
+    labels = scarce.ComplementaryLabels.from_answers(columns, classes=["ant", "bee", "cat"])
+    before = ScarceClassifier("auto", module="linear", epochs=3).fit(X, labels)
+    before.save(tmp_path / "model")
+    after = scarce.load(tmp_path / "model")
+    assert after.method_.annotators.tolist() == ["ann", "zoe"]
+    assert after.method_.miss.tolist() == before.method_.miss.tolist()
+    assert after.method_choice_ == before.method_choice_
+
+
 def test_classes_keep_their_type(blobs, tmp_path):
     X, y, _ = blobs
     numbers = np.unique(y, return_inverse=True)[1]

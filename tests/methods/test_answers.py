@@ -9,6 +9,7 @@ from methods_world import batch_of, double, softmax
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from scarce import ScarceClassifier
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
@@ -202,6 +203,83 @@ def test_one_question_about_every_example_is_enough():
     assert (labels.confirmed < 0).mean() > 0.5
     train(model, make_method("answers"), X, labels, RECIPE)
     assert accuracy(model, X, labels, y) > 0.98
+
+
+def table_of(example, asked, said, who=None, **options):
+    columns = {"example_id": example, "class_name": asked, "answer": said} | (
+        {} if who is None else {"annotator": who}
+    )
+    return ComplementaryLabels.from_answers(columns, **options)
+
+
+def until_yes(y):
+    """Questions in a fixed order, cat last, until the first "yes", so that "yes" shares are not those of the classes."""
+    order, rows = ["ant", "bee", "cat"], []
+    for row, name in enumerate(y):
+        rows += [(row, asked, "yes" if asked == name else "no") for asked in order[: order.index(name) + 1]]
+    example, asked, said = zip(*rows, strict=True)
+    return table_of(example, asked, said, classes=order)
+
+
+def test_priors_come_out_of_the_fit_however_questions_were_chosen():
+    X, y, _ = three_blobs(600)
+    labels = until_yes(y)
+    classifier = ScarceClassifier("answers", module="linear", epochs=20, learning_rate=0.02).fit(X, labels)
+    assert classifier.prior_estimate_.source == "learned by answers"
+    assert classifier.priors_ == pytest.approx([1 / 3] * 3, abs=0.02)
+    assert classifier.history_["priors"][-1] == pytest.approx(classifier.priors_.tolist())
+
+
+def test_a_class_that_nobody_was_asked_about_is_no_obstacle():
+    X, y, _ = three_blobs(300)
+    rows = [
+        (row, asked, "yes" if asked == name else "no")
+        for row, name in enumerate(y)
+        for asked in ("ant", "bee")
+    ]
+    example, asked, said = zip(*rows, strict=True)
+    labels = table_of(example, asked, said, classes=["ant", "bee", "cat"])
+    classifier = ScarceClassifier("auto", module="linear", epochs=20, learning_rate=0.05).fit(X, labels)
+    assert classifier.score(X, y) > 0.95
+
+
+def test_early_stopping_judges_by_the_likelihood_of_the_held_out_answers():
+    X, y, _ = three_blobs(300)
+    labels = ask(y, questions=2, seed=1)
+    settings = {"module": "linear", "epochs": 12, "learning_rate": 0.05, "patience": 30}
+    classifier = ScarceClassifier("answers", early_stopping=True, validation_fraction=0.3, **settings).fit(
+        X, labels
+    )
+    values = classifier.history_["validation_likelihood"]
+    held_out = np.sort(np.random.default_rng(0).permutation(len(X))[:90])
+    p, asked = classifier.predict_proba(X[held_out]), labels[held_out].answers
+    total = np.zeros(90)
+    for row in range(90):
+        possible = np.ones(3, bool)
+        for k, said in zip(
+            asked.class_index[asked.example == row], asked.answer[asked.example == row], strict=True
+        ):
+            possible &= (np.arange(3) == k) == bool(said)
+        total[row] = np.log(p[row, possible].sum())
+    assert total.mean() == pytest.approx(max(values), abs=1e-4)
+
+
+def test_held_out_answers_of_people_who_are_unknown_do_not_count():
+    train_on = table_of([0, 0], [1, 1], ["yes", "no"], ["ann", "bob"], classes=3, conflict="drop")
+    other = table_of([0, 1, 1], [2, 0, 1], ["no"] * 3, ["bob", "zoe", "ann"], classes=3)
+    method = prepared(train_on)
+    losses = [method.about(other).loss(LOGITS[[row]], batch_of(other, rows=[row])).item() for row in range(2)]
+    p, rate = LOGITS.softmax(dim=1), 0.05
+    said_no = [-log(rate * p[row, k] + (1 - rate) * (1 - p[row, k])) for row, k in ((0, 2), (1, 1))]
+    assert losses == pytest.approx(said_no)
+    assert method.about(other).miss is method.miss
+
+
+def test_skips_alone_are_refused():
+    X, _, _ = three_blobs(3)
+    labels = table_of([0, 1, 2], [0, 1, 2], ["skip"] * 3, classes=3)
+    with pytest.raises(MethodError, match="nothing that answers could learn from"):
+        train(linear(), make_method("answers"), X, labels)
 
 
 def test_exclusions_of_which_nobody_knows_what_was_asked_are_refused():

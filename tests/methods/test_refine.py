@@ -154,12 +154,12 @@ def test_only_rows_of_a_sure_name_are_counted():
 
 
 def test_rows_of_known_class_are_counted_by_it_and_before_others():
-    """Row 3 is known to be of class 0, whatever it looks like, row 5 of class 2: they oust rows 0 and 4 of their names."""
+    """Row 5 is known to be of class 2 and ousts row 4. Row 3 is an ordinary example of class 0: it tells nothing of marks."""
     method = counted(np.array([-1, -1, -1, 0, -1, 2]), share=0.3)
     assert method.named.tolist() == [1, 1, 1]
-    assert method.counts.tolist() == [[0, 0, 0], [1, 0, 1], [1, 0, 0]]
+    assert method.counts.tolist() == [[0, 1, 0], [1, 0, 1], [1, 0, 0]]
     all_rows = counted(np.array([-1, -1, -1, 0, -1, 2]), share=1.0)
-    assert all_rows.named.tolist() == [3, 1, 2]
+    assert all_rows.named.tolist() == [2, 1, 2]
     assert all_rows.counts.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 

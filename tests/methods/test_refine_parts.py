@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from methods_world import batch_of, double, loss_of, mean, sigmoid, softmax
 
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
 from scarce.methods.refine import most_confident
@@ -277,3 +278,9 @@ def test_of_rows_that_look_alike_nothing_is_known_but_the_rates(marks):
     method.loss(f.expand(4, 3), batch_of(labels)).backward()
     assert f.grad.abs().max() < 1e-12
     assert method.scores(f.detach())[0].tolist() == pytest.approx([0, 0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("errors", [np.array([0.1, 0.0, 0.2]), [0.1, 0.0], "learn", -0.1])
+def test_errors_that_are_no_rate_are_refused(errors):
+    with pytest.raises(MethodError, match=r"errors=.*; expected a number from 0 to 1\."):
+        make_method("refine", errors=errors)

@@ -30,9 +30,9 @@ from likelihood_world import (
     seeds,
 )
 
-from scarce.methods.answers import answer_evidence
 from scarce.methods.cc import cc_losses
 from scarce.risk import (
+    answer_evidence,
     conditional_evidence,
     evidence_losses,
     one_mark_evidence,

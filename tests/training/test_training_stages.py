@@ -283,3 +283,16 @@ def test_a_method_without_stages_is_not_asked_and_trains_as_long_as_the_recipe_s
     stored = load_state(tmp_path / "c")
     assert (stored["stages"], stored["beginning"]) == ([4], {})
     assert not model.training
+
+
+def test_layers_that_know_their_shape_only_later_begin_every_stage_alike():
+    def make():
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            return torch.nn.Sequential(torch.nn.LazyLinear(8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+
+    models = [make(), make()]
+    histories = [train(model, refine(), INPUTS, LABELS, RECIPE) for model in models]
+    assert histories[0]["loss"] == histories[1]["loss"]
+    assert len(histories[0]) == 10
+    assert same_state(models[0].state_dict(), models[1].state_dict())

@@ -253,8 +253,11 @@ def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: P
 def _tell(classifier: "ScarceClassifier", out: Path) -> None:
     history = classifier.history_
     facts = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
-    kind = "likelihood" if classifier.method_.loss_is_likelihood else "accuracy"
-    if f"validation_{kind}" in history.records[-1]:
+    kind = next(
+        (kind for kind in ("likelihood", "score", "accuracy") if f"validation_{kind}" in history.records[-1]),
+        None,
+    )
+    if kind is not None:
         last = [record for record in history if record.get("stage") == history.records[-1].get("stage")]
         best = max(last, key=lambda record: record[f"validation_{kind}"])
         facts += (

@@ -302,7 +302,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
 
-        if method.can_learn_priors() and by_default and is_estimated(self.priors, labels):
+        # The share of "yes" is that of a class only if questions were random, which `answers` need not assume.
+        unread = method.facts.needs_answers or is_estimated(self.priors, labels)
+        if method.can_learn_priors() and by_default and unread:
             return None
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:

@@ -52,7 +52,8 @@ def stop_early(
     """Return what judges by these rows after every epoch, and stops when that no longer rises.
 
     A method whose loss is a likelihood is judged by that of the held-out labels, any other by the accuracy on them, for
-    which priors that are not given are those that the method has learned so far.
+    which priors that are not given are those that the method has learned so far. One that trains in stages may change from
+    the one to the other; stages are never compared.
     """
     inputs, known = pick(X, held_out), labels[held_out]
 
@@ -67,9 +68,9 @@ def stop_early(
         priors = estimate or learned_priors(run.method, labels.classes)
         return complementary_accuracy(predicted, known, priors.values).value
 
-    measure = (
-        Measure("validation_likelihood", likelihood)
-        if method.loss_is_likelihood
-        else Measure("validation_accuracy", accuracy)
-    )
+    def value(run: Run) -> float:
+        return likelihood(run) if run.method.loss_is_likelihood else accuracy(run)
+
+    kind = "likelihood" if method.loss_is_likelihood else "score" if method.in_stages else "accuracy"
+    measure = Measure(f"validation_{kind}", value)
     return [measure, EarlyStopping(measure.name, patience)]

@@ -17,7 +17,8 @@ from scarce.errors import FileError, MethodError
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
-from scarce.methods import make_method
+from scarce.methods import Method, make_method
+from scarce.methods.answers import AnswersLikelihood
 from scarce.models import Standardize, make_model
 from scarce.priors.storage import priors_from_dict
 from scarce.training import History
@@ -123,6 +124,8 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
         and isinstance(classifier.model_[0], Standardize),
         "method": classifier.method_.facts.name,
         "method_params": classifier.method_.params,
+        "method_choice": getattr(classifier, "method_choice_", None),
+        "annotators": _annotators(classifier.method_),
         "params": params,
         "classes": {
             "kind": "text" if classes.dtype.kind in "OU" else classes.dtype.str,
@@ -179,6 +182,10 @@ def _rebuild(
     model.load_state_dict(state["model"])
     method = make_method(settings["method"], **settings["method_params"])
     method.restore(state["method"])
+    if isinstance(method, AnswersLikelihood):
+        method.annotators = np.array(settings["annotators"], dtype=str)
+    if settings["method_choice"] is not None:
+        classifier.method_choice_ = settings["method_choice"]
     classifier.model_, classifier.method_ = model.eval(), method
     kind = settings["classes"]["kind"]
     classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)
@@ -194,6 +201,11 @@ def _rebuild(
     }
     classifier.label_summary_ = LabelSummary(**summary)  # type: ignore[arg-type]
     return classifier
+
+
+def _annotators(method: Method) -> list[str] | None:
+    """Return whose the learned rates of `answers` are, which is no tensor."""
+    return method.annotators.tolist() if isinstance(method, AnswersLikelihood) else None
 
 
 def _flatten(state: dict[str, dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -1,54 +1,24 @@
 """The likelihood of yes/no answers, which needs to know neither how questions were chosen nor the class priors."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from scarce.labels import Answers
+from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.labels.csr import gather
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
 from scarce.methods.registry import register
-from scarce.risk import confirm, evidence_losses, log_chance, posterior
+from scarce.risk import answer_evidence, confirm, evidence_losses, posterior
 
-__all__ = ["AnswersLikelihood", "answer_evidence", "overlap"]
+__all__ = ["AnswersLikelihood", "overlap"]
 
 _FIRST_GUESS = 0.05  # of rates that are learned; from zero they could not rise
 _TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
 _TOWARDS_ZERO = 20.0  # right answers that are added to those of all annotators
-
-
-def answer_evidence(
-    shape: tuple[int, int], row: Tensor, asked: Tensor, yes: Tensor, miss: Tensor, false: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Return e of shape (B, q) and the constant a of shape (B,): Σ_j log P(answer_j | y) = e_y + a.
-
-    P(yes | y = k) = 1 − miss and P(yes | y ≠ k) = false for a question about class k. Only e_k depends on the class.
-
-    Parameters
-    ----------
-    shape : tuple
-        (B, q).
-    row, asked, yes : tensors of shape (m,)
-        Which row of the batch each answer is about, which class, and whether it was "yes".
-    miss, false : tensors of shape (m,)
-        The error rates of who gave the answer.
-
-    Examples
-    --------
-    >>> zero = torch.zeros(1)
-    >>> e, a = answer_evidence((1, 3), torch.tensor([0]), torch.tensor([2]), torch.tensor([False]), zero, zero)
-    >>> (e + a[:, None]).exp().round(decimals=4).tolist()  # "no" to the last class
-    [[1.0, 1.0, 0.0]]
-    """
-    if_it_is = log_chance(torch.where(yes, 1 - miss, miss))
-    if_not = log_chance(torch.where(yes, false, 1 - false))
-    evidence = torch.zeros(shape, dtype=miss.dtype, device=miss.device)
-    evidence.index_put_((row, asked), if_it_is - if_not, accumulate=True)
-    constant = torch.zeros(shape[0], dtype=miss.dtype, device=miss.device).index_add(0, row, if_not)
-    return evidence, constant
 
 
 def overlap(answers: Answers) -> bool:
@@ -86,9 +56,16 @@ class AnswersLikelihood(Method):
     """
 
     facts = MethodFacts(
-        "answers", "likelihood of answers", "this project", "recorded questions", needs_answers=True
+        "answers",
+        "likelihood of answers",
+        "this project",
+        "recorded questions",
+        learns_priors=True,
+        needs_answers=True,
     )
+    loss_is_likelihood = True
 
+    priors: Tensor
     miss: Tensor
     false: Tensor
     sums: Tensor
@@ -102,18 +79,19 @@ class AnswersLikelihood(Method):
         self._table = Answers.make([], [], [])
         self._who = torch.empty(0)
         self._indptr = np.zeros(1, int)
-        self._seen: tuple[Tensor, ...] = ()
-        for name in ("miss", "false", "sums"):
+        self._n_rows = 0
+        self._posterior = torch.empty(0)
+        self._asked: tuple[Tensor, ...] = ()
+        for name in ("priors", "miss", "false", "sums"):
             self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
         """Take the table of answers, and decide whether error rates can be learned."""
         super().prepare(problem)
-        labels = problem.labels
-        self._table = Answers.make([], [], []) if labels.answers is None else labels.answers
-        self.annotators, who = np.unique(self._table.annotator, return_inverse=True)
-        self._who = torch.from_numpy(who)
-        self._indptr = np.searchsorted(self._table.example, np.arange(labels.n_examples + 1))
+        self.priors = torch.full((problem.n_classes,), 1 / problem.n_classes, dtype=torch.float64)
+        table = problem.labels.answers
+        self.annotators = np.unique([] if table is None else table.annotator)
+        self._read(problem.labels)
         self.learned = tuple(
             name for name in ("miss", "false") if self.params[name] is None and overlap(self._table)
         )
@@ -140,15 +118,16 @@ class AnswersLikelihood(Method):
         unasked = torch.ones(len(logits), dtype=torch.bool, device=place).index_fill(0, where[0], False)
         if batch.confirmed is not None:
             evidence = confirm(evidence, torch.where(unasked, batch.confirmed, -1))
-        if self.learned:
-            self._seen = posterior(logits.detach(), evidence)[where], yes, who
+        self._posterior, self._asked = posterior(logits.detach(), evidence), (*where, yes, who)
         return (evidence_losses(logits, evidence) - constant).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Count who was probably wrong."""
+        """Let π follow the posterior, with a memory of about one epoch, and count who was probably wrong."""
+        known = self._posterior.to(self.priors)
+        self.priors += len(known) / self._n_rows * (known.mean(dim=0) - self.priors)
         if self.learned:
-            is_it, yes, who = self._seen
-            is_it = is_it.to(self.sums)
+            row, asked, yes, who = self._asked
+            is_it = known[row, asked]
             for place, amount in enumerate((is_it * ~yes, is_it, (1 - is_it) * yes, 1 - is_it)):
                 self.sums[place].index_add_(0, who, amount)
 
@@ -162,6 +141,27 @@ class AnswersLikelihood(Method):
                 setattr(self, name, (wrong + _TOWARDS_ALL * of_all) / (asked + _TOWARDS_ALL))
         self.sums.zero_()
 
+    def about(self, labels: ComplementaryLabels) -> "AnswersLikelihood":
+        """Return a view of the method that reads the answers about other rows, but for annotators it does not know."""
+        other = copy(self)
+        other._read(labels)
+        return other
+
+    def learned_priors(self) -> Tensor | None:
+        """π: the mean of what is known of the classes of rows."""
+        return self.priors
+
     def report(self) -> dict[str, float | list[float]]:
-        """The rates, one per annotator in the order of `annotators`, where they are learned."""
-        return {name: getattr(self, name).tolist() for name in self.learned}
+        """The priors, and the rates, one per annotator in the order of `annotators`, where they are learned."""
+        return {name: getattr(self, name).tolist() for name in ("priors", *self.learned)}
+
+    def _read(self, labels: ComplementaryLabels) -> None:
+        """Take the answers about rows."""
+        table = Answers.make([], [], []) if labels.answers is None else labels.answers
+        known = np.isin(table.annotator, self.annotators)
+        self._table = Answers(
+            table.example[known], table.class_index[known], table.answer[known], table.annotator[known]
+        )
+        self._who = torch.from_numpy(np.searchsorted(self.annotators, self._table.annotator))
+        self._indptr = np.searchsorted(self._table.example, np.arange(labels.n_examples + 1))
+        self._n_rows = labels.n_examples

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
+from scarce.labels.answers import SKIP
 
 __all__ = [
     "Accepts",
@@ -68,11 +69,6 @@ class Problem:
     def n_classes(self) -> int:
         """Number of classes q."""
         return self.labels.n_classes
-
-    @property
-    def one_label_each(self) -> bool:
-        """Whether every example excludes exactly one class."""
-        return bool((self.labels.per_example == 1).all())
 
     @property
     def rates(self) -> Tensor:
@@ -174,7 +170,11 @@ class Method(nn.Module, ABC):
     def refuse_unfit(self, labels: ComplementaryLabels) -> None:
         """Say so if the method cannot learn from labels of this kind."""
         facts = self.facts
-        if facts.needs_answers and labels.answers is None and labels.per_example.max() > 0:
+        if (
+            facts.needs_answers
+            and labels.answers is None
+            and (labels.per_example[labels.confirmed < 0] > 0).any()
+        ):
             raise MethodError(
                 f"{facts.name} needs the record of what was asked, but these labels hold exclusions alone; make them "
                 "with from_answers or from_answer_matrix, or choose method='scar-likelihood'."
@@ -188,7 +188,9 @@ class Method(nn.Module, ABC):
                 f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
                 f"has {most}; {fix}choose a method that takes several, such as 'scarce'."
             )
-        has_answers = facts.needs_answers and labels.answers is not None and len(labels.answers) > 0
+        has_answers = (
+            facts.needs_answers and labels.answers is not None and (labels.answers.answer != SKIP).any()
+        )
         has_classes = labels.confirmed.max() >= 0 and "unlabelled" in self.accepts()
         if most == 0 and not has_answers and not has_classes:
             raise MethodError(
@@ -254,6 +256,10 @@ class Method(nn.Module, ABC):
             Goes through the training data in order: logits of the trained network, in evaluation mode, and their batch.
         """
         return 0
+
+    def about(self, labels: ComplementaryLabels) -> "Method":
+        """Return the method as it is, for rows that have these labels; by default itself, which reads the batch alone."""
+        return self
 
     def learned_priors(self) -> Tensor | None:
         """Return the class priors that came out of the training, where the method learns them."""

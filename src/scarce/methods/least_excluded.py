@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, logsigmoid
 
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
+from scarce.methods.marks import come_singly, marked_rates, was_marked
 from scarce.methods.registry import register
 from scarce.risk import log_chance
 
@@ -35,15 +36,16 @@ class LeastExcluded(Method):
     def prepare(self, problem: Problem) -> None:
         """Take the rates of the labels."""
         super().prepare(problem)
-        self.log_rates = log_chance(problem.rates)
-        self.one_mark.fill_(problem.one_label_each)
+        singly = come_singly(problem.labels)
+        self.log_rates = log_chance(marked_rates(problem.labels, singly))
+        self.one_mark.fill_(singly)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log P(Ȳ | x)."""
         if self.one_mark:
             return -(log_softmax(logits, dim=1) * batch.excluded).sum(dim=1).mean()
         losses = binary_cross_entropy_with_logits(logits, batch.excluded, reduction="none")
-        return losses.sum(dim=1).mean()
+        return (losses.sum(dim=1) * was_marked(batch, singly=False)).mean()
 
     def scores(self, logits: Tensor) -> Tensor:
         """log π̄_k − log g_k."""

@@ -1,5 +1,6 @@
 """Learn, count what was learned about the labels, and learn again with the likelihood of what was counted."""
 
+import math
 from collections.abc import Iterator
 from typing import Literal
 
@@ -10,6 +11,7 @@ from torch.nn.functional import one_hot
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
+from scarce.methods.marks import come_singly, was_marked
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
     conditional_evidence,
@@ -112,18 +114,16 @@ class Refine(Method):
         check_number("rounds", rounds, low=1, whole=True)
         for name, value in numbers.items():
             check_number(name, value, high=1)
-        if strength != "count":
-            check_number("strength", strength)
-        if errors != "count":
-            check_number("errors", errors, high=1)
+        for name, given, most in (("strength", strength, math.inf), ("errors", errors, 1.0)):
+            if not isinstance(given, str) or given != "count":
+                check_number(name, given, high=most)
         self.first = make_method(first)
         if self.first.in_stages:
             raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
         self.looks_at_inputs = self.first.looks_at_inputs
-        self.loss_is_likelihood = self.first.loss_is_likelihood
         self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
         self.strength, self.errors = (
-            None if given == "count" else float(given) for given in (strength, errors)
+            None if isinstance(given, str) else float(given) for given in (strength, errors)
         )
         self._one_mark = False
         for name in ("chances", "counts", "named", "priors"):
@@ -131,6 +131,11 @@ class Refine(Method):
         self.register_buffer("stage", torch.tensor(0))
         self.register_buffer("is_last", torch.tensor(False))
         self.register_buffer("moved", torch.tensor(1.0))
+
+    @property
+    def loss_is_likelihood(self) -> bool:  # type: ignore[override]
+        """In rounds, and at first if that of the first method is."""
+        return bool(self.stage) or self.first.loss_is_likelihood
 
     def can_learn_priors(self) -> bool:
         """Unless the first method needs them."""
@@ -152,7 +157,7 @@ class Refine(Method):
         """Prepare the first method."""
         super().prepare(problem)
         self.first.prepare(problem)
-        self._one_mark = problem.one_label_each
+        self._one_mark = come_singly(problem.labels)
         q = problem.n_classes
         self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
         self.named = torch.zeros(q, dtype=torch.float64)
@@ -187,11 +192,13 @@ class Refine(Method):
 
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
         """Count C; then a short round, or the last."""
-        names, margins = self._name(rows())
+        names, margins, marked = self._name(rows())
         if self.is_last:
             return 0
         before = self.chances
-        self._count(rows(), names, most_confident(names, margins, self.share))
+        counted = marked.clone()
+        counted[marked] = most_confident(names[marked], margins[marked], self.share)
+        self._count(rows(), names, counted)
         self.moved = (self.chances - before).abs().sum() / self.chances.sum().clamp(min=1e-12)
         self.stage.fill_(stage)
         self.is_last.fill_(stage >= self.rounds or bool(self.moved < self.settled))
@@ -215,8 +222,8 @@ class Refine(Method):
         return own | {f"first.{name}": value for name, value in self.first.prediction_state().items()}
 
     def report(self) -> dict[str, float | list[float]]:
-        """Which stage an epoch belongs to, and by which share of its sum C had moved before it."""
-        return {"stage": float(self.stage), "moved": float(self.moved)}
+        """Which stage an epoch belongs to, by which share of its sum C had moved before it, and what priors were found."""
+        return {"stage": float(self.stage), "moved": float(self.moved), "priors": self.priors.tolist()}
 
     def _short(self, epochs: int) -> int:
         return max(1, round(self.short * epochs))
@@ -228,9 +235,9 @@ class Refine(Method):
             evidence = conditional_evidence(batch.excluded, self.chances)
         return confirm(evidence, batch.confirmed)
 
-    def _name(self, rows: Iterator[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor]:
-        """Return the name of every row, and by how much its score exceeds the second; note the priors."""
-        names, margins, total = [], [], torch.zeros_like(self.priors)
+    def _name(self, rows: Iterator[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the name of every row, by how much its score exceeds the second, and which can be counted; note the priors."""
+        names, margins, marked, total = [], [], [], torch.zeros_like(self.priors)
         for logits, batch in rows:
             scores = self.scores(logits)
             (best, second), (name, _) = (pair.unbind(dim=1) for pair in scores.topk(2, dim=1))
@@ -241,10 +248,11 @@ class Refine(Method):
                 margin = margin.masked_fill(known, float("inf"))
             names.append(name)
             margins.append(margin)
+            marked.append(was_marked(batch, self._one_mark))
             belief = posterior(logits, self._evidence(batch)) if self.stage else one_hot(name, len(total))
             total += belief.sum(dim=0)
         self.priors = total / total.sum()
-        return torch.cat(names), torch.cat(margins)
+        return torch.cat(names), torch.cat(margins), torch.cat(marked)
 
     def _count(self, rows: Iterator[tuple[Tensor, Batch]], names: Tensor, counted: Tensor) -> None:
         """Count the exclusions of these rows by their names, and what is believed of their classes."""

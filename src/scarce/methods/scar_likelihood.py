@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.marks import come_singly, marked_rates, was_marked
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
@@ -32,9 +33,9 @@ _REFRESH_EVERY = 8  # steps between two updates of what is learned
 class ScarLikelihood(Method):
     """−mean log Σ_y p_y r_y(ȳ_y); see `scarce.risk.scar_likelihood`.
 
-    Where every example excludes exactly one class, the likelihood is that of the class given that it is one. Without
-    priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows, the E-step of EM, and c follows from π. A
-    confirmed class counts as certain.
+    Where examples exclude one class each, the likelihood is that of the class given that it is one, and examples without
+    any say nothing (`scarce.methods.marks`). Without priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows,
+    the E-step of EM, and c follows from π. A confirmed class counts as certain.
 
     Parameters
     ----------
@@ -82,9 +83,9 @@ class ScarLikelihood(Method):
         super().prepare(problem)
         q = problem.n_classes
         self.learns_priors = problem.priors is None
-        self.one_mark = problem.one_label_each
+        self.one_mark = come_singly(problem.labels)
         self.n_rows = problem.n_examples
-        self.rates = problem.rates
+        self.rates = marked_rates(problem.labels, self.one_mark)
         # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
         self.priors = (
             (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
@@ -100,7 +101,10 @@ class ScarLikelihood(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y r_y."""
-        evidence = confirm(scar_evidence(batch.excluded, self._ratios()), batch.confirmed)
+        evidence = scar_evidence(batch.excluded, self._ratios())
+        if self.one_mark:  # that a row has no mark says nothing
+            evidence = evidence * was_marked(batch, singly=True)[:, None]
+        evidence = confirm(evidence, batch.confirmed)
         if self.learns_priors or self.learns_errors:
             self._posterior = posterior(logits.detach(), evidence)
         return evidence_losses(logits, evidence).mean()
@@ -113,8 +117,9 @@ class ScarLikelihood(Method):
         if self.learns_priors:
             self.priors += weight * (self._posterior.mean(dim=0) - self.priors)
         if self.learns_errors:
-            wrong = (self._posterior * batch.excluded).sum(dim=1).mean()
-            self.errors += weight * (wrong - self.errors)
+            wrong = (self._posterior * batch.excluded).sum(dim=1)[was_marked(batch, self.one_mark)]
+            if len(wrong):
+                self.errors += weight * (wrong.mean() - self.errors)
         self.step += 1
         if self.step % _REFRESH_EVERY == 0:
             self._refresh()

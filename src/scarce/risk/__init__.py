@@ -1,5 +1,6 @@
 """The paper's mathematics as pure functions on tensors."""
 
+from scarce.risk.answers import answer_evidence
 from scarce.risk.binary import BINARY_LOSSES, binary_loss, both_sides
 from scarce.risk.conditional import (
     conditional_evidence,
@@ -35,6 +36,7 @@ __all__ = [
     "ClassSums",
     "LogRatios",
     "RiskParts",
+    "answer_evidence",
     "binary_loss",
     "both_sides",
     "class_sums",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from scarce.errors import FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
@@ -23,7 +24,7 @@ from scarce.training.processes import processes
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.run import Run
 from scarce.training.seeding import seeded
-from scarce.training.sources import as_source, float_dtype
+from scarce.training.sources import Source, as_source, float_dtype
 
 __all__ = ["train"]
 
@@ -110,6 +111,7 @@ def train(
     with processes(distributed, place) as together:
         with seeded(recipe.seed):
             method.prepare(problem)
+            _shape(model, source)
         model.to(place)
         method.to(place, float_dtype(model))
         weights = [*model.parameters(), *method.parameters()]
@@ -122,6 +124,16 @@ def train(
             run.resume(Path(checkpoint), identity)
         _train(run, Reader(source, labels, place, float_dtype(model)), checkpoint, identity)
     return run.history
+
+
+def _shape(model: nn.Module, source: Source) -> None:
+    """Show a network with lazy layers one row, from which they know their shapes."""
+    if any(is_lazy(weight) for weight in model.parameters()):
+        was_training = model.training
+        (row,) = source.batches([torch.tensor([0])], float_dtype(model))
+        with torch.no_grad():
+            model.eval()(row)
+        model.train(was_training)
 
 
 def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: dict[str, Any]) -> None:

@@ -111,11 +111,11 @@ def mean_loss(
     0.6931
     """
     reader = Reader(as_source(inputs), labels, torch.device(device), float_dtype(model))
+    judge = method.about(labels)
     with _evaluating(model):
         indices = list(torch.arange(labels.n_examples).split(batch_size))  # type: ignore[no-untyped-call]
         losses = (
-            len(batch.index) * method.loss(model(batch.inputs), batch).item()
-            for batch in reader.read(indices)
+            len(batch.index) * judge.loss(model(batch.inputs), batch).item() for batch in reader.read(indices)
         )
         return sum(losses) / labels.n_examples
 

@@ -1,0 +1,70 @@
+"""How exclusions came about, as far as the labels tell: one at a time or independently, and of which examples."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from scarce.labels import ComplementaryLabels
+from scarce.methods.base import Batch
+
+__all__ = ["come_singly", "marked_rates", "was_marked"]
+
+_TELLING = (
+    5.0  # expected examples with several marks; that there is none by chance has then the probability exp(−5)
+)
+
+
+def come_singly(labels: ComplementaryLabels) -> bool:
+    """Return whether examples were given one exclusion, or none at all, rather than any number.
+
+    They were if each has exactly one. If some have none and no example has two, they were if independent marks, with
+    c_k = π̄_k / (1 − 1/q) for every wrong class, would have left several examples with two.
+
+    Examples
+    --------
+    >>> from scarce.labels import ComplementaryLabels
+    >>> come_singly(ComplementaryLabels.from_lists([[0], [1], [2]] * 100 + [[]], classes=3))
+    True
+    >>> come_singly(ComplementaryLabels.from_lists([[0], [1], []] * 100, classes=2))  # of two classes one is left
+    False
+    """
+    marks = labels.per_example
+    if marks.max() != 1 or marks.min() == 1:
+        return bool(marks.max() == 1)
+    chances = np.minimum(labels.rates / (1 - 1 / labels.n_classes), 1 - 1e-12)
+    odds, log_none = chances / (1 - chances), np.log1p(-chances)
+    none = np.exp(log_none.sum() - log_none)  # of the wrong classes, by the true one
+    one = none * (odds.sum() - odds)
+    return bool(labels.n_examples * (1 - none - one).mean() > _TELLING)
+
+
+def was_marked(batch: Batch, singly: bool) -> Tensor:
+    """Return of which rows it was asked what they exclude; of the others nothing is known of how marks come about.
+
+    Those are rows without a mark where marks come singly, and otherwise rows of a confirmed class without one, as
+    ordinary labels are.
+
+    Examples
+    --------
+    >>> batch = Batch(torch.zeros(2, 1), torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.tensor([0, 1]))
+    >>> was_marked(batch, singly=True).tolist(), was_marked(batch, singly=False).tolist()
+    ([True, False], [True, True])
+    """
+    has_mark = (batch.excluded > 0).any(dim=1)
+    if singly:
+        return has_mark
+    return torch.ones_like(has_mark) if batch.confirmed is None else has_mark | (batch.confirmed < 0)
+
+
+def marked_rates(labels: ComplementaryLabels, singly: bool) -> Tensor:
+    """Return π̄ of shape (q,), the share that excludes each class of the examples that `was_marked`.
+
+    Examples
+    --------
+    >>> from scarce.labels import ComplementaryLabels
+    >>> marked_rates(ComplementaryLabels.from_lists([[0], [1], []], classes=2), singly=True).tolist()
+    [0.5, 0.5]
+    """
+    has_mark = labels.per_example > 0
+    marked = has_mark if singly else has_mark | (labels.confirmed < 0)
+    return torch.from_numpy(labels.rates * (labels.n_examples / max(1, int(marked.sum()))))
