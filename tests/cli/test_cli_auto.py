@@ -42,6 +42,19 @@ def test_auto_tells_its_choice_and_saves_a_model(
     assert (model.predict(features).astype(str) == truth[features.index]).mean() > 0.9
 
 
+def test_a_class_that_nobody_was_asked_about_needs_no_prior(
+    world: Path, answers: Path, tmp_path: Path, run: Run
+) -> None:
+    """Priors come out of the training, and are told after it."""
+    rows = [line.split(",") for line in answers.read_text().split()]
+    two = write_csv(tmp_path / "two.csv", rows[0], [row for row in rows[1:] if row[1] != "2"])
+    command = ["train", world / "features.csv", "--labels", two, "--join", "left", "--classes", "0,1,2"]
+    told = run(*command, "--out", tmp_path / "model", "--method", "auto", "--epochs", 2)
+    assert (told.code, told.err) == (0, "")
+    assert 'share of "yes"' not in told.out
+    assert "priors: learned by answers; raw estimates sum to 1.000\n" in told.out
+
+
 def test_the_method_is_told_only_where_it_was_chosen(world: Path, tmp_path: Path, run: Run) -> None:
     command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
     assert "method: " not in run(*command, "--method", "refine", "--epochs", 1).out

@@ -168,8 +168,9 @@ def train(
     from scarce.datasets.shards import pick
     from scarce.estimators import ScarceClassifier
     from scarce.estimators.auto import choose_method
+    from scarce.labels import read_labels
     from scarce.methods import make_method
-    from scarce.priors import is_estimated
+    from scarce.priors import are_learned, is_estimated, resolve_priors
     from scarce.training.devices import usable_device
 
     use_one_thread()
@@ -181,9 +182,16 @@ def train(
     if ordinary:
         target, rows = _read_ordinary(labels, table, join, id_column)
     else:
-        target, rows = _read_complementary(
-            labels, table, join, shares, form=form, classes=given, conflict=conflict
+        target, rows = join_labels(
+            read_labels(labels, form=form, classes=given, conflict=conflict), table, join
         )
+        choice = choose_method(target) if method == "auto" else None
+        with refuse_odd_types(params):
+            chosen = make_method(choice.method if choice else method, **params)
+        found_later = is_estimated(shares, target) or are_learned(chosen, shares, target)
+        show_labels(target.summary(), None if found_later else resolve_priors(shares, target))
+        if choice:
+            print(choice.reason)
     checkpoint = Path(f"{out}.checkpoint")
     if restart and rank() == 0:
         checkpoint.unlink(missing_ok=True)
@@ -196,8 +204,6 @@ def train(
         micro_batch=micro_batch, precision=precision, compile=compile_, distributed=is_together(),
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
-    if method == "auto" and not ordinary:
-        print(choose_method(target).reason)
     _fit(classifier, pick(table.values, rows), target, checkpoint)
     if rank() > 0:
         return
@@ -211,20 +217,9 @@ def train(
         *out.parent.glob(f".{checkpoint.name}.*"),
     ):  # a killed run may leave half a file
         leftover.unlink(missing_ok=True)
-    if not ordinary and is_estimated(shares, target):
+    if not ordinary and found_later:
         show_priors(classifier.prior_estimate_)
     _tell(classifier, out)
-
-
-def _read_complementary(
-    path: Path, table: "Features", join: Join, priors: Any, **options: Any
-) -> tuple[Any, Any]:
-    from scarce.labels import read_labels
-    from scarce.priors import is_estimated, resolve_priors
-
-    labels, rows = join_labels(read_labels(path, **options), table, join)
-    show_labels(labels.summary(), None if is_estimated(priors, labels) else resolve_priors(priors, labels))
-    return labels, rows
 
 
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
 from scarce.methods.refine import Refine
 from scarce.methods.transition import resolve_transition
-from scarce.priors import PriorEstimate, PriorEstimator, is_estimated, learned_priors, resolve_priors
+from scarce.priors import PriorEstimate, PriorEstimator, are_learned, learned_priors, resolve_priors
 from scarce.priors.base import MakeModel
 from scarce.training import (
     RECIPES,
@@ -297,14 +297,11 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self, X: Any, labels: ComplementaryLabels, make: MakeModel, seed: int, method: Method
     ) -> PriorEstimate | None:
         """Return the priors to train with; None if they are to come out of the training."""
-        by_default = isinstance(self.priors, str) and self.priors == "estimate"
-        if self.labels == "ordinary" and by_default:
+        if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
 
-        # The share of "yes" is that of a class only if questions were random, which `answers` need not assume.
-        unread = method.facts.needs_answers or is_estimated(self.priors, labels)
-        if method.can_learn_priors() and by_default and unread:
+        if are_learned(method, self.priors, labels):
             return None
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:

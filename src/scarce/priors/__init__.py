@@ -8,7 +8,7 @@ from scarce.priors.dedpul import Dedpul
 from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.kernel_mean import KernelMean
-from scarce.priors.learned import learned_priors
+from scarce.priors.learned import are_learned, learned_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.resolve import is_estimated, resolve_priors
 from scarce.priors.storage import load_priors
@@ -24,6 +24,7 @@ __all__ = [
     "PriorEstimator",
     "Tice",
     "corrupt",
+    "are_learned",
     "is_estimated",
     "learned_priors",
     "load_priors",

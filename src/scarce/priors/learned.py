@@ -5,10 +5,32 @@ from typing import Any
 from numpy.typing import NDArray
 
 from scarce.errors import PriorError
+from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
 from scarce.priors.estimate import PriorEstimate
+from scarce.priors.resolve import is_estimated
 
-__all__ = ["learned_priors"]
+__all__ = ["are_learned", "learned_priors"]
+
+
+def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
+    """Tell whether priors come out of the training: nobody has given any, the method can, and nothing better is there.
+
+    The share of "yes" among answers is better if questions were random, which only `answers` need not assume.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> [are_learned(make_method(name), "estimate", labels) for name in ("scarce", "refine")]
+    [False, True]
+    """
+    by_default = isinstance(priors, str) and priors == "estimate"
+    return (
+        by_default
+        and method.can_learn_priors()
+        and (method.facts.needs_answers or is_estimated(priors, labels))
+    )
 
 
 def learned_priors(method: Method, classes: NDArray[Any]) -> PriorEstimate:
