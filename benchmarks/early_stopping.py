@@ -20,7 +20,7 @@ from scarce.datasets import load_mnist_like
 from scarce.simulate import simulate
 from store import collect, write
 
-SIZES = (3_000, 10_000)
+SIZES = (3_000, 5_000, 10_000)
 SETTINGS = ("uniform", "biased-a", "scar-a")
 METHODS = ("scarce", "scar-likelihood", "refine")
 PATIENCE = 5
