@@ -139,7 +139,7 @@ def test_a_method_of_a_script_runs_in_other_processes_and_one_that_exits_is_a_fa
 ) -> None:
     (folder / "own.py").write_text(OWN_METHOD)
     (folder / "own.toml").write_text(
-        TINY.replace('"nn"]', '"mine", "quitter"]').replace("seeds = 2", "seeds = 1")
+        TINY.replace('["scarce", "nn"]', '["mine", "quitter"]').replace("seeds = 2", "seeds = 1")
     )
     words = ("bench", "run", "own.toml", "--store", "store", "--jobs", "2")
     told = subprocess.run(
@@ -147,37 +147,13 @@ def test_a_method_of_a_script_runs_in_other_processes_and_one_that_exits_is_a_fa
     )
     assert told.returncode == 1, (told.stdout, told.stderr)
     assert "failed: digits, uniform, quitter, linear, seed 0: SystemExit: 3" in told.stdout
-    assert told.stdout.endswith("2 done, 1 failed\n")
+    assert told.stdout.endswith("1 done, 1 failed\n")
     labels = {record["label"]: record["accuracy"] for record in results(folder / "store").values()}
     assert 0 < labels["mine"] < 1
     assert labels["quitter"] is None
 
 
-def test_from_records_to_a_report_and_a_comparison(folder: Path) -> None:
-    for store, epochs in (("one", "3"), ("two", "4")):
-        code, _, err = shell(folder, "run", "tiny.toml", "--store", store, "--epochs", epochs, "--jobs", "1")
-        assert (code, err) == (0, "")
-    code, out, err = shell(folder, "report", "tiny.toml", "--store", "one")
-    assert (code, out, err) == (0, "one/report: report.md, report.tex, report.html, figures\n", "")
-    means: dict[str, list[float]] = {}
-    for record in results(folder / "one").values():
-        means.setdefault(record["label"], []).append(100 * record["accuracy"])
-    text = (folder / "one" / "report" / "report.md").read_text()
-    for label, shares in means.items():
-        assert f"| {label} | " in text
-        assert f"{sum(shares) / 2:.2f} ± " in text
-    page = (folder / "one" / "report" / "report.html").read_text()
-    assert "data:image/" in page
-    assert "http" not in page.replace("http://www.w3.org", "")
-    assert {path.suffix for path in (folder / "one" / "report" / "figures").iterdir()} == {".png", ".svg"}
-
-    code, out, err = shell(folder, "compare", "one", "two")
-    assert (code, err) == (0, "")
-    assert out.startswith("A: one\nB: two\nthe recipes differ: epochs 3 in A, 4 in B\n")
-    assert [line.split()[3] for line in out.splitlines() if line.startswith("digits")] == ["nn", "scarce"]
-
-
-def test_from_a_plan_to_records(folder: Path, run: Callable[..., Any]) -> None:
+def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Callable[..., Any]) -> None:
     arguments = (folder / "tiny.toml", "--store", folder / "store")
     code, out, err = run("bench", "plan", *arguments)
     assert (code, err) == (0, "")
@@ -212,6 +188,25 @@ def test_from_a_plan_to_records(folder: Path, run: Callable[..., Any]) -> None:
 
     code, out, err = run("bench", "status", *arguments)
     assert (code, out, err) == (0, "4 trials: 4 done, 0 failed, 0 running, 0 left\n", "")
+
+    code, out, err = shell(folder, "report", "tiny.toml", "--store", "store")
+    assert (code, out, err) == (0, "store/report: report.md, report.tex, report.html, figures\n", "")
+    text = (folder / "store" / "report" / "report.md").read_text()
+    for label in ("scarce", "nn"):
+        shares = [100 * record["accuracy"] for record in records.values() if record["label"] == label]
+        assert f"| {label} | " in text
+        assert f"{sum(shares) / 2:.2f} ± " in text
+    page = (folder / "store" / "report" / "report.html").read_text()
+    assert "data:image/" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert {path.suffix for path in (folder / "store" / "report" / "figures").iterdir()} == {".png", ".svg"}
+
+    longer = (folder / "tiny.toml", "--store", folder / "longer", "--epochs", "4")
+    assert run("bench", "run", *longer, "--jobs", "1", "--only", "method=nn", "seed=0").code == 0
+    code, out, err = run("bench", "compare", folder / "store", folder / "longer")
+    assert (code, err) == (0, "")
+    assert "\nthe recipes differ: epochs 3 in A, 4 in B\n" in out
+    assert [line.split()[3] for line in out.splitlines() if line.startswith("digits")] == ["nn"]
 
 
 def test_killed_at_any_time_it_goes_on_and_ends_as_if_nothing_had_been(
