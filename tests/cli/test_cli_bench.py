@@ -189,8 +189,9 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
     code, out, err = run("bench", "status", *arguments)
     assert (code, out, err) == (0, "4 trials: 4 done, 0 failed, 0 running, 0 left\n", "")
 
-    code, out, err = shell(folder, "report", "tiny.toml", "--store", "store")
-    assert (code, out, err) == (0, "store/report: report.md, report.tex, report.html, figures\n", "")
+    code, out, err = run("bench", "report", *arguments)
+    assert (code, err) == (0, "")
+    assert out == f"{folder / 'store' / 'report'}: report.md, report.tex, report.html, figures\n"
     text = (folder / "store" / "report" / "report.md").read_text()
     for label in ("scarce", "nn"):
         shares = [100 * record["accuracy"] for record in records.values() if record["label"] == label]
