@@ -83,7 +83,8 @@ def test_one_option_takes_several_axes(words: list[str], count: int, run: Run) -
 @pytest.mark.usefixtures("place")
 def test_other_words_are_no_selection(refused: Callable[..., str]) -> None:
     assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "setting=uniform")
-    assert "unexpected extra argument" in refused(
+    assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "--only", "seed=0", "other")
+    assert "there is no axis 'other'" in refused(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
     )
 

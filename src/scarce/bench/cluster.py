@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scarce.bench.plan import Trial
-from scarce.bench.run import Outcome, execute, failure, foreign_method
+from scarce.bench.run import Outcome, execute, failure
 from scarce.bench.store import Store
 from scarce.errors import FileError, ProcessError, ScarceError
+from scarce.methods.registry import class_of_another
 
 __all__ = ["n_workers", "run_on_cluster"]
 
@@ -48,7 +49,7 @@ def run_on_cluster(
                 trial,
                 str(store.path.resolve()),
                 data_dir,
-                method=foreign_method(trial),
+                method=class_of_another(trial.identity["method"]),
                 **options,
             ): trial
             for trial in trials

@@ -22,7 +22,7 @@ from scarce.bench.trial import run_trial
 from scarce.methods import Method
 from scarce.methods.registry import class_of_another, register
 
-__all__ = ["Outcome", "execute", "failure", "foreign_method", "run_local"]
+__all__ = ["Outcome", "execute", "failure", "run_local"]
 
 _WAIT_SECONDS = 1.0
 _MOST_CRASHES = 2
@@ -64,7 +64,7 @@ def execute(
     wait : bool
         If another process is at it, wait until that is done (or dead).
     method : type of Method, optional
-        The trial's method, if this process may not know it; see `foreign_method`.
+        The trial's method, if this process may not know it; see `scarce.methods.registry.class_of_another`.
     """
     torch.set_num_threads(1)
     if method is not None:
@@ -87,11 +87,6 @@ def execute(
         if not wait:
             return Outcome(trial, "elsewhere")
         time.sleep(_WAIT_SECONDS)
-
-
-def foreign_method(trial: Trial) -> type[Method] | None:
-    """Return the class of a trial's method if it comes from elsewhere, as other processes may not have registered it."""
-    return class_of_another(trial.identity["method"])
 
 
 def run_local(
@@ -162,7 +157,10 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
         pre_dispatch=jobs,
         return_as="generator_unordered",
     )
-    tasks = (delayed(execute)(trial, **options, method=foreign_method(trial)) for trial in trials)
+    tasks = (
+        delayed(execute)(trial, **options, method=class_of_another(trial.identity["method"]))
+        for trial in trials
+    )
     with closing(run(tasks)) as outcomes:
         yield from outcomes
 

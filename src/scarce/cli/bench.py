@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Selecting", "compare", "list_", "plan", "report", "run", "status"]
 
-_AXES = ("data", "setting", "method", "model", "seed")
 _EXTRAS = ("pydantic", "matplotlib", "jinja2", "pandas")
 
 
@@ -34,7 +33,7 @@ class Selecting(TyperCommand):
         spread: list[str] = []
         selecting = False
         for word in args:
-            is_selection = word.partition("=")[0] in _AXES and "=" in word
+            is_selection = "=" in word and not word.startswith("-")
             if selecting and is_selection and spread[-1] != "--only":
                 spread.append("--only")
             selecting = word.partition("=")[0] == "--only" or (selecting and is_selection)

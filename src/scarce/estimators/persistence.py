@@ -183,8 +183,8 @@ def _rebuild(
     method = make_method(settings["method"], **settings["method_params"])
     method.restore(state["method"])
     if isinstance(method, AnswersLikelihood):
-        method.annotators = np.array(settings["annotators"], dtype=str)
-    if settings["method_choice"] is not None:
+        method.annotators = np.array(settings.get("annotators", []), dtype=str)
+    if settings.get("method_choice") is not None:  # earlier files have none
         classifier.method_choice_ = settings["method_choice"]
     classifier.model_, classifier.method_ = model.eval(), method
     kind = settings["classes"]["kind"]
