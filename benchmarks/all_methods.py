@@ -19,7 +19,7 @@ from scarce.datasets import load_mnist_like
 from scarce.methods import available_methods
 from scarce.metrics import complementary_accuracy
 from scarce.simulate import uniform
-from store import collect, write
+from store import collect, versions, write
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "ga, ascent=plain": ("ga", {"ascent": "plain"}),
@@ -94,7 +94,7 @@ def table(result: dict[str, Any]) -> str:
             f"| `{row}` | {facts[name].title} | {facts[name].paper} | {100 * record['test_accuracy']:.2f} | {estimate} "
             f"| {record['seconds']:.0f} | {NOTES.get(row, '')} |"
         )
-    lines += ["", ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + "."]
+    lines += ["", versions(result)]
     return "\n".join(lines) + "\n"
 
 

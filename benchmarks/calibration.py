@@ -7,7 +7,6 @@ per image, and SCAR with every class excluded at a rate of 0.5. `scarce` is give
 them. Writes OUT.json (records are kept and not repeated), OUT.md (the table) and OUT-mnist.svg, OUT-fashion-mnist.svg.
 """
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from scarce.metrics.calibration_figure import reliability_figure
 from scarce.simulate import scar, uniform
 from scarce.training import ANNEALED, Recipe, predict_logits, train
 from scarce.training.network import build_network
-from store import collect, write
+from store import collect, options, versions, write
 
 DATA = ("mnist", "fashion-mnist")
 LABELS = ("uniform", "scar")
@@ -96,7 +95,7 @@ def table(result: dict[str, Any]) -> str:
         "put the predictions of all seeds into the same bins, so that their ECE is at most the mean above. The probabilities "
         "of `scarce`, which learns each class against the rest, are σ(f_k) / Σ_j σ(f_j); those of `scar-likelihood` a softmax.",
         "",
-        ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + ".",
+        versions(result),
     ]
     return "\n".join(lines) + "\n"
 
@@ -121,32 +120,25 @@ def figure(result: dict[str, Any], data: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--out", type=Path, default=Path("results/calibration"))
-    options = parser.parse_args()
+    chosen = options(__doc__, seeds=3, epochs=20, out="results/calibration")
     torch.set_num_threads(1)
     rows = [
         f"{data}/{kind}/{method}/{seed}"
         for data in DATA
         for kind in LABELS
         for method in METHODS
-        for seed in range(options.seeds)
+        for seed in range(chosen.seeds)
     ]
     result = collect(
-        options.out.with_suffix(".json"),
-        f"python benchmarks/calibration.py --data FOLDER --seeds {options.seeds} --epochs {options.epochs}",
-        {"epochs": options.epochs, "bins": BINS},
+        chosen.out.with_suffix(".json"),
+        f"python benchmarks/calibration.py --data FOLDER --seeds {chosen.seeds} --epochs {chosen.epochs}",
+        {"epochs": chosen.epochs, "bins": BINS},
         rows,
-        lambda row: measure(row, options.data, options.epochs),
+        lambda row: measure(row, chosen.data, chosen.epochs),
     )
-    write(options.out.with_suffix(".md"), table(result))
+    write(chosen.out.with_suffix(".md"), table(result))
     for data in DATA:
-        write(options.out.with_name(f"{options.out.name}-{data}.svg"), figure(result, data))
+        write(chosen.out.with_name(f"{chosen.out.name}-{data}.svg"), figure(result, data))
 
 
 if __name__ == "__main__":

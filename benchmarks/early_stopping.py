@@ -7,7 +7,6 @@ FOLDER holds the folder mnist with its four idx files. A tenth of the images is 
 repeated) and OUT.md. The same without early stopping: `scarce bench run likelihood-few`.
 """
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import torch
 from scarce import ScarceClassifier
 from scarce.datasets import load_mnist_like
 from scarce.simulate import simulate
-from store import collect, write
+from store import collect, options, versions, write
 
 SIZES = (3_000, 5_000, 10_000)
 SETTINGS = ("uniform", "biased-a", "scar-a")
@@ -73,35 +72,28 @@ def table(result: dict[str, Any]) -> str:
             spread = f" ± {values.std(ddof=1):.1f}" if len(values) > 1 else ""
             cells.append(f"{values.mean():.1f}{spread} ({epochs:.0f})")
         lines.append(f"| `{method}` | " + " | ".join(cells) + " |")
-    lines += ["", ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + "."]
+    lines += ["", versions(result)]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--epochs", type=int, default=60)
-    parser.add_argument("--out", type=Path, default=Path("results/early-stopping"))
-    options = parser.parse_args()
+    chosen = options(__doc__, seeds=2, epochs=60, out="results/early-stopping")
     torch.set_num_threads(1)
     rows = [
         f"{size}/{setting}/{method}/{seed}"
         for size in SIZES
         for setting in SETTINGS
         for method in METHODS
-        for seed in range(options.seeds)
+        for seed in range(chosen.seeds)
     ]
     result = collect(
-        options.out.with_suffix(".json"),
-        f"python benchmarks/early_stopping.py --data FOLDER --seeds {options.seeds} --epochs {options.epochs}",
-        {"epochs": options.epochs, "patience": PATIENCE},
+        chosen.out.with_suffix(".json"),
+        f"python benchmarks/early_stopping.py --data FOLDER --seeds {chosen.seeds} --epochs {chosen.epochs}",
+        {"epochs": chosen.epochs, "patience": PATIENCE},
         rows,
-        lambda row: measure(row, options.data, options.epochs),
+        lambda row: measure(row, chosen.data, chosen.epochs),
     )
-    write(options.out.with_suffix(".md"), table(result))
+    write(chosen.out.with_suffix(".md"), table(result))
 
 
 if __name__ == "__main__":

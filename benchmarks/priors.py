@@ -7,7 +7,6 @@ at a rate of 0.5, as in the paper; and rates from 0.2 to 0.6 with priors from 0.
 which the paper does not try. Writes OUT.json (records are kept and not repeated), OUT.md (tables) and OUT.svg.
 """
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from scarce.figures import draw_priors, figure_svg, new_axes
 from scarce.priors import BestBin
 from scarce.simulate import scar
 from scarce.training import ANNEALED, Recipe
-from store import collect, write
+from store import collect, options, versions, write
 
 UNEQUAL_PRIORS = np.array([0.03, 0.05, 0.06, 0.08, 0.09, 0.10, 0.10, 0.11, 0.13, 0.25])
 UNEQUAL_RATES = np.linspace(0.2, 0.6, 10)
@@ -118,7 +117,7 @@ def table(result: dict[str, Any]) -> str:
                 ]
                 cells += [f"{mean[k]:.3f} ± {std[k]:.3f}"] * paper
                 lines.append(f"| {k} | {n['truth'][:, k].mean():.3f} | " + " | ".join(cells) + " |")
-    lines += ["", ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + "."]
+    lines += ["", versions(result)]
     return "\n".join(lines) + "\n"
 
 
@@ -131,27 +130,20 @@ def figure(result: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--out", type=Path, default=Path("results/priors"))
-    options = parser.parse_args()
+    chosen = options(__doc__, seeds=5, epochs=10, out="results/priors")
     torch.set_num_threads(1)
-    settings = {"epochs": options.epochs}
-    rows = [f"{data}/{case}/{seed}" for data in DATA for case in CASES for seed in range(options.seeds)]
-    command = f"python benchmarks/priors.py --data FOLDER --seeds {options.seeds} --epochs {options.epochs}"
+    settings = {"epochs": chosen.epochs}
+    rows = [f"{data}/{case}/{seed}" for data in DATA for case in CASES for seed in range(chosen.seeds)]
+    command = f"python benchmarks/priors.py --data FOLDER --seeds {chosen.seeds} --epochs {chosen.epochs}"
     result = collect(
-        options.out.with_suffix(".json"),
+        chosen.out.with_suffix(".json"),
         command,
         settings,
         rows,
-        lambda row: measure(row, options.data, options.epochs),
+        lambda row: measure(row, chosen.data, chosen.epochs),
     )
-    write(options.out.with_suffix(".md"), table(result))
-    write(options.out.with_suffix(".svg"), figure(result))
+    write(chosen.out.with_suffix(".md"), table(result))
+    write(chosen.out.with_suffix(".svg"), figure(result))
 
 
 if __name__ == "__main__":

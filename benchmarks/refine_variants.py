@@ -7,7 +7,6 @@ with, and with the mean of its weights over the last quarter of the last round. 
 repeated) and OUT.md. What else was tried: `scarce bench run refine-fashion`.
 """
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from scarce.methods.base import Batch
 from scarce.methods.refine import Refine
 from scarce.risk import one_mark_transition, posterior
 from scarce.simulate import simulate
-from store import collect, write
+from store import collect, options, versions, write
 
 SETTINGS = ("uniform", "biased-a", "biased-b")
 BATCH = 256
@@ -113,34 +112,27 @@ def table(result: dict[str, Any]) -> str:
                 for setting in SETTINGS
             ]
             lines.append(f"| {name} | " + " | ".join(f"{100 * mean:.1f}" for mean in means) + " |")
-    lines += ["", ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + "."]
+    lines += ["", versions(result)]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--out", type=Path, default=Path("results/refine-variants"))
-    options = parser.parse_args()
+    chosen = options(__doc__, seeds=1, epochs=20, out="results/refine-variants")
     torch.set_num_threads(1)
     rows = [
         f"{setting}/{variant}/{seed}"
         for setting in SETTINGS
         for variant in METHODS
-        for seed in range(options.seeds)
+        for seed in range(chosen.seeds)
     ]
     result = collect(
-        options.out.with_suffix(".json"),
-        f"python benchmarks/refine_variants.py --data FOLDER --seeds {options.seeds} --epochs {options.epochs}",
-        {"epochs": options.epochs},
+        chosen.out.with_suffix(".json"),
+        f"python benchmarks/refine_variants.py --data FOLDER --seeds {chosen.seeds} --epochs {chosen.epochs}",
+        {"epochs": chosen.epochs},
         rows,
-        lambda row: measure(row, options.data, options.epochs),
+        lambda row: measure(row, chosen.data, chosen.epochs),
     )
-    write(options.out.with_suffix(".md"), table(result))
+    write(chosen.out.with_suffix(".md"), table(result))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scarce.bench.panels import COLOURS, new_panels
-from store import Record
+from store import Record, versions
 
 __all__ = ["draw_all", "report"]
 
@@ -74,7 +74,7 @@ def report(result: Record) -> str:
         "that of cross-entropy (goal: at most 2). A step gathers the batch, its exclusions included, and trains the linear model "
         "with Adam.",
         "",
-        ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + ".",
+        versions(result),
     ]
     return "\n".join(lines) + "\n"
 

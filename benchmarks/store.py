@@ -1,5 +1,6 @@
 """Records of a long measurement: one JSON file, written after every record, taken up again by the same command."""
 
+import argparse
 import json
 import platform
 from collections.abc import Callable, Iterable
@@ -12,9 +13,21 @@ from rich.progress import Progress
 from scarce import __version__
 from scarce.files import written_aside
 
-__all__ = ["Record", "collect", "write"]
+__all__ = ["Record", "collect", "options", "versions", "write"]
 
 Record = dict[str, Any]
+
+
+def options(description: str | None, *, seeds: int, epochs: int, out: str) -> argparse.Namespace:
+    """Read the command line of a measurement over data sets in a folder, several seeds and some epochs."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--out", type=Path, default=Path(out))
+    return parser.parse_args()
 
 
 def collect(
@@ -47,6 +60,11 @@ def collect(
             }
             write(store, json.dumps(result, indent=1) + "\n")
     return result
+
+
+def versions(result: Record) -> str:
+    """Return the line that ends a table: what it was measured with."""
+    return ", ".join(f"{name} {version}" for name, version in result["versions"].items()) + "."
 
 
 def write(path: Path, text: str) -> None:

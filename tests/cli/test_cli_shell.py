@@ -71,7 +71,7 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
 
 def long_run(folder: Path, out: str) -> list[str]:
     return ["train", str(folder / "features.csv"), "--labels", str(folder / "labels.csv"), "--out", out,
-            "--epochs", "300"]  # fmt: skip
+            "--epochs", "100"]  # fmt: skip
 
 
 def epochs_in(checkpoint: Path) -> int:
