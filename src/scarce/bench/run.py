@@ -150,6 +150,8 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
     if jobs == 1:
         yield from (execute(trial, **options) for trial in trials)
         return
+    # joblib replaces a process that has grown during a trial, which is no news to anyone.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     run: Callable[..., Any] = Parallel(
         n_jobs=max(2, min(jobs, len(trials))),  # one would be this process itself
         backend="loky",
