@@ -4,6 +4,7 @@ import inspect
 import os
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +16,7 @@ from scarce.bench.report_content import make_report
 from scarce.bench.report_experiment import report
 from scarce.bench.store import Store
 from scarce.bench.study import read_study
-from scarce.bench.versions import method_version
+from scarce.bench.versions import _version_of, method_version
 from scarce.errors import MethodError
 from scarce.methods import registry
 
@@ -57,7 +58,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     yield
     for name in [name for name in sys.modules if name.partition(".")[0] == "outside"]:
         del sys.modules[name]
-    method_version.cache_clear()
+    _version_of.cache_clear()
 
 
 def test_a_method_of_another_package_changes_with_all_modules_of_it_that_it_uses(
@@ -67,7 +68,7 @@ def test_a_method_of_another_package_changes_with_all_modules_of_it_that_it_uses
     changed = []
 
     def version() -> str:
-        method_version.cache_clear()
+        _version_of.cache_clear()
         return method_version("outside")
 
     before = version()
@@ -82,12 +83,57 @@ def test_a_method_of_another_package_changes_with_all_modules_of_it_that_it_uses
     assert changed == ["method", "losses", "deep", "numbers", "more"]
 
 
+def test_a_method_of_a_script_changes_with_the_files_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "lib" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "foreign_numbers.py").write_text("ONE = 1\n")
+    (tmp_path / "own_losses.py").write_text("def cost(logits):\n    return logits.mean()\n")
+    (tmp_path / "own_numbers.py").write_text("HALF = 0.5\n")
+    (tmp_path / "own_method.py").write_text(
+        "import foreign_numbers\nimport own_numbers as numbers\nfrom own_losses import cost\n"
+        + METHOD.partition("cost\n")[2]
+    )
+    names = ("foreign_numbers", "own_losses", "own_numbers", "own_method")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(installed)
+    monkeypatch.setitem(registry._METHODS, "outside", import_module("own_method").Outside)
+    read = inspect.getsource
+    versions = {"": method_version("outside")}
+    for name in names:
+        monkeypatch.setattr(
+            inspect, "getsource", lambda of, name=name: read(of) + "\nCHANGED = 1\n" * (of.__name__ == name)
+        )
+        _version_of.cache_clear()
+        versions[name] = method_version("outside")
+    for name in names:
+        del sys.modules[name]
+    _version_of.cache_clear()
+    assert [name for name in names if versions[name] != versions[""]] == list(names[1:])
+
+
+def test_a_method_changes_with_the_parts_that_its_parameters_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = inspect.getsource
+    chosen: list[dict[str, str]] = [{}, {"first": "scarce"}, {"first": "op"}]
+    before = [method_version("refine", params) for params in chosen]
+    monkeypatch.setattr(
+        inspect,
+        "getsource",
+        lambda of: read(of) + "\nCHANGED = 1\n" * (of.__name__ == "scarce.methods.scarce"),
+    )
+    _version_of.cache_clear()
+    after = [method_version("refine", params) for params in chosen]
+    _version_of.cache_clear()
+    assert [one != other for one, other in zip(before, after, strict=True)] == [False, True, False]
+
+
 def test_a_method_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     place: dict[str, object] = {"__name__": "typed_in"}
     exec(METHOD.replace("from outside", "# from outside"), place)
     monkeypatch.setitem(sys.modules, "typed_in", ModuleType("typed_in"))
     monkeypatch.setitem(registry._METHODS, "outside", place["Outside"])
-    method_version.cache_clear()
+    _version_of.cache_clear()
     with pytest.raises(
         MethodError, match=r"the source of typed_in cannot be read.*put the method into a file"
     ):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from experiment_world import TINY, trials_of
 
-from scarce.bench.plan import Trial, method_version, same_cell, select
+from scarce.bench.plan import Trial, same_cell, select
+from scarce.bench.versions import _version_of, method_version
 from scarce.errors import MethodError
 from scarce.methods import least_excluded
 
@@ -54,14 +55,14 @@ def version(
     change: Callable[[str], str] = str,
 ) -> str:
     """Return the version of a method, if the source of a module were changed."""
-    method_version.cache_clear()
+    _version_of.cache_clear()
     if monkeypatch is None:
         return method_version(name)
     read = inspect.getsource
     with monkeypatch.context() as patch:
         patch.setattr(inspect, "getsource", lambda m: change(read(m)) if m.__name__ == module else read(m))
         found = method_version(name)
-    method_version.cache_clear()
+    _version_of.cache_clear()
     return found
 
 

@@ -150,6 +150,7 @@ def _cells(
 ) -> Iterator[tuple[dict[str, Any], str]]:
     recipe = grid.make_recipe().settings()
     del recipe["seed"]
+    versions = {entry.label: method_version(entry.method, entry.params) for entry in grid.methods}
     axes = product(grid.seeds, grid.data, grid.settings, grid.models, grid.methods, grid.priors)
     for seed, data, setting, model, entry, priors in axes:
         needs_transition = kind == "accuracy" and available_methods()[entry.method].needs_transition
@@ -165,7 +166,7 @@ def _cells(
                 "setting_params": setting.params,
                 "method": entry.method,
                 "method_params": entry.params,
-                "method_version": method_version(entry.method),
+                "method_version": versions[entry.label],
                 "model": model,
                 "seed": seed,
                 "priors": priors.model_dump() if isinstance(priors, Corrupt) else priors,

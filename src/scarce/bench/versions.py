@@ -4,9 +4,12 @@ import ast
 import hashlib
 import inspect
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import resolve_name
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from scarce.errors import MethodError
 from scarce.methods import make_method
@@ -18,14 +21,20 @@ _OURS = "scarce"
 # Where mathematics stands that a method takes its numbers from.
 _ROOMS = ("scarce.methods.", "scarce.priors.", "scarce.pu.", "scarce.risk.")
 _NO_MATHEMATICS = ("scarce.methods.base", "scarce.methods.registry", "scarce.priors.registry")
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
-@cache
-def method_version(name: str) -> str:
+def method_version(name: str, params: Mapping[str, Any] | None = None) -> str:
     """Return a hash of the source of a method (or an estimator of priors), its bases, and the mathematics it uses.
 
-    What only explains (docstrings, comments) does not count, nor does the interface that all methods share. Of a method of
-    another package, all modules of that package count that its own imports, directly or not.
+    What only explains (docstrings, comments) does not count, nor does the interface that all methods share. Of a method that
+    is not ours, all modules count that its own imports, directly or not, if they are of its package or lie in its folder.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping, optional
+        Its parameters, which may choose another method as a part of it.
 
     Examples
     --------
@@ -33,18 +42,22 @@ def method_version(name: str) -> str:
     False
     """
     of_priors = PRIOR_ESTIMATORS.get(name)
-    # A method may have another as a part of it.
-    parts = [of_priors] if of_priors else [type(part) for part in make_method(name).modules()]
-    package = parts[0].__module__.partition(".")[0]
+    made = () if of_priors else make_method(name, **(params or {})).modules()
+    return _version_of((of_priors,) if of_priors else tuple(dict.fromkeys(map(type, made))))
+
+
+@cache
+def _version_of(parts: tuple[type, ...]) -> str:
+    own = parts[0].__module__
     found: dict[str, ModuleType] = {}
     bases = {base.__module__ for part in parts for base in part.__mro__}
-    waiting = [parts[0].__module__, *(base for base in bases if _counts(base, package))]
+    waiting = [own, *(base for base in bases if _counts(base, own))]
     while waiting:
         module = sys.modules[waiting.pop()]
         if module.__name__ not in found:
             found[module.__name__] = module
-            others = _used(module) if package == _OURS else _used(module) | _imported(module)
-            waiting += [other for other in others if _counts(other, package)]
+            others = _used(module) if _is_ours(own) else _used(module) | _imported(module)
+            waiting += [other for other in others if _counts(other, own)]
     sources = (_statements(_source(module)) for _, module in sorted(found.items()))
     return hashlib.sha256("\n".join(sources).encode()).hexdigest()[:16]
 
@@ -66,11 +79,29 @@ def _imported(module: ModuleType) -> set[str]:
     return found
 
 
-def _counts(module: str, package: str) -> bool:
-    """Tell whether a method of a package takes numbers from a module; ours stand in a few rooms, those of others anywhere."""
-    if module.startswith(_ROOMS):
-        return module in sys.modules and module not in _NO_MATHEMATICS
-    return package != _OURS and module.partition(".")[0] == package and module in sys.modules
+def _counts(module: str, own: str) -> bool:
+    """Tell whether a method takes numbers from a module; those of ours stand in a few rooms, those of others anywhere."""
+    if module not in sys.modules:
+        return False
+    if _is_ours(module):
+        return module.startswith(_ROOMS) and module not in _NO_MATHEMATICS
+    return not _is_ours(own) and (_package(module) == _package(own) or _is_beside(module, own))
+
+
+def _is_ours(module: str) -> bool:
+    return _package(module) == _OURS
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _is_beside(module: str, own: str) -> bool:
+    """Tell whether a module lies in the folder of the method's own, or below it, and was not installed."""
+    path, home = (getattr(sys.modules[name], "__file__", None) for name in (module, own))
+    if not path or not home:
+        return False
+    return Path(path).is_relative_to(Path(home).parent) and _INSTALLED.isdisjoint(Path(path).parts)
 
 
 def _source(module: ModuleType) -> str:
