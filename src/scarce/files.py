@@ -18,6 +18,7 @@ __all__ = [
     "errors_naming",
     "folder_written_aside",
     "is_folder",
+    "make_folder",
     "map_array",
     "read_array",
     "read_arrays",
@@ -58,6 +59,27 @@ def require_folder(path: str | Path) -> Path:
     if not is_folder(path):
         raise FileError(f"{path} is a file; expected a folder.")
     return Path(path)
+
+
+def make_folder(path: str | Path) -> Path:
+    """Return the path of a folder that can be written to, made if it is not there, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> make_folder("/proc/version")
+    Traceback (most recent call last):
+    scarce.errors.FileError: /proc/version is a file; expected a folder.
+    """
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"{path} is a file; expected a folder.") from None
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
+    if not os.access(path, os.W_OK):
+        raise FileError(f"{path} cannot be written; check its permissions.")
+    return path
 
 
 def require_free_folder(folder: str | Path, marker: str, *, force: bool) -> None:

@@ -13,6 +13,7 @@ from scarce.bench import run as run_module
 from scarce.bench.record import TrialRecord
 from scarce.bench.run import Outcome, failure, run_local
 from scarce.bench.store import Store
+from scarce.errors import FileError
 
 
 def light(trial):
@@ -89,3 +90,23 @@ def test_a_failure_frees_the_trial_of_the_dead(tmp_path: Path) -> None:
     assert not lock.exists()
     assert record.finished
     assert store.record(trial.key) == record
+
+
+def test_a_failure_does_not_replace_what_another_run_has_found(tmp_path: Path) -> None:
+    trial, store = trials_of(tmp_path)[0], Store(tmp_path / "store")
+    done = TrialRecord(trial.key, trial.identity, trial.label, trial.experiment, trial.protocol, accuracy=0.9)
+    store.save(done)
+    assert failure(trial, "why", store) == done
+    assert store.record(trial.key) == done
+
+
+@pytest.mark.parametrize("name", ["locks", "checkpoints", "records"])
+def test_a_store_that_cannot_be_written_to_is_no_failure_of_trials(tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path / "store")
+    store.path.mkdir()
+    (store.path / name).touch()
+    with pytest.raises(FileError, match=f"store/{name} is a file; expected a folder"):
+        list(run_local(trials_of(tmp_path), store, None, jobs=1))
+    assert not any(
+        (store.path / name).is_dir() and list((store.path / name).iterdir()) for name in ("records",)
+    )

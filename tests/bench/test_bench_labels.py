@@ -16,8 +16,9 @@ from scarce.bench.report_latex import latex_report
 from scarce.bench.sheets import Sheet
 from scarce.bench.store import Store
 from scarce.bench.study import read_study
-from scarce.bench.text import report_text, text_table
+from scarce.bench.text import report_text
 from scarce.errors import FileError
+from scarce.text import text_table
 
 ODD = ["_hidden", r"$\frac$", "[bold] a <b> | σ"]
 METHODS = [

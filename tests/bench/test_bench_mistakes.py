@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from experiment_world import TINY, tiny, write
 
 from scarce.bench.experiment import Experiment, load_experiment
 from scarce.bench.grid import Grid
 from scarce.bench.plan import plan
 from scarce.errors import FileError, MethodError, ScarceError
+from scarce.methods import Batch, Method, MethodFacts, registry
 from scarce.simulate import simulate
 
 
@@ -106,7 +108,8 @@ MISTAKES = {
 }
 REPLACED = {
     'protocol = "shortened"': {
-        'protocol = "paper"': "protocol: the paper's has 200 epochs of the recipe 'paper'; call this 'shortened'",
+        'protocol = "paper"': "protocol: the paper's is the recipe 'paper' (200 epochs, batches of 256, learning rate 0.001) "
+        "on all training images; call this 'shortened'",
     },
     "epochs = 3": {
         "epochs = true": "epochs: input should be a valid integer, got True",
@@ -153,13 +156,45 @@ def test_mistakes_are_told_in_words_of_the_file(tmp_path: Path, text: str, messa
         assert word not in told
 
 
+@pytest.mark.parametrize(
+    "change", ["n_train = 100", "imbalance = 4", "batch_size = 7", "learning_rate = 0.5"]
+)
+def test_the_paper_s_protocol_is_claimed_for_nothing_else(tmp_path: Path, change: str) -> None:
+    text = TINY.replace('"shortened"', '"paper"').replace('"annealed"\nepochs = 3', '"paper"')
+    assert tiny(tmp_path, f"{text}weight_decay = 1e-3\nn_train = 1198\n").protocol == "paper"
+    assert "protocol: the paper's is the recipe 'paper'" in refusal(tmp_path, f"{text}{change}\n")
+
+
+@pytest.mark.parametrize("value", ["[" * 3000 + "]" * 3000, "1" * 5000])
+def test_what_is_too_deep_or_too_long_is_no_file_of_ours(tmp_path: Path, value: str) -> None:
+    assert "tiny.toml is no TOML file: " in refusal(tmp_path, f"{TINY}n_train = {value}\n")
+
+
+class Forgetful(Method):
+    """Begins with a part of it, before torch can have any."""
+
+    facts = MethodFacts("forgetful", "Forgetful", "none", "nothing")
+
+    def __init__(self) -> None:
+        self.part = torch.nn.Linear(1, 1)
+
+    def loss(self, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+        return logits.sum()
+
+
+def test_a_method_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._METHODS, "forgetful", Forgetful)
+    told = refusal(tmp_path, TINY.replace('"nn"', '"forgetful"'))
+    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in told
+
+
 def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text("utf-8")
     example = guide.partition("```toml\n")[2].partition("```")[0]
     experiment = tiny(tmp_path, example)
     assert len(plan(experiment, lambda name: None)) == 2 * 2 * 3 * 3
     table = guide.partition("| key | meaning |")[2].partition("\n\n")[0]
-    for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids", "description"}:
+    for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids"}:
         assert name in example or f"| `{name}` |" in table
     assert all(
         name in table for name in ("`true`", "`uniform`", "`estimate`", "`learn`", "`{ corrupt = 0.2 }`")

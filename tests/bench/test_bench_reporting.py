@@ -4,6 +4,7 @@ import pytest
 from records_world import failed_record, fill, prior_record, record_of, small_experiment, trials_of
 
 from scarce.bench.compare import compare
+from scarce.bench.experiment_figures import draw_study
 from scarce.bench.paper_figures import draw_overfitting, draw_sensitivity
 from scarce.bench.report_content import make_report
 from scarce.bench.report_latex import latex_report
@@ -11,6 +12,7 @@ from scarce.bench.sheets import make_sheets
 from scarce.bench.store import Store
 from scarce.bench.study import read_study
 from scarce.bench.tables import make_prior_tables
+from scarce.figures import INK
 
 ONE = {"methods": "scarce", "settings": "uniform", "seeds": 2}
 
@@ -150,7 +152,7 @@ def test_trials_of_different_length_are_told_of(tmp_path):
 
 
 def test_thinned_classes_are_told_with_the_true_number_of_examples(tmp_path):
-    experiment = small_experiment(**ONE, imbalance=8)
+    experiment = small_experiment(**ONE, imbalance=8, protocol="shortened")
 
     def protocol(name, counts):
         study = study_of(
@@ -172,6 +174,50 @@ def test_thinned_classes_are_told_with_the_true_number_of_examples(tmp_path):
         study_of(tmp_path / "whole", small_experiment(**ONE), lambda t: record_of(t, 0.5)), ""
     )
     assert not any("thinned" in line for line in whole.protocol)
+
+
+def test_the_paper_s_number_is_not_set_beside_other_data(tmp_path):
+    changes = {"protocol": "shortened", "methods": "scarce", "settings": "uniform", "seeds": 1}
+    for change, methods in (({}, ["scarce"]), ({"imbalance": 8}, [None]), ({"n_train": 100}, [None])):
+        study = read_study(small_experiment(**changes, **change), Store(tmp_path))
+        assert list(study.planned.values()) == methods
+
+
+def test_what_the_experiment_says_of_itself_is_told_while_it_is_true(tmp_path):
+    experiment = small_experiment(description="Two seeds.", seeds=2)
+    told = make_report(read_study(experiment, Store(tmp_path)), "").protocol
+    assert told[:2] == ("The paper's protocol.", "Two seeds.")
+    for other in (experiment.changed(seeds=3), experiment.changed(epochs=3)):
+        assert "Two seeds." not in make_report(read_study(other, Store(tmp_path)), "").protocol
+
+
+def test_seeds_of_different_length_are_lines_of_their_own(tmp_path):
+    experiment = small_experiment(methods="scarce", settings="uniform", seeds=3)
+    lengths = (12, 15, 12)
+    study = study_of(
+        tmp_path,
+        experiment,
+        lambda trial: record_of(
+            trial, 0.5 + 0.1 * trial.identity["seed"], epochs=lengths[trial.identity["seed"]]
+        ),
+    )
+    (drawing,) = [drawing for drawing in draw_study(study) if drawing.name.startswith("curves")]
+    (axes,) = drawing.figure.axes
+    lines = {len(line.get_xdata()): line.get_ydata()[-1] for line in axes.lines}
+    assert lines == pytest.approx({12: 0.6, 15: 0.6})  # the mean of 0.5 and 0.7, and 0.6
+    assert len(axes.collections) == 1  # one band, around the two of one length
+    assert [text.get_text() for text in drawing.figure.legends[0].get_texts()] == ["scarce"]
+
+
+def test_the_number_of_a_low_bar_stands_above_it(tmp_path):
+    experiment = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=1)
+    study = study_of(
+        tmp_path, experiment, lambda trial: record_of(trial, 0.01 if trial.label == "ga" else 0.9)
+    )
+    (drawing,) = [drawing for drawing in draw_study(study) if drawing.name == "comparison"]
+    heights = {text.get_text(): (text.xy[1], text.get_color()) for text in drawing.figure.axes[0].texts}
+    assert heights["90.0"] == (2, "white")
+    assert heights["1.0"] == (3, INK)
 
 
 def test_stores_that_cannot_be_compared_say_why(tmp_path):

@@ -84,19 +84,31 @@ def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
     assert row[-6:] == ["80.00", "84.00", "+4.00", "–", "1", "0.50"]
 
 
-def test_what_differs_between_the_recipes_is_told(stores, tmp_path):
-    assert "recipe" not in compare(*stores)
-    longer = []
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"recipe": {"epochs": 7}}, "epochs 200 in A, 7 in B"),
+        ({"n_train": 100, "imbalance": 8.0}, "imbalance none in A, 8.0 in B; n_train 60000 in A, 100 in B"),
+        ({"priors": {"corrupt": 0.1}}, "priors true in A, {'corrupt': 0.1} in B"),
+        ({"method_version": "new"}, "the code of scarce"),
+        ({"data_checksum": "new"}, "the files of mnist"),
+    ],
+)
+def test_what_differs_between_the_trials_is_told(stores, tmp_path, changes, told):
+    assert "they differ" not in compare(*stores)
+    others = []
     for record in stores[1].records():
-        identity = record.identity | {"recipe": record.identity["recipe"] | {"epochs": 7}}
-        longer.append(replace(record, key=key_of(identity), identity=identity))
-    epochs = longer[0].identity["recipe"]["epochs"], stores[0].records()[0].identity["recipe"]["epochs"]
-    text = compare(stores[0], fill(tmp_path / "longer", longer))
-    assert f"\nthe recipes differ: epochs {epochs[1]} in A, {epochs[0]} in B\n" in text
+        recipe = record.identity["recipe"] | changes.get("recipe", {})
+        identity = record.identity | changes | {"recipe": recipe}
+        others.append(replace(record, key=key_of(identity), identity=identity))
+    assert f"\nthey differ: {told}\n" in compare(stores[0], fill(tmp_path / "others", others))
 
 
-def test_the_table_is_as_narrow_as_the_terminal(stores):
-    assert max(map(len, compare(*stores, 64).split("\n\n", 1)[1].splitlines())) <= 64
+@pytest.mark.parametrize("width", [64, 40, 20])
+def test_the_table_is_as_narrow_as_the_terminal(stores, width):
+    table = compare(*stores, width).split("\n\n")[1]
+    assert max(map(len, table.splitlines())) <= width
+    assert {"81.00", "84.00", "+3.00"} <= {word.strip(";") for word in table.split()}
 
 
 def test_earlier_trials_of_the_same_cells_are_told_and_left_out(stores):

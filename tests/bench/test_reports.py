@@ -62,7 +62,7 @@ def printed(capsys, experiment, store, **options):
 def test_markdown_holds_ours_the_papers_and_the_difference(texts):
     rows = [line for line in texts["report.md"].splitlines() if line.startswith("| scarce |")]
     # The paper has 91.27 ± 0.20, and the seeds here 91.0, 91.4, 90.6, 91.2, 90.8: √(0.1 / 5 + 0.04 / 5) = 0.17.
-    assert "| **91.00 ± 0.32**<br>paper 91.27 ± 0.20<br>−0.27 within |" in rows[0]
+    assert "| **91.00 ± 0.32**<br>paper **91.27 ± 0.20**<br>−0.27 within |" in rows[0]
     (ga,) = [line for line in texts["report.md"].splitlines() if line.startswith("| ga | 88.00 ± 0.32")]
     assert "88.00 ± 0.32<br>paper 88.00 ± 0.85<br>0.00 within" in ga
     assert "<br>1 failed" in ga
@@ -124,7 +124,8 @@ def test_latex_is_a_tabular_whose_rows_are_all_of_one_length(texts):
     for kind in ("table", "tabular"):
         assert text.count(rf"\begin{{{kind}}}") == text.count(rf"\end{{{kind}}}") == 1
     assert r"\shortstack{\textbf{91.00}\\{\scriptsize $\pm$0.32}\\" in text
-    assert r"\textit{91.27}$\pm$\textit{0.20}" in text
+    assert r"\textbf{\textit{91.27}}$\pm$\textit{0.20}" in text
+    assert r" \textit{88.00}$\pm$\textit{0.85}" in text
     assert r"{\scriptsize $-$0.27 within}" in text
 
 
@@ -152,10 +153,10 @@ def test_the_page_is_well_formed_and_needs_nothing_else(texts):
 def test_the_page_marks_the_best_and_the_difference(texts):
     text = re.sub(r">\s+<", "><", texts["report.html"])
     assert (
-        '<b>91.00 ± 0.32</b><small>paper 91.27 ± 0.20</small><small class="within">−0.27 within</small>'
+        '<b>91.00 ± 0.32</b><small>paper <b>91.27 ± 0.20</b></small><small class="within">−0.27 within</small>'
         in text
     )
-    assert text.count("<b>") == 2  # one in each column
+    assert text.count("<b>") == 4  # one in each column, and so in the paper
     assert '<small class="trouble">1 failed</small>' in text
 
 
@@ -187,7 +188,7 @@ def test_the_terminal_is_not_wider_than_it_is(folder, experiment, capsys, monkey
     tables = [line for line in lines if not line.startswith("scarce bench run")]
     assert max(map(len, tables)) <= min(100, int(columns))
     assert any("91.00 ± 0.32*" in line for line in lines)
-    assert any(re.search(r"91\.27 ± 0\.20 ", line) for line in lines)
+    assert any(re.search(r"91\.27 ± 0\.20\*", line) for line in lines)
     assert "Bold (here an asterisk)" in "\n".join(lines)
 
 
@@ -212,7 +213,13 @@ def test_wilcoxon_and_holm_are_told(folder, experiment, capsys):
     store = Store(folder.parent / "store")
     text = " ".join(printed(capsys, experiment, store, test="wilcoxon", holm=True).split())
     assert "Wilcoxon signed-rank test over common seeds at 0.05, corrected by Holm's method" in text
-    assert "With 5 seeds this test cannot find any difference at that level, so that all are bold" in text
+    # Three methods, two tests: the smallest p-value of n seeds is 2 · 2 / 2ⁿ, below 0.05 from n = 7 on.
+    assert (
+        "With 5 seeds this test cannot find any difference at that level among 3 methods, so that all are bold; it needs 7."
+        in text
+    )
+    alone = " ".join(printed(capsys, experiment, store, test="wilcoxon").split())
+    assert "cannot find any difference at that level, so that all are bold; it needs 6." in alone
 
 
 def test_a_store_without_any_result_can_be_reported(tmp_path, experiment):
@@ -227,7 +234,7 @@ def test_the_papers_number_does_not_stand_where_ours_is_missing(tmp_path, experi
     row = text.splitlines().index(next(line for line in text.splitlines() if line.startswith("scarce ")))
     ours, papers = (text.splitlines()[number].split() for number in (row, row + 1))
     assert ours == ["scarce", "–", "–"]
-    assert papers[:3] == ["91.27", "±", "0.20"]
+    assert papers[:3] == ["91.27", "±", "0.20*"]
     assert "one seed" not in text
 
 

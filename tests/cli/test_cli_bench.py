@@ -197,6 +197,14 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
         shares = [100 * record["accuracy"] for record in records.values() if record["label"] == label]
         assert f"| {label} | " in text
         assert f"{sum(shares) / 2:.2f} ± " in text
+    some = run("bench", "report", *arguments, "--terminal", "--only", "method=nn", "seed=0").out
+    assert "1 of 1 trials are done." in some
+    assert not any(line.startswith("scarce ") for line in some.splitlines()[:-1])
+    assert some.splitlines()[-1].endswith("--only method=nn --only seed=0")
+    others = "holds 4 trials of tiny with another recipe or other settings"
+    for command in (("status",), ("report", "--terminal")):
+        assert others not in run("bench", command[0], *arguments, *command[1:]).out
+        assert others in run("bench", command[0], *arguments, *command[1:], "--epochs", "7").out
     page = (folder / "store" / "report" / "report.html").read_text()
     assert "data:image/" in page
     assert "http" not in page.replace("http://www.w3.org", "")
@@ -206,7 +214,7 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
     assert run("bench", "run", *longer, "--jobs", "1", "--only", "method=nn", "seed=0").code == 0
     code, out, err = run("bench", "compare", folder / "store", folder / "longer")
     assert (code, err) == (0, "")
-    assert "\nthe recipes differ: epochs 3 in A, 4 in B\n" in out
+    assert "\nthey differ: epochs 3 in A, 4 in B\n" in out
     assert [line.split()[3] for line in out.splitlines() if line.startswith("digits")] == ["nn"]
 
 

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,20 @@ def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, r
     ]
     assert run("data", "fetch", "birds").code == 0
     assert run("data", "verify", "birds").code == 0
+
+
+def test_files_of_one_data_set_do_not_promise_another(
+    home: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pets = registry.DATASETS["pets"]
+    kept = FileSet(pets.needs[0][0].folders, (DataFile("cats"),))
+    few = replace(pets, needs=((kept,),))
+    monkeypatch.setitem(registry.DATASETS, "few-pets", few)
+    (tmp_path / "cache" / "pets").mkdir(parents=True)
+    (tmp_path / "cache" / "pets" / "cats").touch()
+    told = run("data", "verify")
+    assert (told.code, [line[:2] for line in rows(told.out)[1:]]) == (0, [["cats", "unchecked"]])
+    assert run("data", "verify", "pets").code == 1
 
 
 @pytest.mark.usefixtures("home")

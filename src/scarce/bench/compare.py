@@ -7,11 +7,12 @@ from scarce.bench.record import TrialRecord
 from scarce.bench.report_content import signed
 from scarce.bench.statistics import paired_p
 from scarce.bench.store import Store
-from scarce.bench.text import WIDTH, text_table
+from scarce.text import WIDTH, text_table
 
 __all__ = ["compare"]
 
 Place = tuple[str, str, str, str]
+_NONE = "none"
 _Cells = Mapping[Place, Mapping[int, TrialRecord]]
 
 
@@ -53,19 +54,42 @@ def compare(first: Store, second: Store, width: int = WIDTH) -> str:
 
 
 def _differences(first: _Cells, second: _Cells) -> list[str]:
-    """Say in what the recipes of the cells differ that both stores have."""
+    """Say in what the trials differ of the cells that both stores have: what was to be run, and by which versions."""
     found: dict[str, tuple[set[str], set[str]]] = {}
+    methods, data = set(), set()
     for place in first.keys() & second.keys():
-        for side, cell in enumerate((first[place], second[place])):
-            for record in cell.values():
-                for name, value in record.identity.get("recipe", {}).items():
-                    found.setdefault(name, (set(), set()))[side].add(str(value))
+        a, b = _settings(first[place]), _settings(second[place])
+        for name in a.keys() | b.keys():
+            sides = a.get(name, {_NONE}), b.get(name, {_NONE})
+            if sides[0] == sides[1]:
+                continue
+            if name == "method_version":
+                methods.add(place[3])
+            elif name == "data_checksum":
+                data.add(place[0])
+            else:
+                for known, more in zip(found.setdefault(name, (set(), set())), sides, strict=True):
+                    known |= more
     told = [
         f"{name} {' or '.join(sorted(a))} in A, {' or '.join(sorted(b))} in B"
         for name, (a, b) in sorted(found.items())
-        if a != b
     ]
-    return [f"the recipes differ: {'; '.join(told)}"] if told else []
+    told += [
+        f"the {what} of {', '.join(sorted(names))}"
+        for what, names in (("code", methods), ("files", data))
+        if names
+    ]
+    return [f"they differ: {'; '.join(told)}"] if told else []
+
+
+def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
+    """Return the fields of the identities of a cell's trials, but for the place and the seed, with all values."""
+    found: dict[str, set[str]] = {}
+    for record in cell.values():
+        fields = {**record.identity, **record.identity.get("recipe", {})}
+        for name in fields.keys() - {"recipe", "data", "setting", "model", "seed"}:
+            found.setdefault(name, set()).add(_NONE if fields[name] is None else str(fields[name]))
+    return found
 
 
 def _notes(records: Sequence[TrialRecord]) -> str:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -14,7 +15,7 @@ from scarce.errors import FileError, MethodError
 from scarce.files import require_file
 from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
-from scarce.training import PAPER
+from scarce.training import PAPER, Recipe
 
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
@@ -37,6 +38,8 @@ class Experiment(Table):
         Whether classifiers are trained, or class priors estimated (the methods are then those of `scarce.priors`).
     protocol : {"paper", "shortened"}
         Whether it repeats what the paper did, or something quicker.
+    description : str
+        What else there is to know; shown by `scarce bench plan` and in reports.
     grids : tuple of Grid
         In the file, keys of a grid stand at the top, and tables ``[[grid]]`` hold what differs.
     """
@@ -81,10 +84,11 @@ class Experiment(Table):
 
     @model_validator(mode="after")
     def _protocol_is_true(self) -> "Experiment":
-        repeats = all(grid.recipe == "paper" and grid.epochs in (None, PAPER.epochs) for grid in self.grids)
+        repeats = all(grid.is_whole and _is_the_paper_s(grid.make_recipe()) for grid in self.grids)
         if self.protocol == "paper" and self.kind == "accuracy" and not repeats:
             raise ValueError(
-                f"protocol: the paper's has {PAPER.epochs} epochs of the recipe 'paper'; call this 'shortened'"
+                f"protocol: the paper's is the recipe 'paper' ({PAPER.epochs} epochs, batches of {PAPER.batch_size}, learning "
+                f"rate {PAPER.learning_rate:g}) on all training images; call this 'shortened'"
             )
         return self
 
@@ -118,7 +122,11 @@ class Experiment(Table):
         changes |= {} if seeds is None else {"seeds": tuple(range(seeds))}
         grids = tuple(grid.model_copy(update=changes) for grid in self.grids)
         same = all(old.make_recipe() == new.make_recipe() for old, new in zip(self.grids, grids, strict=True))
-        return self.model_copy(update={"grids": grids, "protocol": self.protocol if same else "shortened"})
+        kept = {
+            "protocol": self.protocol if same else "shortened",
+            "description": self.description if grids == self.grids else "",  # it may tell of epochs and seeds
+        }
+        return self.model_copy(update={"grids": grids, **kept})
 
 
 def available_experiments() -> dict[str, str]:
@@ -158,9 +166,11 @@ def load_experiment(name: str | Path) -> Experiment:
             f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
         )
     try:
-        return Experiment.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also of numbers that are too long, and of tables too deep
         raise FileError(f"{name} is no TOML file: {error}.") from None
+    try:
+        return Experiment.model_validate(content)
     except ValidationError as error:
         raise FileError(f"{name}: {_in_words(error)}.") from None
 
@@ -173,11 +183,18 @@ def _text_of(path: Path) -> str:
 
 
 def _made(make: Callable[..., object], entry: MethodEntry) -> None:
-    """Refuse parameters that the method does not take, before anything is run."""
+    """Refuse parameters that the method does not take, and methods that cannot be made, before anything is run."""
     try:
         make(**entry.params)
     except (MethodError, TypeError) as error:
         raise ValueError(f"methods: {entry.label}: {error}") from None
+    except Exception as error:  # whatever a method of someone's own may do
+        raise ValueError(f"methods: {entry.label} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _is_the_paper_s(recipe: Recipe) -> bool:
+    """Weight decay and augmentation depend on the data in the paper too."""
+    return recipe == replace(PAPER, weight_decay=recipe.weight_decay, augmentation=recipe.augmentation)
 
 
 def _in_words(error: ValidationError) -> str:

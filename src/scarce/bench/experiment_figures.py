@@ -1,6 +1,7 @@
 """The figures of an experiment, from its records: which ones there are depends on what was run."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from scarce.bench.panels import (
     Drawing,
@@ -20,6 +21,8 @@ from scarce.figures import COLOURS, INK, in_per_cent
 __all__ = ["draw_study"]
 
 _FEW = 5  # rows that bars side by side can show
+_LOW = 20  # per cent; a number has no room in a bar that is lower
+_TITLE = 30  # characters of a panel's title in one line
 
 
 def draw_study(study: Study) -> list[Drawing]:
@@ -58,9 +61,15 @@ def _bars(tables: Sequence[Table]) -> Drawing:
                 if (cell := table.cells.get((row, table.columns[0]))) and cell.summary
             ]
             for x, summary in shown:
-                text = f"{summary.mean:.1f}"
+                is_low = summary.mean < _LOW
                 axes.annotate(
-                    text, (x, 2), ha="center", va="bottom", rotation=90, color="white", weight="bold"
+                    f"{summary.mean:.1f}",
+                    (x, 2 + is_low * (summary.mean + (summary.std or 0.0))),
+                    ha="center",
+                    va="bottom",
+                    rotation=90,
+                    color=INK if is_low else "white",
+                    weight="bold",
                 )
             axes.bar(
                 [x for x, _ in shown],
@@ -71,7 +80,7 @@ def _bars(tables: Sequence[Table]) -> Drawing:
                 error_kw={"ecolor": INK, "elinewidth": 1.4},
                 label=legend_name(row),
             )
-        names = [f"{table.data}\n{table.columns[0]}, {table.model}" for table in tables]
+        names = [f"{table.data}\n{fill(f'{table.columns[0]}, {table.model}', _TITLE)}" for table in tables]
         axes.set(title="Accuracy on the test images, %", xticks=range(len(tables)), xticklabels=names)
         legend_below(figure)
     caption = "Test accuracy in per cent: mean over seeds, ± one standard deviation."
@@ -97,7 +106,11 @@ def _dots(table: Table) -> Drawing:
                 axes.text(
                     1.02, height - shift, f"{mean:.1f}", transform=beside, va="center", color=COLOURS[0]
                 )
-            axes.set(title=column, ylim=(min(places.values()) - 0.6, 0.6), yticks=list(places.values()))
+            axes.set(
+                title=fill(column, _TITLE),
+                ylim=(min(places.values()) - 0.6, 0.6),
+                yticks=list(places.values()),
+            )
             axes.set_yticklabels(list(places))
             axes.grid(True, axis="both")
         legend_below(figure)
@@ -124,10 +137,13 @@ def _learning_curves(study: Study) -> list[Drawing]:
                 for label in (label for label in study.labels if label in methods):
                     curves = trial_curves(study, methods[label], "test_accuracy")
                     draw_band(axes, curves, label, **looks[label])
-                axes.set_title(setting)
+                axes.set_title(fill(setting, _TITLE))
                 in_per_cent(axes.yaxis)
             legend_below(figure)
-        caption = f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation."
+        caption = (
+            f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation; seeds that were trained "
+            "for different numbers of epochs are drawn apart."
+        )
         title = f"Learning curves: {data}, {model}"
         drawings.append(Drawing(f"curves-{_slug(data, model)}", title, caption, figure))
     return drawings

@@ -189,6 +189,12 @@ class Grid(Table):
         self.make_recipe()
         return self
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all training images of the data are used."""
+        sizes = {facts_of(name).n_train for name in self.data}
+        return self.imbalance is None and (self.n_train is None or sizes == {self.n_train})
+
     def make_recipe(self) -> Recipe:
         """Return the recipe with what the file changes in it; its seed is that of the trial.
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scarce.errors import FileError
+from scarce.files import make_folder
 
 __all__ = ["STALE_SECONDS", "held", "is_held"]
 
@@ -64,8 +65,8 @@ def is_held(path: Path) -> bool:
 
 
 def _take(path: Path) -> bool:
+    make_folder(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         # Of two that find a stale lock, the second could remove the new lock of the first: one at a time.
         with (path.parent / ".taking").open("w") as door:
             fcntl.flock(door, fcntl.LOCK_EX)

@@ -83,13 +83,14 @@ def legend_name(label: str) -> str:
     return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label
 
 
-def draw_band(axes: Axes, rows: NDArray[np.float64], label: str, **look: Any) -> None:
-    """Draw the mean of curves over the epochs, and one standard deviation around it where there are several."""
-    epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
-    axes.plot(epochs, mean, label=legend_name(label), **look)
-    if len(rows) > 1:
-        std = rows.std(axis=0, ddof=1)
-        axes.fill_between(epochs, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **look: Any) -> None:
+    """Draw the mean of the curves of each group, and one standard deviation around it where there are several."""
+    for rows in groups:
+        epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
+        axes.plot(epochs, mean, label=legend_name(label), **look)
+        if len(rows) > 1:
+            std = rows.std(axis=0, ddof=1)
+            axes.fill_between(epochs, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
     axes.set_xlabel("epoch")
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
@@ -101,11 +102,13 @@ def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> Non
     axes.errorbar(x, y, fmt=mark, label=label, **(look | spread))
 
 
-def trial_curves(study: Study, slots: Sequence[Slot], name: str) -> NDArray[np.float64]:
-    """Return a curve of every trial, a row each: NaN where JSON holds null, and cut to the shortest."""
-    rows = [study.done[slot].curves[name] for slot in slots]
-    shortest = min(map(len, rows))
-    return np.array([row[:shortest] for row in rows], dtype=float)
+def trial_curves(study: Study, slots: Sequence[Slot], name: str) -> list[NDArray[np.float64]]:
+    """Return a curve of every trial, a row each, in groups of the same length: NaN where JSON holds null."""
+    by_length: dict[int, list[Sequence[float | None]]] = {}
+    for slot in slots:
+        curve = study.done[slot].curves[name]
+        by_length.setdefault(len(curve), []).append(curve)
+    return [np.array(rows, dtype=float) for rows in by_length.values()]
 
 
 def legend_below(figure: Figure) -> None:

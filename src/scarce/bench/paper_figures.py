@@ -49,8 +49,9 @@ def draw_overfitting(study: Study) -> Drawing | None:
             shares = {row: trial_curves(study, slots, "test_accuracy") for row, slots in rows.items()}
             below = [
                 int(epoch) + 1
-                for (method, _), curves in losses.items()
+                for (method, _), groups in losses.items()
                 if method == _UNCORRECTED
+                for curves in groups
                 for epoch in np.flatnonzero(curves.mean(axis=0) < 0)[:1]
             ]
             for axes, curves, what in zip(

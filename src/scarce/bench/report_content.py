@@ -1,5 +1,7 @@
 """What a report says, in words and rows of text, whatever it will look like."""
 
+import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -138,6 +140,7 @@ def _how_it_was_run(study: Study) -> list[str]:
         "Shortened: this is not the paper's protocol."
         if study.protocol == "shortened"
         else "The paper's protocol.",
+        *([study.description] if study.description else []),
         *(f"Training: {recipe}." for recipe in recipes),
         *_how_much_was_learned_from(study),
         f"{score}; {_seeds(seeds)}.",
@@ -193,8 +196,13 @@ def _seeds(seeds: list[int]) -> str:
 
 
 def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> list[str]:
-    counts = [len(cell.values) for table in tables for cell in table.cells.values() if cell.values]
-    n = max(counts, default=0)
+    filled = [
+        (table.title, column, len(cell.values))
+        for table in tables
+        for (_, column), cell in table.cells.items()
+        if cell.values
+    ]
+    n = max((count for *_, count in filled), default=0)
     if not n:
         return []
     if n == 1:
@@ -204,11 +212,15 @@ def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> lis
         f"Bold: the best mean of a column and all that are not significantly worse (two-sided paired {_TESTS[test]} over "
         f"common seeds at {LEVEL}{holm})."
     )
-    if can_differ(n, test):
+    rivals = max(Counter(place[:2] for place in filled).values()) - 1
+    tests = rivals if correct else 1
+    if rivals == 0 or can_differ(n, test, tests):
         return [told]
+    needed = next(more for more in itertools.count(n) if can_differ(more, test, tests))
     return [
         told,
-        f"With {n} seeds this test cannot find any difference at that level, so that all are bold; it needs six.",
+        f"With {n} seeds this test cannot find any difference at that level{f' among {rivals + 1} methods' * correct}, so "
+        f"that all are bold; it needs {needed}.",
     ]
 
 
@@ -217,7 +229,8 @@ def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
         return []
     within, told = _agreement(tables)
     return [
-        f"Below our number stands the paper's (mean ± standard deviation over {PAPER_RUNS} runs), then ours less the paper's, "
+        f"Below our number stands the paper's (mean ± standard deviation over {PAPER_RUNS} runs, bold as it is there), then ours "
+        f"less the paper's, "
         f"and whether it is within two standard errors or beyond, √(ours²/n + paper's²/{PAPER_RUNS}) being the standard error."
         + (
             f" {within} of {told} cells are within."

@@ -1,6 +1,7 @@
 """Reports on an experiment: from the records of a store to files, or to the terminal."""
 
 import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from scarce.bench.experiment import Experiment, available_experiments
@@ -13,9 +14,10 @@ from scarce.bench.report_markdown import markdown_report
 from scarce.bench.statistics import Test
 from scarce.bench.store import Store
 from scarce.bench.study import read_study
-from scarce.bench.text import report_text, terminal_width
+from scarce.bench.text import report_text
 from scarce.figures import figure_svg
 from scarce.files import written_aside
+from scarce.text import terminal_width
 
 __all__ = ["report"]
 
@@ -32,6 +34,7 @@ def report(
     test: Test = "t",
     holm: bool = False,
     terminal: bool = False,
+    only: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
     """Write the report on an experiment: ``report.md``, ``report.tex``, ``report.html`` and the figures.
 
@@ -53,6 +56,8 @@ def report(
         Correct the tests of a column for their number.
     terminal : bool
         Print the tables.
+    only : mapping, optional
+        Names by axis, of the trials to report on; see `scarce.bench.plan.select`.
 
     Examples
     --------
@@ -61,7 +66,7 @@ def report(
     Digits of scikit-learn, in a minute (shortened)
     ...
     """
-    study = read_study(experiment, store)
+    study = read_study(experiment, store, only)
     content = make_report(study, command or _command(experiment, store), test, correct=holm)
     if terminal:
         print(report_text(content, terminal_width()))

@@ -104,7 +104,9 @@ def _cell(cell: Cell | None) -> str:
         if cell.summary.std is not None:
             lines.append(_small(rf"$\pm${cell.summary.std:.2f}"))
     if cell.paper:
-        lines.append(_small(rf"\textit{{{cell.paper.mean:.2f}}}$\pm$\textit{{{cell.paper.std:.2f}}}"))
+        mean = rf"\textit{{{cell.paper.mean:.2f}}}"
+        mean = rf"\textbf{{{mean}}}" if cell.paper.bold else mean
+        lines.append(_small(rf"{mean}$\pm$\textit{{{cell.paper.std:.2f}}}"))
     if cell.difference is not None:
         lines.append(_small(latex_text(difference_text(cell))))
     lines += [_small(text) for text in trouble_text(cell).split(", ") if text]

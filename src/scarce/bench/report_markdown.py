@@ -54,7 +54,8 @@ def _cell(cell: Cell | None) -> str:
         text = mean_text(cell.summary.mean, cell.summary.std)
         lines.append(f"**{text}**" if cell.bold else text)
     if cell.paper:
-        lines.append(f"paper {mean_text(cell.paper.mean, cell.paper.std)}")
+        text = mean_text(cell.paper.mean, cell.paper.std)
+        lines.append(f"paper **{text}**" if cell.paper.bold else f"paper {text}")
     lines += [difference_text(cell), trouble_text(cell)]
     return "<br>".join(line for line in lines if line)
 

@@ -72,6 +72,7 @@ def execute(
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process answers it, and ends its workers
     store = Store(Path(store_path))
+    store.prepare()
     while True:
         with _TURN, store.claimed(trial.key) as ours:
             if ours:
@@ -119,7 +120,7 @@ def run_local(
 
 
 def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
-    """Store the record of a trial that could not even fail by itself, and free it of the dead who claimed it."""
+    """Store and return the record of a trial that could not even fail by itself, and free it of the dead who claimed it."""
     record = TrialRecord(
         trial.key,
         trial.identity,
@@ -131,6 +132,9 @@ def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
         finished=now(),
     )
     with store.claimed(trial.key):
+        known = store.record(trial.key)
+        if known is not None and known.status == "done":  # another run on the same store was luckier
+            return known
         store.save(record)
     return record
 

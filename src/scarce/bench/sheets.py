@@ -88,7 +88,7 @@ def _epochs(study: Study) -> Sheet:
         words=2,
         note=f"Mean test accuracy, in per cent, at the epoch that each criterion likes best, beside the mean of the "
         f"{last_epochs(study)} (no choice, as in the tables) and the truly best epoch (which only true labels tell), over the "
-        "trials for which the criterion is defined.",
+        "trials for which the criterion is defined. Criteria see complementary labels of the same test images.",
     )
 
 
@@ -108,7 +108,7 @@ def _methods(study: Study) -> Sheet:
         tuple((*place, *(row.get(name, "–") for name in used), row["best"]) for place, row in found.items()),
         words=4 + len(used),
         note=f"The method that each criterion likes best (mean over seeds and {last_epochs(study)}) among those for which it "
-        "is defined, with its test accuracy in per cent.",
+        "is defined, with its test accuracy in per cent. Criteria see complementary labels of the same test images.",
     )
 
 
@@ -129,6 +129,7 @@ def _costs(study: Study) -> Sheet:
         ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),
         tuple(rows),
         words=1,
+        note="Memory is that of the whole process at its highest, earlier trials in it included.",
     )
 
 

@@ -131,15 +131,17 @@ def best(
     )
 
 
-def can_differ(n: int, test: Test) -> bool:
+def can_differ(n: int, test: Test, tests: int = 1) -> bool:
     """Tell whether the test can find any difference between n pairs: Wilcoxon's needs six, the t-test two.
+
+    The smallest p-value of Wilcoxon's is 2 · 2⁻ⁿ, which `holm` multiplies by the number of tests.
 
     Examples
     --------
-    >>> can_differ(5, "wilcoxon"), can_differ(5, "t")
-    (False, True)
+    >>> can_differ(5, "wilcoxon"), can_differ(6, "wilcoxon"), can_differ(6, "wilcoxon", tests=2), can_differ(5, "t")
+    (False, True, False, True)
     """
-    return n > 1 and (test == "t" or 2 * 0.5**n < LEVEL)
+    return n > 1 and (test == "t" or tests * 2 * 0.5**n < LEVEL)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from scarce.bench.locks import held, is_held
 from scarce.bench.plan import is_current, plan, same_cell
 from scarce.bench.record import TrialRecord
 from scarce.errors import FileError
-from scarce.files import require_folder
+from scarce.files import make_folder, require_folder
 
 __all__ = ["Store"]
 
@@ -70,6 +70,11 @@ class Store:
                 f"{self.path} holds no records of trials; run an experiment first, or check the path."
             )
         return self
+
+    def prepare(self) -> None:
+        """Make the folders of the store; one that cannot be written to is a fault of the place, not of any trial."""
+        for name in _FOLDERS:
+            make_folder(self.path / name)
 
     def records(self) -> list[TrialRecord]:
         """Return all records, those first that were finished first; damaged ones are left out with a warning."""

@@ -1,14 +1,15 @@
 """An experiment as planned, and what has been found so far: all that a report is made of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from scarce.bench.experiment import Experiment
-from scarce.bench.plan import is_current, plan, same_cell
+from scarce.bench.plan import is_current, plan, same_cell, select
 from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
+from scarce.datasets.registry import facts_of
 
 __all__ = ["Slot", "Study", "finished", "read_study"]
 
@@ -46,6 +47,8 @@ class Study:
         From the place of a trial to its record.
     outdated : frozenset
         The places of records that were made by an earlier version of their method or data.
+    description : str
+        What else the experiment says of itself.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Study:
     records: dict[Slot, TrialRecord] = field(default_factory=dict)
     kind: Literal["accuracy", "priors"] = "accuracy"
     outdated: frozenset[Slot] = frozenset()
+    description: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -91,8 +95,17 @@ class Study:
         return [(slot, self.records[slot]) for slot in self.planned if slot in self.records]
 
 
-def read_study(experiment: Experiment, store: Store) -> Study:
+def read_study(
+    experiment: Experiment, store: Store, only: Mapping[str, Iterable[str]] | None = None
+) -> Study:
     """Return what an experiment plans and what its store holds of that.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store
+    only : mapping, optional
+        Names by axis, of the trials to be shown; see `scarce.bench.plan.select`.
 
     Examples
     --------
@@ -102,7 +115,7 @@ def read_study(experiment: Experiment, store: Store) -> Study:
     >>> study.labels, len(study.missing)
     (('nn', 'ga', 'l-w', 'scarce'), 24)
     """
-    trials = plan(experiment, lambda name: None)
+    trials = select(plan(experiment, lambda name: None), only or {})
     found = {same_cell(record.identity): record for record in store.of(experiment).records()}
     # The data need not be at hand; of several versions of it the present one is that of the latest trial.
     latest = sorted(found.values(), key=lambda record: record.finished)
@@ -127,11 +140,14 @@ def read_study(experiment: Experiment, store: Store) -> Study:
         records,
         experiment.kind,
         frozenset(outdated),
+        experiment.description,
     )
 
 
 def _method_in_paper(identity: Mapping[str, Any]) -> str | None:
-    """Only the methods and settings as they are, with true priors: a variant is not what the paper's number is of."""
+    """Only methods and settings as they are, all data, true priors: a variant is not what the paper's number is of."""
+    if "imbalance" in identity or identity["n_train"] != facts_of(identity["data"]).n_train:
+        return None
     if identity["kind"] == "priors":
         is_same = identity["process"] == "scar" and identity["setting_params"] == {"rates": 0.5}
         return (

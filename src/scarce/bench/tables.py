@@ -166,14 +166,12 @@ def _prior_cells(study: Study, data: str, slots: Sequence[Slot]) -> dict[tuple[s
     return cells
 
 
-def _at(priors: Mapping[int, Sequence[float | None]], index: int) -> dict[int, float | None]:
+def _at(priors: Mapping[int, Sequence[float]], index: int) -> dict[int, float]:
     return {seed: values[index] for seed, values in priors.items() if index < len(values)}
 
 
-def _mean_absolute(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Return the mean absolute difference, if there is any: JSON holds null where a number was not finite."""
-    known = [abs(a - b) for a, b in zip(first, second, strict=False) if a is not None and b is not None]
-    return fmean(known) if known else None
+def _mean_absolute(first: Sequence[float], second: Sequence[float]) -> float:
+    return fmean(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
 def _per_cent(shares: Mapping[int, float | None]) -> dict[int, float]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Selecting", "compare", "list_", "plan", "report", "run", "status"]
 
-_EXTRAS = ("pydantic", "matplotlib", "jinja2", "pandas")
+_EXTRAS = ("pydantic", "matplotlib", "jinja2")
 
 
 class Selecting(TyperCommand):
@@ -101,6 +101,8 @@ def plan(
     from scarce.cli.show import print_table
 
     print(f"{chosen.name}: {chosen.title} (protocol: {chosen.protocol})")
+    if chosen.description:
+        print(chosen.description)
     print_table(["axis", "n", "names"], axis_rows(trials))
     _print_counts(look(trials, _store(store, chosen)), missing)
 
@@ -119,8 +121,10 @@ def status(
     trials, missing = _trials_at_hand(chosen, only, data_dir)
     from scarce.bench.status import look
 
-    found = look(trials, _store(store, chosen).require())
+    place = _store(store, chosen).require()
+    found = look(trials, place)
     _print_counts(found, missing)
+    _tell_of_others(chosen, place)
     names = {trial.key: str(trial) for trial in trials}
     for trial in found.running:
         print(f"running: {trial}")
@@ -216,6 +220,7 @@ def report(
         bool, typer.Option("--holm", help="Correct the tests of a column for their number.")
     ] = False,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show the tables here instead.")] = False,
+    only: _Only = None,
     epochs: _Epochs = None,
     seeds: _Seeds = None,
     recipe: _RecipeOption = None,
@@ -223,14 +228,27 @@ def report(
     """Write a report: tables as the paper lays them out beside its numbers, figures, criteria and costs."""
     chosen = _chosen(experiment, epochs, seeds, recipe)
     with _extras():
+        from scarce.bench.plan import plan
         from scarce.bench.report_experiment import report as write
 
+    wanted = _wanted(plan(chosen, lambda name: None), only)
     place = _store(store, chosen).require()
     target = out or (None if terminal else place.path / "report")
     given = {"--recipe": recipe, "--epochs": epochs, "--seeds": seeds, "--store": store}
     options = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
+    options += [word for text in only or () for word in ("--only", text)]
     command = shlex.join(["scarce", "bench", "run", experiment, *options])
-    write(chosen, place.of(chosen), target, command=command, test=test, holm=holm, terminal=terminal)
+    write(
+        chosen,
+        place.of(chosen),
+        target,
+        command=command,
+        test=test,
+        holm=holm,
+        terminal=terminal,
+        only=wanted,
+    )
+    _tell_of_others(chosen, place)
 
 
 def compare(
@@ -241,7 +259,8 @@ def compare(
     with _extras():
         from scarce.bench.compare import compare as compare_stores
         from scarce.bench.store import Store
-        from scarce.bench.text import terminal_width
+
+    from scarce.text import terminal_width
 
     print(compare_stores(Store(first).require(), Store(second).require(), terminal_width()))
 
@@ -281,6 +300,13 @@ def _trials(
     from scarce.bench.plan import plan, select
 
     trials = plan(experiment, lambda name: None)
+    wanted = _wanted(trials, only)
+    used = {trial.identity["data"] for trial in select(trials, wanted)}
+    return select(plan(experiment, lambda name: checksum(name) if name in used else None), wanted)
+
+
+def _wanted(trials: "list[Trial]", only: list[str] | None) -> dict[str, list[str]]:
+    """Return the names that are asked for, by axis."""
     wanted: dict[str, list[str]] = {}
     for text in only or ():
         axis, mark, names = (part.strip() for part in text.partition("="))
@@ -289,8 +315,7 @@ def _trials(
                 f"--only {text!r} is not understood; expected axis=name,..., such as method=scarce,ga."
             )
         wanted.setdefault(axis, []).extend(_split(trials, axis, names))
-    used = {trial.identity["data"] for trial in select(trials, wanted)}
-    return select(plan(experiment, lambda name: checksum(name) if name in used else None), wanted)
+    return wanted
 
 
 def _split(trials: "list[Trial]", axis: str, text: str) -> list[str]:
@@ -320,6 +345,18 @@ def _trials_at_hand(
         return load_data(name, None if data_dir is None else str(data_dir.resolve()), False).checksum
 
     return _trials(experiment, only, checksum), list(dict.fromkeys(missing))
+
+
+def _tell_of_others(experiment: "Experiment", store: "Store") -> None:
+    """If the store has nothing of the experiment as it was asked for, say that it has something of it all the same."""
+    if store.of(experiment).records():
+        return
+    others = sum(record.experiment == experiment.name for record in store.records())
+    if others:
+        print(
+            f"{store.path} holds {_count(others)} of {experiment.name} with another recipe or other settings; the same --epochs "
+            "and --recipe as for the run show them"
+        )
 
 
 def _count(n: int) -> str:

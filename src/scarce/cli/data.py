@@ -67,6 +67,13 @@ def verify(
         for found in find_dataset(name, data_dir)
         if names or found.paths
     }
+    if not names:  # files that are there for another data set do not promise this one
+        whole = [set(found.paths.values()) for found in sets.values() if not found.missing]
+        sets = {
+            key: found
+            for key, found in sets.items()
+            if not found.missing or not any(set(found.paths.values()) <= paths for paths in whole)
+        }
     if not sets:
         print("no files to check")
         return

@@ -1,6 +1,5 @@
 """Tables for people, no wider than their terminal."""
 
-import shutil
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["print_table", "show_labels", "show_priors", "show_truth"]
 
-_WIDTH = 100
 _SHOWN = 20
-_NAME = 20
 _SOURCES = {
     "given": "as given",
     "uniform": "taken as equal; if you know better, pass --priors",
@@ -21,7 +18,7 @@ _SOURCES = {
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> None:
-    """Print a table of at most 100 columns; the last `numbers` of its columns are flush right, as numbers are.
+    """Print a table as wide as the terminal; the last `numbers` of its columns are flush right, as numbers are.
 
     Examples
     --------
@@ -30,28 +27,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
     cat          12
     dog           7
     """
-    from rich.console import Console
-    from rich.table import Table
+    from scarce.text import terminal_width, text_table
 
-    width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
-    # Names are printed as they are: rich would read [bold] and :cat: as commands.
-    console = Console(width=width, markup=False, emoji=False, highlight=False)
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    rows = list(rows)
-    for place, column in enumerate(columns):
-        is_number = place >= len(columns) - numbers
-        # What a row is about stays in one piece, unless it is very long.
-        whole = min(max((len(row[0]) for row in rows), default=0), _NAME) if place == 0 else None
-        table.add_column(
-            column,
-            justify="right" if is_number else "left",
-            no_wrap=is_number,
-            overflow="fold",
-            min_width=whole,
-        )
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    print(text_table(columns, rows, len(columns) - numbers, terminal_width()))
 
 
 def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) -> None:

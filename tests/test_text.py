@@ -1,0 +1,36 @@
+"""Tables as plain text: whatever the width, nothing is lost and nothing stands out."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scarce.text import text_table
+
+WORD = st.text("abcdefghij./-0123456789", min_size=1, max_size=40)
+CELL = st.lists(WORD, max_size=4).map(" ".join)
+
+
+def letters(*texts: str) -> Counter[str]:
+    return Counter("".join("".join(texts).split()))
+
+
+@given(
+    table=st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=2)),
+    words=st.integers(0, 5),
+    width=st.integers(10, 100),
+)
+def test_nothing_is_lost_and_no_line_is_too_wide(table: list[list[str]], words: int, width: int) -> None:
+    columns, *rows = table
+    text = text_table(columns, rows, words, width)
+    assert letters(*columns, *(cell for row in rows for cell in row)) <= letters(text)
+    assert max(map(len, text.splitlines()), default=0) <= width
+
+
+def test_long_words_are_broken_before_a_table_is_given_up() -> None:
+    path = "/a/very/long/path/to/a/folder/with/many/names/in/it"
+    assert text_table(["name", "where"], [["mnist", path]], 2, 40).splitlines() == [
+        "name   where",
+        f"mnist  {path[:33]}",
+        f"       {path[33:]}",
+    ]
