@@ -206,6 +206,9 @@ def test_seeds_of_different_length_are_lines_of_their_own(tmp_path):
     lines = {len(line.get_xdata()): line.get_ydata()[-1] for line in axes.lines}
     assert lines == pytest.approx({12: 0.6, 15: 0.6})  # the mean of 0.5 and 0.7, and 0.6
     assert len(axes.collections) == 1  # one band, around the two of one length
+    assert drawing.caption.endswith(
+        "; seeds that were trained for different numbers of epochs are drawn apart."
+    )
     assert [text.get_text() for text in drawing.figure.legends[0].get_texts()] == ["scarce"]
 
 

@@ -132,17 +132,19 @@ def _learning_curves(study: Study) -> list[Drawing]:
     looks = looks_of(study.labels)
     drawings = []
     for (data, model), settings in places.items():
+        are_apart = False
         with new_panels(len(settings), _width(len(settings)), 2.6, share="y") as (figure, panels):
             for axes, (setting, methods) in zip(panels, settings.items(), strict=True):
                 for label in (label for label in study.labels if label in methods):
                     curves = trial_curves(study, methods[label], "test_accuracy")
+                    are_apart |= len(curves) > 1
                     draw_band(axes, curves, label, **looks[label])
                 axes.set_title(fill(setting, _TITLE))
                 in_per_cent(axes.yaxis)
             legend_below(figure)
-        caption = (
-            f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation; seeds that were trained "
-            "for different numbers of epochs are drawn apart."
+        caption = f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation"
+        caption += (
+            "; seeds that were trained for different numbers of epochs are drawn apart." if are_apart else "."
         )
         title = f"Learning curves: {data}, {model}"
         drawings.append(Drawing(f"curves-{_slug(data, model)}", title, caption, figure))
