@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sized
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -349,10 +350,11 @@ def _trials_at_hand(
 
 def _tell_of_others(experiment: "Experiment", store: "Store") -> None:
     """If the store has nothing of the experiment as it was asked for, say that it has something of it all the same."""
-    if store.of(experiment).records():
-        return
-    others = sum(record.experiment == experiment.name for record in store.records())
-    if others:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # damaged records have been told of
+        is_there = bool(store.of(experiment).records())
+        others = sum(record.experiment == experiment.name for record in store.records())
+    if others and not is_there:
         print(
             f"{store.path} holds {_count(others)} of {experiment.name} with another recipe or other settings; the same --epochs "
             "and --recipe as for the run show them"
