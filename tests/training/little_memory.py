@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet  # noqa: F401, so that it is among what the imports took
 import torch
 
 from scarce import ScarceClassifier
