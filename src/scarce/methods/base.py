@@ -91,6 +91,8 @@ class MethodFacts:
     needs_answers: bool = False
     """Whether the record of what was asked is needed."""
     accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabelled")
+    revision: int = 1
+    """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
 
 def agree_with(scores: Tensor, probabilities: Tensor) -> Tensor:

@@ -11,7 +11,10 @@ from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
 from scarce.models.resnet import ResNet
 
-__all__ = ["MODELS", "make_model"]
+__all__ = ["MODELS", "REVISION", "make_model"]
+
+REVISION = 1
+"""Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
 MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
     "linear": Linear,

@@ -47,6 +47,8 @@ class PriorEstimator(ABC):
     """
 
     name: ClassVar[str]
+    revision: ClassVar[int] = 1
+    """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
     bootstrap: int = 100
     shrink: bool = False

@@ -13,7 +13,10 @@ from scarce.simulate.questions import ask
 from scarce.simulate.selected import scar, scar_a, scar_b, scar_single
 from scarce.simulate.single import biased_a, biased_b, from_transition, noisy, uniform
 
-__all__ = ["PROCESSES", "simulate"]
+__all__ = ["PROCESSES", "REVISION", "simulate"]
+
+REVISION = 1
+"""Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
 PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
     {

@@ -26,7 +26,10 @@ from scarce.training.run import Run
 from scarce.training.seeding import seeded
 from scarce.training.sources import Source, as_source, float_dtype
 
-__all__ = ["train"]
+__all__ = ["REVISION", "train"]
+
+REVISION = 1
+"""Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
 _ROWS_AT_ONCE = 1024  # when nothing is trained
 
