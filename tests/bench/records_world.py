@@ -37,11 +37,11 @@ def record_of(trial, accuracy, *, epochs=12, **fields):
         "curves": curves,
         "selection": selection,
         "priors": {"values": [0.1] * 10, "source": "frequencies"},
-        "seconds": 60.0 + trial.identity["seed"],
+        "seconds": 60.0 + trial.spec.seed,
         "peak_memory_mb": 500.0,
     }
     return TrialRecord(
-        *_place(trial),
+        **_place(trial),
         versions={"scarce": "0.1.0", "torch": "2.13.0"},
         machine={"cpus": 2, "threads": 1, "platform": "Linux"},
         **(given | fields),
@@ -49,15 +49,21 @@ def record_of(trial, accuracy, *, epochs=12, **fields):
 
 
 def failed_record(trial, error):
-    return TrialRecord(*_place(trial), status="failed", error=error, seconds=1.0)
+    return TrialRecord(**_place(trial), status="failed", error=error, seconds=1.0)
 
 
 def prior_record(trial, values):
-    return TrialRecord(*_place(trial), priors={"values": values, "source": "best-bin"}, seconds=5.0)
+    return TrialRecord(**_place(trial), priors={"values": values, "source": "best-bin"}, seconds=5.0)
 
 
 def _place(trial):
-    return trial.key, trial.identity, trial.label, trial.experiment, trial.protocol
+    names = ("spec", "label", "experiment", "protocol")
+    return {name: getattr(trial, name) for name in names}
+
+
+def with_spec(record, **changes):
+    """The record of another trial."""
+    return record.model_copy(update={"spec": record.spec.model_copy(update=changes)})
 
 
 def trials_of(experiment):
@@ -65,7 +71,7 @@ def trials_of(experiment):
 
 
 def gap(trial):
-    return SEED_GAPS[trial.identity["seed"] % len(SEED_GAPS)]
+    return SEED_GAPS[trial.spec.seed % len(SEED_GAPS)]
 
 
 def fill(folder, records):

@@ -18,8 +18,8 @@ from scarce.errors import FileError
 
 def light(trial):
     """The same trial for processes that need not load all that trials need."""
-    names = ("key", "identity", "label", "experiment", "protocol")
-    return SimpleNamespace(**{name: getattr(trial, name) for name in names})
+    names = ("spec", "label", "experiment", "protocol")
+    return SimpleNamespace(key=trial.key, **{name: getattr(trial, name) for name in names})
 
 
 def test_only_the_trial_at_fault_fails_when_processes_are_killed(
@@ -94,7 +94,9 @@ def test_a_failure_frees_the_trial_of_the_dead(tmp_path: Path) -> None:
 
 def test_a_failure_does_not_replace_what_another_run_has_found(tmp_path: Path) -> None:
     trial, store = trials_of(tmp_path)[0], Store(tmp_path / "store")
-    done = TrialRecord(trial.key, trial.identity, trial.label, trial.experiment, trial.protocol, accuracy=0.9)
+    done = TrialRecord(
+        spec=trial.spec, label=trial.label, experiment=trial.experiment, protocol=trial.protocol, accuracy=0.9
+    )
     store.save(done)
     assert failure(trial, "why", store) == done
     assert store.record(trial.key) == done

@@ -125,7 +125,7 @@ def test_latex_tells_of_trials_without_a_result_and_of_the_seeds(tmp_path):
     for trial in trials_of(experiment):
         if trial.label == "nn":
             records.append(failed_record(trial, "diverged"))
-        elif trial.identity["seed"]:
+        elif trial.spec.seed:
             records.append(record_of(trial, 0.8))
     text = latex_of(tmp_path, experiment, records)
     (ga,) = [line for line in text.splitlines() if line.startswith("ga & ")]

@@ -39,8 +39,8 @@ def test_only_what_a_record_can_hold_is_a_parameter(tmp_path: Path, value: str) 
 
 def test_numbers_that_no_record_can_hold(tmp_path: Path) -> None:
     for name in ("nan", "inf"):
-        text = refusal(tmp_path, f"{TINY}priors = {{ corrupt = {name} }}\n")
-        assert text.endswith(f"priors.0.corrupt: input should be a finite number, got {name}.")
+        text = refusal(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
+        assert text.endswith(f"priors.0.perturb: input should be a finite number, got {name}.")
     assert "imbalance: input should be a finite number" in refusal(tmp_path, f"{TINY}imbalance = inf\n")
 
 
@@ -97,7 +97,7 @@ def test_rates_that_only_rare_classes_allow_are_left_to_the_data(tmp_path: Path)
 def test_trying_does_not_touch_what_a_trial_is_called_by(tmp_path: Path) -> None:
     experiment = tiny(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
     (trial, *_) = plan(experiment, lambda name: None)
-    assert json.dumps(trial.identity["setting_params"]) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
+    assert json.dumps(trial.spec.setting_params) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
 
 
 MISTAKES = {
@@ -197,7 +197,7 @@ def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -
     for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids"}:
         assert name in example or f"| `{name}` |" in table
     assert all(
-        name in table for name in ("`true`", "`uniform`", "`estimate`", "`learn`", "`{ corrupt = 0.2 }`")
+        name in table for name in ("`true`", "`uniform`", "`estimate`", "`learn`", "`{ perturb = 0.2 }`")
     )
 
 

@@ -10,21 +10,31 @@ import numpy as np
 import pytest
 from experiment_world import TINY, trials_of
 
-from scarce.bench.compare import compare
-from scarce.bench.record import TrialRecord, key_of
+from scarce.bench.record import TrialRecord
 from scarce.bench.run import execute
 from scarce.bench.store import Store
 from scarce.bench.trial import chosen_rows, load_data, run_trial
+from scarce.bench.trials.spec import TrialSpec
 from scarce.errors import FileError
 
-IDENTITY = {"data": "digits", "setting": "uniform", "method": "nn", "model": "linear", "seed": 0}
+SPEC = {
+    "data": "digits",
+    "n_train": 9,
+    "setting": "uniform",
+    "method": "nn",
+    "model": "linear",
+    "seed": 0,
+    "recipe": {},
+}
 
 
-def written(folder: Path, of: dict[str, Any] = IDENTITY, **changes: Any) -> Path:
+def written(folder: Path, of: dict[str, Any] = SPEC, **changes: Any) -> Path:
     """The file of a record in which something was changed by hand."""
-    key = key_of(of)
-    content = TrialRecord(key, of, "nn", "tiny", "shortened", accuracy=0.5).to_dict() | changes
-    path = folder / "records" / f"{key}.json"
+    record = TrialRecord(
+        spec=TrialSpec(**of), label="nn", experiment="tiny", protocol="shortened", accuracy=0.5
+    )
+    content = record.to_dict() | changes
+    path = folder / "records" / f"{record.key}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(content))
     return path
@@ -37,18 +47,28 @@ def test_records_without_what_was_added_later_are_read(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     (record,) = Store(tmp_path).records()
     assert (record.accuracy, record.finished, record.n_examples) == (0.5, "", None)
-    del content["seconds"]
+    for name, message in (("more", "more: Extra inputs"), ("label", "label: Input should be")):
+        path.write_text(json.dumps(content | {name: 1}))
+        with pytest.raises(FileError, match=message):
+            TrialRecord.load(path)
+    del content["label"]
     path.write_text(json.dumps(content))
-    with pytest.raises(FileError, match="lacks or has beside what it should: seconds"):
+    with pytest.raises(FileError, match="label: Field required"):
+        TrialRecord.load(path)
+    path.write_text(json.dumps(content | {"format": "scarce-trial-1"}))
+    with pytest.raises(FileError, match="format is 'scarce-trial-1', expected 'scarce-trial-2'"):
         TrialRecord.load(path)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"identity": None}, "identity: Input should be a valid dictionary"),
-        ({"identity": {}}, "its identity is that of another trial"),
-        ({"identity": IDENTITY | {"seed": 1}}, "its identity is that of another trial"),
+        ({"spec": None}, "spec: Input should be a valid dictionary"),
+        ({"spec": {}}, "spec.data: Field required"),
+        ({"spec": SPEC | {"seed": 1}}, "its spec is that of another trial"),
+        ({"spec": SPEC | {"seed": "x"}}, "spec.seed: Input should be a valid integer"),
+        ({"spec": SPEC | {"kind": "other"}}, "spec.kind: Input should be 'accuracy' or 'priors'"),
+        ({"key": "0123456789abcdef"}, "its spec is that of another trial"),
         ({"accuracy": "0.5"}, "accuracy: Input should be a valid number"),
         ({"accuracy": float("nan")}, "accuracy: Input should be a finite number"),
         ({"accuracy": None}, "its trial is done, but has no result"),
@@ -61,8 +81,8 @@ def test_records_without_what_was_added_later_are_read(tmp_path: Path) -> None:
         ({"priors": {"values": [None], "true": [0.1]}}, "priors.values.0: Input should be a valid number"),
         ({"priors": {"values": [0.5], "true": [0.1, 0.9]}}, "it holds 1 priors for 2 classes"),
         ({"priors": {"true": [0.1, 0.9]}}, "it holds 0 priors for 2 classes"),
-        ({"accuracy": 7.0}, "its accuracy is 7, but should be a share"),
-        ({"accuracy": -1.0}, "its accuracy is -1, but should be a share"),
+        ({"accuracy": 7.0}, "its accuracy is 7, but should be a fraction"),
+        ({"accuracy": -1.0}, "its accuracy is -1, but should be a fraction"),
         ({"status": "foo"}, "status: Input should be 'done' or 'failed'"),
         ({"finished": 5}, "finished: Input should be a valid string"),
     ],
@@ -74,17 +94,8 @@ def test_what_was_changed_by_hand_is_told(tmp_path: Path, changes: dict[str, Any
         assert Store(tmp_path).records() == []
 
 
-@pytest.mark.parametrize(
-    "wrong", [{}, {"data": "digits"}, IDENTITY | {"seed": "x"}, IDENTITY | {"kind": "other"}]
-)
-def test_a_foreign_identity_is_told_even_if_it_fits_its_name(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    written(tmp_path, wrong)
-    with pytest.warns(UserWarning, match=r"is damaged \((data|setting|seed|kind): .*counts as not run"):
-        compare(Store(tmp_path), Store(tmp_path / "another"))
-
-
 def test_a_record_of_priors_without_any_is_told(tmp_path: Path) -> None:
-    written(tmp_path, IDENTITY | {"kind": "priors"}, priors={"source": "best-bin"}, accuracy=None)
+    written(tmp_path, SPEC | {"kind": "priors"}, priors={"source": "best-bin"}, accuracy=None)
     with pytest.warns(UserWarning, match="its trial is done, but has no result"):
         assert Store(tmp_path).records() == []
 
@@ -131,9 +142,9 @@ def test_a_trial_tells_when_it_ended_and_how_many_examples_it_used(tmp_path: Pat
     execute(trial, str(store.path), None)
     record = store.record(trial.key)
     y = load_data("digits", None).y_train
-    thinned = np.bincount(y[chosen_rows(y, 500, 4.0, trial.identity["seed"])])
+    thinned = np.bincount(y[chosen_rows(y, 500, 4.0, trial.spec.seed)])
     assert record.n_examples == thinned.sum() < 400
-    assert record.priors["true"] == pytest.approx(thinned / thinned.sum())
+    assert record.priors.true == pytest.approx(thinned / thinned.sum())
     assert record.finished[:2] == "20"
     assert record.finished.endswith("+00:00")
 
@@ -145,7 +156,7 @@ def test_estimated_priors_stand_beside_the_true_ones_of_the_examples(tmp_path: P
     record = run_trial(trial, tmp_path / "checkpoint")
     assert record.status == "done", record.error
     y = load_data("digits", None).y_train
-    counts = np.bincount(y[chosen_rows(y, 300, None, trial.identity["seed"])])
-    assert record.priors["true"] == pytest.approx(counts / 300)
+    counts = np.bincount(y[chosen_rows(y, 300, None, trial.spec.seed)])
+    assert record.priors.true == pytest.approx(counts / 300)
     assert record.n_examples == 300
-    assert len(record.priors["values"]) == 10
+    assert len(record.priors.values) == 10

@@ -35,7 +35,7 @@ def test_every_model_has_a_table_of_priors_where_a_data_set_has_several(tmp_path
     shares = {"mlp": 0.2, "lenet": 0.4}
 
     def make(trial):
-        return prior_record(trial, [shares[trial.identity["model"]], 0.1])
+        return prior_record(trial, [shares[trial.spec.model], 0.1])
 
     experiment = priors_experiment(models=["mlp", "lenet"])
     study = study_of(tmp_path, experiment, make)
@@ -57,9 +57,9 @@ def test_data_sets_with_different_models_share_a_table_of_priors(tmp_path):
 def test_true_priors_and_the_error_stand_beside_the_estimated_ones(tmp_path):
     def make(trial):
         record = prior_record(trial, [0.5, 0.3, 0.2])
-        shift = 0.1 if trial.identity["seed"] else 0.0
-        if trial.identity["data"] == "mnist":
-            record.priors["true"] = [0.4 - shift, 0.4, 0.2 + shift]
+        shift = 0.1 if trial.spec.seed else 0.0
+        if trial.spec.data == "mnist":
+            record.priors.true = [0.4 - shift, 0.4, 0.2 + shift]
         return record
 
     study = study_of(tmp_path, priors_experiment(data=["kmnist", "mnist"]), make)
@@ -80,9 +80,9 @@ def test_the_error_of_priors_that_were_learned_is_told_and_that_of_given_ones_is
     }
 
     def make(trial):
-        if trial.identity["method"] == "scarce":
+        if trial.spec.method == "scarce":
             return record_of(trial, 0.9)
-        return record_of(trial, 0.9, priors=learned[trial.identity["seed"]])
+        return record_of(trial, 0.9, priors=learned[trial.spec.seed])
 
     experiment = small_experiment(**ONE | {"methods": ["scarce", "scar-likelihood"]})
     sheets = {sheet.title: sheet for sheet in make_sheets(study_of(tmp_path, experiment, make))}
@@ -94,12 +94,12 @@ def test_the_error_of_priors_that_were_learned_is_told_and_that_of_given_ones_is
 def test_variants_of_a_method_are_lines_of_their_own_in_the_figure_of_wrong_priors(tmp_path):
     methods = ["scarce", {"label": "flooded", "method": "scarce", "params": {"correction": "relu"}}]
     experiment = small_experiment(
-        methods=methods, settings="uniform", seeds=2, priors=[{"corrupt": 0.0}, {"corrupt": 0.5}]
+        methods=methods, settings="uniform", seeds=2, priors=[{"perturb": 0.0}, {"perturb": 0.5}]
     )
 
     def make(trial):
         share = 0.9 if trial.label.startswith("scarce") else 0.6
-        return record_of(trial, share - trial.identity["priors"]["corrupt"] / 5)
+        return record_of(trial, share - trial.spec.priors.perturb / 5)
 
     (axes,) = draw_sensitivity(study_of(tmp_path, experiment, make)).figure.axes
     found = {name: line.get_ydata().tolist() for name, line in lines_of(axes).items()}
@@ -158,7 +158,7 @@ def test_thinned_classes_are_told_with_the_true_number_of_examples(tmp_path):
         study = study_of(
             tmp_path / name,
             experiment,
-            lambda trial: record_of(trial, 0.5, n_examples=counts[trial.identity["seed"]]),
+            lambda trial: record_of(trial, 0.5, n_examples=counts[trial.spec.seed]),
         )
         return make_report(study, "").protocol
 
@@ -197,9 +197,7 @@ def test_seeds_of_different_length_are_lines_of_their_own(tmp_path):
     study = study_of(
         tmp_path,
         experiment,
-        lambda trial: record_of(
-            trial, 0.5 + 0.1 * trial.identity["seed"], epochs=lengths[trial.identity["seed"]]
-        ),
+        lambda trial: record_of(trial, 0.5 + 0.1 * trial.spec.seed, epochs=lengths[trial.spec.seed]),
     )
     (drawing,) = [drawing for drawing in draw_study(study) if drawing.name.startswith("curves")]
     (axes,) = drawing.figure.axes

@@ -1,13 +1,11 @@
 """Two stores side by side."""
 
-from dataclasses import replace
-
 import pytest
-from records_world import failed_record, fill, record_of, small_experiment, trials_of
+from records_world import failed_record, fill, record_of, small_experiment, trials_of, with_spec
 from scipy.stats import ttest_rel
 
 from scarce.bench.compare import compare
-from scarce.bench.record import key_of
+from scarce.bench.trials.spec import Perturbed
 
 BEFORE = (0.80, 0.82, 0.81)
 AFTER = (0.84, 0.85, 0.83)
@@ -17,10 +15,10 @@ AFTER = (0.84, 0.85, 0.83)
 def stores(tmp_path):
     before = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=3)
     after = small_experiment(methods=["nn", "scarce"], settings="uniform", seeds=4)
-    first = [record_of(trial, BEFORE[trial.identity["seed"]], seconds=10.0) for trial in trials_of(before)]
+    first = [record_of(trial, BEFORE[trial.spec.seed], seconds=10.0) for trial in trials_of(before)]
     second = []
     for trial in trials_of(after):
-        seed = trial.identity["seed"]
+        seed = trial.spec.seed
         second.append(
             failed_record(trial, "no")
             if seed == 3
@@ -68,8 +66,7 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
     record = next(
         record for record in stores[1].records() if record.label == "scarce" and record.status == "done"
     )
-    identity = record.identity | {"seed": 7}
-    other = replace(record, key=key_of(identity), identity=identity)
+    other = with_spec(record, seed=7)
     assert row_of(compare(stores[0], fill(tmp_path / "other", [other])), "scarce")[-4:] == [
         "–",
         "–",
@@ -79,7 +76,7 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
 
 
 def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
-    one = [record for record in stores[1].records() if record.label == "scarce" and record.seed == 0]
+    one = [record for record in stores[1].records() if record.label == "scarce" and record.spec.seed == 0]
     row = row_of(compare(stores[0], fill(tmp_path / "one", one)), "scarce")
     assert row[-6:] == ["80.00", "84.00", "+4.00", "–", "1", "0.50"]
 
@@ -89,8 +86,8 @@ def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
     [
         ({"recipe": {"epochs": 7}}, "epochs 200 in A, 7 in B"),
         ({"n_train": 100, "imbalance": 8.0}, "imbalance none in A, 8.0 in B; n_train 60000 in A, 100 in B"),
-        ({"priors": {"corrupt": 0.1}}, "priors true in A, {'corrupt': 0.1} in B"),
-        ({"method_version": "new"}, "the code of scarce"),
+        ({"priors": Perturbed(perturb=0.1)}, "priors true in A, {'perturb': 0.1} in B"),
+        ({"method_revision": 2}, "the code of scarce"),
         ({"data_checksum": "new"}, "the files of mnist"),
     ],
 )
@@ -98,9 +95,8 @@ def test_what_differs_between_the_trials_is_told(stores, tmp_path, changes, told
     assert "they differ" not in compare(*stores)
     others = []
     for record in stores[1].records():
-        recipe = record.identity["recipe"] | changes.get("recipe", {})
-        identity = record.identity | changes | {"recipe": recipe}
-        others.append(replace(record, key=key_of(identity), identity=identity))
+        recipe = record.spec.recipe | changes.get("recipe", {})
+        others.append(with_spec(record, **changes | {"recipe": recipe}))
     assert f"\nthey differ: {told}\n" in compare(stores[0], fill(tmp_path / "others", others))
 
 

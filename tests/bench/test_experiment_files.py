@@ -9,6 +9,7 @@ from experiment_world import TINY, tiny, write
 from scarce.bench.experiment import available_experiments, load_experiment
 from scarce.bench.paper import paper_accuracies, paper_priors
 from scarce.bench.plan import Trial, plan
+from scarce.bench.trials.spec import Perturbed
 from scarce.errors import FileError
 
 TABLES = ("paper-mnist", "paper-kmnist", "paper-fashion", "paper-cifar10", "paper-real")
@@ -20,21 +21,21 @@ def trials_of(name: str) -> list[Trial]:
 
 def test_the_tables_cover_the_cells_of_the_paper_exactly_once_for_five_seeds() -> None:
     cells = Counter(
-        tuple(trial.identity[axis] for axis in ("data", "setting", "model", "method"))
+        tuple(getattr(trial.spec, axis) for axis in ("data", "setting", "model", "method"))
         for name in TABLES
         for trial in trials_of(name)
     )
     assert cells == dict.fromkeys(paper_accuracies(), 5)
     assert len(cells) == 320
-    assert all(trial.label == trial.identity["method"] for name in TABLES for trial in trials_of(name))
+    assert all(trial.label == trial.spec.method for name in TABLES for trial in trials_of(name))
 
 
 @pytest.mark.parametrize("name", [*TABLES, "paper-overfit", "paper-instantiations", "paper-sensitivity"])
 def test_the_paper_s_protocol(name: str) -> None:
     assert load_experiment(name).protocol == "paper"
     for trial in trials_of(name):
-        colour = "cifar" in trial.identity["data"]
-        assert trial.identity["recipe"] == {
+        colour = "cifar" in trial.spec.data
+        assert trial.spec.recipe == {
             "epochs": 200,
             "batch_size": 256,
             "optimizer": "adam",
@@ -43,22 +44,22 @@ def test_the_paper_s_protocol(name: str) -> None:
             "schedule": "constant",
             "augmentation": ["flip", "crop"] if name == "paper-real" else [],
         }
-        assert trial.identity["n_train"] == (50_000 if colour else 60_000)
+        assert trial.spec.n_train == (50_000 if colour else 60_000)
         if name != "paper-sensitivity":
-            assert trial.identity["priors"] == "true"
+            assert trial.spec.priors == "true"
 
 
 def test_priors_are_estimated_for_the_data_that_the_paper_prints_them_of() -> None:
     trials = trials_of("paper-priors")
-    assert Counter(trial.identity["data"] for trial in trials) == dict.fromkeys(paper_priors(), 5)
-    assert {trial.identity["kind"] for trial in trials} == {"priors"}
-    assert {trial.identity["setting_params"]["rates"] for trial in trials} == {0.5}
+    assert Counter(trial.spec.data for trial in trials) == dict.fromkeys(paper_priors(), 5)
+    assert {trial.spec.kind for trial in trials} == {"priors"}
+    assert {trial.spec.setting_params["rates"] for trial in trials} == {0.5}
 
 
 def test_wrong_priors_are_rows_of_their_own() -> None:
-    rows = {trial.label: trial.identity["priors"] for trial in trials_of("paper-sensitivity")}
-    assert rows["scarce, σ = 0"] == {"corrupt": 0.0}
-    assert rows["scarce, σ = 0.8"] == {"corrupt": 0.8}
+    rows = {trial.label: trial.spec.priors for trial in trials_of("paper-sensitivity")}
+    assert rows["scarce, σ = 0"] == Perturbed(perturb=0.0)
+    assert rows["scarce, σ = 0.8"] == Perturbed(perturb=0.8)
 
 
 @pytest.mark.parametrize("name", available_experiments())
@@ -106,8 +107,8 @@ MISTAKES = {
     'augmentation = ["spin"]': "augmentation 'spin' is unknown",
     "n_train = 5000": "n_train is 5000, but digits has 1198",
     'priors = "truth"': "priors.0: input should be 'true', 'uniform', 'estimate' or 'learn', got 'truth'",
-    "priors = { corrupt = -1 }": "priors.0.corrupt: input should be greater than or equal to 0",
-    "priors = { sigma = 1 }": "the field priors.0.corrupt is missing",
+    "priors = { perturb = -1 }": "priors.0.perturb: input should be greater than or equal to 0",
+    "priors = { sigma = 1 }": "the field priors.0.perturb is missing",
     'priors = "learn"': "scarce learns no priors; set priors = 'true' or 'estimate'",
     'priors = ["true", "learn"]': "scarce learns no priors",
     "imbalance = 1": "imbalance: input should be greater than 1, got 1",

@@ -1,145 +1,112 @@
 """Trials: what their names depend on, and which are chosen."""
 
-import copy
-import inspect
-import re
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from experiment_world import TINY, trials_of
+from pydantic import ValidationError
 
-from scarce.bench.plan import Trial, same_cell, select
-from scarce.bench.versions import _version_of, method_version
+from scarce.bench.plan import Trial, select
+from scarce.bench.trials.spec import Perturbed, TrialSpec
 from scarce.errors import MethodError
-from scarce.methods import least_excluded
+from scarce.methods.ure import NN
+from scarce.models import factory
+from scarce.simulate import processes
+from scarce.training import loop
 
 SEVERAL = TINY.replace('"uniform"', '["uniform", "scar-a"]').replace('"linear"', '["linear", "mlp"]')
 
 
-def changes_of(value: object) -> list[object]:
-    """Return values that differ in one place: for a dict, one for every field, and one with a field more."""
-    if isinstance(value, dict):
-        changed = [value | {name: other} for name in value for other in changes_of(value[name])]
-        return [*changed, value | {"one more": 1}]
-    return [f"not {value}"]
+OTHERS = {
+    "kind": "priors",
+    "data": "mnist",
+    "data_checksum": "abc",
+    "n_train": 7,
+    "imbalance": 2.0,
+    "setting": "mine",
+    "process": "scar-a",
+    "setting_params": {"rates": 0.1},
+    "method": "ga",
+    "method_params": {"ascent": "plain"},
+    "model": "lenet",
+    "seed": 5,
+    "priors": Perturbed(perturb=0.1),
+    "transition": "uniform",
+    "recipe": {"epochs": 4},
+    "early_stopping": True,
+    "method_revision": 2,
+    "labels_revision": 2,
+    "model_revision": 2,
+    "training_revision": 2,
+}
 
 
-def test_the_key_depends_on_every_part_of_the_identity_and_on_nothing_else(tmp_path: Path) -> None:
+def test_key_depends_on_every_field_of_the_spec_and_on_nothing_else(tmp_path: Path) -> None:
     trial = trials_of(tmp_path)[0]
-    changed = changes_of(trial.identity)
-    assert len(changed) > 20
-    keys = {Trial(identity, trial.label, "tiny", "shortened").key for identity in changed}
-    assert len(keys) == len(changed)
-    assert trial.key not in keys
-    backwards = dict(reversed(copy.deepcopy(trial.identity).items()))
+    assert OTHERS.keys() == TrialSpec.model_fields.keys()
+    keys = {trial.spec.model_copy(update={name: value}).key for name, value in OTHERS.items()}
+    assert len(keys | {trial.key}) == len(OTHERS) + 1
+    backwards = TrialSpec.model_validate(dict(reversed(trial.spec.model_dump().items())))
     assert Trial(backwards, "another label", "another experiment", "paper").key == trial.key
 
 
-def test_the_data_and_the_size_of_the_sample_are_in_the_identity(tmp_path: Path) -> None:
-    whole, part = trials_of(tmp_path)[0].identity, trials_of(tmp_path, TINY + "n_train = 100")[0].identity
-    assert (whole["n_train"], part["n_train"]) == (1198, 100)
-    assert len(whole["data_checksum"]) == 64
+def test_key_is_not_changed_by_a_default_that_is_written_out(tmp_path: Path) -> None:
+    spec = trials_of(tmp_path)[0].spec
+    assert TrialSpec.model_validate(spec.as_dict()).key == spec.key
+    assert (
+        TrialSpec.model_validate(spec.as_dict() | {"early_stopping": False, "imbalance": None}).key
+        == spec.key
+    )
+
+
+def test_spec_knows_the_data_and_the_size_of_the_sample(tmp_path: Path) -> None:
+    whole, part = trials_of(tmp_path)[0].spec, trials_of(tmp_path, TINY + "n_train = 100")[0].spec
+    assert (whole.n_train, part.n_train) == (1198, 100)
+    assert len(whole.data_checksum) == 64
+
+
+def test_revisions_come_from_the_method_and_the_parts_of_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (processes, factory, loop):
+        monkeypatch.setattr(module, "REVISION", 3)
+    monkeypatch.setattr(NN, "facts", replace(NN.facts, revision=2))
+    specs = {trial.spec.method: trial.spec for trial in trials_of(tmp_path)}
+    assert (specs["nn"].method_revision, specs["scarce"].method_revision) == (2, 1)
+    others = ("labels_revision", "model_revision", "training_revision")
+    assert [getattr(specs["nn"], name) for name in others] == [3, 3, 3]
+
+
+def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path: Path) -> None:
+    spec = trials_of(tmp_path)[0].spec
+    later = spec.model_copy(update={"method_revision": 2})
+    assert later.cell == spec.cell
+    assert not spec.is_current(later)
+    assert spec.is_current(spec.model_copy(update={"data_checksum": None}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"recipe": {"epochs": 0}}, "epochs=0; expected a whole number"),
+        ({"recipe": {"lr": 1}}, "unexpected keyword argument 'lr'"),
+        ({"seed": "0"}, "valid integer"),
+        ({"method_version": "x"}, "Extra inputs"),
+        ({"method_revision": 0}, "greater than or equal to 1"),
+        ({"priors": {"corrupt": 0.1}}, "it is now called perturb"),
+    ],
+)
+def test_spec_with_wrong_fields_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    content = trials_of(tmp_path)[0].spec.model_dump() | changes
+    with pytest.raises(ValidationError, match=message):
+        TrialSpec.model_validate(content)
 
 
 def test_only_methods_that_need_a_matrix_are_given_one(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '"forward"') + 'transition = "uniform"'
-    given = {trial.identity["method"]: trial.identity["transition"] for trial in trials_of(tmp_path, text)}
+    given = {trial.spec.method: trial.spec.transition for trial in trials_of(tmp_path, text)}
     assert given == {"scarce": None, "forward": "uniform"}
-
-
-def version(
-    name: str,
-    monkeypatch: pytest.MonkeyPatch | None = None,
-    module: str = "",
-    change: Callable[[str], str] = str,
-) -> str:
-    """Return the version of a method, if the source of a module were changed."""
-    _version_of.cache_clear()
-    if monkeypatch is None:
-        return method_version(name)
-    read = inspect.getsource
-    with monkeypatch.context() as patch:
-        patch.setattr(inspect, "getsource", lambda m: change(read(m)) if m.__name__ == module else read(m))
-        found = method_version(name)
-    _version_of.cache_clear()
-    return found
-
-
-@pytest.mark.parametrize(
-    ("module", "others"),
-    [
-        ("scarce.methods.scarce", {"nn", "meta-vpu"}),
-        ("scarce.risk.parts", {"nn", "meta-vpu"}),  # used by the risk that the method uses
-        ("scarce.methods.pairs", {"scarce", "meta-vpu"}),  # a base
-        ("scarce.pu.vpu", {"scarce", "nn"}),
-        ("scarce.methods.base", {"scarce", "nn", "meta-vpu"}),  # the interface of all methods
-        ("scarce.methods.registry", {"scarce", "nn", "meta-vpu"}),
-        ("scarce.methods.pop", {"scarce", "nn", "meta-vpu"}),
-    ],
-)
-def test_the_version_of_a_method_changes_with_the_source_it_depends_on(
-    monkeypatch: pytest.MonkeyPatch, module: str, others: set[str]
-) -> None:
-    names = ("scarce", "nn", "meta-vpu")
-    before = {name: version(name) for name in names}
-    after = {name: version(name, monkeypatch, module, lambda text: text + "changed = 1\n") for name in names}
-    assert {name for name in names if before[name] == after[name]} == others
-
-
-@pytest.mark.parametrize(
-    "part", ["scarce.methods.least_excluded", "scarce.methods.refine", "scarce.risk.conditional"]
-)
-def test_the_version_of_a_method_changes_with_its_parts(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
-    """Refine knows the method that it trains first by name alone."""
-    assert version("refine") != version("refine", monkeypatch, part, lambda text: text + "changed = 1\n")
-
-
-DOCSTRINGS = re.compile(r'\n *"""(.*?)"""', re.DOTALL)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: DOCSTRINGS.sub("", text),
-        lambda text: DOCSTRINGS.sub(lambda found: found[0].replace(found[1], "Other\n\n# words.\n"), text),
-        lambda text: text.replace("\n\n", "\n    # Why.\n\n"),
-        lambda text: "\n\n" + text.replace("\n\n", "\n\n\n") + "\n",
-    ],
-)
-def test_what_only_explains_is_no_part_of_the_version(
-    monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
-) -> None:
-    text = inspect.getsource(least_excluded)
-    assert change(text) != text
-    assert version("least-excluded") == version(
-        "least-excluded", monkeypatch, least_excluded.__name__, change
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text + "text = '# no comment'\n",
-        lambda text: text.replace(".mean()", ".sum()"),
-        lambda text: text.replace("    def scores", "    def _scores"),
-        lambda text: text.replace(
-            "\n        self.log_rates =", "\n        if True:\n            self.log_rates ="
-        ),
-    ],
-)
-def test_every_statement_is_part_of_the_version(
-    monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
-) -> None:
-    assert version("least-excluded") != version(
-        "least-excluded", monkeypatch, least_excluded.__name__, change
-    )
-
-
-def test_trials_differing_in_versions_alone_are_of_one_cell(tmp_path: Path) -> None:
-    identity = trials_of(tmp_path)[0].identity
-    assert same_cell(identity) == same_cell(identity | {"method_version": "x", "data_checksum": None})
-    assert same_cell(identity) != same_cell(identity | {"seed": 1})
 
 
 def test_one_trial_under_two_names_is_refused(tmp_path: Path) -> None:

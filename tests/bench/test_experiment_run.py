@@ -40,7 +40,12 @@ def test_failed_trials_are_run_again_on_demand(tmp_path: Path, monkeypatch: pyte
     trial, store = trials_of(tmp_path)[0], Store(tmp_path / "store")
     store.save(
         TrialRecord(
-            trial.key, trial.identity, trial.label, "tiny", "shortened", "failed", "the disk was full"
+            spec=trial.spec,
+            label=trial.label,
+            experiment="tiny",
+            protocol="shortened",
+            status="failed",
+            error="the disk was full",
         )
     )
     assert execute(trial, str(store.path), None).status == "failed"
@@ -108,7 +113,12 @@ def test_the_state_of_an_experiment_and_the_time_it_takes(tmp_path: Path) -> Non
     for trial, seconds in zip(trials, (10.0, 20.0), strict=False):
         store.save(
             TrialRecord(
-                trial.key, trial.identity, trial.label, "tiny", "shortened", accuracy=0.5, seconds=seconds
+                spec=trial.spec,
+                label=trial.label,
+                experiment="tiny",
+                protocol="shortened",
+                accuracy=0.5,
+                seconds=seconds,
             )
         )
     status = look(trials, store)

@@ -8,29 +8,26 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from experiment_world import tiny, trials_of
+from experiment_world import checksum, tiny, trials_of
+from records_world import with_spec
 
 from scarce.bench import locks
 from scarce.bench.locks import STALE_SECONDS, held, is_held
-from scarce.bench.record import TrialRecord, key_of
+from scarce.bench.plan import plan, planned_records
+from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
 from scarce.errors import FileError
 
 
 def record_of(folder: Path, number: int = 0, **changes: object) -> TrialRecord:
     trial = trials_of(folder)[number]
-    record = TrialRecord(trial.key, trial.identity, trial.label, "tiny", "shortened", accuracy=0.5)
-    return replace(record, **changes)
-
-
-def changed(record: TrialRecord, finished: str = "", **identity: object) -> TrialRecord:
-    """The record of another trial, with the name that this then has."""
-    identity = record.identity | identity
-    return replace(record, key=key_of(identity), identity=identity, finished=finished)
+    record = TrialRecord(
+        spec=trial.spec, label=trial.label, experiment="tiny", protocol="shortened", accuracy=0.5
+    )
+    return record.model_copy(update=changes)
 
 
 def lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
@@ -60,7 +57,7 @@ def test_records_come_back_and_the_checkpoint_of_what_is_done_goes(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "null", '{"format": "scarce-trial-1"}', '"scarce-trial-1"', "\x00"]
+    "content", ["", "{", "[]", "null", '{"format": "scarce-trial-2"}', '"scarce-trial-2"', "\x00"]
 )
 def test_a_damaged_record_is_told_of_and_counts_as_none(tmp_path: Path, content: str) -> None:
     store, record = Store(tmp_path), record_of(tmp_path)
@@ -86,13 +83,16 @@ def test_a_record_under_another_name_is_no_record_of_it(tmp_path: Path) -> None:
 def test_the_records_of_an_experiment_are_the_latest_of_its_trials(tmp_path: Path) -> None:
     store, experiment = Store(tmp_path / "store"), tiny(tmp_path)
     first = record_of(tmp_path, finished="2026-01-02")
-    older = changed(first, method_version="old", finished="2026-01-01")
-    alien = changed(first, setting="scar-a", finished="2026-01-03")
-    for record in (alien, first, older):
+    older = with_spec(record_of(tmp_path, finished="2026-01-01"), data_checksum="old")
+    alien = with_spec(record_of(tmp_path, finished="2026-01-03"), setting="scar-a")
+    revised = with_spec(record_of(tmp_path, finished="2026-01-04"), method_revision=2)
+    for record in (alien, first, older, revised):
         store.save(record)
-    assert store.of(experiment).records() == [first]
-    assert store.of(experiment.changed(epochs=9)).records() == []
-    assert store.records() == [older, first, alien]
+    assert store.records() == [older, first, alien, revised]
+    assert planned_records(plan(experiment, checksum), store.records()) == [first]
+    assert planned_records(plan(experiment, lambda name: None), [older, first]) == [first]
+    assert planned_records(plan(experiment, checksum), [older, revised]) == [revised]
+    assert planned_records(plan(experiment.changed(epochs=9), checksum), store.records()) == []
 
 
 def test_a_folder_without_trials_is_refused_where_results_are_wanted(tmp_path: Path) -> None:

@@ -51,11 +51,10 @@ def test_a_trial_is_the_training_that_one_would_do_by_hand(tmp_path: Path) -> No
 
     assert record.status == "done"
     assert record.error is None
-    assert record.curves["epoch"] == list(range(1, 14))
     assert record.curves["loss"] == history["loss"]
     assert record.curves["test_accuracy"] == history["accuracy"]
     assert record.accuracy == pytest.approx(sum(history["accuracy"][3:]) / 10)
-    assert record.priors["values"] == priors.tolist()
+    assert record.priors.values == priors.tolist()
     assert record.seconds > 0
     assert record.peak_memory_mb > 10
     assert record.machine["threads"] == 1
@@ -107,7 +106,7 @@ def test_fewer_images_are_another_draw_for_every_seed(
     assert {image.tobytes() for image in seen[0]} <= rows
 
 
-@pytest.mark.parametrize("priors", ['"uniform"', '"estimate"', "{ corrupt = 0.5 }"])
+@pytest.mark.parametrize("priors", ['"uniform"', '"estimate"', "{ perturb = 0.5 }"])
 def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
     trial = trials_of(tmp_path, TINY.replace('"uniform"', '"scar-a"') + f"priors = {priors}")[2]
     record = run(trial, tmp_path)
@@ -115,14 +114,14 @@ def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
     true = np.bincount(load_data("digits", None).y_train) / 1198
     expected = {
         '"uniform"': ("uniform", np.full(10, 0.1)),
-        "{ corrupt = 0.5 }": ("frequencies, corrupted by 0.5", corrupt(true, 0.5, 1)),
+        "{ perturb = 0.5 }": ("frequencies, corrupted by 0.5", corrupt(true, 0.5, 1)),
     }
     if priors == '"estimate"':
-        assert record.priors["source"].startswith("best-bin")
-        assert sum(record.priors["values"]) == pytest.approx(1)
-        assert record.priors["values"] != true.tolist()
+        assert record.priors.source.startswith("best-bin")
+        assert sum(record.priors.values) == pytest.approx(1)
+        assert record.priors.values != true.tolist()
     else:
-        assert (record.priors["source"], record.priors["values"]) == (
+        assert (record.priors.source, record.priors.values) == (
             expected[priors][0],
             expected[priors][1].tolist(),
         )
@@ -162,16 +161,16 @@ def test_priors_that_are_learned_stand_in_the_record_beside_the_true_ones(tmp_pa
         'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { c = 0.4 } }]'
     )
     trial = trials_of(tmp_path, text + 'priors = "learn"\nimbalance = 4')[1]
-    assert (trial.identity["priors"], trial.identity["imbalance"], trial.identity["seed"]) == ("learn", 4, 1)
+    assert (trial.spec.priors, trial.spec.imbalance, trial.spec.seed) == ("learn", 4, 1)
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
     y = load_data("digits", None).y_train
     counts = np.bincount(y[chosen_rows(y, len(y), 4, seed=1)])
-    assert record.priors["true"] == pytest.approx((counts / counts.sum()).tolist())
-    assert record.priors["source"] == "learned by scar-likelihood"
-    assert sum(record.priors["values"]) == pytest.approx(1)
-    wrong = np.abs(np.array(record.priors["values"]) - record.priors["true"]).sum()
-    assert wrong < 0.5 * np.abs(0.1 - np.array(record.priors["true"])).sum()
+    assert record.priors.true == pytest.approx((counts / counts.sum()).tolist())
+    assert record.priors.source == "learned by scar-likelihood"
+    assert sum(record.priors.values) == pytest.approx(1)
+    wrong = np.abs(np.array(record.priors.values) - record.priors.true).sum()
+    assert wrong < 0.5 * np.abs(0.1 - np.array(record.priors.true)).sum()
 
 
 def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:
@@ -192,8 +191,8 @@ def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:
     record = run(trials_of(tmp_path, text)[0], tmp_path)
     assert record.status == "done", record.error
     assert record.accuracy is None
-    assert record.priors["source"] == "best-bin"
-    assert np.abs(np.array(record.priors["values"]) - 0.1).max() < 0.06
+    assert record.priors.source == "best-bin"
+    assert np.abs(np.array(record.priors.values) - 0.1).max() < 0.06
 
 
 def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,6 +271,10 @@ def test_other_data_than_planned_and_damaged_checkpoints(tmp_path: Path) -> None
 
 
 def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
-    record = TrialRecord("k", {}, "a", "b", "paper", curves={"loss": [1.0, float("nan"), float("-inf")]})
+    trial = trials_of(tmp_path)[0]
+    curves = {"loss": [1.0, float("nan"), float("-inf")]}
+    record = TrialRecord(
+        spec=trial.spec, label="a", experiment="b", protocol="paper", accuracy=0.5, curves=curves
+    )
     record.save(tmp_path / "k.json")
     assert TrialRecord.load(tmp_path / "k.json").curves == {"loss": [1.0, None, None]}

@@ -27,7 +27,7 @@ FILES = ("report.md", "report.tex", "report.html")
 def small_store(folder, experiment):
     records = []
     for trial in trials_of(experiment):
-        place = (trial.label, trial.identity["setting"], trial.identity["seed"])
+        place = (trial.label, trial.spec.setting, trial.spec.seed)
         if place == ("ga", "biased-a", 1):
             records.append(failed_record(trial, ERROR))
         elif place != ("scarce", "biased-a", 0):
@@ -262,7 +262,7 @@ def test_learning_curves_are_means_over_seeds(tmp_path, experiment):
 
 def test_overfitting_shows_both_risks_and_where_one_falls_below_zero(tmp_path):
     def make(trial):
-        falls = trial.identity["method"] == "scarce-ure"
+        falls = trial.spec.method == "scarce-ure"
         loss = [1.0, 0.5, -0.5, -2.0] if falls else [1.0, 0.5, 0.4, 0.4]
         return record_of(trial, 0.8, curves={"loss": loss, "test_accuracy": [0.5, 0.9, 0.8, 0.8]})
 
@@ -275,12 +275,12 @@ def test_overfitting_shows_both_risks_and_where_one_falls_below_zero(tmp_path):
 
 
 def test_sensitivity_is_accuracy_against_sigma(tmp_path):
-    priors = [{"corrupt": 0.4}, {"corrupt": 0.0}, {"corrupt": 0.2}]
+    priors = [{"perturb": 0.4}, {"perturb": 0.0}, {"perturb": 0.2}]
     experiment = small_experiment(methods="scarce", settings="uniform", priors=priors)
     drawings = drawings_of(
         tmp_path,
         experiment,
-        lambda trial: record_of(trial, 0.9 - trial.identity["priors"]["corrupt"] / 2 + gap(trial)),
+        lambda trial: record_of(trial, 0.9 - trial.spec.priors.perturb / 2 + gap(trial)),
     )
     (axes,) = drawings["sensitivity"].figure.axes
     (line,) = lines_of(axes).values()
@@ -297,7 +297,7 @@ def test_few_methods_in_one_setting_are_bars_beside_each_other(tmp_path):
         tmp_path,
         experiment,
         lambda trial: record_of(
-            trial, means[trial.identity["data"]] - 0.1 * (trial.label == "scarce-cce") + gap(trial)
+            trial, means[trial.spec.data] - 0.1 * (trial.label == "scarce-cce") + gap(trial)
         ),
     )
     (axes,) = drawings["comparison"].figure.axes

@@ -25,7 +25,7 @@ def study(tmp_path):
     experiment = small_experiment()
     records = []
     for trial in trials_of(experiment):
-        place = (trial.label, trial.identity["setting"], trial.identity["seed"])
+        place = (trial.label, trial.spec.setting, trial.spec.seed)
         if place == ("nn", "uniform", 1):
             records.append(failed_record(trial, "the loss is nan"))
         elif place != ("scarce", "uniform", 2):
@@ -86,11 +86,9 @@ def test_variants_of_a_method_are_not_compared_with_the_paper(tmp_path):
 
 def test_wrong_priors_are_rows_of_their_own(tmp_path):
     experiment = small_experiment(
-        methods="scarce", settings="uniform", priors=[{"corrupt": 0.0}, {"corrupt": 0.5}]
+        methods="scarce", settings="uniform", priors=[{"perturb": 0.0}, {"perturb": 0.5}]
     )
-    records = [
-        record_of(trial, 0.9 - trial.identity["priors"]["corrupt"] / 10) for trial in trials_of(experiment)
-    ]
+    records = [record_of(trial, 0.9 - trial.spec.priors.perturb / 10) for trial in trials_of(experiment)]
     (table,) = make_tables(study_of(tmp_path, experiment, records))
     assert table.rows == ("scarce, σ = 0", "scarce, σ = 0.5")
     assert [table.cells[row, "uniform"].summary.mean for row in table.rows] == pytest.approx([90, 85])
@@ -122,7 +120,7 @@ def test_estimated_priors_stand_beside_those_of_the_paper(tmp_path):
     experiment = load_experiment("paper-priors")
     records = []
     for trial in trials_of(experiment):
-        if trial.identity["data"] == "mnist":
+        if trial.spec.data == "mnist":
             shift = gap(trial)
             values = [0.1 + shift, 0.1 - shift, *[0.1] * 8]
             records.append(prior_record(trial, values))

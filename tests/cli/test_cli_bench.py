@@ -174,7 +174,7 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
     assert out.splitlines()[0] == "tiny (shortened): 4 trials, 3 to run; store store"
     assert out.splitlines()[-1] == "4 done, 0 failed"
     records = results(folder / "store")
-    assert sorted((r["label"], r["identity"]["seed"]) for r in records.values()) == [
+    assert sorted((r["label"], r["spec"]["seed"]) for r in records.values()) == [
         ("nn", 0), ("nn", 1), ("scarce", 0), ("scarce", 1),
     ]  # fmt: skip
     assert all(

@@ -26,7 +26,7 @@ models = "linear"
 seeds = 2
 recipe = "annealed"
 epochs = 1
-priors = [{ corrupt = 0.0 }, { corrupt = 0.2 }]
+priors = [{ perturb = 0.0 }, { perturb = 0.2 }]
 """
 
 

@@ -49,7 +49,7 @@ def run_on_cluster(
                 trial,
                 str(store.path.resolve()),
                 data_dir,
-                method=class_of_another(trial.identity["method"]),
+                method=class_of_another(trial.spec.method),
                 **options,
             ): trial
             for trial in trials

@@ -7,6 +7,7 @@ from scarce.bench.record import TrialRecord
 from scarce.bench.report_content import signed
 from scarce.bench.statistics import paired_p
 from scarce.bench.store import Store
+from scarce.bench.trials.packed import PackedStore
 from scarce.text import WIDTH, text_table
 
 __all__ = ["compare"]
@@ -16,7 +17,7 @@ _NONE = "none"
 _Cells = Mapping[Place, Mapping[int, TrialRecord]]
 
 
-def compare(first: Store, second: Store, width: int = WIDTH) -> str:
+def compare(first: Store | PackedStore, second: Store | PackedStore, width: int = WIDTH) -> str:
     """Return a table of the cells that both stores have, and a list of those that only one has.
 
     For each, over common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test, and
@@ -63,7 +64,7 @@ def _differences(first: _Cells, second: _Cells) -> list[str]:
             sides = a.get(name, {_NONE}), b.get(name, {_NONE})
             if sides[0] == sides[1]:
                 continue
-            if name == "method_version":
+            if name.endswith("_revision"):
                 methods.add(place[3])
             elif name == "data_checksum":
                 data.add(place[0])
@@ -83,10 +84,11 @@ def _differences(first: _Cells, second: _Cells) -> list[str]:
 
 
 def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
-    """Return the fields of the identities of a cell's trials, but for the place and the seed, with all values."""
+    """Return the fields of the specs of a cell's trials, but for the place and the seed, with all values."""
     found: dict[str, set[str]] = {}
     for record in cell.values():
-        fields = {**record.identity, **record.identity.get("recipe", {})}
+        settings = record.spec.model_dump(mode="json")
+        fields = {**settings, **settings["recipe"]}
         for name in fields.keys() - {"recipe", "data", "setting", "model", "seed"}:
             found.setdefault(name, set()).add(_NONE if fields[name] is None else str(fields[name]))
     return found
@@ -110,7 +112,7 @@ def _cells(records: Sequence[TrialRecord]) -> dict[Place, dict[int, TrialRecord]
     """Return the latest results, by cell and seed, in the order of their names."""
     cells: dict[Place, dict[int, TrialRecord]] = {}
     for record in filter(_has_accuracy, records):  # the oldest come first
-        cells.setdefault(_place(record), {})[record.seed] = record
+        cells.setdefault(_place(record), {})[record.spec.seed] = record
     return dict(sorted(cells.items()))
 
 
@@ -119,11 +121,11 @@ def _has_accuracy(record: TrialRecord) -> bool:
 
 
 def _seeded(record: TrialRecord) -> tuple[Place, int]:
-    return _place(record), record.seed
+    return _place(record), record.spec.seed
 
 
 def _place(record: TrialRecord) -> Place:
-    return record.data, record.setting, record.model, record.label
+    return record.spec.data, record.spec.setting, record.spec.model, record.label
 
 
 def _numbers(first: Mapping[int, TrialRecord], second: Mapping[int, TrialRecord]) -> tuple[str, ...]:

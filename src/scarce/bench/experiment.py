@@ -8,9 +8,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from scarce.bench.grid import MOST_SEEDS, Corrupt, Grid, MethodEntry, Setting, Table, one_of
+from scarce.bench.grid import MOST_SEEDS, Grid, MethodEntry, Setting, Table, one_of
+from scarce.bench.trials.spec import Perturbed
 from scarce.errors import FileError, MethodError
 from scarce.files import require_file
 from scarce.methods import available_methods, make_method
@@ -19,7 +20,7 @@ from scarce.training import PAPER, Recipe
 
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
-_TABLES: dict[str, type[Table]] = {"settings": Setting, "methods": MethodEntry, "priors": Corrupt}
+_TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
 # In place of pydantic's words, which speak of Python.
 _WORDS = {
     "tuple_type": "expected a list",

@@ -17,13 +17,14 @@ from pydantic import (
 )
 
 from scarce.bench.params import Params, try_process
+from scarce.bench.trials.spec import Perturbed
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
 from scarce.models import MODELS
 from scarce.simulate import PROCESSES
 from scarce.training import RECIPES, Recipe
 
-__all__ = ["MOST_SEEDS", "OWN_LABELS", "Corrupt", "Grid", "MethodEntry", "Setting", "Table", "one_of"]
+__all__ = ["MOST_SEEDS", "OWN_LABELS", "Grid", "MethodEntry", "Setting", "Table", "one_of"]
 
 OWN_LABELS = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
 """Data sets with labels by people, and whose way of labelling it is (`scarce.simulate.human`)."""
@@ -88,12 +89,6 @@ class MethodEntry(Table):
         return {"label": value.get("method"), **value} if isinstance(value, dict) else value
 
 
-class Corrupt(Table):
-    """The true priors, made wrong by factors of this standard deviation (`scarce.priors.corrupt`)."""
-
-    corrupt: float = Field(ge=0, strict=True, allow_inf_nan=False)
-
-
 def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
@@ -116,7 +111,7 @@ def one_of(what: str, name: str, known: Iterable[str]) -> str:
 # Told apart by their kind, so that a message is about the one that was meant.
 Priors = Annotated[
     Annotated[Literal["true", "uniform", "estimate", "learn"], Tag("a name")]
-    | Annotated[Corrupt, Tag("a table")],
+    | Annotated[Perturbed, Tag("a table")],
     Discriminator(lambda value: "a name" if isinstance(value, str) else "a table"),
 ]
 Whole = Annotated[int, Field(strict=True)]  # "2" and true are none
@@ -128,6 +123,7 @@ class Grid(Table):
     """Everything crossed with everything: data × settings × methods × models × priors × seeds, with one recipe.
 
     With ``imbalance = 8`` the first class keeps all its images and every further one fewer, the last an eighth of its own.
+    With ``early_stopping = true`` a tenth of the training images is held out, and their complementary labels choose the epoch.
     """
 
     data: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
@@ -145,6 +141,7 @@ class Grid(Table):
     imbalance: Annotated[Number, Field(gt=1)] | None = None
     priors: Annotated[tuple[Priors, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("true",)
     transition: Literal["uniform"] | None = None
+    early_stopping: Annotated[bool, Field(strict=True)] = False
 
     @field_validator("data")
     @classmethod

@@ -11,6 +11,7 @@ from scarce.metrics import (
     complementary_accuracy,
     complementary_risk,
     covering_rate,
+    reliability,
     scel,
 )
 from scarce.priors import PriorEstimate, learned_priors
@@ -24,7 +25,7 @@ CRITERIA = ("scar_accuracy", "scar_risk", "covering_rate", "approximated_accurac
 
 
 class Judge(Callback):
-    """Records accuracy and criteria of the test images, from one pass over them.
+    """Records accuracy, calibration and criteria of the test images, from one pass over them.
 
     ``scel`` takes the labels as uniform, since no other matrix would be known.
 
@@ -59,6 +60,8 @@ class Judge(Callback):
         probabilities = run.method.probabilities(logits.double()).numpy()
         predicted = scores.argmax(dim=1).numpy()
         record["test_accuracy"] = float((predicted == self.y).mean())
+        record["confidence"] = float(probabilities.max(axis=1).mean())
+        record["calibration_error"] = reliability(probabilities, self.y).expected_error
         labels = self.labels
         priors = (self.priors or learned_priors(run.method, labels.classes)).values
         values = (

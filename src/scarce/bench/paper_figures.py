@@ -19,6 +19,7 @@ from scarce.bench.panels import (
 from scarce.bench.paper import paper_priors
 from scarce.bench.plan import sigma_text
 from scarce.bench.study import Slot, Study
+from scarce.bench.trials.spec import Perturbed
 from scarce.figures import COLOURS, INK, in_per_cent
 
 __all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
@@ -32,8 +33,8 @@ def draw_overfitting(study: Study) -> Drawing | None:
     """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
     places: dict[tuple[str, str, str], dict[tuple[str, str], list[Slot]]] = {}
     for slot, record in study.done.items():
-        if record.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
-            places.setdefault(slot.column, {}).setdefault((record.method, slot.label), []).append(slot)
+        if record.spec.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
+            places.setdefault(slot.column, {}).setdefault((record.spec.method, slot.label), []).append(slot)
     places = {
         column: rows for column, rows in places.items() if {method for method, _ in rows} == set(_TITLES)
     }
@@ -76,9 +77,9 @@ def draw_sensitivity(study: Study) -> Drawing | None:
     """Return Figure 2 (b) of the paper, what wrong priors cost, if trials had such."""
     found: dict[str, dict[float, list[float]]] = {}
     for slot, record in study.done.items():
-        priors = record.identity.get("priors")
-        if isinstance(priors, dict) and record.accuracy is not None:
-            sigma = float(priors["corrupt"])
+        priors = record.spec.priors
+        if isinstance(priors, Perturbed) and record.accuracy is not None:
+            sigma = priors.perturb
             name = ", ".join((slot.label.removesuffix(f", {sigma_text(sigma)}"), *slot.column))
             found.setdefault(name, {}).setdefault(sigma, []).append(record.accuracy)
     if not found:
@@ -112,7 +113,7 @@ def draw_prior_estimates(study: Study) -> Drawing | None:
     published = paper_priors()
     with new_panels(len(places), 3.8, 2.8, columns=2) as (figure, panels):
         for axes, ((data, setting, model, label), slots) in zip(panels, places.items(), strict=True):
-            values = np.array([study.done[slot].priors["values"] for slot in slots], dtype=float)
+            values = np.array([study.done[slot].priors.values for slot in slots], dtype=float)
             classes = np.arange(values.shape[1])
             draw_points(axes, classes - 0.13, values.mean(axis=0), yerr=_std(values), label="ours")
             if study.planned[slots[0]] and data in published:

@@ -1,25 +1,25 @@
 """The trials of an experiment, and the name of each: a hash of all that determines its result."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
+from scarce import models, training
 from scarce.bench.experiment import Experiment
-from scarce.bench.grid import Corrupt, Grid
-from scarce.bench.record import key_of
-from scarce.bench.versions import method_version
+from scarce.bench.grid import Grid
+from scarce.bench.record import TrialRecord
+from scarce.bench.trials.spec import Perturbed, PriorSource, TrialSpec
 from scarce.datasets.registry import facts_of
 from scarce.errors import MethodError
 from scarce.methods import available_methods
+from scarce.priors import PRIOR_ESTIMATORS
+from scarce.simulate import processes
 
-__all__ = ["AXES", "Trial", "is_current", "plan", "same_cell", "select", "sigma_text"]
+__all__ = ["AXES", "Trial", "plan", "planned_records", "select", "sigma_text"]
 
 AXES = ("data", "setting", "method", "model", "seed")
-# The fields that say by what a trial was run rather than what it was to be.
-_VERSIONS = ("data_checksum", "method_version")
 
 
 @dataclass(frozen=True)
@@ -28,25 +28,25 @@ class Trial:
 
     Examples
     --------
-    >>> trial = Trial({"data": "digits", "seed": 0}, "SCARCE", "quick", "shortened")
-    >>> trial.key
-    'b5697b5c90ce141e'
+    >>> spec = TrialSpec(data="digits", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
+    >>> str(Trial(spec, "SCARCE", "quick", "shortened"))
+    'digits, uniform, SCARCE, mlp, seed 0'
     """
 
-    identity: dict[str, Any]
+    spec: TrialSpec
     label: str
     experiment: str
     protocol: Literal["paper", "shortened"]
 
     @property
     def key(self) -> str:
-        """The hash of the identity, see `scarce.bench.record.key_of`."""
-        return key_of(self.identity)
+        """The hash of the spec."""
+        return self.spec.key
 
     @property
     def axes(self) -> dict[str, str]:
         """The place of the trial in the tables."""
-        return {axis: str(self.label if axis == "method" else self.identity[axis]) for axis in AXES}
+        return {axis: str(self.label if axis == "method" else getattr(self.spec, axis)) for axis in AXES}
 
     def __str__(self) -> str:
         data, setting, method, model, seed = self.axes.values()
@@ -71,9 +71,9 @@ def plan(experiment: Experiment, checksum: Callable[[str], str | None]) -> list[
     (24, 'digits, uniform, nn, mlp, seed 0')
     """
     trials = [
-        Trial(identity, label, experiment.name, experiment.protocol)
+        Trial(spec, label, experiment.name, experiment.protocol)
         for grid in experiment.grids
-        for identity, label in _cells(grid, experiment.kind, {name: checksum(name) for name in grid.data})
+        for spec, label in _cells(grid, experiment.kind, {name: checksum(name) for name in grid.data})
     ]
     counts = Counter(tuple(trial.axes.values()) for trial in trials)
     twice = next((trial for trial in trials if counts[tuple(trial.axes.values())] > 1), None)
@@ -86,7 +86,7 @@ def plan(experiment: Experiment, checksum: Callable[[str], str | None]) -> list[
             raise MethodError(
                 f"{other} and {trial} are the same trial under two names; leave one out, or change its parameters."
             )
-    return sorted(trials, key=lambda trial: int(trial.identity["seed"]))
+    return sorted(trials, key=lambda trial: trial.spec.seed)
 
 
 def select(trials: Sequence[Trial], only: Mapping[str, Iterable[str]]) -> list[Trial]:
@@ -115,72 +115,74 @@ def select(trials: Sequence[Trial], only: Mapping[str, Iterable[str]]) -> list[T
     return list(trials)
 
 
-def same_cell(identity: Mapping[str, Any]) -> str:
-    """Return a text that is equal for trials that differ only in the versions of data and method.
+def planned_records(trials: Iterable[Trial], records: Iterable[TrialRecord]) -> list[TrialRecord]:
+    """Return the records of planned trials: of several of one trial, the latest of the current revision, or the latest.
 
-    Examples
-    --------
-    >>> same_cell({"seed": 0, "method_version": "a"}) == same_cell({"seed": 0, "method_version": "b"})
-    True
+    They are matched by what was to be run, so the data need not be available.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        From `plan`.
+    records : iterable of TrialRecord
+        In the order in which they were finished.
     """
-    kept = {name: value for name, value in identity.items() if name not in _VERSIONS}
-    return json.dumps(kept, sort_keys=True)
-
-
-def is_current(identity: Mapping[str, Any], planned: Mapping[str, Any]) -> bool:
-    """Tell whether a trial was run with the versions of data and method that are planned, as far as they are known.
-
-    Examples
-    --------
-    >>> planned = {"method_version": "b", "data_checksum": None}
-    >>> [is_current({"method_version": version, "data_checksum": "c"}, planned) for version in "ab"]
-    [False, True]
-    """
-    known = (name for name in _VERSIONS if planned[name] is not None)
-    return all(identity.get(name) == planned[name] for name in known)
+    planned = {trial.spec.cell: trial.spec for trial in trials}
+    earlier: dict[str, TrialRecord] = {}
+    current: dict[str, TrialRecord] = {}
+    for record in records:
+        cell = record.spec.cell
+        if cell in planned:
+            (current if record.spec.is_current(planned[cell]) else earlier)[cell] = record
+    return list((earlier | current).values())
 
 
 def _names(trial: Trial, axis: str) -> set[str]:
-    own = {str(trial.identity["method"])} if axis == "method" else set()
+    own = {trial.spec.method} if axis == "method" else set()
     return {trial.axes[axis], *own}
 
 
 def _cells(
     grid: Grid, kind: Literal["accuracy", "priors"], checksums: dict[str, str | None]
-) -> Iterator[tuple[dict[str, Any], str]]:
+) -> Iterator[tuple[TrialSpec, str]]:
     recipe = grid.make_recipe().settings()
     del recipe["seed"]
-    versions = {entry.label: method_version(entry.method, entry.params) for entry in grid.methods}
     axes = product(grid.seeds, grid.data, grid.settings, grid.models, grid.methods, grid.priors)
     for seed, data, setting, model, entry, priors in axes:
         needs_transition = kind == "accuracy" and available_methods()[entry.method].needs_transition
-        yield (
-            {
-                "kind": kind,
-                "data": data,
-                "data_checksum": checksums[data],
-                "n_train": grid.n_train or facts_of(data).n_train,
-                **({} if grid.imbalance is None else {"imbalance": grid.imbalance}),
-                "setting": setting.name,
-                "process": setting.process,
-                "setting_params": setting.params,
-                "method": entry.method,
-                "method_params": entry.params,
-                "method_version": versions[entry.label],
-                "model": model,
-                "seed": seed,
-                "priors": priors.model_dump() if isinstance(priors, Corrupt) else priors,
-                "transition": grid.transition if needs_transition else None,
-                "recipe": recipe,
-            },
-            _label(entry.label, priors, len(grid.priors) > 1),
+        spec = TrialSpec(
+            kind=kind,
+            data=data,
+            data_checksum=checksums[data],
+            n_train=grid.n_train or facts_of(data).n_train,
+            imbalance=grid.imbalance,
+            setting=setting.name,
+            process=setting.process,
+            setting_params=setting.params,
+            method=entry.method,
+            method_params=entry.params,
+            model=model,
+            seed=seed,
+            priors=priors,
+            transition=grid.transition if needs_transition else None,
+            recipe=recipe,
+            early_stopping=grid.early_stopping,
+            method_revision=_revision_of(entry.method, kind),
+            labels_revision=processes.REVISION,
+            model_revision=models.factory.REVISION,
+            training_revision=training.loop.REVISION,
         )
+        yield spec, _label(entry.label, priors, len(grid.priors) > 1)
 
 
-def _label(label: str, priors: str | Corrupt, several: bool) -> str:
+def _revision_of(name: str, kind: Literal["accuracy", "priors"]) -> int:
+    return PRIOR_ESTIMATORS[name].revision if kind == "priors" else available_methods()[name].revision
+
+
+def _label(label: str, priors: PriorSource, several: bool) -> str:
     if not several:
         return label
-    return f"{label}, {sigma_text(priors.corrupt) if isinstance(priors, Corrupt) else f'{priors} priors'}"
+    return f"{label}, {sigma_text(priors.perturb) if isinstance(priors, Perturbed) else f'{priors} priors'}"
 
 
 def sigma_text(sigma: float) -> str:

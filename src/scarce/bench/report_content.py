@@ -10,6 +10,7 @@ from scarce.bench.sheets import Sheet, last_epochs, make_sheets
 from scarce.bench.statistics import LEVEL, Test, can_differ
 from scarce.bench.study import Study
 from scarce.bench.tables import PAPER_RUNS, Cell, Table, make_prior_tables, make_tables
+from scarce.bench.trials.spec import TrialSpec
 
 __all__ = ["Report", "difference_text", "make_report", "mean_text", "signed", "trouble_text"]
 
@@ -128,9 +129,7 @@ def _agreement(tables: Iterable[Table]) -> tuple[int, int]:
 
 def _how_it_was_run(study: Study) -> list[str]:
     seeds = sorted({slot.seed for slot in study.planned})
-    recipes = dict.fromkeys(
-        _recipe(record) for record in study.records.values() if "recipe" in record.identity
-    )
+    recipes = dict.fromkeys(_recipe(record.spec) for record in study.records.values())
     score = (
         "Class priors in per cent"
         if study.kind == "priors"
@@ -150,10 +149,8 @@ def _how_it_was_run(study: Study) -> list[str]:
 def _how_much_was_learned_from(study: Study) -> list[str]:
     sizes: dict[tuple[str, int, float | None], set[int]] = {}
     for record in study.records.values():
-        identity = record.identity
-        if "n_train" in identity:
-            place = record.data, int(identity["n_train"]), identity.get("imbalance")
-            sizes.setdefault(place, set()).update([record.n_examples] if record.n_examples else [])
+        place = record.spec.data, record.spec.n_train, record.spec.imbalance
+        sizes.setdefault(place, set()).update([record.n_examples] if record.n_examples else [])
     told = dict.fromkeys(
         f"{_size(n_train, imbalance, counts)} of {data}"
         for (data, n_train, imbalance), counts in sizes.items()
@@ -178,12 +175,14 @@ def _size(n_train: int, imbalance: float | None, counts: set[int]) -> str:
     return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
 
 
-def _recipe(record: TrialRecord) -> str:
-    recipe = record.identity["recipe"]
-    augmentation = " and ".join(recipe.get("augmentation") or ()) or "none"
+def _recipe(spec: TrialSpec) -> str:
+    recipe = spec.make_recipe()
+    augmentation = " and ".join(recipe.augmentation) or "none"
+    most, stopping = ("at most ", ", early stopping") if spec.early_stopping else ("", "")
     return (
-        f"{recipe['epochs']} epochs of {recipe['optimizer']}, batches of {recipe['batch_size']}, learning rate "
-        f"{recipe['learning_rate']:g} ({recipe['schedule']}), weight decay {recipe['weight_decay']:g}, augmentation: {augmentation}"
+        f"{most}{recipe.epochs} epochs of {recipe.optimizer}, batches of {recipe.batch_size}, learning rate "
+        f"{recipe.learning_rate:g} ({recipe.schedule}), weight decay {recipe.weight_decay:g}, augmentation: "
+        f"{augmentation}{stopping}"
     )
 
 

@@ -15,6 +15,7 @@ from scarce.bench.statistics import Test
 from scarce.bench.store import Store
 from scarce.bench.study import read_study
 from scarce.bench.text import report_text
+from scarce.bench.trials.packed import PackedStore
 from scarce.figures import figure_svg
 from scarce.files import written_aside
 from scarce.text import terminal_width
@@ -27,7 +28,7 @@ _DPI = 150
 
 def report(
     experiment: Experiment,
-    store: Store,
+    store: Store | PackedStore,
     out: Path | None = None,
     *,
     command: str | None = None,
@@ -47,7 +48,8 @@ def report(
     store : Store
         Where its trials are.
     out : Path, optional
-        The folder to write to; by default the folder ``report`` of the store, or none with `terminal`.
+        The folder to write to, or a file ``.md`` for the tables alone; by default the folder ``report`` of the store, or none
+        with `terminal`.
     command : str, optional
         What to type to run it again; by default a guess from the name of the experiment.
     test : {"t", "wilcoxon"}
@@ -72,7 +74,11 @@ def report(
         print(report_text(content, terminal_width()))
     if out is None and terminal:
         return
-    folder = store.path / "report" if out is None else out
+    if out is not None and out.suffix == ".md":
+        _write_text(out, markdown_report(content))
+        print(out)
+        return
+    folder = store.report_dir if out is None else out
     _write(content, [], folder)  # first without figures: one that cannot be drawn costs no more than itself
     drawings = draw_study(study)
     for drawing in drawings:
@@ -88,20 +94,23 @@ def _write(content: Report, drawings: list[Drawing], folder: Path) -> list[str]:
         "report.html": html_report(content, drawings),
     }
     for name, text in texts.items():
-        with written_aside(folder / name, force=True) as aside:
-            aside.write_text(text, encoding="utf-8")
+        _write_text(folder / name, text)
     return list(texts)
 
 
+def _write_text(path: Path, text: str) -> None:
+    with written_aside(path, force=True) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
 def _save(drawing: Drawing, folder: Path) -> None:
-    with written_aside(folder / f"{drawing.name}.svg", force=True) as aside:
-        aside.write_text(figure_svg(drawing.figure) + "\n", encoding="utf-8")
+    _write_text(folder / f"{drawing.name}.svg", figure_svg(drawing.figure) + "\n")
     with written_aside(folder / f"{drawing.name}.png", force=True) as aside:
         # Without the name of the program, so that another version of it gives the same file.
         drawing.figure.savefig(aside, format="png", dpi=_DPI, metadata={"Software": None})
 
 
-def _command(experiment: Experiment, store: Store) -> str:
+def _command(experiment: Experiment, store: Store | PackedStore) -> str:
     is_ours = experiment.name in available_experiments()
     name = experiment.name if is_ours else f"{experiment.name}.toml"
     return shlex.join(["scarce", "bench", "run", name, "--store", str(store.path)])

@@ -122,11 +122,10 @@ def run_local(
 def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
     """Store and return the record of a trial that could not even fail by itself, and free it of the dead who claimed it."""
     record = TrialRecord(
-        trial.key,
-        trial.identity,
-        trial.label,
-        trial.experiment,
-        trial.protocol,
+        spec=trial.spec,
+        label=trial.label,
+        experiment=trial.experiment,
+        protocol=trial.protocol,
         status="failed",
         error=error,
         finished=now(),
@@ -164,8 +163,7 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
         return_as="generator_unordered",
     )
     tasks = (
-        delayed(execute)(trial, **options, method=class_of_another(trial.identity["method"]))
-        for trial in trials
+        delayed(execute)(trial, **options, method=class_of_another(trial.spec.method)) for trial in trials
     )
     with closing(run(tasks)) as outcomes:
         yield from outcomes

@@ -51,7 +51,9 @@ def epoch_choices(study: Study) -> list[EpochChoice]:
     --------
     >>> from scarce.bench.study import Slot
     >>> slot = Slot("mnist", "uniform", "mlp", "SCARCE", 0)
-    >>> record = TrialRecord("0" * 16, {}, "SCARCE", "mine", "paper", accuracy=0.6,
+    >>> from scarce.bench.trials.spec import TrialSpec
+    >>> spec = TrialSpec(data="mnist", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
+    >>> record = TrialRecord(spec=spec, label="SCARCE", experiment="mine", protocol="paper", accuracy=0.6,
     ...     curves={"test_accuracy": [0.5, 0.9, 0.4]}, selection={"scel": [0.3, 0.2, 0.1]})
     >>> (choice,) = epoch_choices(Study("mine", "Mine", "paper", {slot: None}, {slot: record}))
     >>> choice.chosen, choice.last, choice.oracle

@@ -60,10 +60,10 @@ def _failures(study: Study) -> Sheet:
 def _priors(study: Study) -> Sheet:
     errors: dict[tuple[str, ...], list[float]] = {}
     for slot, record in study.done.items():
-        true, source = record.priors.get("true"), str(record.priors.get("source"))
+        true, source = record.priors.true, record.priors.source
         if record.accuracy is None or not true or source.startswith("frequencies"):  # nothing was estimated
             continue
-        misses = [abs(a - b) for a, b in zip(record.priors["values"], true, strict=True)]
+        misses = [abs(a - b) for a, b in zip(record.priors.values or [], true, strict=True)]
         errors.setdefault((*slot.column, slot.label, source), []).append(fmean(misses))
     return Sheet(
         "How wrong the priors were",

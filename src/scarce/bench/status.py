@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from scarce.bench.plan import AXES, Trial
 from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
+from scarce.bench.trials.packed import PackedStore
 
 __all__ = ["Status", "axis_rows", "in_words", "look"]
 
@@ -39,7 +40,7 @@ class Status:
         return sum(_mean(self.done, trial) for trial in (*self.running, *self.left))
 
 
-def look(trials: Sequence[Trial], store: Store) -> Status:
+def look(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
     """Sort trials by their state in a store."""
     status = Status([], [], [], [])
     for trial in trials:
@@ -83,7 +84,7 @@ def in_words(seconds: float) -> str:
 
 def _mean(done: Sequence[TrialRecord], trial: Trial) -> float:
     """Mean seconds of the done trials most like this one: of the same data and network, or else of all."""
-    identity = trial.identity
-    alike = [r.seconds for r in done if (r.data, r.model) == (identity["data"], identity["model"])]
+    place = trial.spec.data, trial.spec.model
+    alike = [record.seconds for record in done if (record.spec.data, record.spec.model) == place]
     seconds = alike or [record.seconds for record in done]
     return sum(seconds) / len(seconds)

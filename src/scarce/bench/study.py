@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from scarce.bench.experiment import Experiment
-from scarce.bench.plan import is_current, plan, same_cell, select
+from scarce.bench.plan import plan, planned_records, select
 from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
+from scarce.bench.trials.packed import PackedStore
+from scarce.bench.trials.spec import Perturbed, TrialSpec
 from scarce.datasets.registry import facts_of
 
 __all__ = ["Slot", "Study", "finished", "read_study"]
@@ -96,7 +98,7 @@ class Study:
 
 
 def read_study(
-    experiment: Experiment, store: Store, only: Mapping[str, Iterable[str]] | None = None
+    experiment: Experiment, store: Store | PackedStore, only: Mapping[str, Iterable[str]] | None = None
 ) -> Study:
     """Return what an experiment plans and what its store holds of that.
 
@@ -116,21 +118,22 @@ def read_study(
     (('nn', 'ga', 'l-w', 'scarce'), 24)
     """
     trials = select(plan(experiment, lambda name: None), only or {})
-    found = {same_cell(record.identity): record for record in store.of(experiment).records()}
+    found = {record.spec.cell: record for record in planned_records(trials, store.records())}
     # The data need not be at hand; of several versions of it the present one is that of the latest trial.
     latest = sorted(found.values(), key=lambda record: record.finished)
-    checksums = {record.data: record.identity.get("data_checksum") for record in latest}
+    checksums = {record.spec.data: record.spec.data_checksum for record in latest}
     planned: dict[Slot, str | None] = {}
     records = {}
     outdated = set()
     for trial in trials:
         axes = trial.axes
         slot = Slot(axes["data"], axes["setting"], axes["model"], trial.label, int(axes["seed"]))
-        planned[slot] = _method_in_paper(trial.identity)
-        record = found.get(same_cell(trial.identity))
+        planned[slot] = _method_in_paper(trial.spec)
+        record = found.get(trial.spec.cell)
         if record is not None:
             records[slot] = record
-            if not is_current(record.identity, trial.identity | {"data_checksum": checksums[record.data]}):
+            checksum = checksums[record.spec.data]
+            if not record.spec.is_current(trial.spec.model_copy(update={"data_checksum": checksum})):
                 outdated.add(slot)
     return Study(
         experiment.name,
@@ -144,21 +147,17 @@ def read_study(
     )
 
 
-def _method_in_paper(identity: Mapping[str, Any]) -> str | None:
-    """Only methods and settings as they are, all data, true priors: a variant is not what the paper's number is of."""
-    if "imbalance" in identity or identity["n_train"] != facts_of(identity["data"]).n_train:
+def _method_in_paper(spec: TrialSpec) -> str | None:
+    """Return the method if its number is comparable with the paper's: no variant, all data, true priors, no early stopping."""
+    is_thinned = spec.imbalance is not None or spec.n_train != facts_of(spec.data).n_train
+    if is_thinned or spec.early_stopping or spec.method_params:
         return None
-    if identity["kind"] == "priors":
-        is_same = identity["process"] == "scar" and identity["setting_params"] == {"rates": 0.5}
-        return (
-            "best-bin"
-            if is_same and identity["method"] == "best-bin" and not identity["method_params"]
-            else None
-        )
-    is_changed = identity["method_params"] or identity["setting_params"]
-    is_own = identity["process"] not in (identity["setting"], None)
-    is_true = identity["priors"] in ("true", {"corrupt": 0.0})
-    return str(identity["method"]) if is_true and not is_changed and not is_own else None
+    if spec.kind == "priors":
+        is_same = spec.process == "scar" and spec.setting_params == {"rates": 0.5}
+        return "best-bin" if is_same and spec.method == "best-bin" else None
+    is_own = bool(spec.setting_params) or spec.process not in (spec.setting, None)
+    is_true = spec.priors in ("true", Perturbed(perturb=0.0))
+    return spec.method if is_true and not is_own else None
 
 
 def finished(values: Sequence[float | None]) -> list[float]:

@@ -84,7 +84,9 @@ def make_tables(study: Study, test: Test = "t", *, correct: bool = False) -> lis
     --------
     >>> from scarce.bench.record import TrialRecord
     >>> slot = Slot("mnist", "uniform", "mlp", "SCARCE", 0)
-    >>> record = TrialRecord("0" * 16, {}, "SCARCE", "mine", "paper", accuracy=0.9132)
+    >>> from scarce.bench.trials.spec import TrialSpec
+    >>> spec = TrialSpec(data="mnist", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
+    >>> record = TrialRecord(spec=spec, label="SCARCE", experiment="mine", protocol="paper", accuracy=0.9132)
     >>> (table,) = make_tables(Study("mine", "Mine", "paper", {slot: "scarce"}, {slot: record}))
     >>> cell = table.cells["SCARCE", "uniform"]
     >>> cell.summary, cell.paper.mean, round(cell.difference, 2), cell.bold
@@ -117,7 +119,9 @@ def make_prior_tables(study: Study) -> list[Table]:
     --------
     >>> from scarce.bench.record import TrialRecord
     >>> slot = Slot("mnist", "scar-half", "mlp", "best-bin", 0)
-    >>> record = TrialRecord("0" * 16, {}, "best-bin", "mine", "paper", priors={"values": [0.1] * 10})
+    >>> from scarce.bench.trials.spec import TrialSpec
+    >>> spec = TrialSpec(kind="priors", data="mnist", n_train=9, setting="scar", method="best-bin", model="mlp", seed=0, recipe={})
+    >>> record = TrialRecord(spec=spec, label="best-bin", experiment="mine", protocol="paper", priors={"values": [0.1] * 10})
     >>> (table,) = make_prior_tables(Study("mine", "Mine", "paper", {slot: "best-bin"}, {slot: record}, "priors"))
     >>> cell = table.cells["0", "mnist"]
     >>> cell.summary.mean, cell.paper.mean
@@ -149,8 +153,8 @@ def make_prior_tables(study: Study) -> list[Table]:
 def _prior_cells(study: Study, data: str, slots: Sequence[Slot]) -> dict[tuple[str, str], Cell]:
     """Return the cells of a data set: its estimated priors, the true ones, and the mean absolute error."""
     records = {slot.seed: study.done[slot].priors for slot in slots if slot in study.done}
-    found = {seed: priors["values"] for seed, priors in records.items()}
-    true = {seed: priors["true"] for seed, priors in records.items() if priors.get("true")}
+    found = {seed: priors.values or [] for seed, priors in records.items()}
+    true = {seed: priors.true for seed, priors in records.items() if priors.true}
     mean, std = paper_priors().get(data, ((), ())) if study.planned[slots[0]] else ((), ())
     cells = {}
     for index in range(max(map(len, found.values()), default=0)):

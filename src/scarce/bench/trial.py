@@ -1,4 +1,4 @@
-"""Running one trial: from its identity to its record."""
+"""Running one trial: from its spec to its record."""
 
 import os
 import platform
@@ -22,20 +22,23 @@ from scarce.bench.judge import CRITERIA, Judge
 from scarce.bench.network import network_for
 from scarce.bench.plan import Trial
 from scarce.bench.record import LAST_EPOCHS, TrialRecord, now
+from scarce.bench.trials.spec import Perturbed, PriorSource, TrialSpec
 from scarce.datasets import ImageData, load_dataset
 from scarce.errors import FileError
+from scarce.estimators.held_out import split_rows, stop_early
 from scarce.labels import ComplementaryLabels
-from scarce.methods import make_method
+from scarce.methods import Method, make_method
 from scarce.priors import PRIOR_ESTIMATORS, PriorEstimate, corrupt, learned_priors, resolve_priors
 from scarce.priors.scored import ScoredEstimator
 from scarce.simulate import simulate
-from scarce.training import Recipe, train
+from scarce.training import Callback, map_logits, train
 from scarce.training.checkpoint import load_state
 from scarce.training.identity import CHECKPOINT_FORMAT
 
 __all__ = ["load_data", "run_trial"]
 
-_CURVES = ("epoch", "loss", "learning_rate", "test_accuracy")
+_CURVES = ("loss", "test_accuracy", "confidence", "calibration_error")
+_HELD_OUT, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClassifier
 _PACKAGES = ("scarce", "torch", "numpy")
 
 
@@ -46,7 +49,7 @@ def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageDa
 
 
 def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
-    """Run a trial, going on from its checkpoint if there is one; an error becomes part of the record.
+    """Run a trial, resuming from its checkpoint if there is one; an error becomes part of the record.
 
     Parameters
     ----------
@@ -75,14 +78,13 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
             warnings.simplefilter(
                 "ignore"
             )  # they are for one who trains by hand; the record holds the numbers
-            result = _result(trial.identity, checkpoint, data_dir, started)
+            result = _result(trial.spec, checkpoint, data_dir, started)
     except (Exception, SystemExit) as error:  # whatever a method may do: the other trials must go on
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}
     return TrialRecord(
-        key=trial.key,
-        identity=trial.identity,
+        spec=trial.spec,
         label=trial.label,
         experiment=trial.experiment,
         protocol=trial.protocol,
@@ -94,30 +96,26 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
     )
 
 
-def _result(
-    identity: dict[str, Any], checkpoint: Path, data_dir: str | None, started: float
-) -> dict[str, Any]:
-    data, seed = load_data(identity["data"], data_dir), identity["seed"]
-    if data.checksum != identity["data_checksum"]:
+def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: float) -> dict[str, Any]:
+    data, seed = load_data(spec.data, data_dir), spec.seed
+    if data.checksum != spec.data_checksum:
         raise FileError(
             f"the files of {data.name} hold other data here than where the experiment was planned."
         )
     q = len(data.classes)
-    imbalance = identity.get("imbalance")
-    rows = chosen_rows(data.y_train, identity["n_train"], imbalance, seed)
-    shown = chosen_rows(data.y_test, len(data.y_test), imbalance, seed)
+    rows = chosen_rows(data.y_train, spec.n_train, spec.imbalance, seed)
+    shown = chosen_rows(data.y_test, len(data.y_test), spec.imbalance, seed)
     X, y = data.X_train[rows], data.y_train[rows]
-    labels = _labels(identity, data, rows)
-    recipe = Recipe(**identity["recipe"], seed=seed)
+    labels = _labels(spec, data, rows)
     true = np.bincount(y, minlength=q) / len(y)
 
     def make(number: int) -> nn.Module:
-        return network_for(identity["model"], X, q, number)
+        return network_for(spec.model, X, q, number)
 
-    if identity["kind"] == "priors":
-        estimator = PRIOR_ESTIMATORS[identity["method"]](seed=seed, **identity["method_params"])
+    if spec.kind == "priors":
+        estimator = PRIOR_ESTIMATORS[spec.method](seed=seed, **spec.method_params)
         if isinstance(estimator, ScoredEstimator):
-            estimator = replace(estimator, recipe=recipe)
+            estimator = replace(estimator, recipe=spec.make_recipe())
         estimate = estimator.estimate(X, labels, make_model=make)
         return {
             "priors": estimate.as_dict() | {"true": true.tolist()},
@@ -125,38 +123,49 @@ def _result(
             "n_examples": len(y),
         }
 
-    priors = _priors(identity["priors"], X, true, labels, make, seed)
-    method = make_method(identity["method"], **identity["method_params"])
+    priors = _priors(spec.priors, X, true, labels, make, seed)
+    model, method = make(seed), make_method(spec.method, **spec.method_params)
     X_test, y_test = data.X_test[shown], data.y_test[shown]
+    callbacks: list[Callback] = [Judge(X_test, y_test, _test_labels(spec, data, y_test), priors, started)]
+    kept = np.arange(len(y))
+    if spec.early_stopping:
+        held_out, kept = split_rows(len(y), _HELD_OUT, seed)
+        callbacks += stop_early(X, labels, held_out, method, priors, _PATIENCE, "cpu")
     _drop_unusable(checkpoint)
     history = train(
-        make(seed),
+        model,
         method,
-        X,
-        labels,
-        recipe,
+        X[kept],
+        labels[kept],
+        spec.make_recipe(),
         priors=None if priors is None else priors.values,
-        transition=identity["transition"],
+        transition=spec.transition,
         make_model=lambda: make(seed + 1),
-        callbacks=[Judge(X_test, y_test, _test_labels(identity, data, y_test), priors, started)],
+        callbacks=callbacks,
         checkpoint=checkpoint,
     )
     used = priors or learned_priors(method, labels.classes)
+    last = history["test_accuracy"][-LAST_EPOCHS:]
     return {
-        "accuracy": float(np.mean(history["test_accuracy"][-LAST_EPOCHS:])),
+        "accuracy": _accuracy(model, method, X_test, y_test) if spec.early_stopping else float(np.mean(last)),
         "curves": {name: history[name] for name in _CURVES},
         "selection": {name: history[name] for name in CRITERIA},
         "priors": used.as_dict() | {"true": true.tolist()},
         "seconds": sum(history["session_seconds"]),
-        "n_examples": len(y),
+        "n_examples": len(kept),
     }
 
 
-def _labels(identity: dict[str, Any], data: ImageData, rows: NDArray[Any]) -> ComplementaryLabels:
-    if identity["process"] is None:
+def _accuracy(model: nn.Module, method: Method, X: NDArray[Any], y: NDArray[Any]) -> float:
+    predicted = map_logits(model, X, lambda logits: method.scores(logits).argmax(dim=1))
+    return float((predicted.numpy() == y).mean())
+
+
+def _labels(spec: TrialSpec, data: ImageData, rows: NDArray[Any]) -> ComplementaryLabels:
+    if spec.process is None:
         assert data.labels is not None
         return data.labels[rows]
-    return _drawn(identity, data.y_train[rows], len(data.classes), identity["seed"])
+    return _drawn(spec, data.y_train[rows], len(data.classes), spec.seed)
 
 
 def chosen_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
@@ -179,20 +188,27 @@ def chosen_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int
     return np.sort(rows)
 
 
-def _test_labels(identity: dict[str, Any], data: ImageData, y: NDArray[Any]) -> ComplementaryLabels:
-    """Draw labels of the test images as those of the training images came about, but independently of them."""
-    other = int(np.random.SeedSequence((identity["seed"], 1)).generate_state(1)[0])
-    if identity["process"] is None:
-        identity = identity | {"process": "human", "setting_params": {"source": OWN_LABELS[data.name]}}
-    return _drawn(identity, y, len(data.classes), other)
+def _test_labels(spec: TrialSpec, data: ImageData, y: NDArray[Any]) -> ComplementaryLabels:
+    """Draw labels of the test images by the process of the training labels, independently of them."""
+    other = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
+    if spec.process is None:
+        source = {"process": "human", "setting_params": {"source": OWN_LABELS[data.name]}}
+        spec = spec.model_copy(update=source)
+    return _drawn(spec, y, len(data.classes), other)
 
 
-def _drawn(identity: dict[str, Any], y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
-    return simulate(identity["process"], y, classes=q, seed=seed, **identity["setting_params"])
+def _drawn(spec: TrialSpec, y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
+    assert spec.process is not None
+    return simulate(spec.process, y, classes=q, seed=seed, **spec.setting_params)
 
 
 def _priors(
-    wanted: Any, X: NDArray[Any], true: NDArray[Any], labels: ComplementaryLabels, make: Any, seed: int
+    wanted: PriorSource,
+    X: NDArray[Any],
+    true: NDArray[Any],
+    labels: ComplementaryLabels,
+    make: Any,
+    seed: int,
 ) -> PriorEstimate | None:
     """Return the priors a trial is to use; None if the method is to learn them."""
     if wanted == "learn":
@@ -203,14 +219,13 @@ def _priors(
         )
     if wanted == "true":
         return PriorEstimate(true, "frequencies", true, classes=labels.classes)
-    wrong = corrupt(true, wanted["corrupt"], seed)
-    return PriorEstimate(
-        wrong, f"frequencies, corrupted by {wanted['corrupt']:g}", true, classes=labels.classes
-    )
+    assert isinstance(wanted, Perturbed)
+    wrong = corrupt(true, wanted.perturb, seed)
+    return PriorEstimate(wrong, f"frequencies, corrupted by {wanted.perturb:g}", true, classes=labels.classes)
 
 
 def _drop_unusable(checkpoint: Path) -> None:
-    """Remove a checkpoint that is damaged, or that another version wrote: the trial then begins anew."""
+    """Remove a checkpoint that is damaged, or that another version wrote: the trial then starts over."""
     if checkpoint.exists():
         try:
             state = load_state(checkpoint)

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
-from scarce.errors import MethodError, ScarceError
+from scarce.errors import FileError, MethodError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.bench.experiment import Experiment
     from scarce.bench.plan import Trial
     from scarce.bench.status import Status
     from scarce.bench.store import Store
+    from scarce.bench.trials.packed import PackedStore
 
-__all__ = ["Selecting", "compare", "list_", "plan", "report", "run", "status"]
+__all__ = ["Selecting", "compare", "list_", "pack", "plan", "report", "run", "status"]
 
 _EXTRAS = ("pydantic", "matplotlib", "jinja2")
 
@@ -52,7 +53,11 @@ _Experiment = Annotated[
 ]
 _StoreOption = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Where trials are kept; by default bench/NAME.", show_default=False),
+    typer.Option(
+        metavar="PATH",
+        help="Where trials are kept; by default bench/NAME. To look at packed results, their .jsonl file or its folder.",
+        show_default=False,
+    ),
 ]
 _Only = Annotated[
     list[str] | None,
@@ -173,7 +178,7 @@ def run(
     from scarce.bench.watch import Watch
 
     trials = _trials(chosen, only, lambda name: load_data(name, folder).checksum)
-    place = _store(store, chosen)
+    place = _writable_store(store, chosen)
     before = look(trials, place)
     to_run = before.to_run(retry_failed=retry_failed)
     left = [trial for trial in trials if trial.key in to_run]
@@ -208,8 +213,8 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER",
-            help="Where to write it; by default the folder report of the store.",
+            metavar="PATH",
+            help="A folder, or a .md file for the tables alone; by default the folder report of the store.",
             show_default=False,
         ),
     ] = None,
@@ -231,17 +236,19 @@ def report(
     with _extras():
         from scarce.bench.plan import plan
         from scarce.bench.report_experiment import report as write
+        from scarce.bench.trials.packed import PackedStore
 
     wanted = _wanted(plan(chosen, lambda name: None), only)
     place = _store(store, chosen).require()
-    target = out or (None if terminal else place.path / "report")
-    given = {"--recipe": recipe, "--epochs": epochs, "--seeds": seeds, "--store": store}
+    target = out or (None if terminal else place.report_dir)
+    kept_in = None if isinstance(place, PackedStore) else store
+    given = {"--recipe": recipe, "--epochs": epochs, "--seeds": seeds, "--store": kept_in}
     options = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
     options += [word for text in only or () for word in ("--only", text)]
     command = shlex.join(["scarce", "bench", "run", experiment, *options])
     write(
         chosen,
-        place.of(chosen),
+        place,
         target,
         command=command,
         test=test,
@@ -253,17 +260,39 @@ def report(
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="STORE", help="A folder of trials.", show_default=False)],
+    first: Annotated[
+        Path,
+        typer.Argument(metavar="STORE", help="A folder of trials, or a packed file.", show_default=False),
+    ],
     second: Annotated[Path, typer.Argument(metavar="STORE", help="Another.", show_default=False)],
 ) -> None:
     """Show the results of two stores side by side, for a before and an after."""
     with _extras():
         from scarce.bench.compare import compare as compare_stores
-        from scarce.bench.store import Store
+        from scarce.bench.trials.packed import open_store
 
     from scarce.text import terminal_width
 
-    print(compare_stores(Store(first).require(), Store(second).require(), terminal_width()))
+    print(compare_stores(open_store(first).require(), open_store(second).require(), terminal_width()))
+
+
+def pack(
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="A folder of trials.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write the packed files.")] = Path(
+        "results"
+    ),
+) -> None:
+    """Write the finished trials of a store into two small files per experiment, which report, compare and status read.
+
+    NAME.jsonl has one line per trial, NAME.curves.jsonl.gz their curves. Trials that the files already hold are
+    kept. The store is left as it is.
+    """
+    with _extras():
+        from scarce.bench.store import Store
+        from scarce.bench.trials.packed import pack as pack_store
+
+    for packed, n_trials in pack_store(Store(store).require(), out).items():
+        print(f"{packed.path}: {_count(n_trials)}")
 
 
 @contextmanager
@@ -288,10 +317,21 @@ def _chosen(
     return load_experiment(name).changed(epochs=epochs, seeds=seeds, recipe=recipe)
 
 
-def _store(path: Path | None, experiment: "Experiment") -> "Store":
+def _store(path: Path | None, experiment: "Experiment") -> "Store | PackedStore":
+    from scarce.bench.trials.packed import open_store
+
+    return open_store(path or Path("bench", experiment.name), experiment.name)
+
+
+def _writable_store(path: Path | None, experiment: "Experiment") -> "Store":
     from scarce.bench.store import Store
 
-    return Store(path or Path("bench", experiment.name))
+    place = _store(path, experiment)
+    if not isinstance(place, Store):
+        raise FileError(
+            f"{place.path} holds packed results, which are read-only; choose another --store, then `scarce bench pack` it."
+        )
+    return place
 
 
 def _trials(
@@ -302,7 +342,7 @@ def _trials(
 
     trials = plan(experiment, lambda name: None)
     wanted = _wanted(trials, only)
-    used = {trial.identity["data"] for trial in select(trials, wanted)}
+    used = {trial.spec.data for trial in select(trials, wanted)}
     return select(plan(experiment, lambda name: checksum(name) if name in used else None), wanted)
 
 
@@ -348,13 +388,15 @@ def _trials_at_hand(
     return _trials(experiment, only, checksum), list(dict.fromkeys(missing))
 
 
-def _tell_of_others(experiment: "Experiment", store: "Store") -> None:
-    """If the store has nothing of the experiment as it was asked for, say that it has something of it all the same."""
+def _tell_of_others(experiment: "Experiment", store: "Store | PackedStore") -> None:
+    """If the store has nothing of the experiment as it was asked for, print what else it has of it."""
+    from scarce.bench.plan import plan, planned_records
+
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # damaged records have been told of
-        is_there = bool(store.of(experiment).records())
-        others = sum(record.experiment == experiment.name for record in store.records())
-    if others and not is_there:
+        warnings.simplefilter("ignore")  # damaged records have been reported
+        records = store.records()
+    others = sum(record.experiment == experiment.name for record in records)
+    if others and not planned_records(plan(experiment, lambda name: None), records):
         print(
             f"{store.path} holds {_count(others)} of {experiment.name} with another recipe or other settings; the same --epochs "
             "and --recipe as for the run show them"

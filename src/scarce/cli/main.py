@@ -64,6 +64,7 @@ for group, command, example in (
     (bench_app, bench.status, "scarce bench status paper-mnist"),
     (bench_app, bench.report, "scarce bench report paper-mnist --out report"),
     (bench_app, bench.compare, "scarce bench compare bench/before bench/after"),
+    (bench_app, bench.pack, "scarce bench pack bench/paper-mnist --out results"),
     (app, train, "scarce train photos.csv --labels answers.csv --out model"),
     (app, priors, "scarce priors photos.csv --labels answers.csv --out priors.json"),
     (app, predict, "scarce predict model new-photos.csv --out predicted.csv"),

@@ -1,0 +1,1 @@
+"""Trials: what determines the result of one, and how results are stored compactly."""

@@ -1,0 +1,181 @@
+"""Finished results in two files per experiment: one line per trial, and the curves of all trials, compressed."""
+
+import gzip
+import json
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scarce.bench.record import TrialRecord
+from scarce.bench.store import Store
+from scarce.errors import FileError
+from scarce.files import require_file, written_aside
+
+__all__ = ["PackedStore", "open_store", "pack"]
+
+_SUFFIX = ".jsonl"
+_CURVES = ("curves", "selection")
+
+
+@dataclass(frozen=True)
+class PackedStore:
+    """The packed results of one experiment; read-only.
+
+    ``NAME.jsonl`` holds one line per trial: its spec, key, accuracy, priors, cost and versions. ``NAME.curves.jsonl.gz`` beside
+    it holds the curves and criteria by key, to nine significant digits: with six, two epochs may seem equally good.
+
+    Parameters
+    ----------
+    path : Path
+        The file ``NAME.jsonl``.
+    """
+
+    path: Path
+
+    @property
+    def report_dir(self) -> Path:
+        """Where a report goes unless another folder is given."""
+        return self.path.with_name(f"{self.path.stem}-report")
+
+    @property
+    def curves_path(self) -> Path:
+        """The file of curves."""
+        return self.path.with_name(f"{self.path.stem}.curves{_SUFFIX}.gz")
+
+    def require(self) -> "PackedStore":
+        """Check that the file exists."""
+        require_file(self.path)
+        return self
+
+    def records(self) -> list[TrialRecord]:
+        """Return all records in the order in which they were finished; damaged lines are left out with a warning."""
+        return sorted(self._by_key.values(), key=lambda record: (record.finished, record.key))
+
+    def record(self, key: str) -> TrialRecord | None:
+        """Return the record of a trial if there is one."""
+        return self._by_key.get(key)
+
+    def is_claimed(self, key: str) -> bool:
+        """Return False: nothing runs in packed results."""
+        return False
+
+    @cached_property
+    def _by_key(self) -> dict[str, TrialRecord]:
+        curves = {line.get("key"): line for line in self._curves()}
+        found = {}
+        for number, text in enumerate(self._lines(), start=1):
+            try:
+                content = json.loads(text)
+                known = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
+                given = {name: known[name] for name in _CURVES if name in known}
+                record = TrialRecord.from_dict(content | given if given else content)
+            except (ValueError, RecursionError) as error:  # FileError is a ValueError
+                warnings.warn(
+                    f"{self.path}, line {number}: {error} Its trial counts as not run.", stacklevel=2
+                )
+                continue
+            found[record.key] = record
+        return found
+
+    def _lines(self) -> Iterator[str]:
+        try:
+            yield from require_file(self.path).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(f"{self.path} is damaged ({error}); restore it from a copy.") from error
+
+    def _curves(self) -> list[dict[str, Any]]:
+        try:
+            text = gzip.decompress(self.curves_path.read_bytes()).decode("utf-8")
+            return [line for line in map(json.loads, text.splitlines()) if isinstance(line, dict)]
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            warnings.warn(
+                f"{self.curves_path} cannot be read ({error}); curves and criteria are left out.",
+                stacklevel=2,
+            )
+            return []
+
+
+def open_store(path: Path, experiment: str | None = None) -> Store | PackedStore:
+    """Return the results at a path: a packed file, a folder with the packed file of an experiment, or a folder of trials.
+
+    Examples
+    --------
+    >>> open_store(Path("results/quick-mnist.jsonl"), "quick-mnist")
+    PackedStore(path=PosixPath('results/quick-mnist.jsonl'))
+    >>> open_store(Path("bench/quick-mnist"), "quick-mnist")
+    Store(path=PosixPath('bench/quick-mnist'))
+    """
+    if path.suffix == _SUFFIX:
+        return PackedStore(path)
+    inside = path / f"{experiment}{_SUFFIX}"
+    return PackedStore(inside) if experiment and inside.is_file() else Store(path)
+
+
+def pack(store: Store, out: Path) -> dict[PackedStore, int]:
+    """Write the records of a store into two files per experiment; return how many trials each then holds.
+
+    Trials that the files hold already and the store does not are kept; of a trial in both, the store's record is written.
+
+    Parameters
+    ----------
+    store : Store
+        Where the trials are.
+    out : Path
+        The folder to write to.
+    """
+    by_experiment: dict[str, list[TrialRecord]] = {}
+    for record in store.records():
+        by_experiment.setdefault(record.experiment, []).append(record)
+    if not by_experiment:
+        raise FileError(f"{store.path} holds no finished trials; run an experiment first, or check the path.")
+    counts = {}
+    for name, records in by_experiment.items():
+        target = PackedStore(out / f"{name}{_SUFFIX}")
+        merged = _existing(target) | {record.key: record for record in records}
+        _write(target, merged.values())
+        counts[PackedStore(target.path)] = len(merged)
+    return counts
+
+
+def _existing(target: PackedStore) -> dict[str, TrialRecord]:
+    """Return what a packed file holds; a damaged one is refused, since writing it again would lose results."""
+    if not target.path.exists():
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return {record.key: record for record in target.records()}
+        except UserWarning as warning:
+            raise FileError(
+                f"{target.path} is damaged and was left alone ({warning}) Restore it from a copy, or choose another --out."
+            ) from None
+
+
+def _write(target: PackedStore, records: Iterable[TrialRecord]) -> None:
+    lines, curves = [], []
+    for record in sorted(records, key=_order):
+        content = record.to_dict()
+        rounded = {name: _rounded(content.pop(name)) for name in _CURVES}
+        lines.append(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+        curves.append(json.dumps({"key": record.key, **rounded}, separators=(",", ":")))
+    # The curves first: a line without its curves would be worse than curves without their line.
+    with written_aside(target.curves_path, force=True) as aside:
+        aside.write_bytes(gzip.compress("\n".join([*curves, ""]).encode(), mtime=0))
+    with written_aside(target.path, force=True) as aside:
+        aside.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _order(record: TrialRecord) -> tuple[object, ...]:
+    spec = record.spec
+    return spec.data, spec.setting, spec.model, record.label, spec.seed, record.finished, record.key
+
+
+def _rounded(curves: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
+    return {
+        name: [None if value is None else float(f"{value:.9g}") for value in values]
+        for name, values in curves.items()
+    }
