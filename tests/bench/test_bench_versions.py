@@ -115,7 +115,7 @@ def test_a_method_of_a_script_changes_with_the_files_beside_it(
 
 def test_a_method_changes_with_the_parts_that_its_parameters_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     read = inspect.getsource
-    chosen: list[dict[str, str]] = [{}, {"first": "scarce"}, {"first": "op"}]
+    chosen: list[dict[str, str]] = [{}, {"base_method": "scarce"}, {"base_method": "op"}]
     before = [method_version("refine", params) for params in chosen]
     monkeypatch.setattr(
         inspect,
