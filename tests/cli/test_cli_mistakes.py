@@ -268,7 +268,7 @@ def test_damaged_models(world: Path, tmp_path: Path, refused: Refused) -> None:
     assert "damaged" in predicted_with("weights.safetensors", weights[:-10])
     assert "damaged" in predicted_with("weights.safetensors", weights[:-1] + bytes([weights[-1] ^ 1]))
     assert "damaged" in predicted_with("classifier.json", settings[: len(settings) // 2])
-    assert "another program or version" in predicted_with("classifier.json", b'{"format": "cake"}')
+    assert "another program" in predicted_with("classifier.json", b'{"format": "cake"}')
     (tmp_path / "foreign").mkdir()
     save_file({"x": np.zeros(3)}, tmp_path / "foreign" / "weights.safetensors")
     assert "no saved classifier" in refused("predict", tmp_path / "foreign", world / "features.csv")

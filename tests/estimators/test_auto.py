@@ -132,7 +132,7 @@ def test_what_was_counted_is_told_and_kept(blobs, tmp_path):
     """A hundred rows of each class and the weight of 50 of SCAR: standard error below 0.04."""
     X, y, _ = blobs
     labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
-    classifier = ScarceClassifier("refine", method_params={"strength": 50.0}, **QUICK)
+    classifier = ScarceClassifier("refine", method_params={"scar_strength": 50.0}, **QUICK)
     with pytest.raises(NotFittedError):
         _ = classifier.C_
     assert not hasattr(classifier, "C_counts_")
@@ -223,7 +223,7 @@ def test_early_stopping_ends_every_stage_at_its_best_and_judges_by_the_likelihoo
 def test_rounds_are_judged_by_the_likelihood_also_after_a_method_that_has_none(blobs):
     X, y, _ = blobs
     labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
-    method = make_method("refine", first="op")
+    method = make_method("refine", base_method="op")
     settings = {"validation_fraction": 0.3, "patience": 3, **QUICK, "epochs": 8}
     classifier = ScarceClassifier(method, early_stopping=True, **settings).fit(X, labels)
     held_out = np.sort(np.random.default_rng(0).permutation(len(X))[:180])
@@ -240,7 +240,7 @@ def test_rounds_are_judged_by_the_likelihood_also_after_a_method_that_has_none(b
     [
         ("answers", False, "answers needs the record of what was asked"),
         ("nn", True, "nn takes one excluded class per example"),
-        (make_method("refine", first="nn"), True, "nn takes one excluded class per example"),
+        (make_method("refine", base_method="nn"), True, "nn takes one excluded class per example"),
     ],
 )
 def test_labels_that_a_method_cannot_use_are_refused_before_priors_are_estimated(

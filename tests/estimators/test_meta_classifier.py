@@ -35,7 +35,7 @@ LEARNERS = {
     "pulearn-bagging-logistic": (BaggingPuClassifier(LogisticRegression(), n_estimators=5), {}),
     "pulearn-bagging-boosting": (BaggingPuClassifier(BOOSTING, n_estimators=2), {}),
     "pulearn-bagging-forest": (BaggingPuClassifier(FOREST, n_estimators=2), {}),
-    "pulearn-nnpu": (NNPUClassifier(prior=0.5, max_iter=200, learning_rate=0.2), {"unlabelled": "all"}),
+    "pulearn-nnpu": (NNPUClassifier(prior=0.5, max_iter=200, learning_rate=0.2), {"unlabeled": "all"}),
 }
 
 
@@ -79,7 +79,7 @@ EXCLUDED = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
 FEATURES = np.arange(5.0)[:, None] / 10
 
 
-def test_positives_are_the_rows_that_exclude_the_class_and_the_rest_is_unlabelled():
+def test_positives_are_the_rows_that_exclude_the_class_and_the_rest_is_unlabeled():
     fitted = MetaComplementaryClassifier(Recorder(), priors=[0.4, 0.3, 0.3]).fit(FEATURES, EXCLUDED)
     for k, learner in enumerate(fitted.estimators_):
         assert learner.s_.tolist() == EXCLUDED[:, k].tolist()
@@ -90,8 +90,8 @@ def test_positives_are_the_rows_that_exclude_the_class_and_the_rest_is_unlabelle
     assert [learner.prior for learner in fitted.estimators_[1:]] == pytest.approx([1.5 / 3] * 2)
 
 
-def test_all_rows_may_be_the_unlabelled_ones():
-    fitted = MetaComplementaryClassifier(Recorder(), unlabelled="all", priors=[0.4, 0.3, 0.3])
+def test_all_rows_may_be_the_unlabeled_ones():
+    fitted = MetaComplementaryClassifier(Recorder(), unlabeled="all", priors=[0.4, 0.3, 0.3])
     fitted.fit(sparse.csr_matrix(FEATURES), EXCLUDED)
     for k, learner in enumerate(fitted.estimators_):
         positive = learner.X_[learner.s_ == 1].toarray()
@@ -408,10 +408,10 @@ class Wordless(LogisticRegression):
         ({"estimator": None, "wrap": False}, "estimator=None; expected a scikit-learn classifier"),
         ({"wrap": "yes"}, "wrap='yes'; expected 'auto', True or False"),
         (
-            {"unlabelled": "none", "estimator": Recorder()},
-            "unlabelled='none' is unknown; expected 'all' or 'rest'",
+            {"unlabeled": "none", "estimator": Recorder()},
+            "unlabeled='none' is unknown; expected 'all' or 'rest'",
         ),
-        ({"unlabelled": "all"}, "unlabelled='all' does not suit Elkan-Noto"),
+        ({"unlabeled": "all"}, "unlabeled='all' does not suit Elkan-Noto"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(blobs, params, message):

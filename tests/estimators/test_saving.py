@@ -67,7 +67,7 @@ def test_who_answered_and_why_a_method_was_chosen_are_kept(blobs, tmp_path):
     before.save(tmp_path / "model")
     after = scarce.load(tmp_path / "model")
     assert after.method_.annotators.tolist() == ["ann", "zoe"]
-    assert after.method_.miss.tolist() == before.method_.miss.tolist()
+    assert after.method_.false_negative_rate.tolist() == before.method_.false_negative_rate.tolist()
     assert after.method_choice_ == before.method_choice_
 
 
@@ -166,8 +166,9 @@ def change(folder, **settings):
         ),
         (
             lambda folder: change(folder, format="sklearn"),
-            r"has the format 'sklearn', expected 'scarce-classifier-1'",
+            r"has the format 'sklearn', expected 'scarce-classifier-2'; it was written by another program",
         ),
+        (lambda folder: change(folder, format="scarce-classifier-3"), r"by a newer version: update scarce"),
         (lambda folder: change(folder, method="magic"), r"there is no method 'magic'"),
         (lambda folder: change(folder, module="lenet"), r"lenet takes images"),
         (lambda folder: change(folder, module="mlp"), r"cannot be read as a saved classifier"),

@@ -28,7 +28,7 @@ def test_inner_keeps_what_stands_on_both_sides():
     assert rows.tolist() == [1, 2]
 
 
-def test_left_counts_features_without_labels_as_unlabelled():
+def test_left_counts_features_without_labels_as_unlabeled():
     aligned, rows = LABELS.align([9, 2, 8, 1], join="left")
     assert rows.tolist() == [0, 1, 2, 3]
     assert aligned.ids.tolist() == [9, 2, 8, 1]

@@ -66,7 +66,7 @@ def test_answers_that_may_be_wrong_by_hand():
         "annotator": ["a", "b", "a", "b", "b", "a"],
     }
     labels = ComplementaryLabels.from_answers(table, classes=3, ids=[0, 1, 2, 3], conflict="drop")
-    method = prepared(labels, miss=0.2, false=0.1)
+    method = prepared(labels, false_negative_rate=0.2, false_positive_rate=0.1)
     first = sum(p * (0.2 * 0.2 if y == 2 else 0.9 * 0.9) for y, p in enumerate(softmax(LOGITS[0].tolist())))
     of_zero = [0.8 * 0.2, 0.1 * 0.9, 0.1 * 0.9]  # "yes" and "no" to class 0
     of_one = [0.9, 0.2, 0.9]  # "no" to class 1
@@ -78,7 +78,9 @@ def test_a_row_that_only_got_skips_or_no_question_has_no_gradient():
     table = {"example_id": [0, 1], "class_name": [0, 1], "answer": ["no", "skip"]}
     labels = ComplementaryLabels.from_answers(table, classes=3, ids=[0, 1, 2])
     logits = LOGITS[:3].clone().requires_grad_(True)
-    prepared(labels, miss=0.1, false=0.1).loss(logits, batch_of(labels)).backward()
+    prepared(labels, false_negative_rate=0.1, false_positive_rate=0.1).loss(
+        logits, batch_of(labels)
+    ).backward()
     assert logits.grad[0].abs().max() > 0.01
     assert logits.grad[1:].abs().max() == 0
 
@@ -91,7 +93,7 @@ def test_ordinary_labels_count_as_certain_beside_answers():
     p = LOGITS.softmax(dim=1)
     # The "yes" to the third row is an answer, which may be wrong; the class of the second is known.
     yes = 0.1 + 0.8 * p[2, 1]
-    got = losses_of(prepared(labels, miss=0.1, false=0.1), labels)
+    got = losses_of(prepared(labels, false_negative_rate=0.1, false_positive_rate=0.1), labels)
     assert got == pytest.approx([-log(0.9 - 0.8 * p[0, 0]), -log(p[1, 2]), -log(yes)], abs=1e-9)
 
 
@@ -124,7 +126,10 @@ def crowd(y, per_question, seed=9):
             np.mean([said == error for i, k, said, by in rows if by == who and (y[i] == k) == about_it])
             for who in sorted(MISS)
         ]
-        for name, error, about_it in (("miss", "no", True), ("false", "yes", False))
+        for name, error, about_it in (
+            ("false_negative_rate", "no", True),
+            ("false_positive_rate", "yes", False),
+        )
     }
     return ComplementaryLabels.from_answers(table, ["ant", "bee", "cat"], ids=ids, conflict="drop"), wrong
 
@@ -136,7 +141,7 @@ def test_error_rates_of_annotators_come_out_of_the_fit():
     method, model = make_method("answers"), linear()
     history = train(model, method, X, labels, RECIPE)
     assert method.annotators.tolist() == ["ann", "bob", "cy"]
-    for name in ("miss", "false"):
+    for name in ("false_negative_rate", "false_positive_rate"):
         assert history[name][-1] == pytest.approx(wrong[name], abs=0.04)
         assert history[name][-1] == sorted(history[name][-1])
     assert accuracy(model, X, labels, y) > 0.98
@@ -147,18 +152,18 @@ def test_without_overlap_answers_are_taken_as_they_are():
     labels, _ = crowd(y, per_question=1)
     method = make_method("answers")
     history = train(linear(), method, X, labels, Recipe(epochs=2, batch_size=30))
-    assert method.miss.tolist() == method.false.tolist() == [0, 0, 0]
-    assert not {"miss", "false"} & history.records[-1].keys()
+    assert method.false_negative_rate.tolist() == method.false_positive_rate.tolist() == [0, 0, 0]
+    assert not {"false_negative_rate", "false_positive_rate"} & history.records[-1].keys()
 
 
 def test_rates_that_are_given_are_kept_and_only_the_other_is_learned():
     X, y, _ = three_blobs(300)
     labels, wrong = crowd(y, per_question=2)
-    method = make_method("answers", miss=0.2)
+    method = make_method("answers", false_negative_rate=0.2)
     history = train(linear(), method, X, labels, RECIPE)
-    assert method.miss.tolist() == pytest.approx([0.2] * 3)
-    assert "miss" not in history.records[-1]
-    assert history["false"][-1] == pytest.approx(wrong["false"], abs=0.04)
+    assert method.false_negative_rate.tolist() == pytest.approx([0.2] * 3)
+    assert "false_negative_rate" not in history.records[-1]
+    assert history["false_positive_rate"][-1] == pytest.approx(wrong["false_positive_rate"], abs=0.04)
 
 
 def test_who_was_wrong_is_counted_by_what_all_answers_say():
@@ -189,8 +194,8 @@ def test_who_hardly_answered_is_taken_to_be_like_all():
     method.sums = double([[0, 30], [0, 100], [0, 0], [80, 0]])  # missed of, falsely affirmed of
     method.after_epoch(0)
     of_all = 30 / (100 + 20)
-    assert method.miss.tolist() == pytest.approx([of_all, (30 + 20 * of_all) / 120])
-    assert method.false.tolist() == [0, 0]
+    assert method.false_negative_rate.tolist() == pytest.approx([of_all, (30 + 20 * of_all) / 120])
+    assert method.false_positive_rate.tolist() == [0, 0]
     assert method.sums.abs().max() == 0
 
 
@@ -272,7 +277,7 @@ def test_held_out_answers_of_people_who_are_unknown_do_not_count():
     p, rate = LOGITS.softmax(dim=1), 0.05
     said_no = [-log(rate * p[row, k] + (1 - rate) * (1 - p[row, k])) for row, k in ((0, 2), (1, 1))]
     assert losses == pytest.approx(said_no)
-    assert method.about(other).miss is method.miss
+    assert method.about(other).false_negative_rate is method.false_negative_rate
 
 
 def test_skips_alone_are_refused():
@@ -292,7 +297,9 @@ def test_exclusions_of_which_nobody_knows_what_was_asked_are_refused():
     )
 
 
-@pytest.mark.parametrize("params", [{"miss": 1.2}, {"false": -0.1}, {"miss": "low"}])
+@pytest.mark.parametrize(
+    "params", [{"false_negative_rate": 1.2}, {"false_positive_rate": -0.1}, {"false_negative_rate": "low"}]
+)
 def test_rates_that_are_no_probabilities_are_refused(params):
     (name, value), *_ = params.items()
     with pytest.raises(MethodError) as error:
@@ -301,4 +308,4 @@ def test_rates_that_are_no_probabilities_are_refused(params):
 
 
 def test_the_contract_holds_with_given_rates():
-    check_method(lambda: make_method("answers", miss=0.1, false=0.05))
+    check_method(lambda: make_method("answers", false_negative_rate=0.1, false_positive_rate=0.05))

@@ -51,7 +51,7 @@ def test_losses_are_those_of_the_records_with_the_network_turned_round(record):
     name, keys = RECORDED[record["method"]]
     params = {key: record["params"][key] for key in keys}
     if record["params"].get("unlabeled") == "U_k":
-        params["unlabelled"] = "rest"
+        params["unlabeled"] = "rest"
     if name == "meta-dist-pu":
         params["weight"] = None
     g, excluded, priors = tensors(record)
@@ -229,7 +229,7 @@ def test_vpu_compares_the_classes_after_division_by_their_highest():
 @pytest.mark.parametrize(
     ("name", "params", "message"),
     [
-        *((name, {"unlabelled": "some"}, "unlabelled='some' is unknown; expected 'all' or 'rest'")
+        *((name, {"unlabeled": "some"}, "unlabeled='some' is unknown; expected 'all' or 'rest'")
           for name in META if name != "meta-elkan-noto"),
         *((name, {"loss": "cubic"}, "loss='cubic' is no binary loss") for name in ("meta-upu", "meta-nnpu", "meta-pusb")),
         *((name, {"beta": -1}, "beta=-1; expected a number of at least 0") for name in ("meta-nnpu", "meta-pusb")),
@@ -242,7 +242,7 @@ def test_vpu_compares_the_classes_after_division_by_their_highest():
         ("meta-dist-pu", {"weight": -1}, "weight=-1; expected a number of at least 0"),
         ("meta-dist-pu", {"period": 0}, "period=0; expected a whole number of at least 1"),
         ("meta-elkan-noto", {"frequency": "guess"}, "frequency='guess' is unknown; expected 'held-out' or 'priors'"),
-        ("meta-elkan-noto", {"unlabelled": "rest"}, "meta-elkan-noto has no parameter 'unlabelled'"),
+        ("meta-elkan-noto", {"unlabeled": "rest"}, "meta-elkan-noto has no parameter 'unlabeled'"),
         ("meta-nnpu", {"hold_out": 0.1}, "meta-nnpu has no parameter 'hold_out'"),
         ("meta-cvir", {"hold_out": 0.1}, "meta-cvir has no parameter 'hold_out'"),
     ],
@@ -256,13 +256,13 @@ def test_values_that_make_no_sense_are_refused(name, params, message):
 @pytest.mark.parametrize(
     ("name", "params"),
     [
-        ("meta-upu", {"loss": "square", "unlabelled": "rest"}),
-        ("meta-nnpu", {"beta": 0.01, "gamma": 0.5, "unlabelled": "rest"}),
-        ("meta-vpu", {"mixup": True, "unlabelled": "rest"}),
-        ("meta-dist-pu", {"warm_up": 3, "period": 5, "weight": None, "unlabelled": "rest"}),
-        ("meta-cvir", {"warm_up": 2, "unlabelled": "rest"}),
-        ("meta-tedn", {"warm_up": 2, "hold_out": 0.15, "unlabelled": "rest"}),
-        ("meta-pusb", {"hold_out": 0.0, "unlabelled": "rest"}),
+        ("meta-upu", {"loss": "square", "unlabeled": "rest"}),
+        ("meta-nnpu", {"beta": 0.01, "gamma": 0.5, "unlabeled": "rest"}),
+        ("meta-vpu", {"mixup": True, "unlabeled": "rest"}),
+        ("meta-dist-pu", {"warm_up": 3, "period": 5, "weight": None, "unlabeled": "rest"}),
+        ("meta-cvir", {"warm_up": 2, "unlabeled": "rest"}),
+        ("meta-tedn", {"warm_up": 2, "hold_out": 0.15, "unlabeled": "rest"}),
+        ("meta-pusb", {"hold_out": 0.0, "unlabeled": "rest"}),
         ("meta-elkan-noto", {"frequency": "priors"}),
     ],
 )

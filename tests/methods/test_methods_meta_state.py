@@ -96,41 +96,41 @@ def test_a_class_without_held_out_exclusions_is_measured_on_all_rows():
 # CVIR and TEDn -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unlabelled", ["all", "rest"])
-def test_cvir_ranks_from_the_end_of_the_warm_up_on(unlabelled):
+@pytest.mark.parametrize("unlabeled", ["all", "rest"])
+def test_cvir_ranks_from_the_end_of_the_warm_up_on(unlabeled):
     g, labels = random_labels(40)
     excluded = torch.from_numpy(labels.indicator())
-    method = prepared("meta-cvir", labels, unlabelled=unlabelled, warm_up=2)
-    every = torch.ones_like(excluded) if unlabelled == "all" else ~excluded
+    method = prepared("meta-cvir", labels, unlabeled=unlabeled, warm_up=2)
+    every = torch.ones_like(excluded) if unlabeled == "all" else ~excluded
     one_epoch(method, g, labels, epoch=0)
     assert torch.equal(method.kept, every)
     one_epoch(method, g, labels, epoch=1)
-    share = positive_share(THIRDS, torch.tensor(labels.rates), unlabelled)
+    share = positive_share(THIRDS, torch.tensor(labels.rates), unlabeled)
     torch.testing.assert_close(method.share, share)
-    assert torch.equal(method.kept, cvir_kept(g, excluded.double(), share, unlabelled=unlabelled))
+    assert torch.equal(method.kept, cvir_kept(g, excluded.double(), share, unlabeled=unlabeled))
     assert not (method.kept & ~every).any()
 
 
-@pytest.mark.parametrize("unlabelled", ["all", "rest"])
-def test_tedn_estimates_the_shares_on_held_out_rows(unlabelled):
+@pytest.mark.parametrize("unlabeled", ["all", "rest"])
+def test_tedn_estimates_the_shares_on_held_out_rows(unlabeled):
     g, labels = random_labels(400)
     excluded = torch.from_numpy(labels.indicator())
-    method = prepared("meta-tedn", labels, unlabelled=unlabelled, warm_up=1, hold_out=0.5)
+    method = prepared("meta-tedn", labels, unlabeled=unlabeled, warm_up=1, hold_out=0.5)
     one_epoch(method, g, labels)
     held = method.held_out
     for k in range(3):
-        others = held if unlabelled == "all" else held & ~excluded[:, k]
+        others = held if unlabeled == "all" else held & ~excluded[:, k]
         estimate = best_bin(g[held & excluded[:, k], k], g[others, k]).share
         assert method.share[k].item() == pytest.approx(estimate if estimate < 1 else 0)
         trained = method.kept[~held, k].sum().item()
-        possible = (~held if unlabelled == "all" else ~held & ~excluded[:, k]).sum().item()
+        possible = (~held if unlabeled == "all" else ~held & ~excluded[:, k]).sum().item()
         assert trained == possible - int(method.share[k].item() * possible)
 
 
 def test_tedn_finds_the_shares_of_clouds_that_it_tells_apart():
     X, _, labels = three_blobs(3000)
-    for unlabelled, share in (("all", 2 / 3), ("rest", 1 / 2)):  # half of "not k" excludes k
-        method = make_method("meta-tedn", unlabelled=unlabelled, hold_out=0.4)
+    for unlabeled, share in (("all", 2 / 3), ("rest", 1 / 2)):  # half of "not k" excludes k
+        method = make_method("meta-tedn", unlabeled=unlabeled, hold_out=0.4)
         train(linear(), method, X, labels, Recipe(epochs=15, batch_size=100, learning_rate=0.02))
         assert method.share.tolist() == pytest.approx([share] * 3, abs=0.07)
 
@@ -160,20 +160,20 @@ def test_vpu_shows_the_model_every_row_mixed_with_another():
         torch.testing.assert_close(shown[4 + i], weight * inputs[i] + (1 - weight) * inputs[j])
 
 
-@pytest.mark.parametrize("unlabelled", ["all", "rest"])
-def test_a_pair_counts_for_the_classes_that_its_second_row_excludes(unlabelled):
+@pytest.mark.parametrize("unlabeled", ["all", "rest"])
+def test_a_pair_counts_for_the_classes_that_its_second_row_excludes(unlabeled):
     g, labels = random_labels(12)
     excluded = torch.from_numpy(labels.indicator(dtype=float))
     mixed = torch.randn(12, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    method = prepared("meta-vpu", labels, unlabelled=unlabelled, mixup=True)
+    method = prepared("meta-vpu", labels, unlabeled=unlabeled, mixup=True)
     partner = torch.arange(12).roll(1)
     method._mixture = Mixture(partner, 0.3)
     pairs = torch.zeros(12, 3, dtype=torch.float64)
     for i in range(12):
         for k in range(3):
-            counts = excluded[partner[i], k] and (unlabelled == "all" or not excluded[i, k])
+            counts = excluded[partner[i], k] and (unlabeled == "all" or not excluded[i, k])
             pairs[i, k] = float(counts)
-    expected = vpu_losses(g, excluded, unlabelled=unlabelled) + 0.03 * vpu_mixup_losses(g, mixed, pairs, 0.3)
+    expected = vpu_losses(g, excluded, unlabeled=unlabeled) + 0.03 * vpu_mixup_losses(g, mixed, pairs, 0.3)
     loss = method.loss(-torch.cat([g, mixed]), batch_of(labels))
     torch.testing.assert_close(loss, expected.sum())
     assert torch.equal(method._scores, g)

@@ -62,7 +62,7 @@ def test_facts_are_complete(name):
         text = getattr(facts, field)
         assert len(text) > 3
         assert text == text.strip()
-    assert set(facts.accepts) <= {"single", "multiple", "unlabelled"}
+    assert set(facts.accepts) <= {"single", "multiple", "unlabeled"}
     assert "single" in facts.accepts
     assert all(getattr(facts, field.name) is not None for field in fields(facts))
 

@@ -91,7 +91,7 @@ def test_of_clouds_apart_the_chances_and_shares_are_found(simulate, wanted):
     X, y, best = clouds(tuple(UNEQUAL), radius=4.0)
     assert best > 0.97
     labels = simulate(y)
-    method, _, _ = fitted("refine", X, labels, share=1.0, strength=0.0)
+    method, _, _ = fitted("refine", X, labels, confident_fraction=1.0, scar_strength=0.0)
     assert method.chances.numpy() == pytest.approx(wanted, abs=0.1)
     counted = np.array([labels.indicator()[y == k].mean(axis=0) for k in range(Q)])
     assert method.chances.numpy() == pytest.approx(counted, abs=0.04)
@@ -103,21 +103,21 @@ def test_of_clouds_apart_the_chances_and_shares_are_found(simulate, wanted):
 def test_half_of_the_rows_are_counted_and_drawn_towards_scar():
     """About 300 rows and the weight of 50: the standard error is 0.029, the tolerance three and a half."""
     X, y, _ = clouds(radius=4.0)
-    method, _, _ = fitted("refine", X, one_mark(y), strength=50.0)
+    method, _, _ = fitted("refine", X, one_mark(y), scar_strength=50.0)
     n = len(y) / Q / 2
     assert method.named.tolist() == pytest.approx([n] * Q, rel=0.1)
     scar = (1 - np.eye(Q)) / (Q - 1)
     assert method.chances.numpy() == pytest.approx((n * ONE_MARK + 50 * scar) / (n + 50), abs=0.1)
 
 
-@pytest.mark.parametrize("errors", [0.0, "count"])
-def test_wrong_labels_are_counted_if_wanted(errors):
+@pytest.mark.parametrize("error_rate", [0.0, "count"])
+def test_wrong_labels_are_counted_if_wanted(error_rate):
     """As many of 3000 rows as are wrong, up to the 2 % of them that lie closer to another cloud."""
     X, y, _ = clouds(radius=4.0)
     labels = one_mark(y, around(0.05, 0.5, 0.2, 0.15, 0.1))
-    method, _, _ = fitted("refine", X, labels, errors=errors, share=1.0)
+    method, _, _ = fitted("refine", X, labels, error_rate=error_rate, confident_fraction=1.0)
     own = method.chances.diagonal()
-    if errors == "count":
+    if error_rate == "count":
         wrong = labels.indicator()[np.arange(len(y)), y].mean()
         assert own.mean().item() == pytest.approx(wrong, abs=0.015)
         assert own.min() > 0.02
@@ -136,7 +136,7 @@ def counted(confirmed=None, **params):
     """Refine after a look at six rows; half of every name is counted."""
     plain = ComplementaryLabels.from_lists(MARKS, classes=3)
     labels = ComplementaryLabels(plain.indptr, plain.indices, plain.classes, confirmed=confirmed)
-    method = make_method("refine", strength=0.0, **params)
+    method = make_method("refine", scar_strength=0.0, **params)
     method.prepare(Problem(labels, double([0.5, 0.25, 0.25])))
     method.stage.fill_(1)  # so that the logits themselves are the scores
     logits = torch.zeros(6, 3, dtype=torch.float64)
@@ -155,10 +155,10 @@ def test_only_rows_of_a_sure_name_are_counted():
 
 def test_rows_of_known_class_are_counted_by_it_and_before_others():
     """Row 5 is known to be of class 2 and ousts row 4. Row 3 is an ordinary example of class 0: it tells nothing of marks."""
-    method = counted(np.array([-1, -1, -1, 0, -1, 2]), share=0.3)
+    method = counted(np.array([-1, -1, -1, 0, -1, 2]), confident_fraction=0.3)
     assert method.named.tolist() == [1, 1, 1]
     assert method.counts.tolist() == [[0, 1, 0], [1, 0, 1], [1, 0, 0]]
-    all_rows = counted(np.array([-1, -1, -1, 0, -1, 2]), share=1.0)
+    all_rows = counted(np.array([-1, -1, -1, 0, -1, 2]), confident_fraction=1.0)
     assert all_rows.named.tolist() == [2, 1, 2]
     assert all_rows.counts.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
@@ -181,14 +181,14 @@ def test_a_known_class_is_learned_as_such():
     ("params", "lengths"),
     [
         ({"rounds": 1}, [2, 4]),
-        ({"settled": 0.0}, [2, 2, 2, 4]),
-        ({"settled": 0.0, "rounds": 4}, [2, 2, 2, 2, 4]),
+        ({"tol": 0.0}, [2, 2, 2, 4]),
+        ({"tol": 0.0, "rounds": 4}, [2, 2, 2, 2, 4]),
         (
-            {"settled": 1.0, "strength": 50.0},
+            {"tol": 1.0, "scar_strength": 50.0},
             [2, 2, 4],
         ),  # the first count moves by all there is, the second by less
-        ({"settled": 0.0, "rounds": 2, "short": 1.0}, [4, 4, 4]),
-        ({"rounds": 1, "short": 0.0}, [1, 4]),
+        ({"tol": 0.0, "rounds": 2, "short_fraction": 1.0}, [4, 4, 4]),
+        ({"rounds": 1, "short_fraction": 0.0}, [1, 4]),
     ],
 )
 def test_stages_are_short_but_for_the_last(params, lengths):
@@ -204,21 +204,21 @@ def test_another_method_may_come_first():
     X, y, _ = clouds(radius=4.0)
     labels = one_mark(y)
     with pytest.raises(MethodError) as error:
-        fitted("refine", X, labels, first="scarce")
+        fitted("refine", X, labels, base_method="scarce")
     assert str(error.value) == "scarce needs class priors; pass priors=[...] with 5 numbers."
-    _, history, predicted = fitted("refine", X, labels, priors=EQUAL, first="scarce", rounds=1)
+    _, history, predicted = fitted("refine", X, labels, priors=EQUAL, base_method="scarce", rounds=1)
     assert (predicted == y).mean() > 0.95
     alone = fitted("scarce", X, labels, Recipe(epochs=10, batch_size=100, learning_rate=0.02), priors=EQUAL)
     assert history["loss"][:10] == alone[1]["loss"]
 
 
 def test_what_the_first_method_cannot_use_is_refused_before_anything_is_done():
-    method = make_method("refine", first="forward")
+    method = make_method("refine", base_method="forward")
     with pytest.raises(MethodError, match=r"^forward needs a transition matrix"):
         method.refuse_no_matrix(None)
     with pytest.raises(MethodError, match=r"^forward takes one excluded class per example"):
         method.refuse_unfit(ComplementaryLabels.from_lists([[0, 1]], classes=3))
-    assert not make_method("refine", first="scarce").can_learn_priors()
+    assert not make_method("refine", base_method="scarce").can_learn_priors()
 
 
 def test_a_method_that_is_used_again_begins_anew():
@@ -231,16 +231,19 @@ def test_a_method_that_is_used_again_begins_anew():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"first": "refine"}, "first='refine' itself trains in stages; choose another, such as 'scarce'."),
+        (
+            {"base_method": "refine"},
+            "base_method='refine' itself trains in stages; choose another, such as 'scarce'.",
+        ),
         ({"rounds": 0}, "rounds=0; expected a whole number of at least 1."),
         ({"rounds": 1.5}, "rounds=1.5; expected a whole number of at least 1."),
-        ({"short": 1.1}, "short=1.1; expected a number from 0 to 1."),
-        ({"share": -0.1}, "share=-0.1; expected a number from 0 to 1."),
-        ({"settled": "never"}, "settled='never'; expected a number from 0 to 1."),
-        ({"strength": -1}, "strength=-1; expected a number of at least 0."),
-        ({"strength": float("nan")}, "strength=nan; expected a number of at least 0."),
-        ({"errors": 2}, "errors=2; expected a number from 0 to 1."),
-        ({"errors": "learn"}, "errors='learn'; expected a number from 0 to 1."),
+        ({"short_fraction": 1.1}, "short_fraction=1.1; expected a number from 0 to 1."),
+        ({"confident_fraction": -0.1}, "confident_fraction=-0.1; expected a number from 0 to 1."),
+        ({"tol": "never"}, "tol='never'; expected a number from 0 to 1."),
+        ({"scar_strength": -1}, "scar_strength=-1; expected a number of at least 0."),
+        ({"scar_strength": float("nan")}, "scar_strength=nan; expected a number of at least 0."),
+        ({"error_rate": 2}, "error_rate=2; expected a number from 0 to 1."),
+        ({"error_rate": "learn"}, "error_rate='learn'; expected a number from 0 to 1."),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(params, message):
@@ -251,4 +254,4 @@ def test_parameters_that_make_no_sense_are_refused(params, message):
 
 def test_an_unknown_first_method_is_refused():
     with pytest.raises(MethodError, match="there is no method 'magic'; expected one of scarce"):
-        make_method("refine", first="magic")
+        make_method("refine", base_method="magic")

@@ -72,23 +72,23 @@ NAMED = double([10.0, 12.0, 8.0])
 SCAR = [7 / 20, 10 / 18, 11 / 22]  # of the rows named otherwise
 
 
-def certain(counts, named, strength, errors=None):
+def certain(counts, named, scar_strength, error_rate=None):
     """What follows if every row is of the class that it was named."""
-    return implied_chances(counts, named, named.diag(), strength, errors)
+    return implied_chances(counts, named, named.diag(), scar_strength, error_rate)
 
 
 @pytest.mark.parametrize(
-    ("errors", "diagonal"),
+    ("error_rate", "diagonal"),
     [(0.0, [0, 0, 0]), (0.05, [0.05] * 3), (None, [(1 + 1 / 3) / 20, (1 / 3) / 22, (1 / 3) / 18])],
 )
-def test_chances_by_hand(errors, diagonal):
+def test_chances_by_hand(error_rate, diagonal):
     """Drawn towards SCAR by ten rows; what is counted on the diagonal towards 1 wrong row of 30."""
     wanted = [
         [diagonal[0], (6 + 10 * SCAR[1]) / 20, (2 + 10 * SCAR[2]) / 20],
         [(3 + 10 * SCAR[0]) / 22, diagonal[1], (9 + 10 * SCAR[2]) / 22],
         [(4 + 10 * SCAR[0]) / 18, (4 + 10 * SCAR[1]) / 18, diagonal[2]],
     ]
-    got = certain(COUNTS, NAMED, 10.0, errors)
+    got = certain(COUNTS, NAMED, 10.0, error_rate)
     assert got.tolist() == [pytest.approx(row) for row in wanted]
 
 
@@ -124,7 +124,7 @@ def test_with_the_beliefs_that_are_right_the_chances_are_found(q, seed):
     assert kept.numpy()[off] == pytest.approx(chances[off], abs=1e-9)
 
 
-def slow_chances(names, marks, q, strength, errors):
+def slow_chances(names, marks, q, scar_strength, error_rate):
     """Row after row, as one would count on paper."""
     table = [[0.0] * q for _ in range(q)]
     rows = list(zip(names, marks, strict=True))
@@ -135,9 +135,11 @@ def slow_chances(names, marks, q, strength, errors):
         for y in range(q):
             own = [excluded for name, excluded in rows if name == y]
             share = wrong if y == k else scar
-            table[y][k] = (sum(k in excluded for excluded in own) + strength * share) / (len(own) + strength)
-        if errors is not None:
-            table[k][k] = errors
+            table[y][k] = (sum(k in excluded for excluded in own) + scar_strength * share) / (
+                len(own) + scar_strength
+            )
+        if error_rate is not None:
+            table[k][k] = error_rate
     return table
 
 
@@ -146,14 +148,16 @@ def slow_chances(names, marks, q, strength, errors):
     st.sampled_from([1.0, 7.5, 50.0, 1e6]),
     st.sampled_from([0.0, 0.1, None]),
 )
-def test_chances_are_those_that_a_loop_counts(rows, strength, errors):
+def test_chances_are_those_that_a_loop_counts(rows, scar_strength, error_rate):
     names, marks = part_of(rows, 0), part_of(rows, 1)
     counts = torch.zeros(4, 4, dtype=torch.float64)
     for name, excluded in rows:
         counts[name, list(excluded)] += 1
     named = torch.tensor(names).bincount(minlength=4).double()
-    got = certain(counts, named, strength, errors)
-    assert got.tolist() == [pytest.approx(row) for row in slow_chances(names, marks, 4, strength, errors)]
+    got = certain(counts, named, scar_strength, error_rate)
+    assert got.tolist() == [
+        pytest.approx(row) for row in slow_chances(names, marks, 4, scar_strength, error_rate)
+    ]
     assert ((got >= 0) & (got <= 1)).all()
 
 
@@ -167,10 +171,10 @@ def test_names_that_cannot_be_told_apart_keep_what_was_counted():
     assert implied_chances(counts, double([10.0, 10.0]), mixed, 0.0).tolist() == [[0, 0.4], [0.4, 0]]
 
 
-@pytest.mark.parametrize("strength", [0.0, 0.5, 5.0])
-def test_a_class_that_no_row_was_named_is_taken_as_scar_would_have_it(strength):
+@pytest.mark.parametrize("scar_strength", [0.0, 0.5, 5.0])
+def test_a_class_that_no_row_was_named_is_taken_as_scar_would_have_it(scar_strength):
     counts = double([[0.0, 6.0, 2.0], [0.0, 0.0, 0.0], [4.0, 2.0, 0.0]])
-    got = certain(counts, double([10.0, 0.0, 10.0]), strength)
+    got = certain(counts, double([10.0, 0.0, 10.0]), scar_strength)
     assert got[1].tolist() == pytest.approx([4 / 10, 0, 2 / 10])
 
 
@@ -280,7 +284,7 @@ def test_of_rows_that_look_alike_nothing_is_known_but_the_rates(marks):
     assert method.scores(f.detach())[0].tolist() == pytest.approx([0, 0, 0], abs=1e-12)
 
 
-@pytest.mark.parametrize("errors", [np.array([0.1, 0.0, 0.2]), [0.1, 0.0], "learn", -0.1])
-def test_errors_that_are_no_rate_are_refused(errors):
-    with pytest.raises(MethodError, match=r"errors=.*; expected a number from 0 to 1\."):
-        make_method("refine", errors=errors)
+@pytest.mark.parametrize("error_rate", [np.array([0.1, 0.0, 0.2]), [0.1, 0.0], "learn", -0.1])
+def test_errors_that_are_no_rate_are_refused(error_rate):
+    with pytest.raises(MethodError, match=r"error_rate=.*; expected a number from 0 to 1\."):
+        make_method("refine", error_rate=error_rate)

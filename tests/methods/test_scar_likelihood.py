@@ -45,27 +45,29 @@ def unbalanced_blobs():
 # The loss ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("errors", [ERRORS, 0.05, 0])
-def test_the_loss_of_any_number_of_labels_by_hand(errors):
+@pytest.mark.parametrize("error_rate", [ERRORS, 0.05, 0])
+def test_the_loss_of_any_number_of_labels_by_hand(error_rate):
     marks = [[0, 1], [2], [], [1]]
     labels = ComplementaryLabels.from_lists(marks, classes=3)
     rates = [1 / 4, 2 / 4, 1 / 4]
-    rho = errors if isinstance(errors, list) else [errors] * 3
+    rho = error_rate if isinstance(error_rate, list) else [error_rate] * 3
     c = [(rates[k] - rho[k] * PRIORS[k]) / (1 - PRIORS[k]) for k in range(3)]
     losses = []
     for f, excluded in zip(LOGITS, marks, strict=True):
         ratios = [rho[y] / c[y] if y in excluded else (1 - rho[y]) / (1 - c[y]) for y in range(3)]
         losses.append(-log(sum(p * r for p, r in zip(softmax(f), ratios, strict=True))))
-    assert loss_of(prepared(labels, errors=errors), LOGITS, labels) == pytest.approx(mean(losses), abs=1e-9)
+    assert loss_of(prepared(labels, error_rate=error_rate), LOGITS, labels) == pytest.approx(
+        mean(losses), abs=1e-9
+    )
 
 
-@pytest.mark.parametrize("errors", [[0.1, 0.0, 0.05], 0])
-def test_with_exactly_one_label_each_the_loss_is_that_of_a_matrix(errors):
+@pytest.mark.parametrize("error_rate", [[0.1, 0.0, 0.05], 0])
+def test_with_exactly_one_label_each_the_loss_is_that_of_a_matrix(error_rate):
     """T[y, k] ∝ w_k off the diagonal; its marks come at the rates of the labels; loss and −log (p T)_k differ by log w_k."""
     marks = [0, 1, 2, 1]
     labels = ComplementaryLabels.from_single(marks, classes=3)
-    method = prepared(labels, errors=errors)
-    rho = errors if isinstance(errors, list) else [errors] * 3
+    method = prepared(labels, error_rate=error_rate)
+    rho = error_rate if isinstance(error_rate, list) else [error_rate] * 3
     w = method.chances.tolist()
     T = [[rho[y] if k == y else (1 - rho[y]) * w[k] / (sum(w) - w[y]) for k in range(3)] for y in range(3)]
     rates = [sum(PRIORS[y] * T[y][k] for y in range(3)) for k in range(3)]
@@ -124,18 +126,18 @@ def test_priors_that_are_given_are_kept_and_not_reported():
     assert not {"priors", "chances", "error_rate"} & history.records[-1].keys()
 
 
-@pytest.mark.parametrize("error", [0.05, 0.0])
-def test_the_rate_of_errors_comes_out_of_the_fit(error):
+@pytest.mark.parametrize("error_rate", [0.05, 0.0])
+def test_the_rate_of_errors_comes_out_of_the_fit(error_rate):
     """Against rows that are wrong, not the 5 % they come from: with 6000 rows the two differ by up to 0.01.
 
     Some rows can be explained as well by the edge of another cloud; over seeds that made up to 0.003.
     """
     X, y, _ = three_blobs(6000)
-    labels = scar(y, c=[0.3, 0.4, 0.5], error=error, seed=5)
+    labels = scar(y, c=[0.3, 0.4, 0.5], error_rate=error_rate, seed=5)
     wrong = (labels.indicator() & (y[:, None] == labels.classes)).any(axis=1).mean()
     recipe = Recipe(epochs=30, batch_size=500, learning_rate=0.1)
-    history = train(linear(), make_method("scar-likelihood", errors="learn"), X, labels, recipe)
-    assert history["error_rate"][-1] == pytest.approx(wrong, abs=0.01 if error else 0.001)
+    history = train(linear(), make_method("scar-likelihood", error_rate="learn"), X, labels, recipe)
+    assert history["error_rate"][-1] == pytest.approx(wrong, abs=0.01 if error_rate else 0.001)
     assert history["priors"][-1] == pytest.approx([1 / 3] * 3, abs=0.02)
 
 
@@ -150,17 +152,17 @@ def test_a_step_moves_priors_and_errors_by_its_share_of_the_rows():
         q = [p * (rho / c[y] if y in excluded else (1 - rho) / (1 - c[y])) for y, p in enumerate(softmax(f))]
         beliefs.append([value / sum(q) for value in q])
         wrong.append(sum(beliefs[-1][y] for y in excluded))
-    method, batch = prepared(labels, None, errors="learn"), batch_of(labels, rows=[0, 1])
+    method, batch = prepared(labels, None, error_rate="learn"), batch_of(labels, rows=[0, 1])
     method.loss(double(LOGITS[:2]), batch)
     method.after_step(nn.Identity(), batch)
     halfway = [(start[k] + mean([q[k] for q in beliefs])) / 2 for k in range(3)]
     assert method.priors.tolist() == pytest.approx(halfway)
-    assert method.errors.tolist() == pytest.approx([(rho + mean(wrong)) / 2] * 3)
+    assert method.error_rate.tolist() == pytest.approx([(rho + mean(wrong)) / 2] * 3)
 
 
 def test_what_is_learned_starts_anew_with_new_data():
     X, y = unbalanced_blobs()
-    method = make_method("scar-likelihood", errors="learn")
+    method = make_method("scar-likelihood", error_rate="learn")
     runs = []
     for _ in range(2):
         train(linear(), method, X, scar(y, c=0.4, seed=5), Recipe(epochs=2))
@@ -172,37 +174,37 @@ def test_what_is_learned_starts_anew_with_new_data():
 
 
 @pytest.mark.parametrize(
-    ("errors", "message"),
+    ("error_rate", "message"),
     [
-        (2, "errors=2; expected a number from 0 to 1."),
-        (-0.1, "errors=-0.1; expected a number from 0 to 1."),
-        ([0.1, 1.5, 0.0], "errors=1.5; expected a number from 0 to 1."),
-        (None, "errors=None; expected a number from 0 to 1."),
-        ("guess", "errors='guess'; expected a number from 0 to 1, one per class, or 'learn'."),
+        (2, "error_rate=2; expected a number from 0 to 1."),
+        (-0.1, "error_rate=-0.1; expected a number from 0 to 1."),
+        ([0.1, 1.5, 0.0], "error_rate=1.5; expected a number from 0 to 1."),
+        (None, "error_rate=None; expected a number from 0 to 1."),
+        ("guess", "error_rate='guess'; expected a number from 0 to 1, one per class, or 'learn'."),
     ],
 )
-def test_errors_that_make_no_sense_are_refused(errors, message):
+def test_errors_that_make_no_sense_are_refused(error_rate, message):
     with pytest.raises(MethodError) as error:
-        make_method("scar-likelihood", errors=errors)
+        make_method("scar-likelihood", error_rate=error_rate)
     assert str(error.value) == message
 
 
-@pytest.mark.parametrize("errors", [[0.1], [0.1, 0.2], [0.0] * 4])
-def test_errors_of_other_classes_are_refused(errors):
+@pytest.mark.parametrize("error_rate", [[0.1], [0.1, 0.2], [0.0] * 4])
+def test_errors_of_other_classes_are_refused(error_rate):
     _, _, labels = three_blobs(9)
     with pytest.raises(MethodError) as error:
-        prepared(labels, errors=errors)
-    assert str(error.value) == f"errors has {len(errors)} numbers; expected one, or 3, one per class."
+        prepared(labels, error_rate=error_rate)
+    assert str(error.value) == f"error_rate has {len(error_rate)} numbers; expected one, or 3, one per class."
 
 
-@pytest.mark.parametrize("errors", ["learn", [0.0, 0.1, 0.0, 0.05]])
-def test_the_contract_holds_with_errors(errors):
-    if errors == "learn":
-        check_method(lambda: make_method("scar-likelihood", errors="learn"))
+@pytest.mark.parametrize("error_rate", ["learn", [0.0, 0.1, 0.0, 0.05]])
+def test_the_contract_holds_with_errors(error_rate):
+    if error_rate == "learn":
+        check_method(lambda: make_method("scar-likelihood", error_rate="learn"))
     else:
         labels = ComplementaryLabels.from_lists([[0, 3], [1], [2], [3], [1], []], classes=4)
         f = torch.randn(6, 4, generator=torch.Generator().manual_seed(7)).double().requires_grad_(True)
-        method = prepared(labels, [0.4, 0.3, 0.2, 0.1], errors=errors)
+        method = prepared(labels, [0.4, 0.3, 0.2, 0.1], error_rate=error_rate)
         assert torch.autograd.gradcheck(lambda f: method.loss(f, batch_of(labels)), (f,))
 
 
@@ -222,7 +224,7 @@ def test_a_run_taken_up_again_has_learned_the_same(tmp_path, simulate):
     )
 
     def state(checkpoint=None, callbacks=()):
-        method = make_method("scar-likelihood", errors="learn")
+        method = make_method("scar-likelihood", error_rate="learn")
         with suppress(KeyboardInterrupt):
             train(linear(), method, X, labels, recipe, checkpoint=checkpoint, callbacks=callbacks)
         return {name: value.clone() for name, value in method.state_dict().items()}
@@ -231,6 +233,6 @@ def test_a_run_taken_up_again_has_learned_the_same(tmp_path, simulate):
     stopped = state(tmp_path / "run.safetensors", [Interrupt()])
     resumed = state(tmp_path / "run.safetensors")
     assert whole["step"] == 30
-    for name in ("priors", "chances", "errors"):
+    for name in ("priors", "chances", "error_rate"):
         assert not torch.equal(stopped[name], whole[name])
         assert torch.equal(resumed[name], whole[name])

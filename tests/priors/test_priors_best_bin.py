@@ -42,12 +42,12 @@ def test_the_reference_scores(record):
         assert found.threshold == value["z"]
 
 
-def obvious(positive, unlabelled, delta=0.1, gamma=0.01):
+def obvious(positive, unlabeled, delta=0.1, gamma=0.01):
     """Every score as a threshold, one after the other."""
-    width = sum(np.sqrt(np.log(4 / delta) / (2 * len(part))) for part in (positive, unlabelled))
+    width = sum(np.sqrt(np.log(4 / delta) / (2 * len(part))) for part in (positive, unlabeled))
     best = (np.inf, None)
-    for z in [*positive, *unlabelled]:
-        q_p, q_u = np.mean([p >= z for p in positive]), np.mean([u >= z for u in unlabelled])
+    for z in [*positive, *unlabeled]:
+        q_p, q_u = np.mean([p >= z for p in positive]), np.mean([u >= z for u in unlabeled])
         if q_p > 0:
             best = min(best, ((q_u + (1 + gamma) * width) / q_p, q_u / q_p))
     return best
@@ -57,18 +57,18 @@ SCORES = st.lists(st.sampled_from(np.linspace(-2, 2, 17).tolist()), min_size=1, 
 
 
 @given(SCORES, SCORES)
-def test_against_trying_every_threshold(positive, unlabelled):
-    bound, _ = obvious(positive, unlabelled)
-    found = best_bin(positive, unlabelled)
+def test_against_trying_every_threshold(positive, unlabeled):
+    bound, _ = obvious(positive, unlabeled)
+    found = best_bin(positive, unlabeled)
     assert found.bound == pytest.approx(bound)
-    q_p, q_u = (np.mean(np.array(part) >= found.threshold) for part in (positive, unlabelled))
+    q_p, q_u = (np.mean(np.array(part) >= found.threshold) for part in (positive, unlabeled))
     assert found.share == pytest.approx(min(q_u / q_p, 1))
 
 
 @given(SCORES, SCORES)
-def test_only_the_order_of_the_scores_matters(positive, unlabelled):
-    plain = best_bin(positive, unlabelled)
-    bent = best_bin(np.exp(3 * np.array(positive)) - 7, np.exp(3 * np.array(unlabelled)) - 7)
+def test_only_the_order_of_the_scores_matters(positive, unlabeled):
+    plain = best_bin(positive, unlabeled)
+    bent = best_bin(np.exp(3 * np.array(positive)) - 7, np.exp(3 * np.array(unlabeled)) - 7)
     assert bent[:2] == plain[:2]
 
 
@@ -83,18 +83,17 @@ def test_all_rows_and_the_rest_say_the_same_of_one_threshold():
     scores = np.where(excluded, 2.0, np.repeat([2.0, 1.0, 0.0], [0, 0, 1000]))
     scores[400:700] = 2.0
     all_rows, rest = (
-        BestBin(unlabelled=unlabelled).prior(scores, excluded, excluded.mean())
-        for unlabelled in ("all", "rest")
+        BestBin(unlabeled=unlabeled).prior(scores, excluded, excluded.mean()) for unlabeled in ("all", "rest")
     )
     assert all_rows == pytest.approx(rest)
     assert rest == pytest.approx((1 - 300 / 600) * 0.6)
 
 
-@pytest.mark.parametrize("unlabelled", ["all", "rest"])
+@pytest.mark.parametrize("unlabeled", ["all", "rest"])
 @pytest.mark.parametrize("settings", [{}, {"last": 3}, {"scorer": "linear"}, {"folds": 1}], ids=str)
-def test_unequal_priors_and_rates_are_recovered(settings, unlabelled):
+def test_unequal_priors_and_rates_are_recovered(settings, unlabeled):
     X, y, labels = clouds()
-    estimate = BestBin(unlabelled=unlabelled, bootstrap=20, **settings).estimate(X, labels)
+    estimate = BestBin(unlabeled=unlabeled, bootstrap=20, **settings).estimate(X, labels)
     truth = np.bincount(y) / len(y)
     assert abs(estimate.raw - truth).max() < (0.06 if settings.get("folds") == 1 else 0.04)
     assert estimate.total == pytest.approx(1, abs=0.1)
@@ -186,7 +185,7 @@ def test_few_rows_are_shrunk_towards_equal_priors():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: BestBin(unlabelled="some"), MethodError, "unlabelled='some' is unknown"),
+        (lambda: BestBin(unlabeled="some"), MethodError, "unlabeled='some' is unknown"),
         (lambda: BestBin(delta=2), MethodError, "delta=2; expected a number from 1e-06 to 1"),
         (lambda: BestBin(delta=0), MethodError, "delta=0; expected a number"),
         (lambda: BestBin(recipe="paper"), MethodError, "recipe='paper'; expected a Recipe"),

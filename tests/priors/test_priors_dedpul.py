@@ -17,37 +17,35 @@ def scores(theta, apart=6.0, **world):
 @pytest.mark.parametrize("theta", [0.2, 0.5, 0.8, 0.9])
 def test_known_shares(theta, apart):
     """Large shares come out low, by 0.05 at 0.9: the ratio is flat there, and its noise is taken for positives."""
-    found = [
-        dedpul(*scores(theta, apart, n_positive=1000, n_unlabelled=2000, seed=seed)) for seed in range(3)
-    ]
+    found = [dedpul(*scores(theta, apart, n_positive=1000, n_unlabeled=2000, seed=seed)) for seed in range(3)]
     assert np.mean(found) == pytest.approx(theta, abs=0.06)
 
 
-def test_no_positive_among_the_unlabelled():
+def test_no_positive_among_the_unlabeled():
     assert dedpul(*scores(0.0)) < 0.03
 
 
-def test_nothing_but_positives_among_the_unlabelled():
-    assert dedpul(*scores(1.0, n_positive=1000, n_unlabelled=2000)) > 0.85
+def test_nothing_but_positives_among_the_unlabeled():
+    assert dedpul(*scores(1.0, n_positive=1000, n_unlabeled=2000)) > 0.85
 
 
 def test_the_order_of_the_rows_does_not_matter():
-    positive, unlabelled = scores(0.6)
+    positive, unlabeled = scores(0.6)
     rng = np.random.default_rng(1)
-    again = dedpul(rng.permutation(positive), rng.permutation(unlabelled))
-    assert again == pytest.approx(dedpul(positive, unlabelled), abs=1e-9)
+    again = dedpul(rng.permutation(positive), rng.permutation(unlabeled))
+    assert again == pytest.approx(dedpul(positive, unlabeled), abs=1e-9)
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(100.0, 1.0), (0.0, 1e-3), (-5.0, 1e6)])
 def test_position_and_unit_of_the_scores_do_not_matter(shift, scale):
-    positive, unlabelled = scores(0.6)
-    again = dedpul(shift + scale * positive, shift + scale * unlabelled)
-    assert again == pytest.approx(dedpul(positive, unlabelled), abs=2e-3)
+    positive, unlabeled = scores(0.6)
+    again = dedpul(shift + scale * positive, shift + scale * unlabeled)
+    assert again == pytest.approx(dedpul(positive, unlabeled), abs=2e-3)
 
 
 def test_many_scores_are_as_good_as_few():
     """Beyond 2000 unlabelled scores, every so many stand for the rest."""
-    assert dedpul(*scores(0.7, n_positive=20_000, n_unlabelled=30_000)) == pytest.approx(0.7, abs=0.02)
+    assert dedpul(*scores(0.7, n_positive=20_000, n_unlabeled=30_000)) == pytest.approx(0.7, abs=0.02)
 
 
 @pytest.mark.parametrize("width", [0.05, 0.1, 0.5])
@@ -69,7 +67,7 @@ def test_mean_posterior_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("positive", "unlabelled", "message"),
+    ("positive", "unlabeled", "message"),
     [
         ([], [1.0, 2.0], r"positives have shape \(0,\)"),
         ([1.0, 2.0], [[1.0], [2.0]], r"unlabelled rows have shape \(2, 1\)"),
@@ -80,6 +78,6 @@ def test_mean_posterior_by_hand():
         (["high", "low"], [1.0, 2.0], "no array of numbers"),
     ],
 )
-def test_refusals(positive, unlabelled, message):
+def test_refusals(positive, unlabeled, message):
     with pytest.raises(PriorError, match=message):
-        dedpul(positive, unlabelled)
+        dedpul(positive, unlabeled)

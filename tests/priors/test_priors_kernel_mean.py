@@ -81,20 +81,18 @@ def test_many_columns_do_not_make_the_kernel_narrow():
 
 
 def test_principal_components_keep_a_plane_within_80_columns():
-    positive, unlabelled = mixture(0.5, n_positive=150, n_unlabelled=150)
+    positive, unlabeled = mixture(0.5, n_positive=150, n_unlabeled=150)
     plane, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(80, 2)))
-    found = kernel_mean(positive @ plane.T, unlabelled @ plane.T)
-    assert found == pytest.approx(kernel_mean(positive, unlabelled), abs=0.011)
+    found = kernel_mean(positive @ plane.T, unlabeled @ plane.T)
+    assert found == pytest.approx(kernel_mean(positive, unlabeled), abs=0.011)
 
 
 @pytest.mark.parametrize("theta", [0.3, 0.7])
 def test_position_and_unit_of_the_features_do_not_matter(theta):
-    positive, unlabelled = mixture(theta, n_positive=200, n_unlabelled=200)
-    found = kernel_mean(positive, unlabelled)
-    assert kernel_mean(1e-3 * positive + 5, 1e-3 * unlabelled + 5) == pytest.approx(found, abs=0.011)
-    assert kernel_mean(-(1e200**0.5) * positive, -(1e200**0.5) * unlabelled) == pytest.approx(
-        found, abs=0.011
-    )
+    positive, unlabeled = mixture(theta, n_positive=200, n_unlabeled=200)
+    found = kernel_mean(positive, unlabeled)
+    assert kernel_mean(1e-3 * positive + 5, 1e-3 * unlabeled + 5) == pytest.approx(found, abs=0.011)
+    assert kernel_mean(-(1e200**0.5) * positive, -(1e200**0.5) * unlabeled) == pytest.approx(found, abs=0.011)
 
 
 def test_the_same_rows_on_both_sides_are_all_positive():
@@ -103,7 +101,7 @@ def test_the_same_rows_on_both_sides_are_all_positive():
 
 
 def test_nothing_in_common_is_none_positive():
-    assert kernel_mean(*mixture(0.0, apart=20.0, n_positive=300, n_unlabelled=300)) < 0.05
+    assert kernel_mean(*mixture(0.0, apart=20.0, n_positive=300, n_unlabeled=300)) < 0.05
 
 
 def test_a_share_above_the_largest_is_the_largest():
@@ -113,7 +111,7 @@ def test_a_share_above_the_largest_is_the_largest():
 @pytest.mark.parametrize("seed", [0, 3, 7])
 def test_too_few_rows_for_km2_fall_back_to_km1(seed):
     """With 40 rows KM2 asks for a slope of 0.16, which samples hardly farther apart never reach: it would say 0.97."""
-    assert 0.7 < kernel_mean(*mixture(0.9, n_positive=40, n_unlabelled=40, seed=seed)) < 0.9
+    assert 0.7 < kernel_mean(*mixture(0.9, n_positive=40, n_unlabeled=40, seed=seed)) < 0.9
 
 
 def test_the_seed_chooses_the_rows():
@@ -124,7 +122,7 @@ def test_the_seed_chooses_the_rows():
 
 
 @pytest.mark.parametrize(
-    ("positive", "unlabelled", "options", "message"),
+    ("positive", "unlabeled", "options", "message"),
     [
         (np.empty((0, 2)), np.ones((3, 2)), {}, r"positives have shape \(0, 2\)"),
         (np.ones((3, 2)), np.ones(3), {}, r"unlabelled rows have shape \(3,\)"),
@@ -138,9 +136,9 @@ def test_the_seed_chooses_the_rows():
         ([[0.0]], [[1.0]], {"seed": -1}, "seed=-1"),
     ],
 )
-def test_refusals(positive, unlabelled, options, message):
+def test_refusals(positive, unlabeled, options, message):
     with pytest.raises(ScarceError, match=message):
-        kernel_mean(positive, unlabelled, **options)
+        kernel_mean(positive, unlabeled, **options)
 
 
 def test_features_are_to_blame_for_features():

@@ -53,13 +53,13 @@ def test_there_are_records_for_every_learner():
 def test_upu(record):
     g, excluded, priors = tensors(record)
     params = record["params"]
-    unlabelled = {"all": "all", "U_k": "rest"}[params["unlabeled"]]
-    share = positive_share(priors, double(params.get("pibar", [0.0] * len(priors))), unlabelled)
-    if unlabelled == "rest":
+    unlabeled = {"all": "all", "U_k": "rest"}[params["unlabeled"]]
+    share = positive_share(priors, double(params.get("pibar", [0.0] * len(priors))), unlabeled)
+    if unlabeled == "rest":
         torch.testing.assert_close(share, double(params["positive_prior"]), **EXACT)
     else:
         assert predicted(g) == record["predict"]
-    compare(upu_losses(g, excluded, share, loss=params["loss"], unlabelled=unlabelled), g, record)
+    compare(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_nnpu"))
@@ -91,7 +91,7 @@ def test_elkan_noto(record):
 @pytest.mark.parametrize("record", records("meta_cvir"))
 def test_cvir(record):
     g, excluded, _ = tensors(record)
-    kept = cvir_kept(g.detach(), excluded, double(record["params"]["alpha"]), unlabelled="rest")
+    kept = cvir_kept(g.detach(), excluded, double(record["params"]["alpha"]), unlabeled="rest")
     compare(cvir_losses(g, excluded, kept), g, record)
 
 

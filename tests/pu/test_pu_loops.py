@@ -47,18 +47,18 @@ def worlds(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     excluded = (rng.random((n, q)) < rng.choice([0.0, 0.3, 0.6, 1.0], q)).astype(int)
     share = rng.uniform(0.05, 0.95, q)
-    unlabelled = draw(st.sampled_from(["all", "rest"]))
-    return rng.uniform(-4, 4, (n, q)).tolist(), excluded.tolist(), share.tolist(), unlabelled
+    unlabeled = draw(st.sampled_from(["all", "rest"]))
+    return rng.uniform(-4, 4, (n, q)).tolist(), excluded.tolist(), share.tolist(), unlabeled
 
 
 def of_every_class(world, one):
     """What `one(k, positives, others, θ)` gives, from the scores of the two kinds of rows."""
-    g, excluded, share, unlabelled = world
+    g, excluded, share, unlabeled = world
     result = []
     for k in range(len(share)):
         positives = [row[k] for row, marks in zip(g, excluded, strict=True) if marks[k]]
         others = [
-            row[k] for row, marks in zip(g, excluded, strict=True) if unlabelled == "all" or not marks[k]
+            row[k] for row, marks in zip(g, excluded, strict=True) if unlabeled == "all" or not marks[k]
         ]
         result.append(one(positives, others, share[k]))
     return result
@@ -79,11 +79,11 @@ def test_upu_and_nnpu(world, beta, gamma):
         plus, minus = parts(*sets)
         return plus + minus if minus >= -beta else -gamma * minus
 
-    g, excluded, share, unlabelled = world
+    g, excluded, share, unlabeled = world
     given_ = double(g), double(excluded), double(share)
-    losses = upu_losses(*given_, loss="sigmoid", unlabelled=unlabelled)
+    losses = upu_losses(*given_, loss="sigmoid", unlabeled=unlabeled)
     assert losses.tolist() == close(of_every_class(world, lambda *sets: sum(parts(*sets))))
-    losses = nnpu_losses(*given_, loss="sigmoid", beta=beta, gamma=gamma, unlabelled=unlabelled)
+    losses = nnpu_losses(*given_, loss="sigmoid", beta=beta, gamma=gamma, unlabeled=unlabeled)
     assert losses.tolist() == close(of_every_class(world, nnpu))
 
 
@@ -96,7 +96,7 @@ def test_vpu(world):
         return log(mean(sigmoid(z) for z in others)) - mean(log(sigmoid(z)) for z in positives)
 
     g = double(world[0]).requires_grad_(True)
-    losses = vpu_losses(g, double(world[1]), unlabelled=world[3])
+    losses = vpu_losses(g, double(world[1]), unlabeled=world[3])
     assert losses.tolist() == close(of_every_class(world, one))
     losses.sum().backward()
     assert g.grad.isfinite().all()
@@ -136,8 +136,8 @@ def test_dist_pu(world, mu):
         second = abs(mean(sigmoid(z) for z in others) - share) / (2 * share)
         return first + second + mu * mean(entropy(sigmoid(z)) for z in others)
 
-    g, excluded, share, unlabelled = world
-    losses = dist_pu_losses(double(g), double(excluded), double(share), mu=mu, unlabelled=unlabelled)
+    g, excluded, share, unlabeled = world
+    losses = dist_pu_losses(double(g), double(excluded), double(share), mu=mu, unlabeled=unlabeled)
     assert losses.tolist() == close(of_every_class(world, one))
 
 
@@ -173,11 +173,11 @@ def test_elkan_noto(world):
 
 @quick
 @given(worlds())
-def test_cvir_drops_the_highest_unlabelled_rows(world):
-    g, excluded, share, unlabelled = world
-    kept = cvir_kept(double(g), double(excluded), double(share), unlabelled=unlabelled)
+def test_cvir_drops_the_highest_unlabeled_rows(world):
+    g, excluded, share, unlabeled = world
+    kept = cvir_kept(double(g), double(excluded), double(share), unlabeled=unlabeled)
     for k in range(len(share)):
-        rows = [i for i in range(len(g)) if unlabelled == "all" or not excluded[i][k]]
+        rows = [i for i in range(len(g)) if unlabeled == "all" or not excluded[i][k]]
         by_score = sorted(rows, key=lambda i: g[i][k])
         expected = by_score[: len(rows) - int(share[k] * len(rows))]
         assert sorted(kept[:, k].nonzero().flatten().tolist()) == sorted(expected)
@@ -186,8 +186,8 @@ def test_cvir_drops_the_highest_unlabelled_rows(world):
 @quick
 @given(worlds())
 def test_cvir_losses(world):
-    g, excluded, share, unlabelled = world
-    kept = cvir_kept(double(g), double(excluded), double(share), unlabelled=unlabelled)
+    g, excluded, share, unlabeled = world
+    kept = cvir_kept(double(g), double(excluded), double(share), unlabeled=unlabeled)
 
     expected = []
     for k in range(len(share)):
@@ -212,7 +212,7 @@ def test_extreme_scores_stay_finite():
         lambda g: upu_losses(g, excluded, share),
         lambda g: nnpu_losses(g, excluded, share),
         lambda g: vpu_losses(g, excluded),
-        lambda g: vpu_losses(g, excluded, unlabelled="rest"),
+        lambda g: vpu_losses(g, excluded, unlabeled="rest"),
         lambda g: vpu_mixup_losses(g, -g, excluded, 0.5),
         lambda g: dist_pu_losses(g, excluded, share),
         lambda g: elkan_noto_losses(g, excluded),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import MethodError
-from scarce.pu import class_means, positive_share, priors_from_share, pu_risks, unlabelled_rows, upu_losses
+from scarce.pu import class_means, positive_share, priors_from_share, pu_risks, unlabeled_rows, upu_losses
 from scarce.risk import BINARY_LOSSES, binary_loss
 
 Q = 3
@@ -55,10 +55,10 @@ def test_shares_are_those_of_the_world(k):
 def test_priors_and_shares_are_inverses(pairs):
     priors, part = torch.tensor(pairs, dtype=torch.float64).unbind(dim=1)
     rates = part * (1 - priors)  # what SCAR allows
-    for unlabelled in ("all", "rest"):
-        share = positive_share(priors, rates, unlabelled)
+    for unlabeled in ("all", "rest"):
+        share = positive_share(priors, rates, unlabeled)
         assert ((share >= 0) & (share <= 1)).all()
-        torch.testing.assert_close(priors_from_share(share, rates, unlabelled), priors)
+        torch.testing.assert_close(priors_from_share(share, rates, unlabeled), priors)
 
 
 def test_a_sample_that_excludes_too_often_leaves_no_positives():
@@ -75,15 +75,15 @@ def test_every_positive_is_not_k_and_distributed_as_those():
 
 
 @pytest.mark.parametrize("loss", BINARY_LOSSES)
-@pytest.mark.parametrize("unlabelled", ["all", "rest"])
-def test_upu_is_the_risk_of_the_true_labels(unlabelled, loss):
+@pytest.mark.parametrize("unlabeled", ["all", "rest"])
+def test_upu_is_the_risk_of_the_true_labels(unlabeled, loss):
     """Over all rows, or over the rest: E[ℓ(±g_k)] with + where y ≠ k, from exclusions alone."""
     g, ys, excluded = whole_population()
-    share = positive_share(PRIORS, RATES, unlabelled)
+    share = positive_share(PRIORS, RATES, unlabeled)
     ell = binary_loss(loss)
-    risks = pu_risks(g, excluded, share, loss=loss, unlabelled=unlabelled)
+    risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
     for k in range(Q):
-        rows = unlabelled_rows(excluded, unlabelled)[:, k] > 0
+        rows = unlabeled_rows(excluded, unlabeled)[:, k] > 0
         is_k = ys[rows] == k
         positive = (ell(g[rows, k]) * ~is_k).mean()
         negative = (ell(-g[rows, k]) * is_k).mean()
@@ -93,14 +93,14 @@ def test_upu_is_the_risk_of_the_true_labels(unlabelled, loss):
 
 def test_the_rest_with_the_share_of_all_rows_would_be_wrong():
     g, _, excluded = whole_population()
-    right = upu_losses(g, excluded, positive_share(PRIORS, RATES, "rest"), unlabelled="rest")
-    wrong = upu_losses(g, excluded, positive_share(PRIORS, RATES, "all"), unlabelled="rest")
+    right = upu_losses(g, excluded, positive_share(PRIORS, RATES, "rest"), unlabeled="rest")
+    wrong = upu_losses(g, excluded, positive_share(PRIORS, RATES, "all"), unlabeled="rest")
     assert (right - wrong).abs().max() > 0.1
 
 
 @pytest.mark.parametrize("call", [lambda: positive_share(PRIORS, RATES, "most"),
                                   lambda: priors_from_share(PRIORS, RATES, "most"),
-                                  lambda: unlabelled_rows(SCORES, "most")])  # fmt: skip
+                                  lambda: unlabeled_rows(SCORES, "most")])  # fmt: skip
 def test_other_words_are_refused(call):
-    with pytest.raises(MethodError, match="unlabelled='most' is unknown; expected 'all' or 'rest'"):
+    with pytest.raises(MethodError, match="unlabeled='most' is unknown; expected 'all' or 'rest'"):
         call()

@@ -50,11 +50,11 @@ def random_rows(rng, q=Q):
 # Stories: the probability of what is said about an example of class y ------------------------------------------
 
 
-def scar_story(chances, errors):
+def scar_story(chances, error_rate):
     """Every wrong class k is marked with its chance, the class itself by error, independently."""
 
     def chance(marks, y):
-        of = [errors[k] if k == y else chances[k] for k in range(len(marks))]
+        of = [error_rate[k] if k == y else chances[k] for k in range(len(marks))]
         return prod(p if mark else 1 - p for p, mark in zip(of, marks, strict=True))
 
     return chance
@@ -70,14 +70,14 @@ def one_mark_story(T):
     return lambda marks, y: T[y][marks.index(1)]
 
 
-def conditioned_story(chances, errors):
+def conditioned_story(chances, error_rate):
     """Wrong with the probability of an error; otherwise the marks of SCAR, drawn until there is exactly one."""
     right = scar_story(chances, [0.0] * Q)
 
     def chance(marks, y):
         if marks[y]:
-            return errors[y]
-        return (1 - errors[y]) * right(marks, y) / sum(right(other, y) for other in ONE_MARK)
+            return error_rate[y]
+        return (1 - error_rate[y]) * right(marks, y) / sum(right(other, y) for other in ONE_MARK)
 
     return chance
 
@@ -90,7 +90,7 @@ def population(story, sets=LABEL_SETS):
     return torch.tensor([x for x, _ in seen]), double([marks for _, marks in seen]), double(chance)
 
 
-def dialogues(policy, miss, false):
+def dialogues(policy, false_negative_rate, false_positive_rate):
     """All dialogues of a policy that chooses (class, annotator) or None by x and what was said before.
 
     Yields x, a list of (class, annotator, answer), and their probability; the class stays unseen.
@@ -103,7 +103,7 @@ def dialogues(policy, miss, false):
             return
         k, who = chosen
         for answer in (True, False):
-            yes = [1 - miss[who] if y == k else false[who] for y in range(Q)]
+            yes = [1 - false_negative_rate[who] if y == k else false_positive_rate[who] for y in range(Q)]
             seen = [p * (s if answer else 1 - s) for p, s in zip(per_class, yes, strict=True)]
             yield from told(x, [*said, (k, who, answer)], seen)
 

@@ -58,12 +58,12 @@ def told(story, sets, p):
 @given(seeds)
 def test_scar_gives_every_set_of_marks_the_probability_of_the_story(seed):
     rng = np.random.default_rng(seed)
-    (chances, errors), f = random_scar(rng), random_logits(rng, 1)
+    (chances, error_rate), f = random_scar(rng), random_logits(rng, 1)
     base = (SETS * chances + (1 - SETS) * (1 - chances)).prod(dim=1)
-    loss = evidence_losses(f.expand(len(SETS), Q), scar_evidence(SETS, scar_ratios(chances, errors)))
+    loss = evidence_losses(f.expand(len(SETS), Q), scar_evidence(SETS, scar_ratios(chances, error_rate)))
     probability = base * torch.exp(-loss)
     assert probability.sum().item() == pytest.approx(1, abs=1e-10)
-    story = scar_story(chances.tolist(), errors.tolist())
+    story = scar_story(chances.tolist(), error_rate.tolist())
     assert probability.tolist() == pytest.approx(told(story, LABEL_SETS, f.softmax(1)[0]), abs=1e-10)
 
 
@@ -72,14 +72,14 @@ def test_scar_gives_every_set_of_marks_the_probability_of_the_story(seed):
 def test_exactly_one_mark_has_the_probability_of_the_story(seed):
     """w may be given in any unit, and P(k) = w_k exp(−loss) in all of them."""
     rng = np.random.default_rng(seed)
-    (chances, errors), f = random_scar(rng), random_logits(rng, 1)
+    (chances, error_rate), f = random_scar(rng), random_logits(rng, 1)
     weights = odds(chances) / odds(chances).sum()
-    loss = evidence_losses(f.expand(Q, Q), scar_evidence(SINGLES, one_mark_ratios(weights, errors)))
-    other = evidence_losses(f.expand(Q, Q), scar_evidence(SINGLES, one_mark_ratios(7 * weights, errors)))
+    loss = evidence_losses(f.expand(Q, Q), scar_evidence(SINGLES, one_mark_ratios(weights, error_rate)))
+    other = evidence_losses(f.expand(Q, Q), scar_evidence(SINGLES, one_mark_ratios(7 * weights, error_rate)))
     probability = weights * torch.exp(-loss)
     assert probability.sum().item() == pytest.approx(1, abs=1e-10)
     assert (7 * weights * torch.exp(-other)).tolist() == pytest.approx(probability.tolist(), abs=1e-10)
-    story = conditioned_story(chances.tolist(), errors.tolist())
+    story = conditioned_story(chances.tolist(), error_rate.tolist())
     assert probability.tolist() == pytest.approx(told(story, ONE_MARK, f.softmax(1)[0]), abs=1e-10)
 
 
@@ -105,16 +105,16 @@ def risk_of(evidence_of, story, sets=LABEL_SETS):
     return lambda logits: (chance * evidence_losses(logits[x], evidence_of(marks))).sum()
 
 
-@pytest.mark.parametrize("errors", [[0.0] * Q, ERRORS])
-def test_the_truth_minimises_the_likelihood_under_scar(errors):
-    ratios = scar_ratios(double(CHANCES), double(errors))
-    assert_truth_is_best(risk_of(lambda marks: scar_evidence(marks, ratios), scar_story(CHANCES, errors)))
+@pytest.mark.parametrize("error_rate", [[0.0] * Q, ERRORS])
+def test_the_truth_minimises_the_likelihood_under_scar(error_rate):
+    ratios = scar_ratios(double(CHANCES), double(error_rate))
+    assert_truth_is_best(risk_of(lambda marks: scar_evidence(marks, ratios), scar_story(CHANCES, error_rate)))
 
 
-@pytest.mark.parametrize("errors", [[0.0] * Q, ERRORS])
-def test_the_truth_minimises_the_likelihood_of_exactly_one_mark(errors):
-    ratios = one_mark_ratios(odds(double(CHANCES)), double(errors))
-    story = conditioned_story(CHANCES, errors)
+@pytest.mark.parametrize("error_rate", [[0.0] * Q, ERRORS])
+def test_the_truth_minimises_the_likelihood_of_exactly_one_mark(error_rate):
+    ratios = one_mark_ratios(odds(double(CHANCES)), double(error_rate))
+    story = conditioned_story(CHANCES, error_rate)
     assert_truth_is_best(risk_of(lambda marks: scar_evidence(marks, ratios), story, ONE_MARK))
 
 
@@ -143,9 +143,13 @@ def doubting(x, said):
 
 
 @pytest.mark.parametrize("policy", [until_yes, doubting])
-@pytest.mark.parametrize(("miss", "false"), [([0, 0], [0, 0]), ([0.2, 0.05], [0.1, 0.3])])
-def test_the_truth_minimises_the_likelihood_of_answers_however_questions_are_chosen(policy, miss, false):
-    everything = [one for one in dialogues(policy, miss, false) if one[2] > 0]
+@pytest.mark.parametrize(
+    ("false_negative_rate", "false_positive_rate"), [([0, 0], [0, 0]), ([0.2, 0.05], [0.1, 0.3])]
+)
+def test_the_truth_minimises_the_likelihood_of_answers_however_questions_are_chosen(
+    policy, false_negative_rate, false_positive_rate
+):
+    everything = [one for one in dialogues(policy, false_negative_rate, false_positive_rate) if one[2] > 0]
     xs, chance = torch.tensor([x for x, _, _ in everything]), double([p for *_, p in everything])
     assert chance.sum().item() == pytest.approx(1)
     row, asked, who, yes = (
@@ -154,8 +158,13 @@ def test_the_truth_minimises_the_likelihood_of_answers_however_questions_are_cho
             *((i, *one) for i, (_, said, _) in enumerate(everything) for one in said), strict=True
         )
     )
-    miss, false = double(miss)[who], double(false)[who]
-    evidence, constant = answer_evidence((len(everything), Q), row, asked, yes, miss, false)
+    false_negative_rate, false_positive_rate = (
+        double(false_negative_rate)[who],
+        double(false_positive_rate)[who],
+    )
+    evidence, constant = answer_evidence(
+        (len(everything), Q), row, asked, yes, false_negative_rate, false_positive_rate
+    )
 
     def losses(logits):
         return evidence_losses(logits[xs], evidence) - constant

@@ -60,9 +60,9 @@ def test_one_mark_under_a_known_matrix_is_forward(seed):
 @quick
 @given(seeds)
 def test_scar_is_the_matrix_whose_columns_are_constant_off_the_diagonal(seed):
-    chances, errors = random_scar(np.random.default_rng(seed))
-    C = torch.where(torch.eye(Q) > 0, errors, chances.expand(Q, Q))
-    scar = scar_evidence(SETS, scar_ratios(chances, errors))
+    chances, error_rate = random_scar(np.random.default_rng(seed))
+    C = torch.where(torch.eye(Q) > 0, error_rate, chances.expand(Q, Q))
+    scar = scar_evidence(SETS, scar_ratios(chances, error_rate))
     base = SETS @ chances.log() + (1 - SETS) @ (1 - chances).log()
     torch.testing.assert_close(conditional_evidence(SETS, C), scar + base[:, None])
 
@@ -75,12 +75,12 @@ def test_a_row_without_labels_says_something_exactly_where_chances_differ():
         assert f.grad.abs().max() < 1e-15 if silent else f.grad.abs().max() > 0.01
 
 
-@pytest.mark.parametrize("error", [1e-4, 0.1])
-def test_a_row_that_excludes_every_class_is_improbable_and_no_more(error):
-    ratios = scar_ratios(double(CHANCES), torch.full((Q,), error).double())
+@pytest.mark.parametrize("error_rate", [1e-4, 0.1])
+def test_a_row_that_excludes_every_class_is_improbable_and_no_more(error_rate):
+    ratios = scar_ratios(double(CHANCES), torch.full((Q,), error_rate).double())
     loss = evidence_losses(double([[9.0, 0.0, -9.0, 1.0]]), scar_evidence(torch.ones(1, Q), ratios))
     likely = sum(
-        p * error / c for p, c in zip(double([9, 0, -9, 1]).softmax(0).tolist(), CHANCES, strict=True)
+        p * error_rate / c for p, c in zip(double([9, 0, -9, 1]).softmax(0).tolist(), CHANCES, strict=True)
     )
     assert loss.item() == pytest.approx(-np.log(likely))
 
@@ -97,26 +97,26 @@ def random_shares(rng, q):
 @given(seeds)
 def test_chances_invert_the_rates_they_make(seed):
     rng = np.random.default_rng(seed)
-    (chances, errors), priors = random_scar(rng), torch.from_numpy(random_shares(rng, Q))
-    rates = chances * (1 - priors) + errors * priors
-    torch.testing.assert_close(exclusion_chances(rates, priors, errors), chances)
+    (chances, error_rate), priors = random_scar(rng), torch.from_numpy(random_shares(rng, Q))
+    rates = chances * (1 - priors) + error_rate * priors
+    torch.testing.assert_close(exclusion_chances(rates, priors, error_rate), chances)
 
 
 def test_chances_stay_probabilities_where_rates_and_priors_disagree():
-    priors, errors = double([0.8, 0.1, 0.1]), double([0.0, 0.5, 0.0])
-    assert exclusion_chances(double([0.5, 0.01, 0.0]), priors, errors).tolist() == [1, 0, 0]
+    priors, error_rate = double([0.8, 0.1, 0.1]), double([0.0, 0.5, 0.0])
+    assert exclusion_chances(double([0.5, 0.01, 0.0]), priors, error_rate).tolist() == [1, 0, 0]
     assert exclusion_chances(double([0.5, 0.5]), double([1.0, 0.0]), torch.zeros(2)).tolist() == [1, 0.5]
 
 
-def one_mark_rates(w, priors, errors):
+def one_mark_rates(w, priors, error_rate):
     """How often each class is marked, class by class and mark by mark."""
     rates = [0.0] * len(w)
     for y in range(len(w)):
-        rates[y] += priors[y] * errors[y]
+        rates[y] += priors[y] * error_rate[y]
         rest = sum(w[k] for k in range(len(w)) if k != y)
         for k in range(len(w)):
             if k != y:
-                rates[k] += priors[y] * (1 - errors[y]) * w[k] / rest
+                rates[k] += priors[y] * (1 - error_rate[y]) * w[k] / rest
     return rates
 
 
@@ -127,16 +127,16 @@ def one_mark_rates(w, priors, errors):
 def test_weights_of_one_mark_give_the_rates(never, start, seed):
     rng = np.random.default_rng(seed)
     q = int(rng.integers(3, 7))
-    w, priors, errors = random_shares(rng, q), random_shares(rng, q), rng.uniform(0, 0.2, q)
+    w, priors, error_rate = random_shares(rng, q), random_shares(rng, q), rng.uniform(0, 0.2, q)
     if never:
-        w[0] = errors[0] = 0
-    rates = one_mark_rates(w, priors, errors)
+        w[0] = error_rate[0] = 0
+    rates = one_mark_rates(w, priors, error_rate)
     warm = None if start == "cold" else double(random_shares(rng, q).tolist())
     if start == "warm with a zero":  # left by an earlier guess of priors and errors
         warm[1] = 0
-    got = one_mark_weights(double(rates), torch.from_numpy(priors), torch.from_numpy(errors), warm)
+    got = one_mark_weights(double(rates), torch.from_numpy(priors), torch.from_numpy(error_rate), warm)
     assert got.sum().item() == pytest.approx(1)
-    assert one_mark_rates(got.tolist(), priors, errors) == pytest.approx(rates, abs=1e-8)
+    assert one_mark_rates(got.tolist(), priors, error_rate) == pytest.approx(rates, abs=1e-8)
     assert got[0] == 0 or not never
 
 
@@ -151,13 +151,13 @@ def test_weights_of_one_mark_stay_a_distribution_where_no_weights_give_the_rates
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_weights_of_one_mark_recover_from_priors_that_cannot_be(dtype):
     """As in training, which may begin with priors under which a class cannot be marked as often as it is."""
-    w, priors, errors = [0.05, 0.2, 0.75], double([0.6, 0.3, 0.1]).to(dtype), torch.zeros(3, dtype=dtype)
+    w, priors, error_rate = [0.05, 0.2, 0.75], double([0.6, 0.3, 0.1]).to(dtype), torch.zeros(3, dtype=dtype)
     rates = double(one_mark_rates(w, [0.6, 0.3, 0.1], [0.0] * 3)).to(dtype)
     assert rates[2] > 2 / 3  # more than equal priors allow
-    misled = one_mark_weights(rates, torch.full_like(priors, 1 / 3), errors)
+    misled = one_mark_weights(rates, torch.full_like(priors, 1 / 3), error_rate)
     assert misled.min() > 0
     assert misled[2] > 0.99
-    assert one_mark_weights(rates, priors, errors, misled).tolist() == pytest.approx(w, abs=1e-5)
+    assert one_mark_weights(rates, priors, error_rate, misled).tolist() == pytest.approx(w, abs=1e-5)
 
 
 # Evidence ------------------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ CASES: dict[str, Case] = {
     "scar": case("scar", c=0.4),
     "scar, of every class": case("scar", c=RATES),
     "scar, given rates": case("scar", rates=RATES),
-    "scar, errors": case("scar", c=0.8, error=0.3),
-    "scar, several blocks": case("scar", MANY, c=0.8, error=0.3),
+    "scar, errors": case("scar", c=0.8, error_rate=0.3),
+    "scar, several blocks": case("scar", MANY, c=0.8, error_rate=0.3),
     "scar-single": case("scar-single", c=RATES),
     "scar-single, given rates": case("scar-single", rates=RATES),
     "scar-a": case("scar-a", TEN),
@@ -65,8 +65,10 @@ CASES: dict[str, Case] = {
     "ask": case("ask"),
     "ask, three questions": case("ask", questions=3),
     "ask, given rates": case("ask", rates=RATES),
-    "ask, errors": case("ask", questions=2, p_miss=0.2, p_false=0.1),
-    "ask, errors, several blocks": case("ask", MANY, questions=2, p_miss=0.2, p_false=0.1),
+    "ask, errors": case("ask", questions=2, false_negative_rate=0.2, false_positive_rate=0.1),
+    "ask, errors, several blocks": case(
+        "ask", MANY, questions=2, false_negative_rate=0.2, false_positive_rate=0.1
+    ),
 }
 
 

@@ -103,7 +103,7 @@ def test_draws_must_be_possible():
     with pytest.raises(LabelError, match="from 1 to 2"):
         from_transition([0, 1, 2], away, draws=3, distinct=True)
     with pytest.raises(LabelError, match="row 0 still excludes every class"):
-        scar([0, 1], c=1, error=1)
+        scar([0, 1], c=1, error_rate=1)
 
 
 def test_published_settings_want_ten_classes():
@@ -132,8 +132,8 @@ def test_scar_takes_c_or_rates():
             process(y, c=[0.1, 1.2])
     with pytest.raises(LabelError, match=r"class cat: the rate 0\.1 needs an infinite c"):
         scar(["cat"], rates=0.1, classes=["cat", "dog"])
-    with pytest.raises(LabelError, match=r"error=-0\.1"):
-        scar(y, c=0.1, error=-0.1)
+    with pytest.raises(LabelError, match=r"error_rate=-0\.1"):
+        scar(y, c=0.1, error_rate=-0.1)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,12 @@ def test_ask_wants_questions_or_rates():
     for questions in (0, 4, 1.5):
         with pytest.raises(LabelError, match="from 1 to 3"):
             ask([0, 1, 2], questions=questions)
-    for wrong in ({"p_miss": 2}, {"p_false": "often"}, {"rates": [0.1, 0.2]}, {"rates": float("nan")}):
+    for wrong in (
+        {"false_negative_rate": 2},
+        {"false_positive_rate": "often"},
+        {"rates": [0.1, 0.2]},
+        {"rates": float("nan")},
+    ):
         with pytest.raises(LabelError, match=next(iter(wrong))):
             ask([0, 1, 2], **wrong)
 

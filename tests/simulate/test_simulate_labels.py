@@ -132,7 +132,7 @@ def test_distinct_draws_come_without_replacement():
 def test_rows_that_would_exclude_everything_are_drawn_again():
     labels = from_transition([0, 1] * 500, [[0.5, 0.5], [0.5, 0.5]], draws=3)
     assert set(labels.per_example) == {1}
-    assert scar([0, 1] * 500, c=0.9, error=0.9).per_example.max() == 1
+    assert scar([0, 1] * 500, c=0.9, error_rate=0.9).per_example.max() == 1
 
 
 def test_scar_holds_for_every_true_class():
@@ -162,7 +162,7 @@ def test_scar_meets_target_rates():
 
 def test_scar_errors_exclude_the_own_class_at_their_rate():
     y = np.arange(100_000) % 10
-    got = conditional(scar(y, c=0.2, error=0.04), y)
+    got = conditional(scar(y, c=0.2, error_rate=0.04), y)
     assert close(got.diagonal(), np.full(10, 0.04), 10_000)
     assert close(got[~np.eye(10, dtype=bool)], np.full(90, 0.2), 10_000)
 
@@ -247,7 +247,7 @@ def test_answers_are_right_and_become_labels():
 
 def test_answers_err_at_their_rates_and_contradictions_are_dropped():
     y = np.arange(60_000) % 3
-    labels = ask(y, questions=3, p_miss=0.2, p_false=0.1)
+    labels = ask(y, questions=3, false_negative_rate=0.2, false_positive_rate=0.1)
     table = labels.answers
     assert len(table) == 180_000
     own = table.class_index == y[table.example]
@@ -261,7 +261,10 @@ def test_answers_err_at_their_rates_and_contradictions_are_dropped():
 
 def test_errors_leave_the_questions_as_they_were():
     y = np.arange(500) % 4
-    honest, sloppy = ask(y, seed=3).answers, ask(y, seed=3, p_miss=0.3, p_false=0.3).answers
+    honest, sloppy = (
+        ask(y, seed=3).answers,
+        ask(y, seed=3, false_negative_rate=0.3, false_positive_rate=0.3).answers,
+    )
     assert np.array_equal(honest.class_index, sloppy.class_index)
     assert not np.array_equal(honest.answer, sloppy.answer)
 

@@ -17,13 +17,13 @@ STORED = [
     ("transition", {"transition": BIASED_B, "draws": 3}, "318455e55b0c6ab1"),
     ("transition", {"transition": BIASED_B, "draws": 3, "distinct": True}, "7daee3ca013eedce"),
     ("noisy", {"noise": 0.2}, "e4739e10cd7e6586"),
-    ("scar", {"c": 0.3, "error": 0.05}, "ceeeb53db318da1d"),
+    ("scar", {"c": 0.3, "error_rate": 0.05}, "ceeeb53db318da1d"),
     ("scar-single", {"rates": np.linspace(0.01, 0.2, 10)}, "965459c4daa6f68b"),
     ("scar-a", {}, "0a3a54bba2e3c420"),
     ("scar-b", {}, "2d50e636978da78a"),
     ("uniform-multiple", {}, "815ce75748302d1f"),
     ("human", {}, "a402b89066299c3b"),
-    ("ask", {"questions": 4, "p_miss": 0.1, "p_false": 0.1}, "dcea8dbc8bf174b2"),
+    ("ask", {"questions": 4, "false_negative_rate": 0.1, "false_positive_rate": 0.1}, "dcea8dbc8bf174b2"),
 ]
 
 

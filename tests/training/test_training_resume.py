@@ -133,11 +133,27 @@ def test_confirmed_classes_belong_to_the_labels(tmp_path):
         fit(labels=told, checkpoint=tmp_path / "c")
 
 
+@pytest.mark.parametrize("found", [None, 3, 5])
+def test_a_checkpoint_of_another_format_is_refused(tmp_path, found):
+    from scarce.training.checkpoint import load_state, save_state
+
+    fit(checkpoint=tmp_path / "c")
+    state = load_state(tmp_path / "c")
+    state["identity"]["checkpoint_format"] = found
+    save_state(tmp_path / "c", state)
+    with pytest.raises(FileError) as caught:
+        fit(checkpoint=tmp_path / "c")
+    assert str(caught.value) == (
+        f"{tmp_path / 'c'} is a checkpoint of another version of scarce (its format is {found}, expected 4); "
+        "delete it (--restart) to train from the start, or choose another checkpoint."
+    )
+
+
 def test_a_state_that_is_no_run_is_refused(tmp_path):
     from scarce.training.checkpoint import save_state
 
     save_state(tmp_path / "c", {"weights": torch.ones(2)})
-    with pytest.raises(FileError, match="belongs to another run: its checkpoint_format is None, not 3"):
+    with pytest.raises(FileError, match="its format is None, expected 4"):
         fit(checkpoint=tmp_path / "c")
 
 

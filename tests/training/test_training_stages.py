@@ -33,7 +33,7 @@ class InThree(Staged):
 
 def refine():
     """Short stages of two epochs, and a last one of four: ten epochs."""
-    return make_method("refine", settled=0.0, rounds=3)
+    return make_method("refine", tol=0.0, rounds=3)
 
 
 def fit(method, model=None, recipe=RECIPE, **options):

@@ -27,8 +27,8 @@ SETTINGS = {
     "scarce-sigmoid": lambda: make_method("scarce", loss="sigmoid"),
     "meta-vpu-mixup": lambda: make_method("meta-vpu", mixup=True),
     "meta-dist-pu-mixed": lambda: make_method("meta-dist-pu", warm_up=1),
-    "refine-proden": lambda: make_method("refine", first="proden"),
-    "scar-likelihood-errors": lambda: make_method("scar-likelihood", errors="learn"),
+    "refine-proden": lambda: make_method("refine", base_method="proden"),
+    "scar-likelihood-errors": lambda: make_method("scar-likelihood", error_rate="learn"),
     "tempered": Tempered,
     "staged": Staged,
 }

@@ -45,7 +45,7 @@ def try_process(process: str, params: Mapping[str, Any], n_classes: int) -> None
     >>> try_process("scar", {"rates": [0.95] + [0.1] * 9}, 10)
     >>> try_process("scar", {"ratez": 0.2}, 10)
     Traceback (most recent call last):
-    scarce.errors.MethodError: the process 'scar' takes no 'ratez'; it takes c, rates, error, classes, seed.
+    scarce.errors.MethodError: the process 'scar' takes no 'ratez'; it takes c, rates, error_rate, classes, seed.
     """
     for name in _OF_THE_TRIAL:
         if name in params:

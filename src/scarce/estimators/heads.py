@@ -64,10 +64,10 @@ def set_everywhere(estimator: Any, name: str, value: Any) -> bool:
     return bool(places)
 
 
-def fit_head(learner: Any, X: Any, known: Array, unlabelled: str, name: Any) -> Any:
+def fit_head(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
     """Train the learner of the class `name` on the rows `known` not to be of it, and on the unlabelled ones."""
     s = np.zeros(X.shape[0], dtype=np.int64)
-    if unlabelled == "rest":
+    if unlabeled == "rest":
         s[known] = 1
     else:
         X = X[np.concatenate([known, np.arange(X.shape[0])])]

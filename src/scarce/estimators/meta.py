@@ -13,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._validation import check_renamed, renamed_parameters
 from scarce.errors import FeatureError, LabelError, MethodError
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
@@ -22,7 +23,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.labels.targets import as_labels
 from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
-from scarce.pu import check_unlabelled, positive_share
+from scarce.pu import check_unlabeled, positive_share
 from scarce.training.inputs import input_shape
 
 __all__ = ["MetaComplementaryClassifier"]
@@ -31,6 +32,7 @@ Array = NDArray[Any]
 _SMALLEST_SHARE = 1e-3  # by chance a class may seem to have no unlabelled row of another class
 
 
+@renamed_parameters(unlabelled="unlabeled")
 class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier learned from complementary labels with one positive-unlabelled (PU) learner per class.
 
@@ -48,7 +50,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         Whether to put the estimator into `ElkanNotoClassifier`. With ``auto``, all are but PU classifiers: classes of
         pulearn, and those with the attribute ``is_pu_classifier = True``. With False it is handed ``fit(X, s)``, where s
         is 1 for rows known to be "not k" and 0 for unlabelled rows.
-    unlabelled : {"rest", "all"}
+    unlabeled : {"rest", "all"}
         Which rows a PU learner gets as unlabelled: those that are not its positives, as Elkan-Noto wants it, or all,
         the positives once more among them, for learners that take them for a sample of everything, such as nnPU.
     prior_parameter : str, optional
@@ -91,7 +93,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         estimator: Any = None,
         *,
         wrap: Literal["auto"] | bool = "auto",
-        unlabelled: Literal["rest", "all"] = "rest",
+        unlabeled: Literal["rest", "all"] = "rest",
         prior_parameter: str | None = "prior",
         priors: Any = "estimate",
         n_jobs: int | None = None,
@@ -100,12 +102,18 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
     ) -> None:
         self.estimator = estimator
         self.wrap = wrap
-        self.unlabelled = unlabelled
+        self.unlabeled = unlabeled
         self.prior_parameter = prior_parameter
         self.priors = priors
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, as in scikit-learn."""
+        check_renamed(type(self).__name__, type(self), params)
+        super().set_params(**params)
+        return self
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train one learner per class.
@@ -142,7 +150,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         by_class = labels.to_csr().tocsc()
         known = np.split(by_class.indices, by_class.indptr[1:-1])
         tasks = [
-            delayed(fit_head)(self._prepared(learner, share, int(seed)), X, rows, self.unlabelled, name)
+            delayed(fit_head)(self._prepared(learner, share, int(seed)), X, rows, self.unlabeled, name)
             for share, seed, rows, name in zip(shares, seeds, known, labels.classes, strict=True)
         ]
         fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
@@ -181,15 +189,15 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
 
     def _learner(self) -> Any:
         learner = as_pu_learner(self.estimator, self.wrap)
-        check_unlabelled(self.unlabelled)
-        if self.unlabelled == "all" and isinstance(learner, ElkanNotoClassifier):
+        check_unlabeled(self.unlabeled)
+        if self.unlabeled == "all" and isinstance(learner, ElkanNotoClassifier):
             raise MethodError(
-                "unlabelled='all' does not suit Elkan-Noto, which takes every row once; use 'rest'."
+                "unlabeled='all' does not suit Elkan-Noto, which takes every row once; use 'rest'."
             )
         return learner
 
     def _positive_shares(self, priors: Array, rates: Array) -> Array:
-        shares = positive_share(torch.from_numpy(priors), torch.tensor(rates), self.unlabelled)
+        shares = positive_share(torch.from_numpy(priors), torch.tensor(rates), self.unlabeled)
         return shares.clamp(_SMALLEST_SHARE, 1 - _SMALLEST_SHARE).numpy()
 
     def _prepared(self, learner: Any, share: float, seed: int) -> Any:

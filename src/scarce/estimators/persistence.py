@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 import scarce
 from scarce.errors import FileError, MethodError
 from scarce.estimators.classifier import ScarceClassifier
+from scarce.estimators.upgrade import upgrade_settings, upgrade_state
 from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
@@ -27,7 +29,7 @@ from scarce.training.network import MakeModule
 
 __all__ = ["load", "save_classifier"]
 
-_FORMAT = "scarce-classifier-1"
+_FORMAT, _EARLIER_FORMAT = "scarce-classifier-2", "scarce-classifier-1"
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
 # Parameters that describe a training run on one machine, not the classifier.
@@ -148,17 +150,22 @@ def _read_settings(folder: Path) -> dict[str, Any]:
         settings = json.loads(require_file(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
         raise FileError(f"{path} is damaged ({error}); restore it from a copy, or train again.") from error
-    if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
-        found = settings.get("format") if isinstance(settings, dict) else type(settings).__name__
-        raise FileError(
-            f"{path} has the format {found!r}, expected {_FORMAT!r}; it was written by another program or version."
-        )
-    return settings
+    if isinstance(settings, dict) and settings.get("format") in (_FORMAT, _EARLIER_FORMAT):
+        return settings
+    found = settings.get("format") if isinstance(settings, dict) else type(settings).__name__
+    if re.fullmatch(r"scarce-classifier-[1-9]\d*", str(found)):
+        fix = "it was written by a newer version: update scarce."
+    else:
+        fix = "it was written by another program: choose a folder of `scarce train` or ScarceClassifier.save."
+    raise FileError(f"{path} has the format {found!r}, expected {_FORMAT!r}; {fix}")
 
 
 def _rebuild(
     settings: dict[str, Any], weights: dict[str, Tensor], module: nn.Module | MakeModule | None
 ) -> ScarceClassifier:
+    is_earlier = settings["format"] == _EARLIER_FORMAT
+    if is_earlier:
+        settings = upgrade_settings(settings)
     name, shape, n_classes = (
         settings["module"],
         tuple(settings["input_shape"]),
@@ -181,7 +188,7 @@ def _rebuild(
     state = _unflatten(weights)
     model.load_state_dict(state["model"])
     method = make_method(settings["method"], **settings["method_params"])
-    method.restore(state["method"])
+    method.restore(upgrade_state(method, state["method"]) if is_earlier else state["method"])
     if isinstance(method, AnswersLikelihood):
         method.annotators = np.array(settings.get("annotators", []), dtype=str)
     if settings.get("method_choice") is not None:  # earlier files have none

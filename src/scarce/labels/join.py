@@ -54,10 +54,10 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
     return everyone, np.arange(len(wanted))
 
 
-def _refuse_differences(unlabelled: Any, unused: Any) -> None:
+def _refuse_differences(unlabeled: Any, unused: Any) -> None:
     parts = []
-    if len(unlabelled):
-        parts.append(f"{len(unlabelled)} feature rows have no labels ({some(unlabelled, 3)})")
+    if len(unlabeled):
+        parts.append(f"{len(unlabeled)} feature rows have no labels ({some(unlabeled, 3)})")
     if len(unused):
         parts.append(f"{len(unused)} labelled examples have no features ({some(unused, 3)})")
     if parts:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from scarce._validation import renamed_parameters
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.labels.csr import gather
@@ -16,6 +17,7 @@ from scarce.risk import answer_evidence, confirm, evidence_losses, posterior
 
 __all__ = ["AnswersLikelihood", "overlap"]
 
+_RATES = ("false_negative_rate", "false_positive_rate")
 _FIRST_GUESS = 0.05  # of rates that are learned; from zero they could not rise
 _TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
 _TOWARDS_ZERO = 20.0  # right answers that are added to those of all annotators
@@ -35,6 +37,7 @@ def overlap(answers: Answers) -> bool:
 
 
 @register
+@renamed_parameters(miss="false_negative_rate", false="false_positive_rate")
 class AnswersLikelihood(Method):
     """−mean log Σ_y p_y Π_{asked k} P(answer_k | y).
 
@@ -44,15 +47,15 @@ class AnswersLikelihood(Method):
 
     Parameters
     ----------
-    miss, false : float, optional
+    false_negative_rate, false_positive_rate : float, optional
         P("no" | it is the class) and P("yes" | it is not). By default both are zero, or, where some question was answered
         more than once, learned by EM for every annotator.
 
     Examples
     --------
     >>> from scarce.methods import make_method
-    >>> make_method("answers", miss=0.1).params
-    {'miss': 0.1, 'false': None}
+    >>> make_method("answers", false_negative_rate=0.1).params
+    {'false_negative_rate': 0.1, 'false_positive_rate': None}
     """
 
     facts = MethodFacts(
@@ -66,12 +69,14 @@ class AnswersLikelihood(Method):
     loss_is_likelihood = True
 
     priors: Tensor
-    miss: Tensor
-    false: Tensor
+    false_negative_rate: Tensor
+    false_positive_rate: Tensor
     sums: Tensor
 
-    def __init__(self, miss: float | None = None, false: float | None = None) -> None:
-        super().__init__(miss=miss, false=false)
+    def __init__(
+        self, false_negative_rate: float | None = None, false_positive_rate: float | None = None
+    ) -> None:
+        super().__init__(false_negative_rate=false_negative_rate, false_positive_rate=false_positive_rate)
         for name, value in self.params.items():
             if value is not None:
                 check_number(name, value, high=1)
@@ -82,7 +87,7 @@ class AnswersLikelihood(Method):
         self._n_rows = 0
         self._posterior = torch.empty(0)
         self._asked: tuple[Tensor, ...] = ()
-        for name in ("priors", "miss", "false", "sums"):
+        for name in ("priors", *_RATES, "sums"):
             self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -92,10 +97,9 @@ class AnswersLikelihood(Method):
         table = problem.labels.answers
         self.annotators = np.unique([] if table is None else table.annotator)
         self._read(problem.labels)
-        self.learned = tuple(
-            name for name in ("miss", "false") if self.params[name] is None and overlap(self._table)
-        )
-        for name in ("miss", "false"):
+        unknown = tuple(name for name in _RATES if self.params[name] is None)
+        self.learned = unknown if overlap(self._table) else ()
+        for name in _RATES:
             value = _FIRST_GUESS if name in self.learned else self.params[name] or 0.0
             setattr(self, name, torch.full((len(self.annotators),), value, dtype=torch.float64))
         self.sums = torch.zeros(4, len(self.annotators), dtype=torch.float64)
@@ -113,7 +117,10 @@ class AnswersLikelihood(Method):
         yes = torch.from_numpy(self._table.answer[positions] == YES).to(place)
         who = self._who[positions].to(place)
         evidence, constant = answer_evidence(
-            (len(logits), logits.shape[1]), *where, yes, self.miss[who].to(logits), self.false[who].to(logits)
+            (len(logits), logits.shape[1]),
+            *where,
+            yes,
+            *(getattr(self, name)[who].to(logits) for name in _RATES),
         )
         unasked = torch.ones(len(logits), dtype=torch.bool, device=place).index_fill(0, where[0], False)
         if batch.confirmed is not None:
@@ -135,7 +142,7 @@ class AnswersLikelihood(Method):
         """Set the rates to what was counted: those of one annotator drawn towards those of all, these towards zero."""
         if not self.learned:
             return
-        for name, wrong, asked in (("miss", *self.sums[:2]), ("false", *self.sums[2:])):
+        for name, (wrong, asked) in zip(_RATES, (self.sums[:2], self.sums[2:]), strict=True):
             if name in self.learned:
                 of_all = wrong.sum() / (asked.sum() + _TOWARDS_ZERO)
                 setattr(self, name, (wrong + _TOWARDS_ALL * of_all) / (asked + _TOWARDS_ALL))

@@ -26,7 +26,7 @@ __all__ = [
     "check_number",
 ]
 
-Accepts = Literal["single", "multiple", "unlabelled"]
+Accepts = Literal["single", "multiple", "unlabeled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class MethodFacts:
     needs_transition: bool = False
     needs_answers: bool = False
     """Whether the record of what was asked is needed."""
-    accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabelled")
+    accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabeled")
     revision: int = 1
     """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
@@ -193,7 +193,7 @@ class Method(nn.Module, ABC):
         has_answers = (
             facts.needs_answers and labels.answers is not None and (labels.answers.answer != SKIP).any()
         )
-        has_classes = labels.confirmed.max() >= 0 and "unlabelled" in self.accepts()
+        has_classes = labels.confirmed.max() >= 0 and "unlabeled" in self.accepts()
         if most == 0 and not has_answers and not has_classes:
             raise MethodError(
                 f"no example excludes any class: there is nothing that {facts.name} could learn from."
@@ -218,7 +218,7 @@ class Method(nn.Module, ABC):
                 )
         self.refuse_unfit(labels)
         n_unused = int((labels.per_example == 0).sum())
-        if n_unused and "unlabelled" not in self.accepts():
+        if n_unused and "unlabeled" not in self.accepts():
             warnings.warn(
                 f"{n_unused} of {labels.n_examples} examples exclude no class; {facts.name} cannot use them and leaves them out.",
                 stacklevel=2,

@@ -10,7 +10,7 @@ COLUMNS = ("name", "method", "assumes", "needs", "labels", "paper")
 
 def _labels(facts: MethodFacts) -> str:
     """Return how many labels an example may have."""
-    return f"{0 if 'unlabelled' in facts.accepts else 1}{'+' if 'multiple' in facts.accepts else ''}"
+    return f"{0 if 'unlabeled' in facts.accepts else 1}{'+' if 'multiple' in facts.accepts else ''}"
 
 
 def _needs(facts: MethodFacts) -> str:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
@@ -26,8 +27,8 @@ from scarce.risk import (
 __all__ = ["Refine", "most_confident"]
 
 
-def most_confident(names: Tensor, margins: Tensor, share: float) -> Tensor:
-    """Return which rows belong to this share of the rows of their name that have the largest margins; one at least.
+def most_confident(names: Tensor, margins: Tensor, fraction: float) -> Tensor:
+    """Return which rows belong to this fraction of the rows of their name that have the largest margins; one at least.
 
     Examples
     --------
@@ -41,10 +42,18 @@ def most_confident(names: Tensor, margins: Tensor, share: float) -> Tensor:
     starts = sizes.cumsum(dim=0) - sizes
     place = torch.empty_like(order)
     place[order] = torch.arange(len(order), device=order.device) - starts[names[order]]
-    return place < (share * sizes.double()).ceil().clamp(min=1)[names]
+    return place < (fraction * sizes.double()).ceil().clamp(min=1)[names]
 
 
 @register
+@renamed_parameters(
+    first="base_method",
+    short="short_fraction",
+    share="confident_fraction",
+    settled="tol",
+    strength="scar_strength",
+    errors="error_rate",
+)
 class Refine(Method):
     """−mean log Σ_y p_y P(Ȳ | y), with the chances C[y, k] that k is excluded from class y found by counting.
 
@@ -58,19 +67,19 @@ class Refine(Method):
 
     Parameters
     ----------
-    first : str
+    base_method : str
         The method that is trained first.
     rounds : int
         At most so many rounds, the last included.
-    short : float
+    short_fraction : float
         The length of all stages but the last, as a share of the epochs of the recipe.
-    share : float
+    confident_fraction : float
         The share of the rows of every name that is counted.
-    settled : float
+    tol : float
         C has ceased to move when its entries change by less than this share of their sum.
-    strength : float or "count"
+    scar_strength : float or "count"
         How many rows' weight draws C towards SCAR; by default as many as the counts bear out (`scarce.risk.scar_weight`).
-    errors : float or "count"
+    error_rate : float or "count"
         The chance that an example excludes its own class: the diagonal of C, which is counted too by default.
 
     Attributes
@@ -82,7 +91,7 @@ class Refine(Method):
     Examples
     --------
     >>> from scarce.methods import make_method
-    >>> make_method("refine", rounds=2).params["first"]
+    >>> make_method("refine", rounds=2).params["base_method"]
     'least-excluded'
     """
 
@@ -101,29 +110,41 @@ class Refine(Method):
 
     def __init__(
         self,
-        first: str = "least-excluded",
+        base_method: str = "least-excluded",
         rounds: int = 3,
-        short: float = 0.5,
-        share: float = 0.5,
-        settled: float = 0.05,
-        strength: float | Literal["count"] = "count",
-        errors: float | Literal["count"] = "count",
+        short_fraction: float = 0.5,
+        confident_fraction: float = 0.5,
+        tol: float = 0.05,
+        scar_strength: float | Literal["count"] = "count",
+        error_rate: float | Literal["count"] = "count",
     ) -> None:
-        numbers = {"short": short, "share": share, "settled": settled}
-        super().__init__(first=first, rounds=rounds, **numbers, strength=strength, errors=errors)
+        numbers = {"short_fraction": short_fraction, "confident_fraction": confident_fraction, "tol": tol}
+        super().__init__(
+            base_method=base_method,
+            rounds=rounds,
+            **numbers,
+            scar_strength=scar_strength,
+            error_rate=error_rate,
+        )
         check_number("rounds", rounds, low=1, whole=True)
         for name, value in numbers.items():
             check_number(name, value, high=1)
-        for name, given, most in (("strength", strength, math.inf), ("errors", errors, 1.0)):
+        for name, given, most in (
+            ("scar_strength", scar_strength, math.inf),
+            ("error_rate", error_rate, 1.0),
+        ):
             if not isinstance(given, str) or given != "count":
                 check_number(name, given, high=most)
-        self.first = make_method(first)
-        if self.first.in_stages:
-            raise MethodError(f"first={first!r} itself trains in stages; choose another, such as 'scarce'.")
-        self.looks_at_inputs = self.first.looks_at_inputs
-        self.rounds, self.short, self.share, self.settled = rounds, short, share, settled
-        self.strength, self.errors = (
-            None if isinstance(given, str) else float(given) for given in (strength, errors)
+        self.base_method = make_method(base_method)
+        if self.base_method.in_stages:
+            raise MethodError(
+                f"base_method={base_method!r} itself trains in stages; choose another, such as 'scarce'."
+            )
+        self.looks_at_inputs = self.base_method.looks_at_inputs
+        self.rounds, self.tol = rounds, tol
+        self.short_fraction, self.confident_fraction = short_fraction, confident_fraction
+        self.scar_strength, self.error_rate = (
+            None if isinstance(given, str) else float(given) for given in (scar_strength, error_rate)
         )
         self._one_mark = False
         for name in ("chances", "counts", "named", "priors"):
@@ -134,29 +155,29 @@ class Refine(Method):
 
     @property
     def loss_is_likelihood(self) -> bool:  # type: ignore[override]
-        """In rounds, and at first if that of the first method is."""
-        return bool(self.stage) or self.first.loss_is_likelihood
+        """In rounds, and at first if that of the base method is."""
+        return bool(self.stage) or self.base_method.loss_is_likelihood
 
     def can_learn_priors(self) -> bool:
-        """Unless the first method needs them."""
-        return not self.first.facts.needs_priors
+        """Unless the base method needs them."""
+        return not self.base_method.facts.needs_priors
 
     def refuse_no_matrix(self, transition: object) -> None:
-        """Say so if the first method needs a matrix and there is none."""
-        self.first.refuse_no_matrix(transition)
+        """Say so if the base method needs a matrix and there is none."""
+        self.base_method.refuse_no_matrix(transition)
 
     def refuse_unfit(self, labels: ComplementaryLabels) -> None:
-        """Say so if the first method cannot learn from labels of this kind."""
-        self.first.refuse_unfit(labels)
+        """Say so if the base method cannot learn from labels of this kind."""
+        self.base_method.refuse_unfit(labels)
 
     def accepts(self) -> tuple[Accepts, ...]:
-        """What the first method takes."""
-        return self.first.accepts()
+        """What the base method takes."""
+        return self.base_method.accepts()
 
     def prepare(self, problem: Problem) -> None:
-        """Prepare the first method."""
+        """Prepare the base method."""
         super().prepare(problem)
-        self.first.prepare(problem)
+        self.base_method.prepare(problem)
         self._one_mark = come_singly(problem.labels)
         q = problem.n_classes
         self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
@@ -167,24 +188,24 @@ class Refine(Method):
         self.moved = torch.tensor(1.0)
 
     def shown(self, batch: Batch) -> Tensor:
-        """What the first method shows, at first."""
-        return batch.inputs if self.stage else self.first.shown(batch)
+        """What the base method shows, at first."""
+        return batch.inputs if self.stage else self.base_method.shown(batch)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """The loss of the first method; in rounds −mean log Σ_y p_y P(Ȳ | y)."""
+        """The loss of the base method; in rounds −mean log Σ_y p_y P(Ȳ | y)."""
         if self.stage == 0:
-            return self.first.loss(logits, batch)
+            return self.base_method.loss(logits, batch)
         return evidence_losses(logits, self._evidence(batch)).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Act as the first method does, at first."""
+        """Act as the base method does, at first."""
         if self.stage == 0:
-            self.first.after_step(model, batch)
+            self.base_method.after_step(model, batch)
 
     def after_epoch(self, epoch: int) -> None:
-        """Act as the first method does, at first."""
+        """Act as the base method does, at first."""
         if self.stage == 0:
-            self.first.after_epoch(epoch)
+            self.base_method.after_epoch(epoch)
 
     def first_stage(self, epochs: int) -> int:
         """A short stage."""
@@ -197,36 +218,38 @@ class Refine(Method):
             return 0
         before = self.chances
         counted = marked.clone()
-        counted[marked] = most_confident(names[marked], margins[marked], self.share)
+        counted[marked] = most_confident(names[marked], margins[marked], self.confident_fraction)
         self._count(rows(), names, counted)
         self.moved = (self.chances - before).abs().sum() / self.chances.sum().clamp(min=1e-12)
         self.stage.fill_(stage)
-        self.is_last.fill_(stage >= self.rounds or bool(self.moved < self.settled))
+        self.is_last.fill_(stage >= self.rounds or bool(self.moved < self.tol))
         return epochs if self.is_last else self._short(epochs)
 
     def scores(self, logits: Tensor) -> Tensor:
-        """The logits, or, at first, the scores of the first method."""
-        return logits if self.stage else self.first.scores(logits)
+        """The logits, or, at first, the scores of the base method."""
+        return logits if self.stage else self.base_method.scores(logits)
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """Their softmax, or, at first, the probabilities of the first method."""
-        return super().probabilities(logits) if self.stage else self.first.probabilities(logits)
+        """Their softmax, or, at first, the probabilities of the base method."""
+        return super().probabilities(logits) if self.stage else self.base_method.probabilities(logits)
 
     def learned_priors(self) -> Tensor | None:
         """π: the mean of what is known of the classes of rows, as of the end of the last stage; at first equal."""
         return self.priors
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """The stage, what was counted, and what the first method needs."""
+        """The stage, what was counted, and what the base method needs."""
         own = {name: getattr(self, name) for name in ("stage", "chances", "counts", "named", "priors")}
-        return own | {f"first.{name}": value for name, value in self.first.prediction_state().items()}
+        return own | {
+            f"base_method.{name}": value for name, value in self.base_method.prediction_state().items()
+        }
 
     def report(self) -> dict[str, float | list[float]]:
         """Which stage an epoch belongs to, by which share of its sum C had moved before it, and what priors were found."""
         return {"stage": float(self.stage), "moved": float(self.moved), "priors": self.priors.tolist()}
 
     def _short(self, epochs: int) -> int:
-        return max(1, round(self.short * epochs))
+        return max(1, round(self.short_fraction * epochs))
 
     def _evidence(self, batch: Batch) -> Tensor:
         if self._one_mark:
@@ -265,5 +288,5 @@ class Refine(Method):
             counts += members.T @ batch.excluded[chosen].to(counts)
             beliefs += members.T @ (belief.to(counts) if self.stage else members)
         self.counts, self.named = counts, names[counted].bincount(minlength=len(counts)).to(counts)
-        chances = implied_chances(counts, self.named, beliefs, self.strength, self.errors)
+        chances = implied_chances(counts, self.named, beliefs, self.scar_strength, self.error_rate)
         self.chances = one_mark_transition(chances) if self._one_mark else chances

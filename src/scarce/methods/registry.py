@@ -5,10 +5,11 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
+from scarce._validation import check_renamed
 from scarce.errors import MethodError
 from scarce.methods.base import Method, MethodFacts
 
-__all__ = ["available_methods", "class_of_another", "make_method", "register"]
+__all__ = ["available_methods", "class_of_another", "make_method", "method_class", "register"]
 
 MethodClass = TypeVar("MethodClass", bound=type[Method])
 
@@ -65,6 +66,19 @@ def class_of_another(name: str) -> type[Method] | None:
     return None if method is None or method.__module__.startswith("scarce.") else method
 
 
+def method_class(name: str) -> type[Method]:
+    """Return the class of a method by its name.
+
+    Examples
+    --------
+    >>> method_class("refine").__name__
+    'Refine'
+    """
+    if name not in available_methods():
+        raise MethodError(f"there is no method {name!r}; expected one of {', '.join(available_methods())}.")
+    return _METHODS[name]
+
+
 def make_method(name: str, /, **params: Any) -> Method:
     """Make a method by name.
 
@@ -72,11 +86,14 @@ def make_method(name: str, /, **params: Any) -> Method:
     --------
     >>> make_method("scarce", form="ht", correction="relu").params["form"]
     'ht'
+    >>> make_method("refine", first="scarce")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: refine has no parameter 'first'; it is now called 'base_method'.
     """
-    if name not in available_methods():
-        raise MethodError(f"there is no method {name!r}; expected one of {', '.join(available_methods())}.")
-    signature = inspect.signature(_METHODS[name])
+    method = method_class(name)
+    check_renamed(name, method, params)
+    signature = inspect.signature(method)
     known = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     for unknown in [param for param in params if param not in known]:
         raise MethodError(f"{name} has no parameter {unknown!r}; it takes {', '.join(known) or 'none'}.")
-    return _METHODS[name](**params)
+    return method(**params)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
 from scarce.methods.marks import come_singly, marked_rates, was_marked
@@ -30,6 +31,7 @@ _REFRESH_EVERY = 8  # steps between two updates of what is learned
 
 
 @register
+@renamed_parameters(errors="error_rate")
 class ScarLikelihood(Method):
     """−mean log Σ_y p_y r_y(ȳ_y); see `scarce.risk.scar_likelihood`.
 
@@ -39,15 +41,15 @@ class ScarLikelihood(Method):
 
     Parameters
     ----------
-    errors : float, sequence of float or "learn"
+    error_rate : float, sequence of float or "learn"
         ρ, the probability that an example excludes its own class: one number for all classes, one for each, or one that is
         learned as π is, the mean of Σ_y q_y ȳ_y.
 
     Examples
     --------
     >>> from scarce.methods import make_method
-    >>> make_method("scar-likelihood", errors=0.05).params
-    {'errors': 0.05}
+    >>> make_method("scar-likelihood", error_rate=0.05).params
+    {'error_rate': 0.05}
     """
 
     facts = MethodFacts("scar-likelihood", "SCAR likelihood", "this project", "SCAR", learns_priors=True)
@@ -55,26 +57,26 @@ class ScarLikelihood(Method):
     rates: Tensor
     priors: Tensor
     chances: Tensor
-    errors: Tensor
+    error_rate: Tensor
     step: Tensor
 
-    def __init__(self, errors: float | Sequence[float] | Literal["learn"] = 0.0) -> None:
-        errors = errors.tolist() if isinstance(errors, np.ndarray) else errors
-        super().__init__(errors=errors)
-        if isinstance(errors, str):
-            if errors != "learn":
+    def __init__(self, error_rate: float | Sequence[float] | Literal["learn"] = 0.0) -> None:
+        error_rate = error_rate.tolist() if isinstance(error_rate, np.ndarray) else error_rate
+        super().__init__(error_rate=error_rate)
+        if isinstance(error_rate, str):
+            if error_rate != "learn":
                 raise MethodError(
-                    f"errors={errors!r}; expected a number from 0 to 1, one per class, or 'learn'."
+                    f"error_rate={error_rate!r}; expected a number from 0 to 1, one per class, or 'learn'."
                 )
         else:
-            for value in errors if isinstance(errors, Sequence) else (errors,):
-                check_number("errors", value, high=1)
-        self.learns_errors = errors == "learn"
+            for value in error_rate if isinstance(error_rate, Sequence) else (error_rate,):
+                check_number("error_rate", value, high=1)
+        self.learns_error_rate = error_rate == "learn"
         self.learns_priors = False
         self.one_mark = False
         self.n_rows = 0
         self._posterior = torch.empty(0)
-        for name in ("rates", "priors", "chances", "errors"):
+        for name in ("rates", "priors", "chances", "error_rate"):
             self.register_buffer(name, torch.empty(0))
         self.register_buffer("step", torch.tensor(0))
 
@@ -90,11 +92,13 @@ class ScarLikelihood(Method):
         self.priors = (
             (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
         )
-        known = _FIRST_GUESS if self.learns_errors else self.params["errors"]
-        errors = torch.as_tensor(known, dtype=self.rates.dtype)
-        if errors.dim() and len(errors) != q:
-            raise MethodError(f"errors has {len(errors)} numbers; expected one, or {q}, one per class.")
-        self.errors = errors.expand(q).clone()
+        known = _FIRST_GUESS if self.learns_error_rate else self.params["error_rate"]
+        error_rate = torch.as_tensor(known, dtype=self.rates.dtype)
+        if error_rate.dim() and len(error_rate) != q:
+            raise MethodError(
+                f"error_rate has {len(error_rate)} numbers; expected one, or {q}, one per class."
+            )
+        self.error_rate = error_rate.expand(q).clone()
         self.chances = torch.empty(0)
         self.step.zero_()
         self._refresh()
@@ -105,21 +109,21 @@ class ScarLikelihood(Method):
         if self.one_mark:  # that a row has no mark says nothing
             evidence = evidence * was_marked(batch, singly=True)[:, None]
         evidence = confirm(evidence, batch.confirmed)
-        if self.learns_priors or self.learns_errors:
+        if self.learns_priors or self.learns_error_rate:
             self._posterior = posterior(logits.detach(), evidence)
         return evidence_losses(logits, evidence).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Let π and ρ follow the posterior, with a memory of about one epoch; now and then c."""
-        if not (self.learns_priors or self.learns_errors):
+        if not (self.learns_priors or self.learns_error_rate):
             return
         weight = len(batch.excluded) / self.n_rows
         if self.learns_priors:
             self.priors += weight * (self._posterior.mean(dim=0) - self.priors)
-        if self.learns_errors:
+        if self.learns_error_rate:
             wrong = (self._posterior * batch.excluded).sum(dim=1)[was_marked(batch, self.one_mark)]
             if len(wrong):
-                self.errors += weight * (wrong.mean() - self.errors)
+                self.error_rate += weight * (wrong.mean() - self.error_rate)
         self.step += 1
         if self.step % _REFRESH_EVERY == 0:
             self._refresh()
@@ -131,21 +135,21 @@ class ScarLikelihood(Method):
     def report(self) -> dict[str, float | list[float]]:
         """What was learned: priors, c (or, with one label each, w) and ρ."""
         learned: dict[str, float | list[float]] = {}
-        if self.learns_priors or self.learns_errors:
+        if self.learns_priors or self.learns_error_rate:
             learned["chances"] = self.chances.tolist()
         if self.learns_priors:
             learned["priors"] = self.priors.tolist()
-        if self.learns_errors:
-            learned["error_rate"] = self.errors[0].item()
+        if self.learns_error_rate:
+            learned["error_rate"] = self.error_rate[0].item()
         return learned
 
     def _ratios(self) -> LogRatios:
-        return (one_mark_ratios if self.one_mark else scar_ratios)(self.chances, self.errors)
+        return (one_mark_ratios if self.one_mark else scar_ratios)(self.chances, self.error_rate)
 
     def _refresh(self) -> None:
         if not self.one_mark:
-            self.chances = exclusion_chances(self.rates, self.priors, self.errors)
+            self.chances = exclusion_chances(self.rates, self.priors, self.error_rate)
         elif len(self.chances):
-            self.chances = one_mark_weights(self.rates, self.priors, self.errors, self.chances, steps=5)
+            self.chances = one_mark_weights(self.rates, self.priors, self.error_rate, self.chances, steps=5)
         else:
-            self.chances = one_mark_weights(self.rates, self.priors, self.errors)
+            self.chances = one_mark_weights(self.rates, self.priors, self.error_rate)

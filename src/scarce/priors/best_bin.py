@@ -6,21 +6,23 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._validation import renamed_parameters
 from scarce.methods.base import check_number
 from scarce.priors.estimate import FloatArray
 from scarce.priors.scored import ScoredEstimator
-from scarce.pu import Unlabelled, best_bin, check_unlabelled, priors_from_share
+from scarce.pu import Unlabeled, best_bin, check_unlabeled, priors_from_share
 
 __all__ = ["BestBin"]
 
 
+@renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class BestBin(ScoredEstimator):
     """1 − π_k is the share of "not k" rows, read off where the scores are highest; see `scarce.pu.best_bin`.
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         From which rows: from all, where the share is 1 − π_k, or from those that do not exclude k, where it is
         1 − π_k / (1 − π̄_k).
     delta, gamma : float
@@ -39,18 +41,18 @@ class BestBin(ScoredEstimator):
 
     name: ClassVar[str] = "best-bin"
 
-    unlabelled: Unlabelled = "all"
+    unlabeled: Unlabeled = "all"
     delta: float = 0.1
     gamma: float = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_unlabelled(self.unlabelled)
+        check_unlabeled(self.unlabeled)
         check_number("delta", self.delta, low=1e-6, high=1)
         check_number("gamma", self.gamma)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Read π_k off the best bin."""
-        rest = scores if self.unlabelled == "all" else scores[~excluded]
+        rest = scores if self.unlabeled == "all" else scores[~excluded]
         share = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).share
-        return priors_from_share(share, rate, self.unlabelled)
+        return priors_from_share(share, rate, self.unlabeled)

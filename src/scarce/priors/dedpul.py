@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, median_filter
 
+from scarce._validation import renamed_parameters
 from scarce.errors import PriorError
 from scarce.priors.estimate import FloatArray
 from scarce.priors.inputs import check_numbers
 from scarce.priors.scored import ScoredEstimator
-from scarce.pu import Unlabelled, check_unlabelled, priors_from_share
+from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
 
 __all__ = ["Dedpul", "dedpul"]
 
@@ -24,7 +25,7 @@ _SMALL_EXCESS = 0.05  # no θ is taken that is farther above its mean posterior
 _CONVERGED, _MOST_ITERATIONS = 1e-5, 1000
 
 
-def dedpul(positive: Any, unlabelled: Any) -> float:
+def dedpul(positive: Any, unlabeled: Any) -> float:
     """Estimate the share θ of positives among unlabelled rows (Ivanov, 2020).
 
     With r = f_P / f_U the ratio of the densities of the scores, at unlabelled scores, the posterior of "positive" is
@@ -41,7 +42,7 @@ def dedpul(positive: Any, unlabelled: Any) -> float:
 
     Parameters
     ----------
-    positive, unlabelled : arrays of shape (n,)
+    positive, unlabeled : arrays of shape (n,)
         Scores, high for "positive" and on the scale of logits, of rows that the scorer was not trained on.
 
     Examples
@@ -53,7 +54,7 @@ def dedpul(positive: Any, unlabelled: Any) -> float:
     """
     ratios = _ratios(
         check_numbers(positive, "the scores of positives"),
-        check_numbers(unlabelled, "the scores of unlabelled rows"),
+        check_numbers(unlabeled, "the scores of unlabelled rows"),
     )
     theta = 1.0
     for _ in range(_MOST_ITERATIONS):
@@ -80,18 +81,18 @@ def _mean_posterior(shares: float | FloatArray, ratios: FloatArray) -> FloatArra
     return means
 
 
-def _ratios(positive: FloatArray, unlabelled: FloatArray) -> FloatArray:
+def _ratios(positive: FloatArray, unlabeled: FloatArray) -> FloatArray:
     """Return f_P / f_U at the unlabelled scores in rising order, smoothed."""
-    for scores, whose in ((positive, "positives"), (unlabelled, "unlabelled rows")):
+    for scores, whose in ((positive, "positives"), (unlabeled, "unlabelled rows")):
         if np.ptp(scores) <= max(1e-9 * np.abs(scores).max(), 1e-100):
             raise PriorError(
                 f"the scores of {whose} are all {scores[0]:g}; expected a scorer that tells rows apart: train it longer."
             )
-    ranks = np.linspace(0, len(unlabelled) - 1, min(len(unlabelled), _MOST_POINTS)).round().astype(int)
-    points = np.sort(unlabelled)[ranks]
-    ratios = _density(positive, _WIDTH_P, points) / _density(unlabelled, _WIDTH_U, points)
+    ranks = np.linspace(0, len(unlabeled) - 1, min(len(unlabeled), _MOST_POINTS)).round().astype(int)
+    points = np.sort(unlabeled)[ranks]
+    ratios = _density(positive, _WIDTH_P, points) / _density(unlabeled, _WIDTH_U, points)
     ratios = median_filter(np.minimum(ratios, _LARGEST_RATIO), 11, mode="nearest")
-    upper = points >= (positive.mean() + unlabelled.mean()) / 2
+    upper = points >= (positive.mean() + unlabeled.mean()) / 2
     ratios[upper] = np.maximum.accumulate(ratios[upper])
     smooth: FloatArray = median_filter(ratios, 2 * (len(points) // 20) + 1, mode="nearest")
     return smooth
@@ -114,30 +115,31 @@ def _density(scores: FloatArray, width: float, points: FloatArray) -> FloatArray
     return density
 
 
+@renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class Dedpul(ScoredEstimator):
     """1 − π_k is the share of "not k" rows under the densities of the scores; see `dedpul`.
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         From which rows; see `BestBin`.
 
     Examples
     --------
-    >>> Dedpul(unlabelled="rest").name
+    >>> Dedpul(unlabeled="rest").name
     'dedpul'
     """
 
     name: ClassVar[str] = "dedpul"
 
-    unlabelled: Unlabelled = "all"
+    unlabeled: Unlabeled = "all"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_unlabelled(self.unlabelled)
+        check_unlabeled(self.unlabeled)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Read π_k off the densities."""
-        rest = scores if self.unlabelled == "all" else scores[~excluded]
-        return priors_from_share(dedpul(scores[excluded], rest), rate, self.unlabelled)
+        rest = scores if self.unlabeled == "all" else scores[~excluded]
+        return priors_from_share(dedpul(scores[excluded], rest), rate, self.unlabeled)

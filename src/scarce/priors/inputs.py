@@ -44,7 +44,7 @@ def check_features(values: Any, what: str) -> FloatArray:
     return matrix
 
 
-def check_paired_features(positive: Any, unlabelled: Any) -> tuple[FloatArray, FloatArray]:
+def check_paired_features(positive: Any, unlabeled: Any) -> tuple[FloatArray, FloatArray]:
     """Return the features of both samples, with the same columns.
 
     Examples
@@ -54,13 +54,13 @@ def check_paired_features(positive: Any, unlabelled: Any) -> tuple[FloatArray, F
     scarce.errors.FeatureError: positives have 1 columns and unlabelled rows 2; expected the same features.
     """
     positive = check_features(positive, "the features of positives")
-    unlabelled = check_features(unlabelled, "the features of unlabelled rows")
-    if positive.shape[1] != unlabelled.shape[1]:
+    unlabeled = check_features(unlabeled, "the features of unlabelled rows")
+    if positive.shape[1] != unlabeled.shape[1]:
         raise FeatureError(
-            f"positives have {positive.shape[1]} columns and unlabelled rows {unlabelled.shape[1]}; "
+            f"positives have {positive.shape[1]} columns and unlabelled rows {unlabeled.shape[1]}; "
             "expected the same features."
         )
-    return positive, unlabelled
+    return positive, unlabeled
 
 
 def _finite(values: Any, what: str, error: type[ScarceError]) -> FloatArray:

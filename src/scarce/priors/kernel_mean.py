@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
+from scarce._validation import renamed_parameters
 from scarce.errors import FeatureError, PriorError
 from scarce.priors.estimate import FloatArray
 from scarce.priors.featured import FeatureEstimator
 from scarce.priors.hull import nearest_mean
 from scarce.priors.inputs import check_paired_features
-from scarce.pu import Unlabelled, check_unlabelled, priors_from_share
+from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
 from scarce.simulate.checks import check_count
 from scarce.simulate.drawing import generator
 
@@ -29,7 +30,7 @@ _TOLERANCE = (
 
 
 def kernel_mean(
-    positive: Any, unlabelled: Any, *, largest_share: float = 0.975, n_points: int = 1000, seed: int = 0
+    positive: Any, unlabeled: Any, *, largest_share: float = 0.975, n_points: int = 1000, seed: int = 0
 ) -> float:
     """Estimate the share θ of positives among unlabelled rows (KM2 of Ramaswamy et al., 2016).
 
@@ -49,7 +50,7 @@ def kernel_mean(
 
     Parameters
     ----------
-    positive, unlabelled : arrays of shape (n, d)
+    positive, unlabeled : arrays of shape (n, d)
         Features; more than 50 columns become 50 principal components.
     largest_share : float
         The largest θ looked for. With q classes the shares are about 1 − 1/q; 1 − 1/(4q) leaves room above.
@@ -65,13 +66,13 @@ def kernel_mean(
     >>> round(kernel_mean(positive, np.concatenate([rng.normal(0, 1, (100, 2)), rest])), 1)
     0.5
     """
-    positive, unlabelled = check_paired_features(positive, unlabelled)
+    positive, unlabeled = check_paired_features(positive, unlabeled)
     if not 0 < largest_share < 1:
         raise PriorError(f"largest_share={largest_share!r}; expected a share above 0 and below 1.")
     rng, n_points = generator(seed), check_count("n_points", n_points, 2)
-    unlabelled, positive = (_some_rows(rows, n_points, rng) for rows in (unlabelled, positive))
-    n_u, n_p = len(unlabelled), len(positive)
-    kernel = _kernel(_few_columns(np.concatenate([unlabelled, positive]), seed), n_u)
+    unlabeled, positive = (_some_rows(rows, n_points, rng) for rows in (unlabeled, positive))
+    n_u, n_p = len(unlabeled), len(positive)
+    kernel = _kernel(_few_columns(np.concatenate([unlabeled, positive]), seed), n_u)
     mixture, component = np.repeat([1 / n_u, 0.0], [n_u, n_p]), np.repeat([0.0, 1 / n_p], [n_u, n_p])
     apart = mixture - component
     pull = kernel @ apart
@@ -136,13 +137,14 @@ def _separation(kernel: FloatArray, n_u: int) -> float:
     return float(within_u + within_p - 2 * kernel[:n_u, n_u:].mean())
 
 
+@renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class KernelMean(FeatureEstimator):
     """1 − π_k is the share of "not k" rows by kernel mean matching (KM2); see `kernel_mean`.
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         From which rows; see `BestBin`.
     n_points : int
         Rows of either sample to use.
@@ -155,12 +157,12 @@ class KernelMean(FeatureEstimator):
 
     name: ClassVar[str] = "kernel-mean"
 
-    unlabelled: Unlabelled = "all"
+    unlabeled: Unlabeled = "all"
     n_points: int = 1000
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_unlabelled(self.unlabelled)
+        check_unlabeled(self.unlabeled)
 
     def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
         """Reduce many columns once for all classes."""
@@ -168,8 +170,8 @@ class KernelMean(FeatureEstimator):
 
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Look for shares up to 1 − 1/400, which is beyond 1 − 1/q of a hundred classes."""
-        rest = features if self.unlabelled == "all" else features[~excluded]
+        rest = features if self.unlabeled == "all" else features[~excluded]
         share = kernel_mean(
             features[excluded], rest, largest_share=1 - 1 / 400, n_points=self.n_points, seed=self.seed
         )
-        return priors_from_share(share, rate, self.unlabelled)
+        return priors_from_share(share, rate, self.unlabeled)

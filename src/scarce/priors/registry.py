@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
+from scarce._validation import check_renamed
 from scarce.errors import MethodError
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
@@ -28,6 +29,7 @@ def make_estimator(name: str, /, **params: Any) -> PriorEstimator:
     scarce.errors.MethodError: best-bin has no parameter 'colour'; it takes bootstrap, shrink, seed, scorer, ... gamma.
     """
     kind = PRIOR_ESTIMATORS[name]
+    check_renamed(name, kind, params)
     known = [field.name for field in fields(kind)]
     for param in params:
         if param not in known:

@@ -24,19 +24,19 @@ __all__ = ["classifier_scores", "network_scores", "splits"]
 _HELD_OUT = 5  # one in five
 
 
-def positive_versus_unlabelled(g: Tensor, excluded: Tensor) -> Tensor:
+def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
     """Σ_k ½ mean_{N_k} softplus(−g_k) + ½ mean_{U_k} softplus(g_k); at its minimum g_k = log p(x | N_k) / p(x | U_k)."""
     return cvir_losses(g, excluded, kept=1 - excluded).sum()
 
 
-class PositiveVersusUnlabelled(Method):
+class PositiveVersusUnlabeled(Method):
     """Tells rows that exclude a class from the others, for all classes together."""
 
     facts = MethodFacts("class priors", "P versus U", "Garg et al., NeurIPS 2021", "SCAR")
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """One network, q outputs, one pass."""
-        return positive_versus_unlabelled(logits, batch.excluded)
+        return positive_versus_unlabeled(logits, batch.excluded)
 
 
 def splits(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -71,7 +71,7 @@ class _Snapshots(Callback):
         """Score the held-out rows."""
         logits = predict_logits(run.model, self.inputs, device=self.device)
         excluded = torch.from_numpy(self.labels.indicator(dtype=np.float32))
-        record["held_out_loss"] = positive_versus_unlabelled(logits, excluded).item()
+        record["held_out_loss"] = positive_versus_unlabeled(logits, excluded).item()
         scores = logits.double().numpy()
         if self.last is not None:
             self.kept = [*self.kept, scores][-self.last :]
@@ -96,7 +96,7 @@ def network_scores(
     callbacks = [snapshots, ProgressBar()] if verbose else [snapshots]
     train(
         make_model(recipe.seed),
-        PositiveVersusUnlabelled(),
+        PositiveVersusUnlabeled(),
         pick(X, training),
         labels[training],
         recipe,

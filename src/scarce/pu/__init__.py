@@ -10,7 +10,7 @@ from scarce.pu.dist_pu import binary_entropy, dist_pu_losses, entropy_weight, mi
 from scarce.pu.elkan_noto import elkan_noto_losses, label_frequency, not_k_posterior
 from scarce.pu.nnpu import nnpu_losses
 from scarce.pu.pusb import pusb_thresholds
-from scarce.pu.sets import Unlabelled, check_unlabelled, class_means, unlabelled_rows
+from scarce.pu.sets import Unlabeled, check_unlabeled, class_means, unlabeled_rows
 from scarce.pu.shares import positive_share, priors_from_share
 from scarce.pu.upu import PURisks, pu_risks, upu_losses
 from scarce.pu.vpu import log_not_k, vpu_losses, vpu_mixup_losses
@@ -18,10 +18,10 @@ from scarce.pu.vpu import log_not_k, vpu_losses, vpu_mixup_losses
 __all__ = [
     "BestBinResult",
     "PURisks",
-    "Unlabelled",
+    "Unlabeled",
     "best_bin",
     "binary_entropy",
-    "check_unlabelled",
+    "check_unlabeled",
     "class_means",
     "cvir_kept",
     "cvir_losses",
@@ -37,7 +37,7 @@ __all__ = [
     "priors_from_share",
     "pu_risks",
     "pusb_thresholds",
-    "unlabelled_rows",
+    "unlabeled_rows",
     "upu_losses",
     "vpu_losses",
     "vpu_mixup_losses",

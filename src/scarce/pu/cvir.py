@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce.pu.sets import Unlabelled, class_means, unlabelled_rows
+from scarce.pu.sets import Unlabeled, class_means, unlabeled_rows
 
 __all__ = ["cvir_kept", "cvir_losses"]
 
 
-def cvir_kept(g: Tensor, excluded: Tensor, share: Tensor, *, unlabelled: Unlabelled = "all") -> Tensor:
+def cvir_kept(g: Tensor, excluded: Tensor, share: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
     """Return which rows are kept as negatives: the unlabelled without the ⌊θ |U_k|⌋ of highest score, as bool (n, q).
 
     Examples
@@ -19,10 +19,10 @@ def cvir_kept(g: Tensor, excluded: Tensor, share: Tensor, *, unlabelled: Unlabel
     >>> g, excluded = torch.tensor([[3.0], [2.0], [1.0], [0.0]]), torch.tensor([[0.0], [1.0], [0.0], [0.0]])
     >>> cvir_kept(g, excluded, torch.tensor([0.5])).flatten().tolist()
     [False, False, True, True]
-    >>> cvir_kept(g, excluded, torch.tensor([0.5]), unlabelled="rest").flatten().tolist()
+    >>> cvir_kept(g, excluded, torch.tensor([0.5]), unlabeled="rest").flatten().tolist()
     [False, False, True, True]
     """
-    rows = unlabelled_rows(excluded, unlabelled) > 0
+    rows = unlabeled_rows(excluded, unlabeled) > 0
     ranked = g.masked_fill(~rows, -math.inf).argsort(dim=0, descending=True, stable=True)
     n_dropped = (share * rows.sum(dim=0)).floor()
     places = torch.arange(len(g), device=g.device)[:, None].expand_as(g)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
-from scarce.pu.sets import Unlabelled, class_means, unlabelled_rows
+from scarce.pu.sets import Unlabeled, class_means, unlabeled_rows
 
 __all__ = ["binary_entropy", "dist_pu_losses", "entropy_weight", "mixed_losses"]
 
@@ -33,7 +33,7 @@ def dist_pu_losses(
     *,
     mu: float = 0.002,
     weight: float | None = None,
-    unlabelled: Unlabelled = "all",
+    unlabeled: Unlabeled = "all",
 ) -> Tensor:
     """Return |m_P − 1| + w |m_U − θ| + μ mean_U H(σ(g)) of every class, m_P and m_U the means of σ(g).
 
@@ -41,7 +41,7 @@ def dist_pu_losses(
 
     Parameters
     ----------
-    g, excluded, share, unlabelled
+    g, excluded, share, unlabeled
         As in `scarce.pu.pu_risks`.
     mu : float
         μ.
@@ -55,7 +55,7 @@ def dist_pu_losses(
     >>> dist_pu_losses(g, excluded, torch.tensor([0.5])).item() < 0.001
     True
     """
-    chance, rows = torch.sigmoid(g), unlabelled_rows(excluded, unlabelled)
+    chance, rows = torch.sigmoid(g), unlabeled_rows(excluded, unlabeled)
     present = excluded.sum(dim=0) > 0
     weights = 1 / (2 * share.clamp(min=1e-6)) if weight is None else weight
     positives = (class_means(chance, excluded) - 1).abs() * present

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from scarce.pu.sets import Unlabelled
+from scarce.pu.sets import Unlabeled
 from scarce.pu.upu import pu_risks
 from scarce.risk import RiskParts, make_correction
 
@@ -17,7 +17,7 @@ def nnpu_losses(
     loss: str = "sigmoid",
     beta: float = 0.0,
     gamma: float = 1.0,
-    unlabelled: Unlabelled = "all",
+    unlabeled: Unlabeled = "all",
 ) -> Tensor:
     """Return r⁺ + r⁻ of every class while r⁻ ≥ −β, and else −γ r⁻: a class that has fallen too low only climbs back.
 
@@ -31,7 +31,7 @@ def nnpu_losses(
     >>> nnpu_losses(g, excluded, torch.tensor([0.75]), loss="ramp", gamma=2.0).tolist()  # r⁻ = 0.5 − 0.75
     [0.5]
     """
-    risks = pu_risks(g, excluded, share, loss=loss, unlabelled=unlabelled)
+    risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
     ascend = make_correction("nnpu", beta=beta, gamma=gamma)
     return ascend(
         RiskParts(positive=risks.negative, negative=risks.positive)

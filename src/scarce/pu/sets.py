@@ -7,42 +7,42 @@ from torch import Tensor
 
 from scarce.errors import MethodError
 
-__all__ = ["Unlabelled", "check_unlabelled", "class_means", "unlabelled_rows"]
+__all__ = ["Unlabeled", "check_unlabeled", "class_means", "unlabeled_rows"]
 
-Unlabelled = Literal["all", "rest"]
+Unlabeled = Literal["all", "rest"]
 
 
-def check_unlabelled(unlabelled: str) -> None:
+def check_unlabeled(unlabeled: str) -> None:
     """Refuse another word than ``all`` or ``rest``.
 
     Examples
     --------
-    >>> check_unlabelled("some")
+    >>> check_unlabeled("some")
     Traceback (most recent call last):
-    scarce.errors.MethodError: unlabelled='some' is unknown; expected 'all' or 'rest'.
+    scarce.errors.MethodError: unlabeled='some' is unknown; expected 'all' or 'rest'.
     """
-    if unlabelled not in get_args(Unlabelled):
-        raise MethodError(f"unlabelled={unlabelled!r} is unknown; expected 'all' or 'rest'.")
+    if unlabeled not in get_args(Unlabeled):
+        raise MethodError(f"unlabeled={unlabeled!r} is unknown; expected 'all' or 'rest'.")
 
 
-def unlabelled_rows(excluded: Tensor, unlabelled: Unlabelled) -> Tensor:
+def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
     """Return the unlabelled rows of every class as 0/1 of shape (B, q).
 
     Parameters
     ----------
     excluded : Tensor of shape (B, q)
         ȳ, 1 where a row excludes a class; these are the positives.
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         ``all`` rows, a sample of p(x) in which the positives appear again; or the ``rest``, the rows that do not
         exclude the class. Each goes with its own share of positives; see `scarce.pu.positive_share`.
 
     Examples
     --------
-    >>> unlabelled_rows(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), "rest").tolist()
+    >>> unlabeled_rows(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), "rest").tolist()
     [[0.0, 1.0], [1.0, 1.0]]
     """
-    check_unlabelled(unlabelled)
-    return torch.ones_like(excluded) if unlabelled == "all" else 1 - excluded
+    check_unlabeled(unlabeled)
+    return torch.ones_like(excluded) if unlabeled == "all" else 1 - excluded
 
 
 def class_means(values: Tensor, rows: Tensor) -> Tensor:

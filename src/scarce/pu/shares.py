@@ -4,14 +4,14 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from scarce.pu.sets import Unlabelled, check_unlabelled
+from scarce.pu.sets import Unlabeled, check_unlabeled
 
 __all__ = ["positive_share", "priors_from_share"]
 
 Numbers = TypeVar("Numbers", float, Tensor)
 
 
-def positive_share(priors: Tensor, rates: Tensor, unlabelled: Unlabelled = "all") -> Tensor:
+def positive_share(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") -> Tensor:
     """Return θ_k, the share of the unlabelled rows of class k that are *not k*.
 
     Of all rows it is θ_k = p(y ≠ k) = 1 − π_k. Of the rest, which lacks those that exclude k, it is
@@ -22,7 +22,7 @@ def positive_share(priors: Tensor, rates: Tensor, unlabelled: Unlabelled = "all"
     ----------
     priors, rates : Tensor of shape (q,)
         π_k, and π̄_k: the share of the whole data that excludes k.
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         Which rows are meant.
 
     Examples
@@ -32,14 +32,14 @@ def positive_share(priors: Tensor, rates: Tensor, unlabelled: Unlabelled = "all"
     >>> positive_share(priors, rates).tolist(), positive_share(priors, rates, "rest").tolist()
     ([0.75, 0.25], [0.5, 0.0])
     """
-    check_unlabelled(unlabelled)
-    if unlabelled == "all":
+    check_unlabeled(unlabeled)
+    if unlabeled == "all":
         return 1 - priors
     rest = (1 - rates).clamp(min=1e-12)
     return (1 - priors / rest).clamp(min=0)  # by chance a sample may exclude k more often than 1 − π_k
 
 
-def priors_from_share(share: Numbers, rates: Numbers, unlabelled: Unlabelled = "all") -> Numbers:
+def priors_from_share(share: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
     """Return π_k from θ_k: 1 − θ_k if the unlabelled are all rows, (1 − θ_k)(1 − π̄_k) if they are the rest.
 
     Examples
@@ -48,5 +48,5 @@ def priors_from_share(share: Numbers, rates: Numbers, unlabelled: Unlabelled = "
     >>> priors_from_share(torch.tensor([0.75]), torch.tensor([0.5]), "rest").tolist()
     [0.125]
     """
-    check_unlabelled(unlabelled)
-    return 1 - share if unlabelled == "all" else (1 - share) * (1 - rates)
+    check_unlabeled(unlabeled)
+    return 1 - share if unlabeled == "all" else (1 - share) * (1 - rates)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from scarce.pu.sets import Unlabelled, class_means, unlabelled_rows
+from scarce.pu.sets import Unlabeled, class_means, unlabeled_rows
 from scarce.risk import both_sides
 
 __all__ = ["PURisks", "pu_risks", "upu_losses"]
@@ -25,7 +25,7 @@ def pu_risks(
     share: Tensor,
     *,
     loss: str = "logistic",
-    unlabelled: Unlabelled = "all",
+    unlabeled: Unlabeled = "all",
 ) -> PURisks:
     """Return r⁺ = θ mean_P ℓ(g) and r⁻ = mean_U ℓ(−g) − θ mean_P ℓ(−g) of every class.
 
@@ -36,11 +36,11 @@ def pu_risks(
     excluded : Tensor of shape (B, q)
         ȳ, 1 where a row excludes a class, in the dtype of the scores.
     share : Tensor of shape (q,)
-        θ of `scarce.pu.positive_share`, for the same `unlabelled`.
+        θ of `scarce.pu.positive_share`, for the same `unlabeled`.
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
-    unlabelled : {"all", "rest"}
-        See `scarce.pu.unlabelled_rows`.
+    unlabeled : {"all", "rest"}
+        See `scarce.pu.unlabeled_rows`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def pu_risks(
     [0.0, 0.0]
     """
     losses, opposed = both_sides(loss, g)
-    positives, others = excluded, unlabelled_rows(excluded, unlabelled)
+    positives, others = excluded, unlabeled_rows(excluded, unlabeled)
     return PURisks(
         share * class_means(losses, positives),
         class_means(opposed, others) - share * class_means(opposed, positives),
@@ -63,7 +63,7 @@ def upu_losses(
     share: Tensor,
     *,
     loss: str = "logistic",
-    unlabelled: Unlabelled = "all",
+    unlabeled: Unlabeled = "all",
 ) -> Tensor:
     """Return θ mean_P ℓ(g) + mean_U ℓ(−g) − θ mean_P ℓ(−g) of every class.
 
@@ -76,5 +76,5 @@ def upu_losses(
     >>> round(upu_losses(g, excluded, torch.tensor([0.5])).item(), 4)
     0.3133
     """
-    risks = pu_risks(g, excluded, share, loss=loss, unlabelled=unlabelled)
+    risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
     return risks.positive + risks.negative

@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce.pu.sets import Unlabelled, class_means, unlabelled_rows
+from scarce.pu.sets import Unlabeled, class_means, unlabeled_rows
 
 __all__ = ["log_not_k", "vpu_losses", "vpu_mixup_losses"]
 
 
-def vpu_losses(g: Tensor, excluded: Tensor, *, unlabelled: Unlabelled = "all") -> Tensor:
+def vpu_losses(g: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
     """Return log mean_U Φ − mean_P log Φ of every class, with Φ = σ(g); 0 for a class without rows in P or in U.
 
     The minimiser is Φ ∝ p(y ≠ k | x), up to a factor that `log_not_k` takes out.
@@ -23,7 +23,7 @@ def vpu_losses(g: Tensor, excluded: Tensor, *, unlabelled: Unlabelled = "all") -
     [0.0]
     """
     log_phi = logsigmoid(g)
-    rows = unlabelled_rows(excluded, unlabelled)
+    rows = unlabeled_rows(excluded, unlabeled)
     n_rows = rows.sum(dim=0)
     used = (excluded.sum(dim=0) > 0) & (n_rows > 0)
     # A column of nothing but −∞ would have no gradient, so that a class without unlabelled rows is not masked.

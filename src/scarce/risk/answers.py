@@ -9,11 +9,17 @@ __all__ = ["answer_evidence"]
 
 
 def answer_evidence(
-    shape: tuple[int, int], row: Tensor, asked: Tensor, yes: Tensor, miss: Tensor, false: Tensor
+    shape: tuple[int, int],
+    row: Tensor,
+    asked: Tensor,
+    yes: Tensor,
+    false_negative_rate: Tensor,
+    false_positive_rate: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Return e of shape (B, q) and the constant a of shape (B,): Σ_j log P(answer_j | y) = e_y + a.
 
-    P(yes | y = k) = 1 − miss and P(yes | y ≠ k) = false for a question about class k. Only e_k depends on the class.
+    P(no | y = k) is the false-negative rate and P(yes | y ≠ k) the false-positive rate of a question about class k. Only e_k
+    depends on the class.
 
     Parameters
     ----------
@@ -21,7 +27,7 @@ def answer_evidence(
         (B, q).
     row, asked, yes : tensors of shape (m,)
         Which row of the batch each answer is about, which class, and whether it was "yes".
-    miss, false : tensors of shape (m,)
+    false_negative_rate, false_positive_rate : tensors of shape (m,)
         The error rates of who gave the answer.
 
     Examples
@@ -31,9 +37,9 @@ def answer_evidence(
     >>> (e + a[:, None]).exp().round(decimals=4).tolist()  # "no" to the last class
     [[1.0, 1.0, 0.0]]
     """
-    if_it_is = log_chance(torch.where(yes, 1 - miss, miss))
-    if_not = log_chance(torch.where(yes, false, 1 - false))
-    evidence = torch.zeros(shape, dtype=miss.dtype, device=miss.device)
+    if_it_is = log_chance(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
+    if_not = log_chance(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
+    evidence = false_negative_rate.new_zeros(shape)
     evidence.index_put_((row, asked), if_it_is - if_not, accumulate=True)
-    constant = torch.zeros(shape[0], dtype=miss.dtype, device=miss.device).index_add(0, row, if_not)
+    constant = false_negative_rate.new_zeros(shape[0]).index_add(0, row, if_not)
     return evidence, constant

@@ -75,8 +75,8 @@ def implied_chances(
     counts: Tensor,
     named: Tensor,
     beliefs: Tensor,
-    strength: float | None = None,
-    errors: float | None = None,
+    scar_strength: float | None = None,
+    error_rate: float | None = None,
 ) -> Tensor:
     """C from rows that were given names: how many exclude which class, and what is believed of their classes.
 
@@ -92,9 +92,9 @@ def implied_chances(
         How many rows were named y.
     beliefs : tensor of shape (q, q)
         The sum over rows named y of their probabilities of being y′.
-    strength : float, optional
+    scar_strength : float, optional
         s; by default as many as the counts themselves bear out (`scar_weight`).
-    errors : float, optional
+    error_rate : float, optional
         What stands on the diagonal of C, the chance that a row excludes its own class; by default what comes out.
 
     Examples
@@ -103,7 +103,7 @@ def implied_chances(
 
     >>> true = torch.tensor([[0.0, 0.3], [0.1, 0.0]])
     >>> mixed = torch.tensor([[0.9, 0.1], [0.0, 1.0]])
-    >>> implied_chances(100 * mixed @ true, torch.tensor([100.0, 100.0]), 100 * mixed, strength=0.0)
+    >>> implied_chances(100 * mixed @ true, torch.tensor([100.0, 100.0]), 100 * mixed, scar_strength=0.0)
     tensor([[0.0000, 0.3000],
             [0.1000, 0.0000]])
     """
@@ -111,17 +111,17 @@ def implied_chances(
     elsewhere = (counts.sum(dim=0) - own) / (named.sum() - named).clamp(min=1)
     mistakes = own.sum() / named.sum().clamp(min=1)
     expected = elsewhere.expand_as(counts).diagonal_scatter(mistakes.expand_as(own))
-    if strength is None:
+    if scar_strength is None:
         size = named.clamp(min=LEAST)[:, None]
-        strength = float(scar_weight(counts / size, beliefs @ expected / size, named))
-    weight = (named + strength)[:, None]
-    rates = torch.where(weight > 0, (counts + strength * expected) / weight.clamp(min=LEAST), expected)
+        scar_strength = float(scar_weight(counts / size, beliefs @ expected / size, named))
+    weight = (named + scar_strength)[:, None]
+    rates = torch.where(weight > 0, (counts + scar_strength * expected) / weight.clamp(min=LEAST), expected)
     mixture = beliefs / weight.clamp(min=LEAST)
     left = 1 - mixture.sum(dim=1)  # of the added rows, or all of a name that nothing has
     solved: Tensor = torch.linalg.solve_ex(mixture + left.diag(), rates).result
     # Names that nobody can tell apart cannot be told apart here either.
     chances = torch.where(solved.isfinite(), solved, rates).clamp(0, 1)
-    return chances if errors is None else chances.diagonal_scatter(torch.full_like(own, errors))
+    return chances if error_rate is None else chances.diagonal_scatter(torch.full_like(own, error_rate))
 
 
 def one_mark_transition(chances: Tensor) -> Tensor:

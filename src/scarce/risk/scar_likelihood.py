@@ -49,14 +49,14 @@ def scar_evidence(excluded: Tensor, ratios: LogRatios) -> Tensor:
     return torch.where(excluded > 0, ratios.marked, ratios.unmarked)
 
 
-def scar_ratios(chances: Tensor, errors: Tensor) -> LogRatios:
+def scar_ratios(chances: Tensor, error_rate: Tensor) -> LogRatios:
     """log (1 − ρ)/(1 − c) and log ρ/c, for any number of marks."""
     return LogRatios(
-        log_chance(1 - errors) - log_chance(1 - chances), log_chance(errors) - log_chance(chances)
+        log_chance(1 - error_rate) - log_chance(1 - chances), log_chance(error_rate) - log_chance(chances)
     )
 
 
-def exclusion_chances(rates: Tensor, priors: Tensor, errors: Tensor) -> Tensor:
+def exclusion_chances(rates: Tensor, priors: Tensor, error_rate: Tensor) -> Tensor:
     """c_k = (π̄_k − ρ_k π_k) / (1 − π_k), from the rates π̄ at which classes are marked.
 
     Examples
@@ -64,18 +64,19 @@ def exclusion_chances(rates: Tensor, priors: Tensor, errors: Tensor) -> Tensor:
     >>> exclusion_chances(torch.tensor([0.4, 0.1]), torch.tensor([0.2, 0.8]), torch.zeros(2)).round(decimals=4).tolist()
     [0.5, 0.5]
     """
-    return ((rates - errors * priors) / (1 - priors).clamp(min=LEAST)).clamp(0, 1)
+    return ((rates - error_rate * priors) / (1 - priors).clamp(min=LEAST)).clamp(0, 1)
 
 
-def one_mark_ratios(weights: Tensor, errors: Tensor) -> LogRatios:
+def one_mark_ratios(weights: Tensor, error_rate: Tensor) -> LogRatios:
     """log (1 − ρ)/(W − w) and log ρ/w, for exactly one mark per example."""
     return LogRatios(
-        log_chance(1 - errors) - log_chance(weights.sum() - weights), log_chance(errors) - log_chance(weights)
+        log_chance(1 - error_rate) - log_chance(weights.sum() - weights),
+        log_chance(error_rate) - log_chance(weights),
     )
 
 
 def one_mark_weights(
-    rates: Tensor, priors: Tensor, errors: Tensor, start: Tensor | None = None, steps: int = 1000
+    rates: Tensor, priors: Tensor, error_rate: Tensor, start: Tensor | None = None, steps: int = 1000
 ) -> Tensor:
     """w, with Σ w = 1, for which exactly one mark per example gives the rates π̄.
 
@@ -90,7 +91,7 @@ def one_mark_weights(
     >>> torch.allclose(thirds @ T, rates)
     True
     """
-    wanted = (rates - errors * priors).clamp(min=0)
+    wanted = (rates - error_rate * priors).clamp(min=0)
     wanted = wanted / wanted.sum().clamp(min=LEAST)
     # A zero could never grow again, though an earlier guess of priors or errors may have been all that asked for it.
     w = wanted if start is None else torch.where(start > 0, start, wanted)
@@ -98,7 +99,7 @@ def one_mark_weights(
         len(w), dtype=w.dtype, device=w.device
     )  # a sum less one term would lose all digits
     for _ in range(steps):
-        reached = w * (others @ (priors * (1 - errors) / (others @ w).clamp(min=LEAST)))
+        reached = w * (others @ (priors * (1 - error_rate) / (others @ w).clamp(min=LEAST)))
         new = w * torch.where(reached > 0, wanted / reached.clamp(min=LEAST), 0.0)
         new = new / new.sum().clamp(min=LEAST)
         settled = bool((new - w).abs().max() < LEAST)

@@ -36,9 +36,9 @@ def check_probability(name: str, value: Any) -> float:
 
     Examples
     --------
-    >>> check_probability("error", 4)
+    >>> check_probability("error_rate", 4)
     Traceback (most recent call last):
-    scarce.errors.LabelError: error=4; expected a probability from 0 to 1.
+    scarce.errors.LabelError: error_rate=4; expected a probability from 0 to 1.
     """
     numbers = _floats(name, value)
     if numbers.ndim or not 0 <= numbers <= 1:

@@ -5,6 +5,7 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any
 
+from scarce._validation import check_renamed
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate.multiple import uniform_multiple
@@ -54,11 +55,12 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     [2, 2, 2]
     >>> simulate("scar", ["cat", "dog"], rate=0.1)
     Traceback (most recent call last):
-    scarce.errors.MethodError: the process 'scar' takes no 'rate'; it takes c, rates, error, classes, seed.
+    scarce.errors.MethodError: the process 'scar' takes no 'rate'; it takes c, rates, error_rate, classes, seed.
     """
     if name not in PROCESSES:
         raise MethodError(f"there is no process {name!r}; choose one of {', '.join(PROCESSES)}.")
     process = PROCESSES[name]
+    check_renamed(f"the process {name!r}", process, params)
     _, *known = signature(process).parameters.values()  # the first is y
     names = [parameter.name for parameter in known]
     for given in params:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from scarce._validation import renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
@@ -15,13 +16,14 @@ from scarce.simulate.truth import Classes, Truth, read_truth
 __all__ = ["ask"]
 
 
+@renamed_parameters(p_miss="false_negative_rate", p_false="false_positive_rate")
 def ask(
     y: Any,
     *,
     questions: int | None = None,
     rates: Any = None,
-    p_miss: float = 0.0,
-    p_false: float = 0.0,
+    false_negative_rate: float = 0.0,
+    false_positive_rate: float = 0.0,
     classes: Classes = None,
     seed: int = 0,
 ) -> ComplementaryLabels:
@@ -38,9 +40,9 @@ def ask(
         Number of different classes asked about per example, uniform without replacement; 1 if not given.
     rates : float or sequence of float, optional
         Instead, ask about each class k independently with probability ``rates[k]``.
-    p_miss : float
+    false_negative_rate : float
         Probability of answering "no" though it is the class.
-    p_false : float
+    false_positive_rate : float
         Probability of answering "yes" though it is another class. Where errors make answers contradict each other
         (two "yes", or "no" to every class), the disputed claims are left out of the labels, not of the answers.
     classes : int or sequence, optional
@@ -55,7 +57,8 @@ def ask(
     ([0, 2, 1], [2, 2, 2], 9)
     """
     truth = read_truth(y, classes)
-    p_miss, p_false = check_probability("p_miss", p_miss), check_probability("p_false", p_false)
+    false_negative_rate = check_probability("false_negative_rate", false_negative_rate)
+    false_positive_rate = check_probability("false_positive_rate", false_positive_rate)
     choose_questions, random = _questions(truth, questions, rates), generator(seed)
     examples, asked, answers = [], [], []
     for block in blocks(truth):
@@ -65,9 +68,11 @@ def ask(
         is_it = columns == codes[rows]
         examples.append(rows + block.start)
         asked.append(columns.astype(np.int32))
-        answers.append(np.where(is_it, fault >= p_miss, fault < p_false).astype(np.int8))
+        answers.append(
+            np.where(is_it, fault >= false_negative_rate, fault < false_positive_rate).astype(np.int8)
+        )
     table = Answers.make(*map(np.concatenate, (examples, asked, answers)))
-    conflict: Conflict = "drop" if p_miss or p_false else "raise"
+    conflict: Conflict = "drop" if false_negative_rate or false_positive_rate else "raise"
     return ComplementaryLabels.from_settled(table, len(truth.codes), truth.classes, conflict=conflict)
 
 

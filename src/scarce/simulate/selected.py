@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from scarce._validation import renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.csr import IntArray
@@ -17,8 +18,15 @@ from scarce.simulate.truth import Classes, Truth, read_truth, require_ten
 __all__ = ["scar", "scar_a", "scar_b", "scar_single"]
 
 
+@renamed_parameters(error="error_rate")
 def scar(
-    y: Any, *, c: Any = None, rates: Any = None, error: float = 0.0, classes: Classes = None, seed: int = 0
+    y: Any,
+    *,
+    c: Any = None,
+    rates: Any = None,
+    error_rate: float = 0.0,
+    classes: Classes = None,
+    seed: int = 0,
 ) -> ComplementaryLabels:
     """Exclude every wrong class k independently with probability c_k: any number of labels, also none.
 
@@ -33,7 +41,7 @@ def scar(
         The probabilities c_k; one number stands for all classes. Give either `c` or `rates`.
     rates : float or sequence of float
         Target rates π̄_k instead: c_k = π̄_k / (1 − π_k), with π the shares of the classes in `y`.
-    error : float
+    error_rate : float
         The probability that an example excludes its own class as well, a wrong label. Rows that would exclude
         every class are drawn again, which with few classes and large c makes errors somewhat rarer.
     classes : int or sequence, optional
@@ -47,13 +55,13 @@ def scar(
     [[0, 1, 1], [1, 1, 0], [1, 0, 1]]
     """
     truth = read_truth(y, classes)
-    chances, error = _chances(truth, c, rates), check_probability("error", error)
+    chances, error_rate = _chances(truth, c, rates), check_probability("error_rate", error_rate)
 
     def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
         uniforms = random.random((len(codes), truth.n_classes))
         excluded: BoolArray = uniforms < chances
         own = np.arange(len(codes)), codes
-        excluded[own] = uniforms[own] < error
+        excluded[own] = uniforms[own] < error_rate
         return excluded
 
     return label(truth, draw, seed)

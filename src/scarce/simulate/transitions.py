@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from scarce._validation import renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels.classes import Array, check_classes
 from scarce.simulate.checks import FloatArray, check_probability, check_transition, per_class
@@ -23,10 +24,11 @@ def uniform_transition(n_classes: int) -> FloatArray:
     return (1 - np.eye(q)) / (q - 1)
 
 
-def with_errors(transition: Any, error: float) -> FloatArray:
-    """Return a matrix whose labels are wrong with probability `error`.
+@renamed_parameters(error="error_rate")
+def with_errors(transition: Any, error_rate: float) -> FloatArray:
+    """Return a matrix whose labels are wrong with probability `error_rate`.
 
-    The diagonal becomes `error`, and the wrong classes share 1 − `error` in the proportions they had:
+    The diagonal becomes `error_rate`, and the wrong classes share 1 − `error_rate` in the proportions they had:
     T′[y, y] = ε and T′[y, k] = (1 − ε) T[y, k] / (1 − T[y, y]).
 
     Examples
@@ -35,14 +37,14 @@ def with_errors(transition: Any, error: float) -> FloatArray:
     [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]]
     """
     wrong = check_transition(transition, _numbers("transition", transition)).copy()
-    error = check_probability("error", error)
+    error_rate = check_probability("error_rate", error_rate)
     np.fill_diagonal(wrong, 0)
     totals: FloatArray = wrong.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         raise LabelError(
             f"row {int(np.argmin(totals))} of the transition excludes only the true class; give some wrong class a share."
         )
-    return wrong / totals * (1 - error) + error * np.eye(len(wrong))
+    return wrong / totals * (1 - error_rate) + error_rate * np.eye(len(wrong))
 
 
 def scar_single_transition(c: Any) -> FloatArray:

@@ -30,7 +30,7 @@ def _labels(method: Method) -> ComplementaryLabels:
     rows = [[0], [1], [2], [3], [1], [0]]
     if "multiple" in method.facts.accepts:
         rows[0] = [0, 3]
-    if "unlabelled" in method.facts.accepts:
+    if "unlabeled" in method.facts.accepts:
         rows[5] = []
     return _as_taken(ComplementaryLabels.from_lists(rows, classes=_N_CLASSES), method)
 
@@ -73,7 +73,7 @@ def check_facts(make: MakeMethod) -> None:
     assert facts.title
     assert facts.paper
     assert facts.assumes
-    assert set(facts.accepts) <= {"single", "multiple", "unlabelled"}
+    assert set(facts.accepts) <= {"single", "multiple", "unlabeled"}
     assert "single" in facts.accepts
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKPOINT_FORMAT", "identity_of", "refuse_other_run"]
 
-CHECKPOINT_FORMAT = 3
-"""Changes when a run needs more of a checkpoint than earlier versions wrote."""
+CHECKPOINT_FORMAT = 4
+"""Changes when a run needs more of a checkpoint than earlier versions wrote, or finds it under other names."""
 
 
 def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
@@ -39,6 +39,11 @@ def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
 
 def refuse_other_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
     """Raise a `FileError` that names the first difference between the identities of two runs."""
+    if then.get("checkpoint_format") != CHECKPOINT_FORMAT:
+        raise FileError(
+            f"{path} is a checkpoint of another version of scarce (its format is {then.get('checkpoint_format')}, expected "
+            f"{CHECKPOINT_FORMAT}); delete it (--restart) to train from the start, or choose another checkpoint."
+        )
     for name, value in now.items():
         if then.get(name) != value:
             raise FileError(

@@ -10,7 +10,7 @@ from torch.nn.functional import logsigmoid
 from scarce.errors import MethodError
 from scarce.labels.classes import some
 from scarce.methods.base import Batch, Method, Problem, agree_with
-from scarce.pu import Unlabelled, check_unlabelled, positive_share
+from scarce.pu import Unlabeled, check_unlabeled, positive_share
 
 __all__ = ["MetaMethod", "ShareMethod", "probabilities_of_not_k"]
 
@@ -83,19 +83,19 @@ class ShareMethod(MetaMethod):
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         Which rows of a class are unlabelled: all, which the comparison of the classes' scores is made for, or only
-        those that do not exclude it; see `scarce.pu.unlabelled_rows`.
+        those that do not exclude it; see `scarce.pu.unlabeled_rows`.
     **params
         The parameters of the subclass.
     """
 
     share: Tensor
 
-    def __init__(self, unlabelled: Unlabelled = "all", **params: Any) -> None:
-        super().__init__(unlabelled=unlabelled, **params)
-        check_unlabelled(unlabelled)
-        self.unlabelled: Unlabelled = unlabelled
+    def __init__(self, unlabeled: Unlabeled = "all", **params: Any) -> None:
+        super().__init__(unlabeled=unlabeled, **params)
+        check_unlabeled(unlabeled)
+        self.unlabeled: Unlabeled = unlabeled
         self.register_buffer("share", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -103,6 +103,6 @@ class ShareMethod(MetaMethod):
         super().prepare(problem)
         if self.facts.needs_priors:
             assert problem.priors is not None
-            self.share = positive_share(problem.priors, problem.rates.to(problem.priors), self.unlabelled)
+            self.share = positive_share(problem.priors, problem.rates.to(problem.priors), self.unlabeled)
         else:
             self.share = torch.zeros(problem.n_classes)

@@ -5,11 +5,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
 from scarce.methods.meta.base import ShareMethod
 from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
-from scarce.pu import Unlabelled, cvir_kept, cvir_losses, priors_from_share, unlabelled_rows
+from scarce.pu import Unlabeled, cvir_kept, cvir_losses, priors_from_share, unlabeled_rows
 
 __all__ = ["MetaCVIR"]
 
@@ -17,6 +18,7 @@ _SMALLEST_PRIOR = 1e-3
 
 
 @register
+@renamed_parameters(unlabelled="unlabeled")
 class MetaCVIR(RecordingMethod, ShareMethod):
     """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic; kept are the unlabelled without the θ_k of highest g_k.
 
@@ -25,7 +27,7 @@ class MetaCVIR(RecordingMethod, ShareMethod):
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         See `ShareMethod`.
     warm_up : int
         Epochs before the first ranking.
@@ -42,8 +44,8 @@ class MetaCVIR(RecordingMethod, ShareMethod):
     rates: Tensor
     log_odds: Tensor
 
-    def __init__(self, unlabelled: Unlabelled = "all", warm_up: int = 1, **params: Any) -> None:
-        super().__init__(unlabelled, warm_up=warm_up, **params)
+    def __init__(self, unlabeled: Unlabeled = "all", warm_up: int = 1, **params: Any) -> None:
+        super().__init__(unlabeled, warm_up=warm_up, **params)
         check_number("warm_up", warm_up, whole=True, low=1)  # nothing can be ranked before the first epoch
         self.warm_up = warm_up
         for name in ("excluded", "kept"):
@@ -55,14 +57,14 @@ class MetaCVIR(RecordingMethod, ShareMethod):
         """Keep all unlabelled rows."""
         super().prepare(problem)
         self.excluded = torch.from_numpy(problem.labels.indicator())
-        self.kept = unlabelled_rows(self.excluded.int(), self.unlabelled) > 0
+        self.kept = unlabeled_rows(self.excluded.int(), self.unlabeled) > 0
         self.rates = problem.rates.to(self.share)
         self.log_odds = self._log_odds()
 
     def _log_odds(self) -> Tensor:
         """log π_k / (1 − π_k), from the shares; 0 as long as none is known."""
         known = self.share > 0
-        priors = priors_from_share(self.share, self.rates, self.unlabelled)
+        priors = priors_from_share(self.share, self.rates, self.unlabeled)
         return torch.logit(priors.where(known, priors.new_tensor(0.5)), eps=_SMALLEST_PRIOR)
 
     def scores(self, logits: Tensor) -> Tensor:
@@ -79,5 +81,5 @@ class MetaCVIR(RecordingMethod, ShareMethod):
             self.log_odds = self._log_odds()
             used = ~self.held_out
             self.kept[used] = cvir_kept(
-                self.seen[used], self.excluded[used].to(self.seen), self.share, unlabelled=self.unlabelled
+                self.seen[used], self.excluded[used].to(self.seen), self.share, unlabeled=self.unlabeled
             )

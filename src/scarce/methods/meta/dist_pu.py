@@ -3,12 +3,13 @@
 import torch
 from torch import Tensor
 
+from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
 from scarce.methods.meta.base import ShareMethod
 from scarce.methods.meta.mixing import Mixture, draw_mixture
 from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
-from scarce.pu import Unlabelled, binary_entropy, dist_pu_losses, entropy_weight, mixed_losses
+from scarce.pu import Unlabeled, binary_entropy, dist_pu_losses, entropy_weight, mixed_losses
 
 __all__ = ["MetaDistPU"]
 
@@ -18,6 +19,7 @@ _MIXED_ENTROPY = 0.04
 
 
 @register
+@renamed_parameters(unlabelled="unlabeled")
 class MetaDistPU(RecordingMethod, ShareMethod):
     """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), then with pseudo-labels of mixed rows.
 
@@ -30,7 +32,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         See `ShareMethod`.
     weight : float or None
         w; None is 1 / 2θ_k, as published. With many classes θ is near 1, and above a half that calls every row "not k".
@@ -49,10 +51,10 @@ class MetaDistPU(RecordingMethod, ShareMethod):
     epoch: Tensor
 
     def __init__(
-        self, unlabelled: Unlabelled = "all", weight: float | None = 2.0, mu: float = 0.002, warm_up: int = 10,
+        self, unlabeled: Unlabeled = "all", weight: float | None = 2.0, mu: float = 0.002, warm_up: int = 10,
         period: int = 20,
     ) -> None:  # fmt: skip
-        super().__init__(unlabelled, weight=weight, mu=mu, warm_up=warm_up, period=period)
+        super().__init__(unlabeled, weight=weight, mu=mu, warm_up=warm_up, period=period)
         if weight is not None:
             check_number("weight", weight)
         check_number("mu", mu)
@@ -80,9 +82,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
         g, mixed = g[: len(excluded)], g[len(excluded) :]
         later = int(self.epoch) - self.warm_up
         mu = self.mu if later < 0 else entropy_weight(later, self.period)
-        losses = dist_pu_losses(
-            g, excluded, self.share, mu=mu, weight=self.weight, unlabelled=self.unlabelled
-        )
+        losses = dist_pu_losses(g, excluded, self.share, mu=mu, weight=self.weight, unlabeled=self.unlabeled)
         if len(mixed) == 0 or self._mixture is None:
             return losses
         target = torch.maximum(torch.sigmoid(self.seen[self.rows(batch)]), excluded)

@@ -4,16 +4,18 @@ from typing import Any
 
 from torch import Tensor
 
+from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, check_number
 from scarce.methods.meta.base import ShareMethod
 from scarce.methods.registry import register
-from scarce.pu import Unlabelled, nnpu_losses
+from scarce.pu import Unlabeled, nnpu_losses
 from scarce.risk import binary_loss
 
 __all__ = ["MetaNNPU"]
 
 
 @register
+@renamed_parameters(unlabelled="unlabeled")
 class MetaNNPU(ShareMethod):
     """r⁺ + r⁻ of every class while r⁻ ≥ −β, and else ascent on r⁻ until it is; see `scarce.pu.nnpu_losses`.
 
@@ -23,7 +25,7 @@ class MetaNNPU(ShareMethod):
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     beta, gamma : float
         How far below zero r⁻ may fall, and the rate of the ascent.
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         See `ShareMethod`.
     **params
         The parameters of a subclass.
@@ -34,10 +36,10 @@ class MetaNNPU(ShareMethod):
     )
 
     def __init__(
-        self, loss: str = "logistic", beta: float = 0.0, gamma: float = 1.0, unlabelled: Unlabelled = "all",
+        self, loss: str = "logistic", beta: float = 0.0, gamma: float = 1.0, unlabeled: Unlabeled = "all",
         **params: Any,
     ) -> None:  # fmt: skip
-        super().__init__(unlabelled, loss=loss, beta=beta, gamma=gamma, **params)
+        super().__init__(unlabeled, loss=loss, beta=beta, gamma=gamma, **params)
         binary_loss(loss)  # refused now rather than at the first step
         check_number("beta", beta)
         check_number("gamma", gamma)
@@ -52,5 +54,5 @@ class MetaNNPU(ShareMethod):
             loss=self.loss_name,
             beta=self.beta,
             gamma=self.gamma,
-            unlabelled=self.unlabelled,
+            unlabeled=self.unlabeled,
         )

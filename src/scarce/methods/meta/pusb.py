@@ -3,16 +3,18 @@
 import torch
 from torch import Tensor
 
+from scarce._validation import renamed_parameters
 from scarce.methods.base import MethodFacts, Problem, check_number
 from scarce.methods.meta.nnpu import MetaNNPU
 from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
-from scarce.pu import Unlabelled, pusb_thresholds
+from scarce.pu import Unlabeled, pusb_thresholds
 
 __all__ = ["MetaPUSB"]
 
 
 @register
+@renamed_parameters(unlabelled="unlabeled")
 class MetaPUSB(RecordingMethod, MetaNNPU):
     """nnPU; the predicted class is that of the lowest g_k − t_k, where the share 1 − π_k of the rows have g_k ≥ t_k.
 
@@ -21,7 +23,7 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
 
     Parameters
     ----------
-    loss, beta, gamma, unlabelled
+    loss, beta, gamma, unlabeled
         See `MetaNNPU`.
     hold_out : float
         The share of the rows that only set the thresholds.
@@ -34,10 +36,10 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
     thresholds: Tensor
 
     def __init__(
-        self, loss: str = "logistic", beta: float = 0.0, gamma: float = 1.0, unlabelled: Unlabelled = "all",
+        self, loss: str = "logistic", beta: float = 0.0, gamma: float = 1.0, unlabeled: Unlabeled = "all",
         hold_out: float = 0.1,
     ) -> None:  # fmt: skip
-        super().__init__(loss, beta, gamma, unlabelled, hold_out=hold_out)
+        super().__init__(loss, beta, gamma, unlabeled, hold_out=hold_out)
         check_number("hold_out", hold_out, high=0.9)
         self.hold_out = hold_out
         self.register_buffer("priors", torch.empty(0))

@@ -2,16 +2,18 @@
 
 from torch import Tensor
 
+from scarce._validation import renamed_parameters
 from scarce.methods.base import MethodFacts, check_number
 from scarce.methods.meta.cvir import MetaCVIR
 from scarce.methods.meta.recording import held_out_or_all
 from scarce.methods.registry import register
-from scarce.pu import Unlabelled, best_bin, unlabelled_rows
+from scarce.pu import Unlabeled, best_bin, unlabeled_rows
 
 __all__ = ["MetaTEDn"]
 
 
 @register
+@renamed_parameters(unlabelled="unlabeled")
 class MetaTEDn(MetaCVIR):
     """CVIR with θ_k from `scarce.pu.best_bin` on held-out rows, after every epoch from the end of the warm-up on.
 
@@ -19,7 +21,7 @@ class MetaTEDn(MetaCVIR):
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
+    unlabeled : {"all", "rest"}
         See `ShareMethod`.
     warm_up : int
         Epochs before the first estimate.
@@ -29,8 +31,8 @@ class MetaTEDn(MetaCVIR):
 
     facts = MethodFacts("meta-tedn", "TEDn per class", "Garg et al., NeurIPS 2021", "SCAR")
 
-    def __init__(self, unlabelled: Unlabelled = "all", warm_up: int = 3, hold_out: float = 0.1) -> None:
-        super().__init__(unlabelled, warm_up, hold_out=hold_out)
+    def __init__(self, unlabeled: Unlabeled = "all", warm_up: int = 3, hold_out: float = 0.1) -> None:
+        super().__init__(unlabeled, warm_up, hold_out=hold_out)
         check_number("hold_out", hold_out, high=0.9)
         self.hold_out = hold_out
 
@@ -39,7 +41,7 @@ class MetaTEDn(MetaCVIR):
         if epoch + 1 >= self.warm_up:
             measured = held_out_or_all(self.excluded, self.held_out)
             positives = self.excluded & measured
-            others = (unlabelled_rows(self.excluded.int(), self.unlabelled) > 0) & measured
+            others = (unlabeled_rows(self.excluded.int(), self.unlabeled) > 0) & measured
             for k, scores in enumerate(self.seen.double().cpu().unbind(dim=1)):
                 share = _share(scores, positives[:, k].cpu(), others[:, k].cpu())
                 if share < 1:  # of 1 nothing would be left to learn from: the earlier one is better

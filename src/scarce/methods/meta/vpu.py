@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta.base import probabilities_of_not_k
@@ -11,10 +12,10 @@ from scarce.methods.meta.mixing import Mixture, draw_mixture
 from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
 from scarce.pu import (
-    Unlabelled,
-    check_unlabelled,
+    Unlabeled,
+    check_unlabeled,
     log_not_k,
-    unlabelled_rows,
+    unlabeled_rows,
     vpu_losses,
     vpu_mixup_losses,
 )
@@ -26,6 +27,7 @@ _WEIGHT = 0.03
 
 
 @register
+@renamed_parameters(unlabelled="unlabeled")
 class MetaVPU(RecordingMethod):
     """Σ_k log mean_U Φ_k − mean_P log Φ_k, Φ = σ(g); the lowest Φ_k / max Φ_k over the training rows is predicted.
 
@@ -33,8 +35,8 @@ class MetaVPU(RecordingMethod):
 
     Parameters
     ----------
-    unlabelled : {"all", "rest"}
-        Which rows of a class are unlabelled; see `scarce.pu.unlabelled_rows`.
+    unlabeled : {"all", "rest"}
+        Which rows of a class are unlabelled; see `scarce.pu.unlabeled_rows`.
     mixup : bool
         Whether to add 0.03 mean (log Φ̃ − log Φ(x̃))² over rows mixed with a positive; see `scarce.pu.vpu_mixup_losses`.
         One mixture of the batch serves all classes: a pair counts for the classes that its second row excludes.
@@ -47,12 +49,12 @@ class MetaVPU(RecordingMethod):
 
     peak: Tensor
 
-    def __init__(self, unlabelled: Unlabelled = "all", mixup: bool = False) -> None:
-        super().__init__(unlabelled=unlabelled, mixup=mixup)
-        check_unlabelled(unlabelled)
+    def __init__(self, unlabeled: Unlabeled = "all", mixup: bool = False) -> None:
+        super().__init__(unlabeled=unlabeled, mixup=mixup)
+        check_unlabeled(unlabeled)
         if not isinstance(mixup, bool):
             raise MethodError(f"mixup={mixup!r}; expected True or False.")
-        self.unlabelled: Unlabelled = unlabelled
+        self.unlabeled: Unlabeled = unlabeled
         self.mixup = mixup
         self._mixture: Mixture | None = None
         self.register_buffer("peak", torch.empty(0))
@@ -73,10 +75,10 @@ class MetaVPU(RecordingMethod):
         """The variational loss of every class."""
         excluded = batch.excluded
         g, mixed = g[: len(excluded)], g[len(excluded) :]
-        losses = vpu_losses(g, excluded, unlabelled=self.unlabelled)
+        losses = vpu_losses(g, excluded, unlabeled=self.unlabeled)
         if len(mixed) == 0 or self._mixture is None:
             return losses
-        pairs = unlabelled_rows(excluded, self.unlabelled) * excluded[self._mixture.partner]
+        pairs = unlabeled_rows(excluded, self.unlabeled) * excluded[self._mixture.partner]
         return losses + _WEIGHT * vpu_mixup_losses(g, mixed, pairs, self._mixture.weight)
 
     def after_epoch(self, epoch: int) -> None:
