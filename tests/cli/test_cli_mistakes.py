@@ -289,10 +289,15 @@ def test_labels_of_other_classes(world: Path, tmp_path: Path, refused: Refused) 
 
 def test_a_checkpoint_of_another_run(world: Path, tmp_path: Path, refused: Refused, run: Run) -> None:
     from scarce.training.checkpoint import save_state
+    from scarce.training.identity import CHECKPOINT_FORMAT
 
     command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
-    save_state(tmp_path / "model.checkpoint", {"identity": {}, "epoch": 3})
-    assert "belongs to another run" in refused(*command, "--epochs", 1)
+    for identity, message in (
+        ({"checkpoint_format": CHECKPOINT_FORMAT}, "belongs to another run"),
+        ({"checkpoint_format": CHECKPOINT_FORMAT - 1}, "delete it (--restart) to train from the start"),
+    ):
+        save_state(tmp_path / "model.checkpoint", {"identity": identity, "epoch": 3})
+        assert message in refused(*command, "--epochs", 1)
     (tmp_path / "model.checkpoint").write_bytes(b"no checkpoint")
     assert "damaged" in refused(*command, "--epochs", 1)
     assert run(*command, "--epochs", 1, "--restart").code == 0
