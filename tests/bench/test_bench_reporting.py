@@ -59,7 +59,8 @@ def test_true_priors_and_the_error_stand_beside_the_estimated_ones(tmp_path):
         record = prior_record(trial, [0.5, 0.3, 0.2])
         shift = 0.1 if trial.spec.seed else 0.0
         if trial.spec.data == "mnist":
-            record.priors.true = [0.4 - shift, 0.4, 0.2 + shift]
+            true = {"true": [0.4 - shift, 0.4, 0.2 + shift]}
+            record = record.model_copy(update={"priors": record.priors.model_copy(update=true)})
         return record
 
     study = study_of(tmp_path, priors_experiment(data=["kmnist", "mnist"]), make)

@@ -131,9 +131,7 @@ def _how_it_was_run(study: Study) -> list[str]:
     seeds = sorted({slot.seed for slot in study.planned})
     recipes = dict.fromkeys(_recipe(record.spec) for record in study.records.values())
     score = (
-        "Class priors in per cent"
-        if study.kind == "priors"
-        else f"Test accuracy in per cent, the mean over the {last_epochs(study)} of each trial"
+        "Class priors in per cent" if study.kind == "priors" else f"Test accuracy in per cent, {_when(study)}"
     )
     return [
         "Shortened: this is not the paper's protocol."
@@ -144,6 +142,15 @@ def _how_it_was_run(study: Study) -> list[str]:
         *_how_much_was_learned_from(study),
         f"{score}; {_seeds(seeds)}.",
     ]
+
+
+def _when(study: Study) -> str:
+    """Return in which epochs the accuracy was measured."""
+    stopping = {record.spec.early_stopping for record in study.done.values()}
+    if stopping == {True}:
+        return "at the epoch that early stopping chose"
+    chosen = " (with early stopping, at the epoch chosen)" * (True in stopping)
+    return f"the mean over the {last_epochs(study)} of each trial{chosen}"
 
 
 def _how_much_was_learned_from(study: Study) -> list[str]:

@@ -6,7 +6,7 @@ from statistics import fmean
 from scarce.bench.record import LAST_EPOCHS, TrialRecord
 from scarce.bench.selection import criteria, epoch_choices, method_choices
 from scarce.bench.status import in_words
-from scarce.bench.study import Study
+from scarce.bench.study import Study, finished
 
 __all__ = ["Sheet", "last_epochs", "make_sheets"]
 
@@ -30,7 +30,14 @@ def make_sheets(study: Study) -> tuple[Sheet, ...]:
     >>> make_sheets(Study("mine", "Mine", "paper", {}))
     ()
     """
-    sheets = (_failures(study), _priors(study), _epochs(study), _methods(study), _costs(study))
+    sheets = (
+        _failures(study),
+        _priors(study),
+        _calibration(study),
+        _epochs(study),
+        _methods(study),
+        _costs(study),
+    )
     return tuple(sheet for sheet in sheets if sheet.rows)
 
 
@@ -72,6 +79,26 @@ def _priors(study: Study) -> Sheet:
         words=5,
         note="Priors that were estimated before or learned during training, beside the shares of the classes in the training "
         "data; the mean over classes and seeds.",
+    )
+
+
+def _calibration(study: Study) -> Sheet:
+    names = ("test_accuracy", "confidence", "calibration_error")
+    found: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
+    for slot, record in study.done.items():
+        curves = [finished(record.curves.get(name, ())) for name in names]
+        if all(curves):
+            found.setdefault((*slot.column, slot.label), []).append(tuple(curve[-1] for curve in curves))
+    return Sheet(
+        "Calibration",
+        ("data", "setting", "model", "method", "accuracy", "confidence", "calibration error"),
+        tuple(
+            (*place, *(f"{100 * fmean(values):.2f}" for values in zip(*numbers, strict=True)))
+            for place, numbers in found.items()
+        ),
+        words=4,
+        note="In per cent after the last epoch, the mean over seeds. Confidence: the mean of the highest probability. Calibration "
+        "error: the mean distance between accuracy and confidence over 15 bins of equal width.",
     )
 
 

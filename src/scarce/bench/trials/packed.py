@@ -90,6 +90,8 @@ class PackedStore:
     def _curves(self) -> list[dict[str, Any]]:
         try:
             text = gzip.decompress(self.curves_path.read_bytes()).decode("utf-8")
+            if not text:
+                raise ValueError("it is empty")
             return [line for line in map(json.loads, text.splitlines()) if isinstance(line, dict)]
         except (OSError, EOFError, ValueError, zlib.error) as error:
             warnings.warn(
