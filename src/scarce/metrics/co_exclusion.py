@@ -1,4 +1,4 @@
-"""A test of SCAR: do classes get excluded together more, or less, often than independent exclusions would be?"""
+"""A test of SCAR: whether classes are excluded together as often as independent exclusions would be."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,6 +1,5 @@
 """Columns brought to a common scale in float64, as the first layer of a model, so that no precision is lost."""
 
-import torch
 from torch import Tensor, nn
 
 __all__ = ["ScaleColumns"]

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from scarce.estimators.auto.mechanisms import AnswersWithErrors, ClassConditional, Scar, given_answers
+from scarce.estimators.auto.mechanisms import (
+    AnswersWithErrors,
+    CandidateSets,
+    ClassConditional,
+    Scar,
+    given_answers,
+)
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import YES
 from scarce.methods.marks import come_singly, marked_rates
@@ -20,6 +26,7 @@ __all__ = [
     "estimate_answers",
     "estimate_class_conditional",
     "estimate_scar",
+    "has_uniform_rates",
     "scar_of_priors",
 ]
 
@@ -27,7 +34,8 @@ OutOfFold = Callable[[Tensor], NDArray[np.float64]]
 """From evidence E (n × q) to class probabilities (n × q) of models that were fitted to E of the other folds."""
 
 _LARGEST = 0.98  # of a probability of exclusion
-_SCAR_ROUNDS, _ANSWER_ROUNDS, _COUNT_ROUNDS = 3, 4, 3
+_ANSWER_ROUNDS, _COUNT_ROUNDS = 4, 3
+_DEVIATIONS, _LARGE = 3.0, 0.01  # how far rates may be from those of uniform labels
 _SHARE = 0.1  # of the candidate shares in the priors
 _FIRST_RATE = 0.1
 _RATE_RANGE = 0.002, 0.45
@@ -67,17 +75,46 @@ def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
 
 
 def estimate_scar(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tuple[Scar, Tensor]:
-    """Return the SCAR mechanism and priors: in three rounds, π becomes the mean of the posteriors p_y e^{E_y} / Σ.
+    """Return the SCAR mechanism and priors, in two steps.
 
-    A tenth of the candidate shares is mixed in, so that no class vanishes.
+    The mean posterior of candidate sets gives first priors, these a SCAR mechanism, and its mean posterior the priors.
+    A tenth of the candidate shares is mixed in, so that no class vanishes. Further steps would drift: a class of larger
+    prior has a larger c, and so gets more of every row that does not exclude it. Single labels whose rates uniform
+    labels would have (`has_uniform_rates`) are uniform: one step, and equal c.
     """
     shares = candidate_shares(labels)
-    priors = shares
-    for _ in range(_SCAR_ROUNDS):
-        evidence = scar_of_priors(labels, priors).log_likelihood(labels)
+
+    def mean_posterior(mechanism: CandidateSets | Scar) -> Tensor:
+        evidence = mechanism.log_likelihood(labels)
         known = posteriors(out_of_fold(evidence), evidence)
-        priors = (1 - _SHARE) * known.mean(dim=0) + _SHARE * shares
+        return (1 - _SHARE) * known.mean(dim=0) + _SHARE * shares
+
+    priors = mean_posterior(CandidateSets())
+    if come_singly(labels) and has_uniform_rates(labels, priors):
+        return Scar(torch.full_like(priors, 1 / len(priors)), single=True), priors
+    priors = mean_posterior(scar_of_priors(labels, priors))
     return scar_of_priors(labels, priors), priors
+
+
+def has_uniform_rates(labels: ComplementaryLabels, priors: Tensor) -> bool:
+    """Return whether single labels, drawn uniformly from the wrong classes, would have the rates of these.
+
+    The rates would be e_k = (1 − π_k) / (q − 1). They are not uniform if Pearson's χ² = n Σ (π̄_k − e_k)² / e_k exceeds
+    its mean q − 1 by three standard deviations, and by n / 100: priors are estimates.
+
+    Examples
+    --------
+    >>> thirds = torch.full((3,), 1 / 3, dtype=torch.float64)
+    >>> has_uniform_rates(ComplementaryLabels.from_single([0, 1, 2] * 100, classes=3), thirds)
+    True
+    >>> has_uniform_rates(ComplementaryLabels.from_single([0, 1, 1] * 100, classes=3), thirds)
+    False
+    """
+    n, q = int((labels.per_example > 0).sum()), labels.n_classes
+    expected = ((1 - priors) / (q - 1)).clamp(min=1e-12)
+    statistic = n * float(((marked_rates(labels, True) - expected) ** 2 / expected).sum())
+    excess = statistic - (q - 1)
+    return excess <= max(_DEVIATIONS * (2 * (q - 1)) ** 0.5, _LARGE * n)
 
 
 def estimate_class_conditional(

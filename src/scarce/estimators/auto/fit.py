@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ Progress = Callable[[float, str], None]
 
 _MOST_JUDGED = 20_000  # rows; larger data are judged on a sample of so many
 _JUDGING = 0.6  # of the time limit; the rest is for fitting to all rows
+_ESTIMATION = 60  # iterations of the linear models that parameters of mechanisms are estimated with
 _CLEARLY = 3.0  # standard errors by which a candidate must lose on the first fold to be dropped
 
 
@@ -235,8 +236,9 @@ def _choose_mechanisms(
     names: Collection[str] | None,
     seed: int,
 ) -> MechanismChoice:
-    first = first_learner(features)
-    both = [first] if features.is_sparse else [first, LinearLearner(10.0, "soft3", "kernel")]
+    first = replace(first_learner(features), iterations=_ESTIMATION)
+    kernel = LinearLearner(10.0, "soft3", "kernel", _ESTIMATION)
+    both = [first] if features.is_sparse else [first, kernel]
 
     def out_of_fold(evidence: Tensor, learners: Sequence[Learner] = (first,)) -> NDArray[np.float64]:
         mean = np.zeros(labels.shape)

@@ -73,7 +73,9 @@ def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed:
     networks: list[tuple[int, MLPLearner, Task]] = []
     for place, (learner, task) in enumerate(jobs):
         if isinstance(learner, LinearLearner):
-            X, evidence = features.of(learner.kind)[task.rows], task.evidence[task.rows]
+            X = features.of(learner.kind)[task.rows]
+            X = X if features.is_sparse else X.numpy()
+            evidence = task.evidence[task.rows]
             models[place] = fit_linear(X, evidence, learner.C, learner.start, iterations=learner.iterations)
         else:
             networks.append((place, learner, task))
@@ -89,7 +91,7 @@ def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed:
 
 
 def first_learner(features: Features) -> LinearLearner:
-    """Return the learner whose out-of-fold predictions the parameters of mechanisms are estimated from."""
+    """Return a linear learner with the C that is usual for such features: it is judged first."""
     return LinearLearner(10.0 if features.is_sparse else 1.0)
 
 
@@ -101,7 +103,7 @@ def default_learners(features: Features, n_classes: int) -> list[Learner]:
     >>> import numpy as np
     >>> from scarce.estimators.auto.features import make_features
     >>> [learner.name for learner in default_learners(make_features(np.eye(5)), 3)][:4]
-    ['linear C=1', 'linear C=0.1', 'linear C=10', 'nystroem C=10']
+    ['linear C=1', 'linear C=0.01', 'linear C=0.1', 'linear C=10']
     """
     first = first_learner(features)
     hidden = 64 if features.is_sparse or n_classes > 30 else 128
@@ -112,8 +114,7 @@ def default_learners(features: Features, n_classes: int) -> list[Learner]:
         return learners
     return [
         first,
-        replace(first, C=0.1),
-        replace(first, C=10.0),
+        *(replace(first, C=C) for C in (0.01, 0.1, 10.0)),
         LinearLearner(10.0, "soft3", "kernel"),
         LinearLearner(100.0, "soft3", "kernel"),
         MLPLearner("mlp noise=0.5", MLPSettings(hidden=hidden, noise=0.5)),

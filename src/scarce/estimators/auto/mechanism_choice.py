@@ -14,7 +14,7 @@ from scarce.estimators.auto.estimate import (
     estimate_class_conditional,
     estimate_scar,
 )
-from scarce.estimators.auto.mechanisms import CandidateSets, Mechanism, given_answers
+from scarce.estimators.auto.mechanisms import CandidateSets, Mechanism, Scar, given_answers
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import CoExclusion, co_exclusion_test
 
@@ -60,7 +60,8 @@ def choose_mechanisms(
 
     Recorded answers: candidate sets and answers with error rates; the latter judge. Otherwise SCAR is estimated. If some
     example has several labels, `co_exclusion_test` decides: where it rejects SCAR, the labels are candidate sets.
-    Otherwise candidate sets, SCAR and class-conditional exclusions are tried, and SCAR judges.
+    Otherwise candidate sets, SCAR and class-conditional exclusions are tried, and SCAR judges. Of single labels that are
+    uniform (`scarce.estimators.auto.estimate.has_uniform_rates`), candidate sets and SCAR are the same.
 
     Parameters
     ----------
@@ -80,10 +81,13 @@ def choose_mechanisms(
         return names is None or name in names
 
     sets = CandidateSets()
+    chosen: list[Mechanism]
     if len(given_answers(labels)) and wanted("answers"):
         answers, priors = estimate_answers(labels, out_of_fold)
-        chosen = (sets, answers) if wanted("candidate-sets") else (answers,)
-        return MechanismChoice(chosen, answers, None, priors, "it is recorded which questions were asked")
+        chosen = [sets, answers] if wanted("candidate-sets") else [answers]
+        return MechanismChoice(
+            tuple(chosen), answers, None, priors, "it is recorded which questions were asked"
+        )
     if names is not None and set(names) == {"answers"}:
         raise MethodError(
             "mechanisms=['answers'] needs recorded answers, which these labels do not have; make them with "
@@ -101,14 +105,22 @@ def choose_mechanisms(
         p = torch.from_numpy(out_of_fold(evidence))
         known = torch.softmax(p.clamp(min=1e-12).log() + evidence, dim=1)
         return MechanismChoice((sets,), sets, gate, known.mean(dim=0), why)
-    mechanisms: list[Mechanism] = [sets] if wanted("candidate-sets") else []
-    if wanted("scar"):
-        mechanisms.append(scar)
+    uniform = scar.single and bool((scar.chances == scar.chances[0]).all())
+    chosen = [mechanism for mechanism in (sets, scar) if wanted(mechanism.name)]
+    if uniform and len(chosen) == 2:  # they are the same
+        chosen = [sets]
     if wanted("class-conditional"):
-        mechanisms.append(estimate_class_conditional(labels, scar, several_out_of_fold))
-    criterion = mechanisms[0] if len(mechanisms) == 1 else scar
-    why = (
-        "every example has one label" if scar.single
-        else "exclusions agree with SCAR" + (f" (Z = {gate.statistic:.1f})" if gate else "")
-    )  # fmt: skip
-    return MechanismChoice(tuple(mechanisms), criterion, gate, priors, why)
+        chosen.append(estimate_class_conditional(labels, scar, several_out_of_fold))
+    if len(chosen) == 1:
+        criterion = chosen[0]
+    else:
+        criterion = sets if uniform else scar
+    return MechanismChoice(tuple(chosen), criterion, gate, priors, _why(scar, uniform, gate))
+
+
+def _why(scar: Scar, uniform: bool, gate: CoExclusion | None) -> str:
+    if uniform:
+        return "every example has one label, and classes are excluded at the rates of uniform labels"
+    if scar.single:
+        return "every example has one label, and some classes are excluded more often than others"
+    return "exclusions agree with SCAR" + (f" (Z = {gate.statistic:.1f})" if gate else "")

@@ -143,7 +143,10 @@ class AnswersWithErrors:
         """Return E."""
         table = given_answers(labels)
         who = torch.from_numpy(np.searchsorted(self.annotators, table.annotator))
-        rows, asked = torch.from_numpy(table.example.copy()), torch.from_numpy(table.class_index.astype(np.int64))
+        rows, asked = (
+            torch.from_numpy(table.example.copy()),
+            torch.from_numpy(table.class_index.astype(np.int64)),
+        )
         rates = self.false_negative_rates.double()[who], self.false_positive_rates.double()[who]
         evidence, _ = answer_evidence(
             labels.shape, rows, asked, torch.from_numpy(table.answer == YES), *rates
