@@ -1,5 +1,6 @@
 """The parameters of mechanisms, from out-of-fold predictions: no row is judged by a model that has seen its label."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -114,7 +115,7 @@ def has_uniform_rates(labels: ComplementaryLabels, priors: Tensor) -> bool:
     expected = ((1 - priors) / (q - 1)).clamp(min=1e-12)
     statistic = n * float(((marked_rates(labels, True) - expected) ** 2 / expected).sum())
     excess = statistic - (q - 1)
-    return excess <= max(_DEVIATIONS * (2 * (q - 1)) ** 0.5, _LARGE * n)
+    return excess <= max(_DEVIATIONS * math.sqrt(2 * (q - 1)), _LARGE * n)
 
 
 def estimate_class_conditional(

@@ -97,7 +97,7 @@ def fit_stack(
     >>> bool((found == y).mean() > 0.9)  # never having seen a true label
     True
     >>> result.choice.criterion
-    'scar'
+    'candidate-sets'
     """
     started = time.monotonic()
     check_informative(labels)

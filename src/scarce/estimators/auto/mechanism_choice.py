@@ -111,10 +111,8 @@ def choose_mechanisms(
         chosen = [sets]
     if wanted("class-conditional"):
         chosen.append(estimate_class_conditional(labels, scar, several_out_of_fold))
-    if len(chosen) == 1:
-        criterion = chosen[0]
-    else:
-        criterion = sets if uniform else scar
+    judge = sets if uniform else scar
+    criterion = chosen[0] if len(chosen) == 1 else judge
     return MechanismChoice(tuple(chosen), criterion, gate, priors, _why(scar, uniform, gate))
 
 
