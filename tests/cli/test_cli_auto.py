@@ -10,7 +10,7 @@ import pytest
 from cli_files import write_csv
 
 import scarce
-from scarce.estimators.auto import choose_method
+from scarce.estimators.method_choice import choose_method
 
 Run = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 import scarce
 from scarce import ComplementaryLabels, ScarceClassifier
 from scarce.errors import MethodError
-from scarce.estimators.auto import choose_method
+from scarce.estimators.method_choice import choose_method
 from scarce.methods import make_method
 from scarce.priors import BestBin
 from scarce.simulate import ask, from_transition, scar

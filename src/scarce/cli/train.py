@@ -167,7 +167,7 @@ def train(
     from scarce.datasets import read_features
     from scarce.datasets.shards import pick
     from scarce.estimators import ScarceClassifier
-    from scarce.estimators.auto import choose_method
+    from scarce.estimators.method_choice import choose_method
     from scarce.labels import read_labels
     from scarce.methods import make_method
     from scarce.priors import are_learned, is_estimated, resolve_priors

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from scarce.datasets.shards import pick
 from scarce.errors import MethodError
-from scarce.estimators.auto import choose_method
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
 from scarce.estimators.held_out import split_rows, stop_early
 from scarce.estimators.inputs import check_inputs
+from scarce.estimators.method_choice import choose_method
 from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels

@@ -3,6 +3,7 @@
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
 from scarce.metrics.calibration import Reliability, expected_calibration_error, reliability
 from scarce.metrics.calibration_figure import reliability_figure
+from scarce.metrics.co_exclusion import CoExclusion, co_exclusion_test
 from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.scorer import make_complementary_scorer
@@ -10,8 +11,10 @@ from scarce.metrics.selection import approximated_accuracy, covering_rate, scel,
 
 __all__ = [
     "AccuracyEstimate",
+    "CoExclusion",
     "Reliability",
     "approximated_accuracy",
+    "co_exclusion_test",
     "complementary_accuracy",
     "complementary_risk",
     "covering_rate",

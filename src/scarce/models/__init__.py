@@ -5,7 +5,23 @@ from scarce.models.factory import MODELS, make_model
 from scarce.models.lenet import LeNet
 from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
+from scarce.models.nystroem import NystroemFeatures
 from scarce.models.resnet import ResNet
+from scarce.models.scale_columns import ScaleColumns
+from scarce.models.stack import Stack, stack_from_description
 from scarce.models.standardize import Standardize
 
-__all__ = ["MLP", "MODELS", "DenseNet", "LeNet", "Linear", "ResNet", "Standardize", "make_model"]
+__all__ = [
+    "MLP",
+    "MODELS",
+    "DenseNet",
+    "LeNet",
+    "Linear",
+    "NystroemFeatures",
+    "ResNet",
+    "ScaleColumns",
+    "Stack",
+    "Standardize",
+    "make_model",
+    "stack_from_description",
+]

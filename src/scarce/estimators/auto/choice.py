@@ -1,0 +1,86 @@
+"""What the automatic default did, and why."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scarce.metrics import CoExclusion
+
+__all__ = ["Candidate", "Choice"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One learner under one mechanism.
+
+    Attributes
+    ----------
+    name, mechanism, learner : str
+        What it is.
+    weight : float
+        Its weight in the stack; 0 if it is not a member.
+    score : float or None
+        The mean log-likelihood of held-out labels under the criterion; None if it was not judged on all folds.
+    seconds : float
+        What judging it took; models that were trained together share the time.
+    error : str or None
+        Why it was left out, if it failed.
+    """
+
+    name: str
+    mechanism: str
+    learner: str
+    weight: float
+    score: float | None
+    seconds: float
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was tried and what was chosen.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        In the order of their weights and scores.
+    criterion : str
+        The mechanism under which held-out labels were judged, the same for all candidates.
+    gate : CoExclusion or None
+        The test of SCAR, where examples have several labels.
+    priors : tuple of float
+        The class priors that were estimated.
+    reason : str
+        One sentence.
+    """
+
+    candidates: tuple[Candidate, ...]
+    criterion: str
+    gate: CoExclusion | None
+    priors: tuple[float, ...]
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it.
+
+        Examples
+        --------
+        >>> choice = Choice((Candidate("linear C=1, scar", "scar", "linear C=1", 1.0, -0.5, 0.1),), "scar", None, (1.0,), "…")
+        >>> Choice.from_dict(choice.as_dict()) == choice
+        True
+        """
+        return asdict(self) | {
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "priors": list(self.priors),
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Choice":
+        """Return the choice that `as_dict` wrote down."""
+        return cls(
+            candidates=tuple(Candidate(**candidate) for candidate in record["candidates"]),
+            criterion=record["criterion"],
+            gate=None if record["gate"] is None else CoExclusion(**record["gate"]),
+            priors=tuple(record["priors"]),
+            reason=record["reason"],
+        )

@@ -1,0 +1,123 @@
+"""The learners of the automatic default."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from torch import nn
+
+from scarce.estimators.auto.features import Features, Kind
+from scarce.estimators.auto.linear import Start, fit_linear
+from scarce.estimators.auto.mlp import MLPSettings, Task, fit_mlps
+
+__all__ = [
+    "FAMILIES",
+    "Learner",
+    "LinearLearner",
+    "MLPLearner",
+    "default_learners",
+    "first_learner",
+    "fit_learners",
+]
+
+FAMILIES = ("linear", "nystroem", "mlp")
+_MOST_WEIGHTS = 2**22  # of one network; wider sparse data are left to linear models
+_SPARSE_SCALE = 10.0  # networks learn slowly from rows of norm 1
+
+
+@dataclass(frozen=True)
+class LinearLearner:
+    """A linear model of scaled columns, or of kernel features; see `scarce.estimators.auto.linear`."""
+
+    C: float
+    start: Start = "soft"
+    kind: Kind = "columns"
+    iterations: int = 150
+
+    @property
+    def family(self) -> str:
+        """One of linear and nystroem."""
+        return "nystroem" if self.kind == "kernel" else "linear"
+
+    @property
+    def name(self) -> str:
+        """Family and C."""
+        return f"{self.family} C={self.C:g}"
+
+
+@dataclass(frozen=True)
+class MLPLearner:
+    """A network with one hidden layer; see `scarce.estimators.auto.mlp`."""
+
+    name: str
+    settings: MLPSettings
+    family: str = "mlp"
+    kind: Kind = "columns"
+
+
+Learner = LinearLearner | MLPLearner
+
+
+def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed: int = 0) -> list[nn.Module]:
+    """Return one model for every learner and its task, from features to logits; networks are trained together.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from scarce.estimators.auto.features import make_features
+    >>> features, task = make_features(np.array([[-1.0], [1.0]])), Task(np.arange(2), torch.eye(2) * 30)
+    >>> (model,) = fit_learners(features, [(LinearLearner(C=1.0), task)])
+    >>> model(features.columns).argmax(dim=1).tolist()
+    [0, 1]
+    """
+    models: dict[int, nn.Module] = {}
+    networks: list[tuple[int, MLPLearner, Task]] = []
+    for place, (learner, task) in enumerate(jobs):
+        if isinstance(learner, LinearLearner):
+            X = features.of(learner.kind)[task.rows]
+            X = X if features.is_sparse else X.numpy()
+            evidence = task.evidence[task.rows]
+            models[place] = fit_linear(X, evidence, learner.C, learner.start, iterations=learner.iterations)
+        else:
+            networks.append((place, learner, task))
+    if networks:
+        places, learners, tasks = zip(*networks, strict=True)
+        settings = [learner.settings for learner in learners]
+        X = features.dense * _SPARSE_SCALE if features.is_sparse else features.columns
+        for place, model in zip(places, fit_mlps(X, tasks, settings, seed=seed), strict=True):
+            if features.is_sparse:
+                model.hidden.weight.mul_(_SPARSE_SCALE)
+            models[place] = model
+    return [models[place] for place in range(len(jobs))]
+
+
+def first_learner(features: Features) -> LinearLearner:
+    """Return a linear learner with the C that is usual for such features: it is judged first."""
+    return LinearLearner(10.0 if features.is_sparse else 1.0)
+
+
+def default_learners(features: Features, n_classes: int) -> list[Learner]:
+    """Return the learners of the grid, the cheap ones first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.estimators.auto.features import make_features
+    >>> [learner.name for learner in default_learners(make_features(np.eye(5)), 3)][:4]
+    ['linear C=1', 'linear C=0.01', 'linear C=0.1', 'linear C=10']
+    """
+    first = first_learner(features)
+    hidden = 64 if features.is_sparse or n_classes > 30 else 128
+    if features.is_sparse:
+        learners: list[Learner] = [first, *(replace(first, C=C) for C in (1.0, 3.0, 30.0))]
+        if features.columns.shape[1] * hidden <= _MOST_WEIGHTS:
+            learners.append(MLPLearner("mlp", MLPSettings(hidden=64, steps=150)))
+        return learners
+    return [
+        first,
+        *(replace(first, C=C) for C in (0.01, 0.1, 10.0)),
+        LinearLearner(10.0, "soft3", "kernel"),
+        LinearLearner(100.0, "soft3", "kernel"),
+        MLPLearner("mlp noise=0.5", MLPSettings(hidden=hidden, noise=0.5)),
+        MLPLearner("mlp", MLPSettings(hidden=hidden)),
+        MLPLearner("mlp noise=0.5 warm", MLPSettings(hidden=hidden, noise=0.5, warm_up=0.25)),
+    ]

@@ -1,0 +1,184 @@
+"""How labels arise: each mechanism gives the log-likelihood of the labels of a row, by class."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from scarce.labels import Answers, ComplementaryLabels
+from scarce.labels.answers import SKIP, YES
+from scarce.risk import (
+    answer_evidence,
+    conditional_evidence,
+    confirm,
+    log_chance,
+    one_mark_evidence,
+    one_mark_ratios,
+    scar_evidence,
+    scar_ratios,
+)
+
+__all__ = ["AnswersWithErrors", "CandidateSets", "ClassConditional", "Mechanism", "Scar", "given_answers"]
+
+
+class Mechanism(Protocol):
+    """A model of how labels arise, with all its parameters known."""
+
+    @property
+    def name(self) -> str:
+        """What the mechanism is called."""
+
+    def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
+        """Return E of shape (n, q) in float64: E_iy = log P(labels of row i | class y), up to a constant of the row."""
+
+
+@dataclass(frozen=True)
+class CandidateSets:
+    """Every class that is not excluded makes the labels equally likely: E = 0, or log 10⁻¹² for excluded classes.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([2], classes=3)
+    >>> CandidateSets().log_likelihood(labels).exp().round(decimals=4).tolist()
+    [[1.0, 1.0, 0.0]]
+    """
+
+    name: str = "candidate-sets"
+
+    def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
+        """Return E."""
+        return confirm(log_chance(1 - _excluded(labels)), _confirmed(labels))
+
+
+@dataclass(frozen=True)
+class Scar:
+    """Every wrong class k is excluded with the probability c_k; with one label per row, k ≠ y with P(k) ∝ w_k.
+
+    See `scarce.risk.scar_likelihood`. Where labels come one per row, rows without any say nothing.
+
+    Attributes
+    ----------
+    chances : tensor of shape (q,)
+        c, or w if `single`.
+    single : bool
+        Whether a row has one label by design.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_lists([[2], []], classes=3)
+    >>> Scar(torch.tensor([0.0, 0.5, 0.5]), single=False).log_likelihood(labels).exp().round(decimals=4).tolist()
+    [[1.0, 2.0, 0.0], [1.0, 2.0, 2.0]]
+    """
+
+    chances: Tensor
+    single: bool
+    name: str = "scar"
+
+    def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
+        """Return E."""
+        chances = self.chances.double()
+        ratios = (one_mark_ratios if self.single else scar_ratios)(chances, torch.zeros_like(chances))
+        return _with_known(scar_evidence(_excluded(labels), ratios), labels, self.single)
+
+
+@dataclass(frozen=True)
+class ClassConditional:
+    """A row of class y excludes k with the probability C[y, k]; with one label per row, the rows of C sum to one.
+
+    Attributes
+    ----------
+    chances : tensor of shape (q, q)
+        C.
+    single : bool
+        Whether a row has one label by design.
+
+    Examples
+    --------
+    >>> C = torch.tensor([[0.0, 0.9, 0.1], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]])
+    >>> labels = ComplementaryLabels.from_single([2], classes=3)
+    >>> ClassConditional(C, single=True).log_likelihood(labels).exp().round(decimals=4).tolist()
+    [[0.1, 0.5, 0.0]]
+    """
+
+    chances: Tensor
+    single: bool
+    name: str = "class-conditional"
+
+    def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
+        """Return E."""
+        likelihood = one_mark_evidence if self.single else conditional_evidence
+        return _with_known(likelihood(_excluded(labels), self.chances.double()), labels, self.single)
+
+
+@dataclass(frozen=True)
+class AnswersWithErrors:
+    """Answers to "is it class k?" by annotators who err: P(no | y = k) and P(yes | y ≠ k) are theirs.
+
+    A question that nobody answered says nothing. Rows that nobody was asked about but whose class is confirmed are certain.
+
+    Attributes
+    ----------
+    annotators : array of str
+        Who answers, sorted.
+    false_negative_rates, false_positive_rates : tensors
+        One of each per annotator.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_answer_matrix([["no", ""], ["", "yes"]])
+    >>> mechanism = AnswersWithErrors(np.array([""]), torch.tensor([0.1]), torch.tensor([0.2]))
+    >>> mechanism.log_likelihood(labels).exp().round(decimals=4).tolist()  # 0.1 / 0.8 and 0.9 / 0.2
+    [[0.125, 1.0], [1.0, 4.5]]
+    """
+
+    annotators: NDArray[Any]
+    false_negative_rates: Tensor
+    false_positive_rates: Tensor
+    name: str = "answers"
+
+    def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
+        """Return E."""
+        table = given_answers(labels)
+        who = torch.from_numpy(np.searchsorted(self.annotators, table.annotator))
+        rows, asked = (
+            torch.from_numpy(table.example.copy()),
+            torch.from_numpy(table.class_index.astype(np.int64)),
+        )
+        rates = self.false_negative_rates.double()[who], self.false_positive_rates.double()[who]
+        evidence, _ = answer_evidence(
+            labels.shape, rows, asked, torch.from_numpy(table.answer == YES), *rates
+        )
+        unasked = torch.ones(len(labels), dtype=torch.bool).index_fill(0, rows, False)
+        return confirm(evidence, torch.where(unasked, _confirmed(labels), -1))
+
+
+def given_answers(labels: ComplementaryLabels) -> Answers:
+    """Return the answers of labels without those that were skipped.
+
+    Examples
+    --------
+    >>> len(given_answers(ComplementaryLabels.from_answer_matrix([["no", "skip"]])))
+    1
+    """
+    table = labels.answers
+    if table is None:
+        return Answers.make([], [], [])
+    said = table.answer != SKIP
+    return Answers(table.example[said], table.class_index[said], table.answer[said], table.annotator[said])
+
+
+def _with_known(evidence: Tensor, labels: ComplementaryLabels, single: bool) -> Tensor:
+    if single:
+        evidence = evidence * torch.from_numpy(labels.per_example > 0)[:, None]
+    return confirm(evidence, _confirmed(labels))
+
+
+def _excluded(labels: ComplementaryLabels) -> Tensor:
+    return torch.from_numpy(labels.indicator(dtype=np.float64))
+
+
+def _confirmed(labels: ComplementaryLabels) -> Tensor:
+    return torch.from_numpy(labels.confirmed.astype(np.int64))

@@ -1,0 +1,88 @@
+"""A test of SCAR: whether classes are excluded together as often as independent exclusions would be."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scarce.errors import LabelError
+from scarce.labels import ComplementaryLabels
+from scarce.metrics.checks import check_priors
+
+__all__ = ["CoExclusion", "co_exclusion_test"]
+
+_RARE = 0.005  # rates closer to 0 or 1 are left out: their z is far from normal
+_LARGEST_C = 0.98
+_CLEAR = 6.0  # Z of SCAR labels with estimated priors stayed below about 3, Z of real candidate sets above 14
+_LARGE = 0.005  # of many examples even a negligible dependence is significant
+
+
+@dataclass(frozen=True)
+class CoExclusion:
+    """How exclusions of pairs of classes depend on each other.
+
+    Attributes
+    ----------
+    statistic : float
+        Z, the mean of z² over pairs; about 1 under SCAR.
+    excess : float
+        (Z − 1) / n: the size of the dependence, which does not grow with n.
+    n_pairs : int
+        How many pairs of classes were compared.
+    rejects_scar : bool
+        Whether Z > 6 and (Z − 1) / n > 0.005: no SCAR would exclude classes together as these labels do.
+    """
+
+    statistic: float
+    excess: float
+    n_pairs: int
+    rejects_scar: bool
+
+
+def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
+    """Test whether classes are excluded independently given the true class, as SCAR has it.
+
+    Let N_k say whether class k is excluded, with the rate r_k. Under SCAR, c_k = r_k / (1 − π_k), two classes are
+    excluded together with the probability c_k c_l (1 − π_k − π_l), so their covariance is −c_k π_k c_l π_l, and
+
+        z_kl = √n ( cov(N_k, N_l) + c_k π_k c_l π_l ) / √( r_k (1 − r_k) r_l (1 − r_l) )
+
+    is about standard normal. Z is the mean of z² over all pairs of classes with rates in (0.005, 0.995). Examples of a
+    confirmed class without exclusions, ordinary labels, do not count.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        Zero or more exclusions per example. Labels of which every example has one by design cannot be tested.
+    priors : array of q numbers
+        π. Good estimates matter: those from `scarce.estimators.auto` or true ones.
+
+    Examples
+    --------
+    >>> from scarce.simulate import scar, from_transition
+    >>> y = np.arange(2000) % 4
+    >>> co_exclusion_test(scar(y, c=[0.2, 0.4, 0.6, 0.4]), [0.25] * 4).rejects_scar
+    False
+    >>> either_two_or_none = ComplementaryLabels.from_lists([[0, 1], []] * 1000, classes=4)
+    >>> co_exclusion_test(either_two_or_none, [0.25] * 4).rejects_scar
+    True
+    """
+    pi = check_priors(priors, labels)
+    if not len(labels) or labels.per_example.max() < 2:
+        raise LabelError(
+            "no example excludes two classes, so there are no pairs to compare; expected labels of which some "
+            "examples have several. SCAR cannot be tested on one label per example."
+        )
+    excluded = labels.to_csr().astype(np.float64)[(labels.per_example > 0) | (labels.confirmed < 0)]
+    n = excluded.shape[0]
+    rates = np.asarray(excluded.mean(axis=0)).ravel()
+    common = (rates > _RARE) & (rates < 1 - _RARE)
+    together = np.asarray((excluded.T @ excluded).todense()) / n
+    own = np.minimum(rates / np.maximum(1 - pi, _RARE), _LARGEST_C) * pi
+    spread = np.sqrt(rates * (1 - rates))
+    surplus = together - np.outer(rates, rates) + np.outer(own, own)
+    pairs = np.triu(np.outer(common, common), k=1)
+    z = np.sqrt(n) * surplus[pairs] / np.outer(spread, spread)[pairs]
+    statistic = float((z**2).mean()) if len(z) else 1.0
+    excess = (statistic - 1) / n
+    return CoExclusion(statistic, excess, len(z), statistic > _CLEAR and excess > _LARGE)

@@ -1,0 +1,109 @@
+"""A weighted mean of the class probabilities of several models, as one model that can be described in JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from scarce.models.linear import Linear
+from scarce.models.mlp import MLP
+from scarce.models.nystroem import NystroemFeatures
+from scarce.models.scale_columns import ScaleColumns
+
+__all__ = ["Stack", "stack_from_description"]
+
+
+class Stack(nn.Module):
+    """log Σ_j w_j softmax(f_j(x)): the logarithm of a weighted mean of the members' class probabilities.
+
+    The weights are kept as a float64 parameter without a gradient, so that inputs reach the members in float64.
+
+    Parameters
+    ----------
+    members : sequence of nn.Module
+        f_j, each from inputs of shape (B, d) to logits of shape (B, q).
+    weights : sequence of float
+        w_j, positive; they are divided by their sum.
+
+    Examples
+    --------
+    >>> stack = Stack([Linear((2,), 3), Linear((2,), 3)], [0.75, 0.25])
+    >>> stack(torch.zeros(4, 2)).exp().sum(dim=1).round(decimals=4).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+
+    log_weights: nn.Parameter
+
+    def __init__(self, members: Sequence[nn.Module], weights: Sequence[float]) -> None:
+        super().__init__()
+        shares = torch.tensor(list(weights), dtype=torch.float64)
+        self.log_weights = nn.Parameter((shares / shares.sum()).log(), requires_grad=False)
+        self.members = nn.ModuleList(members)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return log-probabilities of shape (B, q)."""
+        log_probabilities = [
+            torch.log_softmax(member(inputs).double(), dim=1) + log_weight
+            for member, log_weight in zip(self.members, self.log_weights, strict=True)
+        ]
+        return torch.stack(log_probabilities).logsumexp(dim=0)
+
+    def description(self) -> dict[str, Any]:
+        """Return what `stack_from_description` needs besides the `state_dict`, as JSON can hold it."""
+        return {"members": [[_describe(layer) for layer in _layers(member)] for member in self.members]}
+
+
+def stack_from_description(description: Mapping[str, Any]) -> Stack:
+    """Return a stack of the described form; its numbers are to be loaded with `load_state_dict`.
+
+    Examples
+    --------
+    >>> stack = Stack([nn.Sequential(Linear((2,), 3))], [1.0])
+    >>> again = stack_from_description(stack.description())
+    >>> again.load_state_dict(stack.state_dict())
+    <All keys matched successfully>
+    """
+    members = [nn.Sequential(*map(_rebuild, layers)) for layers in description["members"]]
+    return Stack(members, [1.0] * len(members))
+
+
+def _layers(member: nn.Module) -> list[nn.Module]:
+    return list(member) if isinstance(member, nn.Sequential) else [member]
+
+
+def _describe(layer: nn.Module) -> dict[str, Any]:
+    match layer:
+        case ScaleColumns():
+            return {"layer": "scale-columns", "columns": len(layer.shift), "limit": layer.limit}
+        case NystroemFeatures():
+            return {"layer": "nystroem", "landmarks": list(layer.landmarks.shape)}
+        case Linear():
+            return {
+                "layer": "linear",
+                "inputs": layer.output.in_features,
+                "outputs": layer.output.out_features,
+            }
+        case MLP():
+            sizes = layer.hidden.in_features, layer.hidden.out_features, layer.output.out_features
+            return dict(zip(("layer", "inputs", "hidden", "outputs"), ("mlp", *sizes), strict=True))
+    raise TypeError(
+        f"a member holds a {type(layer).__name__}; expected ScaleColumns, NystroemFeatures, Linear or MLP."
+    )
+
+
+def _rebuild(layer: Mapping[str, Any]) -> nn.Module:
+    match layer["layer"]:
+        case "scale-columns":
+            zeros = torch.zeros(layer["columns"])
+            return ScaleColumns(zeros, zeros, layer["limit"])
+        case "nystroem":
+            m, d = layer["landmarks"]
+            return NystroemFeatures(torch.zeros(m, d), torch.tensor(0.0), torch.zeros(m, m))
+        case "linear":
+            return Linear((layer["inputs"],), layer["outputs"])
+        case "mlp":
+            return MLP((layer["inputs"],), layer["outputs"], layer["hidden"])
+    raise ValueError(
+        f"there is no layer {layer['layer']!r}; expected scale-columns, nystroem, linear or mlp."
+    )

@@ -1,0 +1,76 @@
+"""The test of SCAR by which classes are excluded together: by hand, by a slow loop, and by simulation."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from scarce import ComplementaryLabels
+from scarce.errors import LabelError, PriorError
+from scarce.metrics import co_exclusion_test
+from scarce.simulate import scar, uniform
+
+
+def test_two_classes_that_are_always_excluded_together():
+    labels = ComplementaryLabels.from_lists([[0, 1], []] * 50, classes=3)
+    found = co_exclusion_test(labels, [0.0, 0.0, 1.0])
+    # r = 1/2, covariance 1/4, nothing of the priors: z = √100 · (1/4) / (1/4) = 10
+    assert found.statistic == pytest.approx(100)
+    assert found.excess == pytest.approx(0.99)
+    assert (found.n_pairs, found.rejects_scar) == (1, True)
+
+
+def test_equal_to_a_slow_loop():
+    random = np.random.default_rng(0)
+    excluded = random.random((60, 5)) < [0.1, 0.3, 0.5, 0.2, 0.4]
+    excluded[excluded.all(axis=1)] = False
+    pi = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
+    rates = excluded.mean(axis=0)
+    squares = []
+    for k, l in combinations(range(5), 2):  # noqa: E741
+        covariance = (excluded[:, k] & excluded[:, l]).mean() - rates[k] * rates[l]
+        own = [rates[j] / (1 - pi[j]) * pi[j] for j in (k, l)]
+        spread = np.sqrt(rates[k] * (1 - rates[k]) * rates[l] * (1 - rates[l]))
+        squares.append((np.sqrt(60) * (covariance + own[0] * own[1]) / spread) ** 2)
+    found = co_exclusion_test(ComplementaryLabels.from_indicator(excluded), pi)
+    assert found.statistic == pytest.approx(np.mean(squares))
+    assert found.n_pairs == 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scar_is_not_rejected(seed):
+    y = np.random.default_rng(seed).choice(6, 3000, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
+    labels = scar(y, c=[0.1, 0.5, 0.3, 0.7, 0.2, 0.4], seed=seed)
+    found = co_exclusion_test(labels, np.bincount(y) / len(y))
+    assert not found.rejects_scar
+    assert found.statistic < 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_candidate_sets_of_similar_classes_are_rejected(seed):
+    # Candidates are the true class and, half of the time, one fixed class it is confused with.
+    random = np.random.default_rng(seed)
+    y = random.integers(6, size=1000)
+    candidates = np.eye(6, dtype=int)[y]
+    confused = random.random(1000) < 0.5
+    candidates[confused, (y[confused] + 1) % 6] = 1
+    found = co_exclusion_test(ComplementaryLabels.from_candidates(candidates), np.full(6, 1 / 6))
+    assert found.rejects_scar
+
+
+def test_ordinary_labels_and_unused_classes_do_not_count():
+    lists, classes = [[0, 1], [], [0], [1]] * 25, np.arange(3)
+    alone = ComplementaryLabels.from_lists(lists, classes=3)
+    ordinary = np.concatenate([np.full(100, -1), np.full(40, 2)])
+    both = ComplementaryLabels(
+        np.concatenate([alone.indptr, np.full(40, alone.indptr[-1])]), alone.indices, classes, None, ordinary
+    )
+    assert co_exclusion_test(both, [0.2, 0.2, 0.6]) == co_exclusion_test(alone, [0.2, 0.2, 0.6])
+    assert co_exclusion_test(alone, [0.2, 0.2, 0.6]).n_pairs == 1  # the third is never excluded
+
+
+def test_what_cannot_be_tested():
+    with pytest.raises(LabelError, match="no example excludes two classes"):
+        co_exclusion_test(uniform([0, 1, 2] * 10), [1 / 3] * 3)
+    with pytest.raises(PriorError, match=r"sum to 1\.5"):
+        co_exclusion_test(ComplementaryLabels.from_lists([[0, 1]], classes=3), [0.5] * 3)

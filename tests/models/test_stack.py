@@ -1,0 +1,77 @@
+"""The stack and its layers: exact values, precision, and being rebuilt from a description."""
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from scarce.models import MLP, Linear, NystroemFeatures, ScaleColumns, Stack, stack_from_description
+from scarce.training.sources import float_dtype
+
+
+class Constant(nn.Module):
+    def __init__(self, logits):
+        super().__init__()
+        self.logits = torch.tensor(logits)
+
+    def forward(self, inputs):
+        return self.logits.expand(len(inputs), -1)
+
+
+def full_stack():
+    torch.manual_seed(0)
+    landmarks = torch.randn(7, 4)
+    scaling = ScaleColumns(torch.randn(4), torch.rand(4), limit=6.0)
+    members = [
+        nn.Sequential(scaling, Linear((4,), 3)),
+        nn.Sequential(scaling, NystroemFeatures.from_landmarks(landmarks, 0.3), Linear((7,), 3)),
+        nn.Sequential(scaling, MLP((4,), 3, 5)),
+    ]
+    return Stack(members, [0.5, 0.3, 0.2])
+
+
+def test_weighted_mean_of_probabilities():
+    stack = Stack([Constant([0.0, 0.0]), Constant([0.0, float(torch.log(torch.tensor(3.0)))])], [1.0, 3.0])
+    # ¼ (½, ½) + ¾ (¼, ¾)
+    assert torch.allclose(stack(torch.zeros(1, 1)).exp(), torch.tensor([[0.3125, 0.6875]]).double())
+
+
+def test_extreme_logits_stay_finite():
+    stack = Stack([Constant([1000.0, -1000.0]), Constant([-1000.0, 1000.0])], [0.5, 0.5])
+    assert torch.allclose(stack(torch.zeros(1, 1)).exp(), torch.full((1, 2), 0.5).double())
+
+
+def test_rebuilt_from_json_and_numbers():
+    stack, inputs = full_stack(), torch.randn(6, 4, dtype=torch.float64)
+    again = stack_from_description(json.loads(json.dumps(stack.description())))
+    again.load_state_dict(stack.state_dict())
+    assert torch.equal(again(inputs), stack(inputs))
+
+
+def test_a_layer_that_cannot_be_described():
+    with pytest.raises(TypeError, match="holds a Constant"):
+        Stack([Constant([0.0, 0.0])], [1.0]).description()
+    with pytest.raises(ValueError, match="no layer 'conv'"):
+        stack_from_description({"members": [[{"layer": "conv"}]]})
+
+
+def test_inputs_are_read_in_float64():
+    assert float_dtype(full_stack()) == torch.float64
+
+
+def test_a_large_offset_costs_nothing():
+    small = torch.tensor([[0.0], [1.0], [2.5]], dtype=torch.float64)
+    near, far = (
+        ScaleColumns(torch.tensor([offset + 1.0], dtype=torch.float64), torch.tensor([0.7]))
+        for offset in (0.0, 1.7e9)
+    )
+    assert torch.allclose(near(small), far(small + 1.7e9), atol=1e-6)
+
+
+def test_nystroem_is_exact_on_its_landmarks_even_if_some_are_equal():
+    points = torch.randn(8, 3)
+    points[5] = points[2]
+    features = NystroemFeatures.from_landmarks(points, gamma=0.2)(points)
+    kernel = torch.exp(-0.2 * torch.cdist(points, points) ** 2)
+    assert torch.allclose(features @ features.T, kernel, atol=1e-3)
