@@ -99,7 +99,7 @@ def test_mistakes(folder: Path, tmp_path: Path, refused) -> None:
 
 
 def test_a_warning_is_one_line(folder: Path, tmp_path: Path) -> None:
-    """Classes that nobody excludes: the priors are taken as equal, and it is said."""
+    """Classes that hardly anybody excludes: the priors are guessed, and it is said."""
     write_csv(
         tmp_path / "few.csv",
         ["example_id", "class_name", "answer"],
@@ -111,5 +111,7 @@ def test_a_warning_is_one_line(folder: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
     told = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert told.returncode == 0, told.stderr
-    assert told.stderr.startswith("warning: the priors are taken as equal: class ant is excluded by 5 of 900")
+    assert told.stderr.startswith(
+        "warning: the priors are taken from the shares of the candidates: classes ant, bee, cat are excluded by 5 or fewer"
+    )
     assert told.stderr.count("\n") == 1

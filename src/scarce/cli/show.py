@@ -74,8 +74,9 @@ def show_priors(estimate: "PriorEstimate") -> None:
         for name, *numbers in zip(names, *cells, strict=True)
     ]
     _print_some(columns, rows)
-    learned = estimate.source.startswith("learned")
-    source = estimate.source if learned else f"estimated by {estimate.source}"
+    source = estimate.source
+    if not source.startswith(("learned", "candidate")):
+        source = f"estimated by {source}"
     print(f"priors: {_SOURCES.get(estimate.source, source)}; raw estimates sum to {estimate.total:.3f}")
 
 

@@ -26,7 +26,15 @@ from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
 from scarce.methods.refine import Refine
 from scarce.methods.transition import resolve_transition
-from scarce.priors import PriorEstimate, PriorEstimator, are_learned, learned_priors, resolve_priors
+from scarce.priors import (
+    PriorEstimate,
+    PriorEstimator,
+    are_learned,
+    are_unused,
+    learned_priors,
+    possible_priors,
+    resolve_priors,
+)
 from scarce.priors.base import MakeModel
 from scarce.training import (
     RECIPES,
@@ -64,6 +72,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
         ``estimate`` does so where there are such answers, and else estimates them with `scarce.priors.BestBin` (with
         ordinary labels: the frequencies of the classes). An estimator says how, such as ``BestBin(scorer="linear")``.
+        Where that cannot be done, the shares of the candidates are used, with a warning. A method that uses no priors asks for
+        none; `priors_`, for `score`, are then the shares of the candidates too.
     labels : {"complementary", "ordinary"}
         What `y` means. With ``ordinary`` it holds one true class per example, and the classifier is an ordinary
         one-versus-rest classifier.
@@ -231,9 +241,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         )
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
-        self.prior_estimate_ = estimate or learned_priors(method, labels.classes)
-        self.priors_ = self.prior_estimate_.values
         self.model_, self.method_, self.history_ = model, method, history
+        unused = estimate is None and not method.can_learn_priors()
+        self.prior_estimate_ = (
+            possible_priors(labels) if unused else estimate or learned_priors(method, labels.classes)
+        )
+        self.priors_ = self.prior_estimate_.values
         self.label_summary_ = labels.summary()
 
     def logits(self, X: Any) -> Tensor:
@@ -296,12 +309,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     def _priors(
         self, X: Any, labels: ComplementaryLabels, make: MakeModel, seed: int, method: Method
     ) -> PriorEstimate | None:
-        """Return the priors to train with; None if they are to come out of the training."""
+        """Return the priors to train with; None if the method learns them, or nothing needs them."""
         if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
 
-        if are_learned(method, self.priors, labels):
+        judged_by_them = self._stops_early(labels) and not method.loss_is_likelihood
+        if are_learned(method, self.priors, labels) or (
+            are_unused(method, self.priors, labels) and not judged_by_them
+        ):
             return None
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:

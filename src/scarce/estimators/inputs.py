@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 from torch import Tensor
@@ -12,6 +13,8 @@ from scarce.errors import FeatureError
 from scarce.training.inputs import refuse_odd_numbers, row_chunks
 
 __all__ = ["check_inputs"]
+
+_EXACT = 2**24  # up to which float32 knows all whole numbers
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -58,7 +61,15 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if is_image and not reset:
         _refuse_other_scale(X, estimator.byte_inputs_)
     stays = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
-    return X if stays else X.astype(np.float32)
+    return X if stays else X.astype(np.float64 if _needs_many_digits(X) else np.float32)
+
+
+def _needs_many_digits(X: Any) -> bool:
+    """Return whether there are whole numbers that float32 would round."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.itemsize < 4 or not values.size:
+        return False
+    return any(max(int(rows.max()), -int(rows.min())) > _EXACT for _, rows in row_chunks(values))
 
 
 def _refuse_other_scale(images: Any, fitted_on_bytes: bool) -> None:

@@ -183,9 +183,11 @@ def _rebuild(
         model = module
     else:
         model = make_model(name, shape, n_classes) if module is None else module(shape, n_classes)
-    if settings["standardized"]:
-        model = nn.Sequential(Standardize(torch.zeros(shape), torch.ones(shape)), model)
     state = _unflatten(weights)
+    if settings["standardized"]:
+        zeros = torch.zeros(shape, dtype=state["model"]["0.mean"].dtype)
+        rest = zeros.clone() if "0.rest" in state["model"] else None
+        model = nn.Sequential(Standardize(zeros, torch.ones_like(zeros), rest), model)
     model.load_state_dict(state["model"])
     method = make_method(settings["method"], **settings["method_params"])
     method.restore(upgrade_state(method, state["method"]) if is_earlier else state["method"])

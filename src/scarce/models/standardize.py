@@ -3,28 +3,47 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Standardize"]
+__all__ = ["ROUNDING", "Standardize"]
+
+ROUNDING = 1e-12
+"""A column whose deviation is a smaller share of its mean is constant but for the rounding of sums in float64."""
 
 
 class Standardize(nn.Module):
     """(x − mean) / deviation, column by column; a column that is constant up to rounding is only centred.
+
+    Parameters
+    ----------
+    mean, deviation : tensors of shape (d,)
+        Of the columns.
+    rest : tensor of shape (d,), optional
+        What rounding took from the mean. If it is given, inputs are centred in float64 before they take the type of
+        `deviation`: so a column whose values differ by far less than their size, such as a time in seconds, keeps its digits.
 
     Examples
     --------
     >>> layer = Standardize(torch.tensor([1.0, 2.0]), torch.tensor([2.0, 0.0]))
     >>> layer(torch.tensor([[3.0, 5.0]])).tolist()
     [[1.0, 3.0]]
+    >>> times = Standardize(torch.tensor([1.7e9]), torch.tensor([2.0]), rest=torch.tensor([1.0]))
+    >>> times(torch.tensor([[1.7e9 + 5]], dtype=torch.float64)).tolist()  # float32 knows 1.7e9 and 1.7e9 + 128
+    [[2.0]]
     """
 
     mean: Tensor
     scale: Tensor
+    rest: Tensor | None
 
-    def __init__(self, mean: Tensor, deviation: Tensor) -> None:
+    def __init__(self, mean: Tensor, deviation: Tensor, rest: Tensor | None = None) -> None:
         super().__init__()
         self.register_buffer("mean", mean)
-        varies = deviation > torch.finfo(mean.dtype).eps * mean.abs()
+        rounding = torch.finfo(mean.dtype).eps if rest is None else ROUNDING
+        varies = deviation > rounding * mean.abs()
         self.register_buffer("scale", torch.where(varies, deviation, torch.ones_like(deviation)))
+        self.register_buffer("rest", rest)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return the standardised inputs."""
-        return (inputs - self.mean) / self.scale
+        if self.rest is None:
+            return (inputs - self.mean) / self.scale
+        return (inputs.double() - self.mean - self.rest).to(self.scale.dtype) / self.scale

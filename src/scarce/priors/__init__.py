@@ -8,7 +8,8 @@ from scarce.priors.dedpul import Dedpul
 from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.kernel_mean import KernelMean
-from scarce.priors.learned import are_learned, learned_priors
+from scarce.priors.learned import are_learned, are_unused, learned_priors
+from scarce.priors.possible import candidate_shares, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.resolve import is_estimated, resolve_priors
 from scarce.priors.storage import load_priors
@@ -25,10 +26,13 @@ __all__ = [
     "Tice",
     "corrupt",
     "are_learned",
+    "are_unused",
+    "candidate_shares",
     "is_estimated",
     "learned_priors",
     "load_priors",
     "make_estimator",
+    "possible_priors",
     "priors_from_answers",
     "resolve_priors",
 ]

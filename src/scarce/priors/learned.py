@@ -10,7 +10,7 @@ from scarce.methods import Method
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.resolve import is_estimated
 
-__all__ = ["are_learned", "learned_priors"]
+__all__ = ["are_learned", "are_unused", "learned_priors"]
 
 
 def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
@@ -31,6 +31,21 @@ def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> boo
         and method.can_learn_priors()
         and (method.facts.needs_answers or is_estimated(priors, labels))
     )
+
+
+def are_unused(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
+    """Return whether nobody has given priors, estimating them would take features, and the method uses none.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> [are_unused(make_method(name), "estimate", labels) for name in ("scarce", "cc")]
+    [False, True]
+    """
+    by_default = isinstance(priors, str) and priors == "estimate"
+    uses = method.facts.needs_priors or method.facts.learns_priors
+    return by_default and not uses and is_estimated(priors, labels)
 
 
 def learned_priors(method: Method, classes: NDArray[Any]) -> PriorEstimate:

@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from scarce.errors import LabelError, PriorError, PriorWarning
+from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.metrics.checks import check_priors
@@ -14,11 +15,14 @@ from scarce.priors.answers import priors_from_answers
 from scarce.priors.base import PriorEstimator, refuse_scarce_evidence
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import FloatArray, PriorEstimate
+from scarce.priors.possible import possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
+from scarce.priors.simplex import to_simplex
 
 __all__ = ["is_estimated", "resolve_priors"]
 
 _SAMPLING_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
+_ROUNDING = 1e-9
 
 
 def resolve_priors(
@@ -34,8 +38,10 @@ def resolve_priors(
     ----------
     priors : {"estimate", "uniform", "answers"}, PriorEstimator, array or mapping
         ``answers`` takes the share of "yes" among the answers about a class; ``estimate`` does so where there are
-        such answers, and else runs ``BestBin(shrink=True)``; where that cannot be done it warns and takes equal
-        priors. Numbers are in the order of the classes, or by class name. Estimators go also by their names.
+        such answers, and else runs ``BestBin(shrink=True)``. Where priors cannot be estimated, there is a warning, and
+        the shares of the candidates are used (`scarce.priors.possible_priors`); estimates that the labels contradict are cut
+        to what they leave possible, with a warning too. Numbers are in the order of the classes, or by class name.
+        Estimators go also by their names.
     labels : ComplementaryLabels
         What is known.
     estimate : callable, optional
@@ -49,17 +55,25 @@ def resolve_priors(
     >>> resolve_priors({"cat": 0.5, "cow": 0.2, "dog": 0.3}, labels).values.tolist()
     [0.5, 0.2, 0.3]
     """
+    if isinstance(priors, PriorEstimator) or (isinstance(priors, str) and priors != "uniform"):
+        return _estimated(priors, labels, estimate, seed)
     if isinstance(priors, str):
-        found = _by_name(priors, labels, estimate, seed)
-    elif isinstance(priors, PriorEstimator):
-        found = _run(priors, estimate)
+        values = np.full(labels.n_classes, 1 / labels.n_classes)
+        found = PriorEstimate(values, "uniform", values, classes=labels.classes)
     elif isinstance(priors, PriorEstimate):
         _given(priors.by_class(), labels)  # refuses other classes
         found = priors.arranged(labels.classes)
     else:
         values = _given(priors, labels)
         found = PriorEstimate(values / values.sum(), "given", values, classes=labels.classes)
-    _refuse_contradiction(found.values, labels)
+    excess = _excess(found.values, labels)
+    if excess.any():
+        k = int(np.argmax(excess))
+        raise PriorError(
+            f"class {labels.classes[k]} is excluded by {labels.rates[k]:.3f} of the examples, but its prior "
+            f"{found.values[k]:.3f} leaves only {1 - found.values[k]:.3f} that are of other classes; correct the priors, or "
+            "look for wrong exclusions."
+        )
     return found
 
 
@@ -81,46 +95,58 @@ def _has_yes(labels: ComplementaryLabels) -> bool:
     return labels.answers is not None and bool(labels.answers.counts(labels.n_classes)[0].sum() > 0)
 
 
-def _by_name(
-    name: str,
+def _estimated(
+    priors: str | PriorEstimator,
     labels: ComplementaryLabels,
     estimate: Callable[[PriorEstimator], PriorEstimate] | None,
     seed: int,
 ) -> PriorEstimate:
-    if name in PRIOR_ESTIMATORS:
-        return _run(make_estimator(name, seed=seed), estimate)
-    if name == "answers" or (name == "estimate" and _has_yes(labels)):
-        return priors_from_answers(labels)
-    if name == "estimate":
-        always = labels.classes[labels.counts == labels.n_examples]
-        if len(always):
-            raise LabelError(
-                f"every example excludes the class {some(always)}, so none can be of it; leave it out of the classes."
-            )
-        try:
-            refuse_scarce_evidence(labels)
-        except PriorError as error:
-            warnings.warn(f"the priors are taken as equal: {error}", PriorWarning, stacklevel=2)
-            name = "uniform"
-        else:
-            return _run(BestBin(shrink=True, seed=seed), estimate)
-    if name == "uniform":
-        values = np.full(labels.n_classes, 1 / labels.n_classes)
-        return PriorEstimate(values, "uniform", values, classes=labels.classes)
+    """Return estimated priors, or, with a warning, what the labels leave possible."""
+    if priors == "answers":
+        return _cut(priors_from_answers(labels), labels)
+    by_answers = priors == "estimate" and _has_yes(labels)
+    estimator = None if by_answers else _estimator(priors, labels, seed)
+    try:
+        if estimator is None:
+            return _cut(priors_from_answers(labels), labels)
+        refuse_scarce_evidence(labels)
+        if estimate is not None:
+            return _cut(estimate(estimator), labels)
+    except PriorError as error:
+        _warn(f"the priors are taken from the shares of the candidates: {error}")
+        return possible_priors(labels)
     raise PriorError(
-        f"priors={name!r} is unknown; expected 'estimate', 'uniform', 'answers', {labels.n_classes} numbers, a mapping by "
+        "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
+    )
+
+
+def _cut(found: PriorEstimate, labels: ComplementaryLabels) -> PriorEstimate:
+    """Return the estimate, cut with a warning to what the labels leave possible."""
+    excess = _excess(found.values, labels)
+    if not excess.any():
+        return found
+    _warn(
+        f"the priors are cut to what the labels leave possible: class {some(labels.classes[excess > 0])} is excluded by more "
+        "examples than its estimated prior leaves; pass priors=[...] if you know them."
+    )
+    return replace(found, values=to_simplex(found.values, labels.rates))
+
+
+def _estimator(priors: str | PriorEstimator, labels: ComplementaryLabels, seed: int) -> PriorEstimator:
+    if isinstance(priors, PriorEstimator):
+        return priors
+    if priors == "estimate":
+        return BestBin(shrink=True, seed=seed)
+    if priors in PRIOR_ESTIMATORS:
+        return make_estimator(priors, seed=seed)
+    raise PriorError(
+        f"priors={priors!r} is unknown; expected 'estimate', 'uniform', 'answers', {labels.n_classes} numbers, a mapping by "
         f"class, an estimator such as BestBin(), or the name of one: {', '.join(PRIOR_ESTIMATORS)}."
     )
 
 
-def _run(
-    estimator: PriorEstimator, estimate: Callable[[PriorEstimator], PriorEstimate] | None
-) -> PriorEstimate:
-    if estimate is None:
-        raise PriorError(
-            "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
-        )
-    return estimate(estimator)
+def _warn(message: str) -> None:
+    warnings.warn(message, PriorWarning, stacklevel=4)
 
 
 def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
@@ -141,13 +167,8 @@ def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
     return check_priors(priors, labels)
 
 
-def _refuse_contradiction(values: FloatArray, labels: ComplementaryLabels) -> None:
-    """Only examples of other classes can exclude class k, so rates_k ≤ 1 − π_k up to chance."""
+def _excess(values: FloatArray, labels: ComplementaryLabels) -> FloatArray:
+    """Return by how much rates_k exceeds 1 − π_k beyond chance: only examples of other classes can exclude class k."""
     room = 1 - values
     excess = labels.rates - room - _SAMPLING_ERRORS * np.sqrt(values * room / labels.n_examples)
-    if (excess > 1e-9).any():
-        k = int(np.argmax(excess))
-        raise PriorError(
-            f"class {labels.classes[k]} is excluded by {labels.rates[k]:.3f} of the examples, but its prior {values[k]:.3f} "
-            f"leaves only {room[k]:.3f} that are of other classes; correct the priors, or look for wrong exclusions."
-        )
+    return np.where(excess > _ROUNDING, excess, 0.0)

@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch
 from scarce.training.processes import ALONE, Processes
-from scarce.training.sources import Source
+from scarce.training.sources import Source, float_dtype, input_dtype
 
 __all__ = ["Reader", "split_order"]
 
@@ -32,17 +32,32 @@ class Reader:
         Where the batches go.
     dtype : torch.dtype
         The type of their numbers.
+    input_dtype : torch.dtype, optional
+        That of the inputs, where it is another.
     """
 
     source: Source
     labels: ComplementaryLabels
     device: torch.device
     dtype: torch.dtype
+    input_dtype: torch.dtype | None = None
+
+    @classmethod
+    def of(
+        cls, model: nn.Module, source: Source, labels: ComplementaryLabels, device: torch.device
+    ) -> "Reader":
+        """Return the reader of batches as a model takes them."""
+        return cls(source, labels, device, float_dtype(model), input_dtype(model))
 
     def read(self, indices: list[Tensor], processes: Processes = ALONE) -> Iterator[Batch]:
         """Yield the batches of these row numbers, with the inputs of the rows of each that this process computes."""
         own = [index[processes.computed(len(index))] for index in indices]
-        rows = zip(indices, self.source.batches(own, self.dtype), self._excluded(indices), strict=True)
+        rows = zip(
+            indices,
+            self.source.batches(own, self.input_dtype or self.dtype),
+            self._excluded(indices),
+            strict=True,
+        )
         for index, inputs, excluded in rows:
             known = None if self._confirmed is None else self._confirmed[index].to(self.device)
             yield Batch(inputs.to(self.device), excluded, index, known)

@@ -8,6 +8,7 @@ from scarce.errors import MethodError
 from scarce.training.parts import InParts
 from scarce.training.processes import Processes
 from scarce.training.recipe import Recipe
+from scarce.training.sources import float_dtype
 
 __all__ = ["Compiled", "InShortNumbers", "working_form"]
 
@@ -57,7 +58,7 @@ class InShortNumbers(nn.Module):
         """Return the logits."""
         with torch.autocast(rows.device.type, torch.bfloat16):
             logits: Tensor = self.network(rows)
-        return logits.to(rows.dtype)
+        return logits.to(float_dtype(self.network))
 
 
 def working_form(model: nn.Module, recipe: Recipe, processes: Processes) -> nn.Module:

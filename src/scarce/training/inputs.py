@@ -15,6 +15,7 @@ __all__ = ["column_statistics", "input_shape", "refuse_odd_numbers", "row_chunks
 
 _LARGEST = float(np.finfo(np.float32).max)
 _AT_ONCE = 2**21  # numbers: 16 MB as float64
+_CANCELLED = 1e-6  # share of E x² below which E x² − (E x)² is mostly rounding
 
 
 def input_shape(X: Any) -> tuple[int, ...]:
@@ -53,7 +54,11 @@ def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     if sparse.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        return mean, np.sqrt(np.maximum(square - mean**2, 0))
+        variance = np.maximum(square - mean**2, 0)
+        cancelled = variance < _CANCELLED * square
+        if cancelled.any():
+            variance = np.where(cancelled, _centred_squares(X, mean), variance)
+        return mean, np.sqrt(variance)
     mean, variance = np.zeros(X.shape[1:]), np.zeros(X.shape[1:])
     for start, rows in row_chunks(X):
         share = len(rows) / (start + len(rows))
@@ -62,6 +67,16 @@ def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         added = rows.var(axis=0, dtype=np.float64) + (1 - share) * step**2
         variance = (1 - share) * variance + share * added
     return mean, np.sqrt(variance)
+
+
+def _centred_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the mean of (x − mean)² over each column of a sparse matrix: exact where E x² − mean² loses its digits."""
+    stored = X.tocsc()
+    stored.sum_duplicates()
+    counts = np.diff(stored.indptr)
+    columns = np.repeat(np.arange(X.shape[1]), counts)
+    squares = np.bincount(columns, (stored.data - mean[columns]) ** 2, X.shape[1])
+    return (squares + (X.shape[0] - counts) * mean**2) / X.shape[0]  # type: ignore[no-any-return]
 
 
 def refuse_odd_numbers(X: Any) -> None:

@@ -24,7 +24,7 @@ from scarce.training.processes import processes
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.run import Run
 from scarce.training.seeding import seeded
-from scarce.training.sources import Source, as_source, float_dtype
+from scarce.training.sources import Source, as_source, float_dtype, input_dtype
 
 __all__ = ["REVISION", "train"]
 
@@ -125,7 +125,7 @@ def train(
         identity = {} if checkpoint is None else identity_of(run, source, problem)
         if checkpoint is not None and together.agree(Path(checkpoint).exists):
             run.resume(Path(checkpoint), identity)
-        _train(run, Reader(source, labels, place, float_dtype(model)), checkpoint, identity)
+        _train(run, Reader.of(model, source, labels, place), checkpoint, identity)
     return run.history
 
 
@@ -133,7 +133,7 @@ def _shape(model: nn.Module, source: Source) -> None:
     """Show a network with lazy layers one row, from which they know their shapes."""
     if any(is_lazy(weight) for weight in model.parameters()):
         was_training = model.training
-        (row,) = source.batches([torch.tensor([0])], float_dtype(model))
+        (row,) = source.batches([torch.tensor([0])], input_dtype(model))
         with torch.no_grad():
             model.eval()(row)
         model.train(was_training)

@@ -4,17 +4,21 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from scarce.errors import MethodError
 from scarce.models import Standardize, make_model
+from scarce.models.standardize import ROUNDING
 from scarce.training.inputs import column_statistics, input_shape
 from scarce.training.seeding import seeded
+from scarce.training.sources import float_dtype
 
 __all__ = ["MakeModule", "build_network"]
 
 MakeModule = Callable[[tuple[int, ...], int], nn.Module]
+_FAR = 1024  # deviations between a mean and zero, where float32 still knows a deviation to four digits
 
 
 def build_network(
@@ -44,5 +48,16 @@ def build_network(
             )
     if not standardize or len(shape) > 1:
         return model
-    mean, deviation = (torch.as_tensor(values, dtype=torch.float32) for values in column_statistics(X))
-    return nn.Sequential(Standardize(mean, deviation), model)
+    return nn.Sequential(_standardize(X, float_dtype(model)), model)
+
+
+def _standardize(X: Any, dtype: torch.dtype) -> Standardize:
+    """Return the layer for the columns of `X`, which centres them in float64 if float32 cannot carry their differences."""
+    mean, deviation = column_statistics(X)
+    is_wide = X.dtype.kind in "iu" or X.dtype.itemsize > 4
+    far = (np.abs(mean) > _FAR * deviation) & (deviation > ROUNDING * np.abs(mean))
+    if not (is_wide and far.any()):
+        return Standardize(*(torch.as_tensor(values, dtype=torch.float32) for values in (mean, deviation)))
+    rounded = torch.as_tensor(mean, dtype=dtype)
+    rest = torch.as_tensor(mean - rounded.double().numpy(), dtype=dtype)
+    return Standardize(rounded, torch.as_tensor(deviation, dtype=dtype), rest)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
 from scarce.training.batches import Reader
-from scarce.training.sources import as_source, float_dtype
+from scarce.training.sources import as_source, input_dtype
 
 __all__ = ["map_logits", "mean_loss", "predict_logits"]
 
@@ -49,7 +49,7 @@ def map_logits(
     source = as_source(inputs)
     with _evaluating(model):
         indices = list(torch.arange(len(source)).split(batch_size))  # type: ignore[no-untyped-call]
-        batches = source.batches(indices, float_dtype(model))
+        batches = source.batches(indices, input_dtype(model))
         found = torch.empty(0)
         for index, rows in zip(indices, batches, strict=True):
             part = function(model(rows.to(device))).cpu()
@@ -110,7 +110,7 @@ def mean_loss(
     >>> round(mean_loss(knows_nothing, method, np.zeros((3, 3)), labels), 4)  # log 2
     0.6931
     """
-    reader = Reader(as_source(inputs), labels, torch.device(device), float_dtype(model))
+    reader = Reader.of(model, as_source(inputs), labels, torch.device(device))
     judge = method.about(labels)
     with _evaluating(model):
         indices = list(torch.arange(labels.n_examples).split(batch_size))  # type: ignore[no-untyped-call]

@@ -14,9 +14,10 @@ from torch.utils.data import Dataset
 
 from scarce.datasets.shards import InHand, Shards
 from scarce.errors import FeatureError
+from scarce.models import Standardize
 from scarce.training.items import DatasetSource
 
-__all__ = ["Source", "as_source", "float_dtype"]
+__all__ = ["Source", "as_source", "float_dtype", "input_dtype"]
 
 
 class Source(Protocol):
@@ -139,6 +140,18 @@ def float_dtype(model: nn.Module) -> torch.dtype:
     """Return the type of numbers a model computes with."""
     kinds = (weight.dtype for weight in model.parameters() if weight.is_floating_point())
     return next(kinds, torch.get_default_dtype())
+
+
+def input_dtype(model: nn.Module) -> torch.dtype:
+    """Return the type of numbers a model is shown: its own, or float64 if it has columns to centre in it.
+
+    Examples
+    --------
+    >>> input_dtype(nn.Linear(3, 2))
+    torch.float32
+    """
+    layers = (layer for layer in model.modules() if isinstance(layer, Standardize))
+    return torch.float64 if any(layer.rest is not None for layer in layers) else float_dtype(model)
 
 
 def _refuse_other_kinds(dtype: np.dtype[Any]) -> None:
