@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scarce.estimators.auto import Choice
     from scarce.labels import LabelSummary
     from scarce.priors import PriorEstimate
 
-__all__ = ["print_table", "show_labels", "show_priors", "show_truth"]
+__all__ = ["print_table", "show_choice", "show_labels", "show_priors", "show_truth"]
 
 _SHOWN = 20
 _SOURCES = {
@@ -78,6 +79,26 @@ def show_priors(estimate: "PriorEstimate") -> None:
     if not source.startswith(("learned", "candidate")):
         source = f"estimated by {source}"
     print(f"priors: {_SOURCES.get(estimate.source, source)}; raw estimates sum to {estimate.total:.3f}")
+
+
+def show_choice(choice: "Choice") -> None:
+    """Print what the automatic default compared: weights, mean log-likelihoods of held-out labels, and seconds."""
+    rows = [
+        [
+            one.learner,
+            one.mechanism,
+            one.error or ("" if one.score is not None else "dropped after the first fold"),
+            f"{one.weight:.2f}" if one.weight else "-",
+            "-" if one.score is None else f"{one.score:.4f}",
+            f"{one.seconds:.1f}",
+        ]
+        for one in choice.candidates
+    ]
+    print_table(["learner", "mechanism", "note", "weight", "score", "seconds"], rows, numbers=3)
+    gate = choice.gate
+    if gate is not None:
+        verdict = "rejects SCAR: the labels are candidate sets" if gate.rejects_scar else "agrees with SCAR"
+        print(f"co-exclusion test over {gate.n_pairs} pairs of classes: Z = {gate.statistic:.2f}, {verdict}")
 
 
 def show_truth(classes: Iterable[object], counts: Sequence[int]) -> None:

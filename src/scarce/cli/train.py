@@ -18,12 +18,11 @@ from scarce.cli.options import (
     ImageSizeOption,
     JoinOption,
     LabelsOption,
-    ModelName,
     SeedOption,
     SetOption,
 )
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
-from scarce.cli.show import show_labels, show_priors, show_truth
+from scarce.cli.show import show_choice, show_labels, show_priors, show_truth
 from scarce.cli.threads import use_one_thread
 from scarce.cli.together import is_together, rank
 from scarce.errors import LabelError
@@ -31,6 +30,8 @@ from scarce.errors import LabelError
 if TYPE_CHECKING:
     from scarce.datasets import Features
     from scarce.estimators import ScarceClassifier
+    from scarce.labels import ComplementaryLabels
+    from scarce.training import History
 
 __all__ = ["RecipeName", "train"]
 
@@ -55,15 +56,20 @@ def train(
     ] = False,
     method: Annotated[
         str,
-        typer.Option(metavar="NAME", help="See `scarce methods`; auto chooses one that suits the labels."),
-    ] = "scarce",
+        typer.Option(
+            metavar="NAME",
+            help="auto compares learners by held-out labels and stacks the best; see `scarce methods` for one method by name.",
+        ),
+    ] = "auto",
     settings: SetOption = None,
     module: Annotated[
-        ModelName,
+        Literal["auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"],
         typer.Option(
-            metavar="NAME", help="The network: linear, mlp; for images also lenet, resnet, densenet."
+            metavar="NAME",
+            help="The network: linear, mlp; for images also lenet, resnet, densenet. With --method auto, linear, nystroem or mlp "
+            "limit the learners to that kind.",
         ),
-    ] = "mlp",
+    ] = "auto",
     priors: Annotated[
         str,
         typer.Option(
@@ -145,6 +151,18 @@ def train(
         float, typer.Option(metavar="X", help="The share that is held out.")
     ] = 0.1,
     patience: Annotated[int, typer.Option(metavar="N", min=1, help="Epochs to wait for a better one.")] = 10,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="After this, --method auto adds no further learners; there is always a result.",
+            show_default=False,
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what --method auto compared, with weights and scores.")
+    ] = False,
     force: ForceOption = False,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away the checkpoint of an interrupted run.")
@@ -167,10 +185,9 @@ def train(
     from scarce.datasets import read_features
     from scarce.datasets.shards import pick
     from scarce.estimators import ScarceClassifier
-    from scarce.estimators.method_choice import choose_method
     from scarce.labels import read_labels
     from scarce.methods import make_method
-    from scarce.priors import are_learned, is_estimated, resolve_priors
+    from scarce.priors import resolve_priors
     from scarce.training.devices import usable_device
 
     use_one_thread()
@@ -185,23 +202,19 @@ def train(
         target, rows = join_labels(
             read_labels(labels, form=form, classes=given, conflict=conflict), table, join
         )
-        choice = choose_method(target) if method == "auto" else None
-        with refuse_odd_types(params):
-            chosen = make_method(choice.method if choice else method, **params)
-        found_later = is_estimated(shares, target) or are_learned(chosen, shares, target)
+        found_later = _come_later(method, params, shares, target)
         show_labels(target.summary(), None if found_later else resolve_priors(shares, target))
-        if choice:
-            print(choice.reason)
     checkpoint = Path(f"{out}.checkpoint")
     if restart and rank() == 0:
         checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
-        method, module, shares, "ordinary" if ordinary else "complementary", method_params=params, transition=matrix,
+        method, module, shares, "ordinary" if ordinary else "complementary", method_params=params or None, transition=matrix,
         recipe=recipe, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
         weight_decay=weight_decay, augmentation=tuple(augment.split(",")) if augment else None,
         standardize=not no_standardize, early_stopping=early_stopping,
-        validation_fraction=validation_fraction, patience=patience, checkpoint=checkpoint, device=device,
-        micro_batch=micro_batch, precision=precision, compile=compile_, distributed=is_together(),
+        validation_fraction=validation_fraction, patience=patience, time_limit=time_limit, checkpoint=checkpoint,
+        device=device, micro_batch=micro_batch, precision=None if precision == "full" else precision,
+        compile=compile_ or None, distributed=is_together(),
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
     _fit(classifier, pick(table.values, rows), target, checkpoint)
@@ -219,7 +232,19 @@ def train(
         leftover.unlink(missing_ok=True)
     if not ordinary and found_later:
         show_priors(classifier.prior_estimate_)
-    _tell(classifier, out)
+    _tell(classifier, out, explain=explain)
+
+
+def _come_later(method: str, params: dict[str, Any], priors: Any, labels: "ComplementaryLabels") -> bool:
+    """Return whether priors are known only after the training."""
+    from scarce.methods import make_method
+    from scarce.priors import are_learned, is_estimated
+
+    if method == "auto":
+        return isinstance(priors, str) and priors == "estimate"
+    with refuse_odd_types(params):
+        chosen = make_method(method, **params)
+    return is_estimated(priors, labels) or are_learned(chosen, priors, labels)
 
 
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
@@ -245,8 +270,18 @@ def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: P
         raise typer.Exit(130) from None
 
 
-def _tell(classifier: "ScarceClassifier", out: Path) -> None:
-    history = classifier.history_
+def _tell(classifier: "ScarceClassifier", out: Path, *, explain: bool) -> None:
+    choice = getattr(classifier, "choice_", None)
+    if choice is not None:
+        print(choice.reason)
+        if explain:
+            show_choice(choice)
+    if len(classifier.history_):
+        print(f"trained {_training_facts(classifier.history_)}")
+    print(f"saved the model to {out}")
+
+
+def _training_facts(history: "History") -> str:
     facts = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
     kind = next(
         (kind for kind in ("likelihood", "score", "accuracy") if f"validation_{kind}" in history.records[-1]),
@@ -258,5 +293,4 @@ def _tell(classifier: "ScarceClassifier", out: Path) -> None:
         facts += (
             f", best {kind} on held-out labels {best[f'validation_{kind}']:.4f} after epoch {best['epoch']}"
         )
-    print(f"trained {facts}")
-    print(f"saved the model to {out}")
+    return facts

@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from scarce.datasets.shards import pick
 from scarce.errors import MethodError
+from scarce.estimators.auto import Choice, fit_stack
+from scarce.estimators.auto.stacked import StackedMethod, is_stacked, progress_bar
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
 from scarce.estimators.held_out import split_rows, stop_early
 from scarce.estimators.inputs import check_inputs
@@ -39,6 +41,7 @@ from scarce.priors.base import MakeModel
 from scarce.training import (
     RECIPES,
     Callback,
+    History,
     ProgressBar,
     Recipe,
     map_logits,
@@ -59,15 +62,22 @@ _ENOUGH_STEPS = 1000  # 40 epochs of a small table would be only a few dozen ste
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A neural network classifier learned from complementary labels.
+    """A classifier learned from complementary labels.
+
+    By default it fits linear, kernel and neural learners under several models of how the labels arise, judges them by the
+    likelihood of held-out labels, and stacks the best; `choice_` says what was chosen and why. With a method by name it trains
+    one network by that method.
 
     Parameters
     ----------
     method : str or Method
-        How labels become a training signal; see `scarce.methods.available_methods`. ``auto`` chooses by what the labels are;
-        `method_choice_` says what and why.
-    module : {"linear", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
-        The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one.
+        ``auto`` fits a stack to a table; see `scarce.estimators.auto.fit_stack`. For images, for data on disk, and if a setting of
+        a training run is given (such as `epochs`), it chooses one method by what the labels are. A name trains one network by
+        that method; see `scarce.methods.available_methods`.
+    module : {"auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
+        The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one. With
+        ``method="auto"``, ``linear``, ``nystroem`` or ``mlp`` limit the stack to learners of that kind; with a method by name
+        ``auto`` is ``mlp``.
     priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
         Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
         ``estimate`` does so where there are such answers, and else estimates them with `scarce.priors.BestBin` (with
@@ -94,6 +104,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         from their complementary labels, or, of a method whose `loss_is_likelihood`, with the best likelihood of these labels;
         stop, or with ``refine`` end a stage, after `patience` epochs without a better one. By default only where
         ``method="auto"`` finds that there are not many labels.
+    time_limit : float, optional
+        Seconds after which ``method="auto"`` adds no further candidates to the stack; there is always a result.
     warm_start : bool
         Go on from the weights of the last `fit`.
     checkpoint : path, optional
@@ -121,8 +133,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         What was known.
     C_, C_counts_ : arrays of shape (q, q)
         Of ``refine``: the chances that an example of class y (row) excludes class k (column), and what was counted.
-    method_choice_ : str
-        With ``method="auto"``: which method was chosen, and why.
+    choice_ : Choice
+        With ``method="auto"``: the candidates with weights, scores and times, the test of SCAR, and one sentence, `reason`.
 
     Examples
     --------
@@ -132,14 +144,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     >>> X, y = load_iris(return_X_y=True)
     >>> labels = uniform(y, seed=0)              # one class each flower is not
     >>> clf = ScarceClassifier().fit(X, labels)
-    >>> bool(clf.score(X, y) > 0.8)              # never having seen a true label
+    >>> bool(clf.score(X, y) > 0.9)              # never having seen a true label
     True
     """
 
     def __init__(
         self,
-        method: str | Method = "scarce",
-        module: str | nn.Module | MakeModule = "mlp",
+        method: str | Method = "auto",
+        module: str | nn.Module | MakeModule = "auto",
         priors: Any = "estimate",
         labels: Literal["complementary", "ordinary"] = "complementary",
         *,
@@ -158,6 +170,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         early_stopping: bool | None = None,
         validation_fraction: float = 0.1,
         patience: int = 10,
+        time_limit: float | None = None,
         warm_start: bool = False,
         checkpoint: str | Path | None = None,
         device: str = "cpu",
@@ -184,6 +197,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.time_limit = time_limit
         self.warm_start = warm_start
         self.checkpoint = checkpoint
         self.device = device
@@ -214,13 +228,40 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         refuse_other_length(X, labels)
-        self.__dict__.pop("method_choice_", None)  # of an earlier fit
+        self.__dict__.pop("choice_", None)  # of an earlier fit
+        if is_stacked(self, X):
+            self._fit_stack(X, labels)
+        else:
+            self._fit_network(X, labels, classes, together)
+        self.classes_, self.input_shape_ = classes, input_shape(X)
+        self.byte_inputs_ = bool(X.dtype == np.uint8)
+        self.priors_ = self.prior_estimate_.values
+        self.label_summary_ = labels.summary()
+
+    def _fit_stack(self, X: Any, labels: ComplementaryLabels) -> None:
+        seed, estimate = self._seed(), None
+        if not (isinstance(self.priors, str) and self.priors == "estimate"):
+            estimate = self._priors(X, labels, self._builder(X, labels), seed, StackedMethod())
+        with progress_bar(self.verbose) as progress:
+            result = fit_stack(
+                X,
+                labels,
+                seed=seed,
+                priors=None if estimate is None else estimate.values,
+                learners=None if self.module == "auto" else [str(self.module)],
+                time_limit=self.time_limit,
+                progress=progress,
+            )
+        self.choice_, self.history_ = result.choice, History([])
+        self.model_: nn.Module = result.model
+        self.method_: Method = StackedMethod(result.choice.priors)
+        self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
+
+    def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, together: Processes) -> None:
         recipe, method = together.agree(lambda: self._recipe(labels.n_examples)), self._method(labels)
         method.refuse_unfit(labels)  # before time is spent on priors
 
-        def make(seed: int) -> nn.Module:
-            return build_network(self.module, X, labels.n_classes, seed=seed, standardize=self.standardize)
-
+        make = self._builder(X, labels)
         own_estimate = self._priors(X, labels, make, recipe.seed, method)
         estimate = together.agree(lambda: own_estimate)
         model = self._model_to_continue(X, classes) or make(recipe.seed)
@@ -239,15 +280,19 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             device=self.device,
             distributed=self.distributed,
         )
-        self.classes_, self.input_shape_ = classes, input_shape(X)
-        self.byte_inputs_ = bool(X.dtype == np.uint8)
         self.model_, self.method_, self.history_ = model, method, history
         unused = estimate is None and not method.can_learn_priors()
         self.prior_estimate_ = (
             possible_priors(labels) if unused else estimate or learned_priors(method, labels.classes)
         )
-        self.priors_ = self.prior_estimate_.values
-        self.label_summary_ = labels.summary()
+
+    def _builder(self, X: Any, labels: ComplementaryLabels) -> MakeModel:
+        module = "mlp" if isinstance(self.module, str) and self.module == "auto" else self.module
+
+        def make(seed: int) -> nn.Module:
+            return build_network(module, X, labels.n_classes, seed=seed, standardize=self.standardize)
+
+        return make
 
     def logits(self, X: Any) -> Tensor:
         """Return what the network says of each example and class, of shape (n, q)."""
@@ -333,14 +378,18 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             raise MethodError(
                 f"recipe={self.recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
             )
-        state = self.random_state
-        seed = state if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
         overrides = {name: getattr(self, name) for name in _OVERRIDES if getattr(self, name) is not None}
-        recipe = replace(recipe, seed=int(seed), **overrides)
+        recipe = replace(recipe, seed=self._seed(), **overrides)
         if self.recipe == "annealed" and self.epochs is None:
             enough = math.ceil(_ENOUGH_STEPS / math.ceil(n_examples / recipe.batch_size))
             recipe = replace(recipe, epochs=max(recipe.epochs, enough))
         return recipe
+
+    def _seed(self) -> int:
+        state = self.random_state
+        return (
+            int(state) if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
+        )
 
     def _method(self, labels: ComplementaryLabels) -> Method:
         if isinstance(self.method, Method):
@@ -355,11 +404,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         if self.method != "auto":
             return make_method(self.method, **params)
         if self.labels == "ordinary":
-            raise MethodError(
-                "method='auto' is for complementary labels; with labels='ordinary' leave method out."
-            )
+            return make_method("scarce", **params)
         choice = choose_method(labels)
-        self.method_choice_ = choice.reason
+        self.choice_ = Choice.of_one(choice.method, choice.reason)
         return make_method(choice.method, **params)
 
     def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:
@@ -373,7 +420,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
     def _stops_early(self, labels: ComplementaryLabels) -> bool:
         if self.early_stopping is None:
-            return self.method == "auto" and choose_method(labels).early_stopping
+            is_auto = self.method == "auto" and self.labels == "complementary"
+            return is_auto and choose_method(labels).early_stopping
         return bool(self.early_stopping)
 
     def _callbacks(

@@ -15,13 +15,15 @@ from torch import Tensor, nn
 
 import scarce
 from scarce.errors import FileError, MethodError
+from scarce.estimators.auto import Choice
+from scarce.estimators.auto.stacked import StackedMethod
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.estimators.upgrade import upgrade_settings, upgrade_state
 from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
 from scarce.methods.answers import AnswersLikelihood
-from scarce.models import Standardize, make_model
+from scarce.models import Stack, Standardize, make_model, stack_from_description
 from scarce.priors.storage import priors_from_dict
 from scarce.training import History
 from scarce.training.devices import usable_device
@@ -109,7 +111,9 @@ def load(
 
 def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any]:
     params = {name: value for name, value in classifier.get_params().items() if name not in _NOT_KEPT}
-    module = classifier.module
+    stack = classifier.model_.description() if isinstance(classifier.model_, Stack) else None
+    module = "mlp" if classifier.module == "auto" and stack is None else classifier.module
+    choice: Choice | None = getattr(classifier, "choice_", None)
     classes = classifier.classes_
     names = getattr(classifier, "feature_names_in_", None)
     return {
@@ -122,11 +126,12 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
         },
         "weights_sha256": _digest(weights_file),
         "module": module if isinstance(module, str) else _CUSTOM,
+        "stack": stack,
         "standardized": isinstance(classifier.model_, nn.Sequential)
         and isinstance(classifier.model_[0], Standardize),
         "method": classifier.method_.facts.name,
         "method_params": classifier.method_.params,
-        "method_choice": getattr(classifier, "method_choice_", None),
+        "choice": choice.as_dict() if choice else None,
         "annotators": _annotators(classifier.method_),
         "params": params,
         "classes": {
@@ -177,9 +182,12 @@ def _rebuild(
         )
     classifier = ScarceClassifier(
         method=settings["method"], module=name if module is None else module,
-        method_params=settings["method_params"], **settings["params"],
+        method_params=settings["method_params"] or None, **settings["params"],
     )  # fmt: skip
-    if isinstance(module, nn.Module):
+    model: nn.Module
+    if settings.get("stack") is not None:
+        model = stack_from_description(settings["stack"])
+    elif isinstance(module, nn.Module):
         model = module
     else:
         model = make_model(name, shape, n_classes) if module is None else module(shape, n_classes)
@@ -189,12 +197,14 @@ def _rebuild(
         rest = zeros.clone() if "0.rest" in state["model"] else None
         model = nn.Sequential(Standardize(zeros, torch.ones_like(zeros), rest), model)
     model.load_state_dict(state["model"])
-    method = make_method(settings["method"], **settings["method_params"])
+    method = _make_method(settings["method"], settings["method_params"])
     method.restore(upgrade_state(method, state["method"]) if is_earlier else state["method"])
     if isinstance(method, AnswersLikelihood):
         method.annotators = np.array(settings.get("annotators", []), dtype=str)
-    if settings.get("method_choice") is not None:  # earlier files have none
-        classifier.method_choice_ = settings["method_choice"]
+    if settings.get("choice") is not None:
+        classifier.choice_ = Choice.from_dict(settings["choice"])
+    elif settings.get("method_choice") is not None:  # as earlier versions wrote it
+        classifier.choice_ = Choice.of_one(settings["method"], settings["method_choice"])
     classifier.model_, classifier.method_ = model.eval(), method
     kind = settings["classes"]["kind"]
     classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)
@@ -210,6 +220,10 @@ def _rebuild(
     }
     classifier.label_summary_ = LabelSummary(**summary)  # type: ignore[arg-type]
     return classifier
+
+
+def _make_method(name: str, params: dict[str, Any]) -> Method:
+    return StackedMethod() if name == StackedMethod.facts.name else make_method(name, **params)
 
 
 def _annotators(method: Method) -> list[str] | None:

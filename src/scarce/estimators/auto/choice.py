@@ -60,6 +60,17 @@ class Choice:
     priors: tuple[float, ...]
     reason: str
 
+    @classmethod
+    def of_one(cls, method: str, reason: str) -> "Choice":
+        """Return the choice of one method without candidates to compare.
+
+        Examples
+        --------
+        >>> Choice.of_one("refine", "method: refine, because …").candidates[0].weight
+        1.0
+        """
+        return cls((Candidate(method, method, method, 1.0, None, 0.0),), "", None, (), reason)
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it.
 

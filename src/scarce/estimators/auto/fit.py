@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -26,6 +27,7 @@ from scarce.estimators.auto.mechanisms import Mechanism
 from scarce.estimators.auto.mlp import Task
 from scarce.estimators.auto.stacking import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
+from scarce.metrics.checks import check_priors
 from scarce.models import Stack
 
 __all__ = ["StackResult", "fit_stack"]
@@ -64,6 +66,7 @@ def fit_stack(
     seed: int = 0,
     mechanisms: Collection[str] | None = None,
     learners: Collection[str] | None = None,
+    priors: Sequence[float] | NDArray[np.float64] | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> StackResult:
@@ -81,6 +84,8 @@ def fit_stack(
         Some of candidate-sets, scar, class-conditional and answers; by default what the labels allow.
     learners : collection of str, optional
         Some of the families linear, nystroem and mlp; by default all.
+    priors : sequence of q numbers, optional
+        Class priors π, for SCAR; by default they are estimated.
     time_limit : float, optional
         Seconds after which no candidates are added. There is always a result.
     progress : callable, optional
@@ -111,7 +116,8 @@ def fit_stack(
     folds = make_folds(len(known), seed=seed)
     report(0.0, "mechanisms")
     grid = _grid(part, labels.n_classes, learners)
-    chosen = _choose_mechanisms(part, known, folds, mechanisms, seed)
+    given = None if priors is None else torch.tensor(check_priors(priors, labels))
+    chosen = _choose_mechanisms(part, known, folds, mechanisms, given, seed)
     judge = _Judge(part, known, chosen, folds, seed, judging_ends)
     networks = [learner for learner in grid if learner.family == "mlp"]
     groups = [[learner] for learner in grid if learner.family != "mlp"] + [networks] * bool(networks)
@@ -234,6 +240,7 @@ def _choose_mechanisms(
     labels: ComplementaryLabels,
     folds: Sequence[NDArray[np.int64]],
     names: Collection[str] | None,
+    priors: Tensor | None,
     seed: int,
 ) -> MechanismChoice:
     first = replace(first_learner(features), iterations=_ESTIMATION)
@@ -248,7 +255,7 @@ def _choose_mechanisms(
                 mean[fold] += p / len(learners)
         return mean
 
-    return choose_mechanisms(labels, out_of_fold, lambda evidence: out_of_fold(evidence, both), names)
+    return choose_mechanisms(labels, out_of_fold, lambda evidence: out_of_fold(evidence, both), names, priors)
 
 
 def _refit(

@@ -13,6 +13,7 @@ from scarce.estimators.auto.estimate import (
     estimate_answers,
     estimate_class_conditional,
     estimate_scar,
+    scar_of_priors,
 )
 from scarce.estimators.auto.mechanisms import CandidateSets, Mechanism, Scar, given_answers
 from scarce.labels import ComplementaryLabels
@@ -55,6 +56,7 @@ def choose_mechanisms(
     out_of_fold: OutOfFold,
     several_out_of_fold: OutOfFold,
     names: Collection[str] | None = None,
+    priors: Tensor | None = None,
 ) -> MechanismChoice:
     """Estimate the mechanisms that the labels allow and choose the criterion.
 
@@ -73,6 +75,8 @@ def choose_mechanisms(
         The mean of those of several learners, for counting C.
     names : collection of str, optional
         The mechanisms to consider; by default all that the labels allow.
+    priors : tensor of q numbers, optional
+        π, if it is known; by default it is estimated.
     """
     if unknown := sorted(set(names or ()) - set(MECHANISMS)):
         raise MethodError(f"there is no mechanism {unknown[0]!r}; expected some of {', '.join(MECHANISMS)}.")
@@ -83,10 +87,10 @@ def choose_mechanisms(
     sets = CandidateSets()
     chosen: list[Mechanism]
     if len(given_answers(labels)) and wanted("answers"):
-        answers, priors = estimate_answers(labels, out_of_fold)
+        answers, found = estimate_answers(labels, out_of_fold)
         chosen = [sets, answers] if wanted("candidate-sets") else [answers]
         return MechanismChoice(
-            tuple(chosen), answers, None, priors, "it is recorded which questions were asked"
+            tuple(chosen), answers, None, found, "it is recorded which questions were asked"
         )
     if names is not None and set(names) == {"answers"}:
         raise MethodError(
@@ -97,7 +101,9 @@ def choose_mechanisms(
         return MechanismChoice((sets,), sets, None, candidate_shares(labels), "only true classes are known")
     if names is not None and not {"scar", "class-conditional"} & set(names):
         return MechanismChoice((sets,), sets, None, candidate_shares(labels), "candidate sets were asked for")
-    scar, priors = estimate_scar(labels, out_of_fold)
+    scar, priors = (
+        estimate_scar(labels, out_of_fold) if priors is None else (scar_of_priors(labels, priors), priors)
+    )
     gate = None if scar.single or labels.per_example.max() < 2 else co_exclusion_test(labels, priors)
     if names is None and gate is not None and gate.rejects_scar:
         why = f"classes are excluded together as SCAR would not have it (Z = {gate.statistic:.1f})"
