@@ -274,7 +274,7 @@ def _tell(classifier: "ScarceClassifier", out: Path, *, explain: bool) -> None:
     choice = getattr(classifier, "choice_", None)
     if choice is not None:
         print(choice.reason)
-        if explain:
+        if explain and choice.criterion:
             show_choice(choice)
     if len(classifier.history_):
         print(f"trained {_training_facts(classifier.history_)}")

@@ -63,10 +63,11 @@ _OF_ONE_RUN = (
     "recipe", "epochs", "batch_size", "learning_rate", "weight_decay", "augmentation", "micro_batch", "precision", "compile",
     "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
 )  # fmt: skip
+_MOST_MAPPED = 10**8  # numbers of a table on disk that are read into memory
 
 
 def is_stacked(classifier: Any, X: Any) -> bool:
-    """Return whether a classifier fits a stack: nothing but the kind of learner was chosen, and `X` is a table in memory."""
+    """Return whether a classifier fits a stack: nothing but the kind of learner was chosen, and `X` is a table that fits in memory."""
     defaults = inspect.signature(type(classifier).__init__).parameters
     return (
         isinstance(classifier.method, str)
@@ -75,9 +76,14 @@ def is_stacked(classifier: Any, X: Any) -> bool:
         and classifier.module in ("auto", *FAMILIES)
         and classifier.labels == "complementary"
         and len(input_shape(X)) == 1
-        and not isinstance(X, (Shards, np.memmap))
+        and not _is_too_large(X)
         and all(getattr(classifier, name) in (None, defaults[name].default) for name in _OF_ONE_RUN)
     )
+
+
+def _is_too_large(X: Any) -> bool:
+    """Return whether data on disk are better left there."""
+    return isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MOST_MAPPED)
 
 
 @contextmanager
