@@ -7,8 +7,6 @@ batch of 256, one thread. The methods take turns within every round; shown is th
 cross-entropy in the same round.
 """
 
-import argparse
-import platform
 import time
 from collections.abc import Callable
 from statistics import median
@@ -19,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from torch.nn.functional import cross_entropy
 
+from _common import make_parser, versions
 from scarce.methods import Batch, Problem, available_methods, make_method
 from scarce.models import make_model
 from scarce.simulate import uniform
@@ -79,9 +78,7 @@ def seconds(step: Step, steps: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=30)
     options = parser.parse_args()
@@ -113,7 +110,7 @@ def main() -> None:
     console = Console(width=100)
     console.print(
         f"MLP 784-500-10, batch {BATCH}, one thread, {options.rounds} interleaved rounds of {options.steps} steps; "
-        f"torch {torch.__version__}, python {platform.python_version()}, {platform.machine()}"
+        f"{versions()}"
     )
     console.print(table)
 
