@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # One torch thread per process: two spinning OpenMP pools on two cores are slower than one thread each.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench reports tables clean
 
 demo: $(READY)
 	$(BIN)/scarce demo --out demo-report.html
@@ -25,8 +25,18 @@ bench: $(READY)
 	$(BIN)/python benchmarks/epoch_cost.py
 	$(BIN)/python benchmarks/step_cost.py
 	$(BIN)/python benchmarks/prior_cost.py
-	$(BIN)/python benchmarks/form_cost.py --rows 6000
-	$(BIN)/python benchmarks/process_cost.py --rounds 3 --steps 20
+	$(BIN)/python benchmarks/wrapper_cost.py --rows 6000
+	$(BIN)/python benchmarks/distributed_cost.py --rounds 3 --steps 20
+
+# HTML, LaTeX and figures of every packed result, in build/reports/NAME.
+reports: $(READY)
+	set -e; for file in results/*.jsonl; do name=$$(basename $$file .jsonl); \
+	  $(BIN)/scarce bench report $$name --store results --out build/reports/$$name; done
+
+# The tables alone, as they are committed: results/NAME.md.
+tables: $(READY)
+	set -e; for file in results/*.jsonl; do name=$$(basename $$file .jsonl); \
+	  $(BIN)/scarce bench report $$name --store results --out results/$$name.md; done
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,4 +44,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo-report.html
+	rm -rf $(VENV) build demo-report.html

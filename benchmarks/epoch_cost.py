@@ -1,4 +1,4 @@
-"""Seconds per epoch of `scarce.train` beside a bare loop and beside the pattern of the paper's release.
+"""Seconds per epoch of `scarce.training.train`, of a bare loop and of the pattern of the paper's release.
 
     python benchmarks/epoch_cost.py [--rows 60000] [--rounds 5] [--models mlp lenet]
 
@@ -13,7 +13,6 @@ MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else rand
 
 import argparse
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -30,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, softplus
 from torch.utils.data import DataLoader, TensorDataset
 
-from scale import peak_megabytes
+from _common import make_parser, peak_megabytes, versions
 from scarce.datasets.mnist import load_mnist_like
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
@@ -168,9 +167,7 @@ def measure_memory(rows: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--models", nargs="+", default=["mlp", "lenet"], choices=["linear", "mlp", "lenet"])
@@ -183,7 +180,7 @@ def main() -> None:
     data = load(options.rows)
     console.print(
         f"{len(data.images):,} rows of {data.source}, batch {BATCH}, one thread, {options.rounds} interleaved rounds; "
-        f"torch {torch.__version__}, python {platform.python_version()}, {platform.machine()}"
+        f"{versions()}"
     )
     measure_time(data, options.models, options.rounds, console)
     for rows in (options.rows // 2, options.rows):

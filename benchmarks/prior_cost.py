@@ -1,4 +1,4 @@
-"""What it costs to estimate all class priors, beside one plain training of the same network for the same epochs.
+"""What it costs to estimate all class priors, compared with training the same network for the same epochs.
 
     python benchmarks/prior_cost.py [--rows 60000] [--epochs 3] [--rounds 3]
 
@@ -10,7 +10,6 @@ Both use the MLP, batch 256 and one thread, and take turns within one process. T
 SCARCE_DATA names a folder that holds `mnist/`, else random bytes.
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from statistics import median
 
 import torch
 
+from _common import make_parser
 from epoch_cost import load
 from scarce.methods import make_method
 from scarce.models import make_model
@@ -33,9 +33,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,12 +1,12 @@
 """What many classes and many rows cost: labels, one epoch, predictions and their label-free accuracy.
 
-    python benchmarks/scale.py [--seeds 3] [--out results/scale] [--quick]
+    python benchmarks/scale.py [--seeds 3] [--out results] [--quick]
 
 Every example excludes three classes. For each number of rows n and of classes q, in a process of its own: the labels are
 simulated, built from a table of class numbers, and a linear model on 64 features is fitted for one epoch with the method
-`scarce`, predicts all rows, and is judged by fresh labels of theirs. Then, at q = 1000 and within one process, what share of a
-training step the loss takes, beside cross-entropy on true classes. All with one thread and in seconds of processor time, which
-other processes disturb least. Writes OUT.json (records are kept and not repeated), OUT.md, OUT.svg and OUT.png.
+`scarce`, predicts all rows, and is evaluated with fresh labels. Then, at q = 1000 and within one process: what share of a
+training step the loss takes, compared with cross-entropy on true classes. All with one thread and in seconds of processor
+time, which other processes disturb least. Writes OUT/speed/scale.md and OUT/figures/scale.svg.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -23,20 +23,25 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from scale_report import draw_all, report
+from _common import make_parser, peak_megabytes, versions, write
+from scarce import __version__
+from scarce.bench.panels import new_panels
 from scarce.estimators import ScarceClassifier
-from scarce.figures import figure_svg
-from scarce.files import written_aside
+from scarce.figures import COLOURS, figure_svg
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Problem, make_method
 from scarce.metrics import complementary_accuracy
 from scarce.models import make_model
 from scarce.simulate import uniform_multiple
 from scarce.training import PAPER
-from store import Record, collect, write
+
+Record = dict[str, Any]
+Cases = dict[tuple[int, int], Record]
 
 FEATURES, EXCLUDED, BATCH = 64, 3, 256
 FULL = {
@@ -48,12 +53,12 @@ FULL = {
     "steps": 30,
 }
 QUICK = {"rows": [400, 1200], "at_classes": 30, "classes": [10, 30], "at_rows": 1200, "rounds": 2, "steps": 2}
-
-
-def peak_megabytes() -> float:
-    """Return the most memory this process ever had; unlike `getrusage`, without that of the process it came from."""
-    status = Path("/proc/self/status").read_text()
-    return float(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 1024
+PARTS = {
+    "simulate": "simulate labels",
+    "build": "build labels from a table",
+    "epoch": "fit, one epoch",
+    "judge": "predict, label-free accuracy",
+}
 
 
 def seconds(action: Callable[[], Any]) -> tuple[float, Any]:
@@ -63,13 +68,13 @@ def seconds(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def label_bytes(labels: ComplementaryLabels) -> int:
-    """What the labels hold in memory; a column that repeats one number is that number."""
+    """Return the memory of the labels; a column that repeats one number counts as that number."""
     columns = (labels.indptr, labels.indices, labels.confirmed)
     return sum(column.nbytes if column.strides[0] else column.itemsize for column in columns)
 
 
 def make_data(n: int, q: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Classes around q random centres."""
+    """Return features of classes around q random centres, and the classes."""
     rng = np.random.default_rng(seed)
     y, centres = rng.integers(0, q, n), rng.standard_normal((q, FEATURES), np.float32)
     X = rng.standard_normal((n, FEATURES), np.float32)
@@ -79,7 +84,7 @@ def make_data(n: int, q: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure_case(n: int, q: int, seed: int) -> Record:
-    """Measure one case; what was loaded before is not counted as memory, the features are."""
+    """Measure one case; memory counts the features, but not what was loaded before."""
     before = peak_megabytes()
     X, y = make_data(n, q, seed)
     simulate, indices = seconds(lambda: uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed).indices)
@@ -87,7 +92,7 @@ def measure_case(n: int, q: int, seed: int) -> Record:
     classifier = ScarceClassifier(module="linear", priors="uniform", epochs=1, random_state=seed)
     epoch, _ = seconds(lambda: classifier.fit(X, labels))
     predict, predicted = seconds(lambda: classifier.predict(X))
-    # Labels that were trained on would flatter the classifier.
+    # The labels of the training would flatter the classifier.
     fresh = uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed + 1)
     judge, estimate = seconds(lambda: complementary_accuracy(predicted, fresh, classifier.priors_))
     return {
@@ -105,7 +110,7 @@ def measure_case(n: int, q: int, seed: int) -> Record:
 
 
 def measure_share(q: int, rounds: int, steps: int) -> Record:
-    """Median milliseconds of the loss (both ways) and of the whole step, and their ratio, of both losses in turn."""
+    """Measure the loss (forward and backward) and the whole step in milliseconds, and their ratio, of both losses in turn."""
     X, y = make_data(16 * BATCH, q, 0)
     inputs, truth = torch.from_numpy(X), torch.from_numpy(y)
     labels = uniform_multiple(y, sizes=EXCLUDED, classes=q)
@@ -166,20 +171,94 @@ def measure_alone(n: int, q: int, seed: int) -> Record:
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
-def measure(row: str, settings: Record, case: Callable[[int, int, int], Record]) -> Record:
-    if row == "share":
-        found = measure_share(settings["at_classes"], settings["rounds"], settings["steps"])
-    else:
-        found = case(*map(int, row.split("/")))
-    return found | {"load": os.getloadavg()[0], "cores": os.cpu_count()}
+def measure_cases(settings: Record, measure: Callable[[int, int, int], Record]) -> Cases:
+    """Return the median over the seeds of every number, by (n, q)."""
+    sizes = [(n, settings["at_classes"]) for n in settings["rows"]]
+    sizes += [(settings["at_rows"], q) for q in settings["classes"]]
+    cases = {}
+    for n, q in dict.fromkeys(sizes):
+        records = [measure(n, q, seed) | {"load": os.getloadavg()[0]} for seed in range(settings["seeds"])]
+        cases[n, q] = {name: median(record[name] for record in records) for name in records[0]}
+        print(f"{n:,} rows, {q:,} classes: {cases[n, q]['epoch']:.2f} s per epoch", file=sys.stderr)
+    return cases
+
+
+def report(settings: Record, cases: Cases, share: Record, command: str) -> str:
+    load = median(case["load"] for case in cases.values())
+    lines = [
+        "# Many classes, many rows",
+        "",
+        "Three exclusions for each example, a linear model on 64 features, method `scarce`, batches of 256, one thread; seconds of "
+        f"processor time, medians over {settings['seeds']} seeds, every case in a process of its own. The machine has "
+        f"{os.cpu_count()} cores, with a load of {load:.1f}, ours included, so ratios and slopes are what counts. Memory is the "
+        "peak beyond what was there after a small case; the next columns are the features (in float32) and n × q numbers in "
+        "float32, which are never allocated.",
+        "",
+        f"    {command}",
+        "",
+        "| rows | classes | simulate (s) | build (s) | fit, one epoch (s) | predict and judge (s) | peak (MB) | features (MB) | "
+        "n × q (MB) | bytes per label |",
+        "|" + "---:|" * 10,
+    ]
+    for (n, q), case in sorted(cases.items()):
+        cells = [f"{n:,}", f"{q:,}", *(f"{case[part]:.2f}" for part in PARTS)]
+        cells += [f"{case['peak_mb']:,.0f}", f"{case['features_mb']:,.0f}", f"{4 * n * q / 2**20:,.0f}"]
+        lines.append(f"| {' | '.join(cells)} | {case['bytes_per_label']:.2f} |")
+    ratio = share["scarce"]["share"] / share["cross-entropy"]["share"]
+    lines += [
+        "",
+        "`simulate` draws n × q random numbers, a block of rows at a time; `build` reads the same labels from a table of n × 3 "
+        "class numbers.",
+        "",
+        f"## The loss within a step, at {settings['at_classes']:,} classes",
+        "",
+        "| loss | forward and backward (ms) | whole step (ms) | share |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {name} | {share[name]['loss_ms']:.2f} | {share[name]['step_ms']:.2f} | {share[name]['share']:.2f} |"
+            for name in ("scarce", "cross-entropy")
+        ),
+        "",
+        f"Medians of {settings['rounds']} rounds of {settings['steps']} steps, in turn. The share of `scarce` is {ratio:.2f} times "
+        "that of cross-entropy (goal: at most 2). A step gathers the batch, its exclusions included, and trains the linear model "
+        "with Adam.",
+        "",
+        f"scarce {__version__}, {versions()}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def draw(axes: Axes, sizes: Sequence[int], cases: Sequence[Record], what: str, where: str) -> None:
+    """Draw seconds over a size on logarithmic axes, with the slope of the fitted line."""
+    for (part, words), colour, mark in zip(PARTS.items(), COLOURS, "os^D", strict=False):
+        times = np.array([case[part] for case in cases])
+        slope, start = np.polyfit(np.log(sizes), np.log(times), 1)
+        axes.plot(sizes, times, mark, color=colour, label=f"{words}: slope {slope:.2f}")
+        axes.plot(sizes, np.exp(start) * np.array(sizes, float) ** slope, color=colour, linewidth=1.2)
+    axes.set(xscale="log", yscale="log", xlabel=what, title=where)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axes.minorticks_off()
+    axes.margins(x=0.08)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * 40)  # room for the legend
+    axes.legend(loc="upper left", fontsize=9)
+
+
+def draw_all(settings: Record, cases: Cases) -> Figure:
+    rows, classes = settings["rows"], settings["classes"]
+    n, q = settings["at_rows"], settings["at_classes"]
+    with new_panels(2, 4.4, 4.2) as (figure, (left, right)):
+        draw(left, rows, [cases[size, q] for size in rows], "rows", f"{q:,} classes")
+        draw(right, classes, [cases[n, size] for size in classes], "classes", f"{n:,} rows")
+        left.set_ylabel("seconds of processor time")
+    return figure
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("results/scale"))
+    parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument(
         "--quick", action="store_true", help="small sizes in one process, to see that it runs"
     )
@@ -190,22 +269,12 @@ def main() -> None:
         measure_case(BATCH, 10, 0)  # warm up: much is loaded at first use
         return print(json.dumps(measure_case(*options.case)))
     settings = {**(QUICK if options.quick else FULL), "seeds": options.seeds}
-    cases = [(n, settings["at_classes"]) for n in settings["rows"]]
-    cases += [(settings["at_rows"], q) for q in settings["classes"]]
-    rows = [f"{n}/{q}/{seed}" for n, q in dict.fromkeys(cases) for seed in range(options.seeds)]
+    cases = measure_cases(settings, measure_case if options.quick else measure_alone)
+    share = measure_share(settings["at_classes"], settings["rounds"], settings["steps"])
     command = f"python benchmarks/scale.py --seeds {options.seeds}{' --quick' * options.quick}"
-    result = collect(
-        options.out.with_suffix(".json"),
-        command,
-        settings,
-        [*rows, "share"],
-        lambda row: measure(row, settings, measure_case if options.quick else measure_alone),
-    )
-    text, figure = report(result), draw_all(result)
-    write(options.out.with_suffix(".md"), text)
-    write(options.out.with_suffix(".svg"), figure_svg(figure))
-    with written_aside(options.out.with_suffix(".png"), force=True) as aside:
-        figure.savefig(aside, format="png", dpi=150, metadata={"Software": None})
+    text = report(settings, cases, share, command)
+    write(options.out / "speed" / "scale.md", text)
+    write(options.out / "figures" / "scale.svg", figure_svg(draw_all(settings, cases)))
     return print(text)
 
 

@@ -7,8 +7,6 @@ batch of 256, one thread. The methods take turns within every round; shown is th
 cross-entropy in the same round.
 """
 
-import argparse
-import platform
 import time
 from collections.abc import Callable
 from statistics import median
@@ -19,9 +17,10 @@ from rich.console import Console
 from rich.table import Table
 from torch.nn.functional import cross_entropy
 
+from _common import make_parser, versions
 from scarce.methods import Batch, Problem, available_methods, make_method
 from scarce.models import make_model
-from scarce.simulate import uniform
+from scarce.simulate import ask, uniform
 from scarce.training import PAPER
 
 N, Q, BATCH = 2048, 10, 256
@@ -35,9 +34,9 @@ def make_steps() -> dict[str, Step]:
     rng = np.random.default_rng(0)
     inputs = torch.from_numpy(rng.random((N, 784), dtype=np.float32))
     y = rng.integers(0, Q, N)
-    labels = uniform(y, classes=Q)
+    exclusions, answers = uniform(y, classes=Q), ask(y, questions=1, classes=Q)
     index = torch.arange(BATCH)
-    batch = Batch(inputs[:BATCH], torch.from_numpy(labels.indicator(range(BATCH), np.float32)), index)
+    batch = Batch(inputs[:BATCH], torch.from_numpy(exclusions.indicator(range(BATCH), np.float32)), index)
     truth = torch.from_numpy(y[:BATCH])
     priors, transition = torch.full((Q,), 1 / Q), (1 - torch.eye(Q)) / (Q - 1)
 
@@ -55,6 +54,7 @@ def make_steps() -> dict[str, Step]:
 
     def of(name: str) -> Step:
         model, method = make_model("mlp", (784,), Q), make_method(name)
+        labels = answers if method.facts.needs_answers else exclusions
         method.prepare(Problem(labels, priors, transition, lambda: make_model("mlp", (784,), Q)))
         method.float()
         optimizer = PAPER.make_optimizer([*model.parameters(), *method.parameters()])
@@ -79,9 +79,7 @@ def seconds(step: Step, steps: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=30)
     options = parser.parse_args()
@@ -113,7 +111,7 @@ def main() -> None:
     console = Console(width=100)
     console.print(
         f"MLP 784-500-10, batch {BATCH}, one thread, {options.rounds} interleaved rounds of {options.steps} steps; "
-        f"torch {torch.__version__}, python {platform.python_version()}, {platform.machine()}"
+        f"{versions()}"
     )
     console.print(table)
 

@@ -1,18 +1,19 @@
-"""Trials per hour of `scarce bench run` with two jobs, beside the same trials one after another.
+"""Trials per hour of `scarce bench run` with two jobs, compared with one job.
 
     SCARCE_DATA=FOLDER python benchmarks/trials_per_hour.py [--trials 8] [--epochs 4] [--rounds 2] [--jobs 2]
 
-Runs the real command in new stores, with one job and with several by turns. Starting Python and torch, loading the data
-and the last trial, while which other jobs have nothing left to do, all count.
+Runs the real command in new stores, with one job and with several in turn. Starting Python and torch, loading the data,
+and jobs that are idle during the last trial all count.
 """
 
-import argparse
 import subprocess
 import sys
 import time
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+
+from _common import make_parser
 
 EXPERIMENT = """
 name = "throughput"
@@ -39,9 +40,7 @@ def trials_per_hour(experiment: Path, jobs: int, trials: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--trials", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=2)

@@ -1,29 +1,43 @@
-"""The benchmark of many classes and rows runs, and says what it should."""
+"""The benchmark of many classes and rows runs, and its numbers make sense."""
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="needs Linux to measure the memory"
+)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to measure the memory")
-def test_the_quick_benchmark_measures_every_case(tmp_path, monkeypatch):
-    out = tmp_path / "scale"
+@pytest.fixture
+def scale(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
-    monkeypatch.setattr(sys, "argv", ["scale.py", "--quick", "--seeds", "1", "--out", str(out)])
     import scale
 
+    return scale
+
+
+def test_the_quick_benchmark_writes_a_table_and_a_figure(scale, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["scale.py", "--quick", "--seeds", "1", "--out", str(tmp_path)])
     scale.main()
-    *cases, share = json.loads(out.with_suffix(".json").read_text())["records"]
-    assert [case["row"] for case in cases] == ["400/30/0", "1200/30/0", "1200/10/0"]
-    for case in cases:
-        assert min(case[part] for part in ("simulate", "build", "epoch", "judge")) > 0
+    table = (tmp_path / "speed" / "scale.md").read_text()
+    assert [f"| {case} |" in table for case in ("400 | 30", "1,200 | 30", "1,200 | 10")] == [True] * 3
+    assert "python benchmarks/scale.py --seeds 1 --quick" in table
+    assert (tmp_path / "figures" / "scale.svg").read_text().startswith("<svg")
+
+
+def test_every_case_is_measured(scale):
+    cases = scale.measure_cases(scale.QUICK | {"seeds": 2}, scale.measure_case)
+    assert list(cases) == [(400, 30), (1200, 30), (1200, 10)]
+    for case in cases.values():
+        assert min(case[part] for part in scale.PARTS) > 0
         assert case["bytes_per_label"] == pytest.approx(4 + 8 / 3, abs=0.05)
         assert abs(case["estimated_accuracy"] - case["accuracy"]) < 6 * case["standard_error"]
-    assert all(share[name]["share"] > 0 for name in ("scarce", "cross-entropy"))
-    assert "| 1,200 | 10 |" in out.with_suffix(".md").read_text()
-    assert out.with_suffix(".svg").read_text().startswith("<svg")
-    assert out.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_share_of_the_loss_is_measured(scale):
+    share = scale.measure_share(30, rounds=2, steps=2)
+    assert list(share) == ["scarce", "cross-entropy"]
+    assert all(share[name]["share"] > 0 for name in share)

@@ -1,27 +1,26 @@
-"""Seconds per epoch of the forms in which a step may show rows to a network, as ratios to the usual one.
+"""Seconds per epoch with the model wrapped in different ways, as ratios to plain training.
 
-    python benchmarks/form_cost.py [--rows 60000] [--rounds 3] [--models mlp lenet]
+    python benchmarks/wrapper_cost.py [--rows 60000] [--rounds 3] [--models mlp lenet]
 
-`micro_batch` shows a batch of 256 in four parts, at the price of a second forward pass; `bf16` computes with 16 bits;
-`compile` lets torch compile the network, whose first epoch, with the compiling, is left out. All take turns within one
-process with one thread. The data are of MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else
+`micro_batch` computes a batch of 256 in four parts, which costs a second forward pass; `bf16` computes with 16 bits;
+`compile` compiles the network; its first epoch, which includes the compilation, is left out. All take turns within one
+process with one thread. The data have MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else
 random bytes.
 """
 
-import argparse
-import platform
 import time
 from dataclasses import replace
 from statistics import median
 
 import torch
 
+from _common import make_parser, versions
 from epoch_cost import Data, load
 from scarce.methods import make_method
 from scarce.models import make_model
 from scarce.training import PAPER, Callback, Recipe, Run, train
 
-FORMS = {
+WRAPPERS = {
     "full": PAPER,
     "micro_batch=64": replace(PAPER, micro_batch=64),
     "bf16": replace(PAPER, precision="bf16"),
@@ -30,7 +29,7 @@ FORMS = {
 
 
 class Stopwatch(Callback):
-    """Notes when every epoch ended."""
+    """Records when every epoch ended."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
@@ -40,7 +39,7 @@ class Stopwatch(Callback):
 
 
 def second_epoch(name: str, recipe: Recipe, data: Data) -> float:
-    """Seconds of an epoch after the first."""
+    """Return the seconds of the second epoch."""
     torch.manual_seed(0)
     watch = Stopwatch()
     train(
@@ -51,9 +50,7 @@ def second_epoch(name: str, recipe: Recipe, data: Data) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--models", nargs="+", default=["mlp", "lenet"])
@@ -61,18 +58,18 @@ def main() -> None:
     torch.set_num_threads(1)
     data = load(options.rows)
     print(
-        f"{options.rows:,} rows of {data.source}, batch 256, one thread, {options.rounds} interleaved rounds; torch "
-        f"{torch.__version__}, python {platform.python_version()}, {platform.machine()}; medians"
+        f"{options.rows:,} rows of {data.source}, batch 256, one thread, {options.rounds} interleaved rounds; "
+        f"{versions()}; medians"
     )
     for name in options.models:
         rounds = [
-            {form: second_epoch(name, recipe, data) for form, recipe in FORMS.items()}
+            {wrapper: second_epoch(name, recipe, data) for wrapper, recipe in WRAPPERS.items()}
             for _ in range(options.rounds)
         ]
-        for form in FORMS:
-            ratio = median(times[form] / times["full"] for times in rounds)
+        for wrapper in WRAPPERS:
+            ratio = median(times[wrapper] / times["full"] for times in rounds)
             print(
-                f"{name:8} {form:16} {median(times[form] for times in rounds):7.2f} s  {ratio:5.2f} × full",
+                f"{name:8} {wrapper:16} {median(times[wrapper] for times in rounds):7.2f} s  {ratio:5.2f} × full",
                 flush=True,
             )
 

@@ -1,15 +1,14 @@
-"""What sharing a batch between processes costs and saves.
+"""What it costs and saves to share a batch between processes.
 
-    python benchmarks/process_cost.py [--processes 2] [--steps 200] [--rounds 5] [--models linear mlp lenet]
+    python benchmarks/distributed_cost.py [--processes 2] [--steps 200] [--rounds 5] [--models linear mlp lenet]
 
 Starts the processes itself (torchrun, gloo, one thread each). Milliseconds per step of
 (a) one process with the whole batch, the others idle;
-(b) DistributedDataParallel as usual: every process with the loss of its own rows, which for SCARCE is another loss;
-(c) ours: the logits are joined by one all-reduce, and the loss is that of the whole batch.
-(c) − (b) is the price of exactness, (a) / (c) what the second core brings. All take turns, one after the other.
+(b) DistributedDataParallel as usual: every process with the loss of its own rows, which for SCARCE is a different loss;
+(c) ours: one all-reduce joins the logits, and the loss is that of the whole batch.
+(c) − (b) is the price of exactness, (a) / (c) the gain from the second core. All take turns, one after the other.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
+from _common import make_parser
 from scarce.models import make_model
 from scarce.risk import scarce_risk
 from scarce.training.processes import Processes
@@ -29,7 +29,7 @@ SHAPES = {"linear": (64,), "mlp": (28, 28), "lenet": (28, 28)}
 
 
 def milliseconds(action, steps: int) -> float:
-    """Milliseconds of one step, after all processes have come together."""
+    """Return the milliseconds of one step, measured after a barrier."""
     dist.barrier()
     started = time.perf_counter()
     for _ in range(steps):
@@ -81,9 +81,7 @@ def measure(name: str, batch: int, n_classes: int, steps: int, rounds: int) -> N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
