@@ -20,6 +20,7 @@ class ScaleColumns(nn.Module):
 
     Examples
     --------
+    >>> import torch
     >>> layer = ScaleColumns(torch.tensor([1.7e9, 5.0]), torch.tensor([2.0, 0.0]), limit=6.0)
     >>> layer(torch.tensor([[1.7e9 + 1, 8.0], [1.7e9 + 9, 5.0]], dtype=torch.float64)).tolist()
     [[2.0, 0.0], [6.0, 0.0]]

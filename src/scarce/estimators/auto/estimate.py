@@ -1,11 +1,11 @@
 """The parameters of mechanisms, from out-of-fold predictions: no row is judged by a model that has seen its label."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.stats import chi2
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -36,7 +36,7 @@ OutOfFold = Callable[[Tensor], NDArray[np.float64]]
 
 _LARGEST = 0.98  # of a probability of exclusion
 _ANSWER_ROUNDS, _COUNT_ROUNDS = 4, 3
-_DEVIATIONS, _LARGE = 3.0, 0.01  # how far rates may be from those of uniform labels
+_SIGNIFICANCE, _LARGE = 1e-4, 0.01  # how far rates may be from those of uniform labels
 _SHARE = 0.1  # of the candidate shares in the priors
 _FIRST_RATE = 0.1
 _RATE_RANGE = 0.002, 0.45
@@ -100,8 +100,8 @@ def estimate_scar(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tuple[
 def has_uniform_rates(labels: ComplementaryLabels, priors: Tensor) -> bool:
     """Return whether single labels, drawn uniformly from the wrong classes, would have the rates of these.
 
-    The rates would be e_k = (1 − π_k) / (q − 1). They are not uniform if Pearson's χ² = n Σ (π̄_k − e_k)² / e_k exceeds
-    its mean q − 1 by three standard deviations, and by n / 100: priors are estimates.
+    The rates would be e_k = (1 − π_k) / (q − 1). They are not uniform if Pearson's χ² = n Σ (π̄_k − e_k)² / e_k is
+    significant at 10⁻⁴ with q − 1 degrees of freedom, and exceeds its mean q − 1 by n / 100: priors are estimates.
 
     Examples
     --------
@@ -114,8 +114,7 @@ def has_uniform_rates(labels: ComplementaryLabels, priors: Tensor) -> bool:
     n, q = int((labels.per_example > 0).sum()), labels.n_classes
     expected = ((1 - priors) / (q - 1)).clamp(min=1e-12)
     statistic = n * float(((marked_rates(labels, True) - expected) ** 2 / expected).sum())
-    excess = statistic - (q - 1)
-    return excess <= max(_DEVIATIONS * math.sqrt(2 * (q - 1)), _LARGE * n)
+    return statistic <= max(float(chi2.isf(_SIGNIFICANCE, q - 1)), q - 1 + _LARGE * n)
 
 
 def estimate_class_conditional(

@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector]]
 
 _SOFT_ITERATIONS = 60
-_TOLERANCE = 1e-6  # of the loss, relative; features are float32
+_SOFT_TOLERANCE, _TOLERANCE = 1e-4, 1e-6  # of the loss, relative; features are float32
 
 
 def linear_objective(X: Any, evidence: Tensor, C: float, *, soft: bool = False) -> Objective:
@@ -93,10 +93,11 @@ def fit_linear(X: Any, evidence: Tensor, C: float, start: Start = "soft", *, ite
     d, q = X.shape[1], evidence.shape[1]
     flat = np.zeros((d + 1) * q)
     if start != "zero":
-        flat = _minimise(linear_objective(X, evidence, C, soft=True), flat, _SOFT_ITERATIONS)
+        convex = linear_objective(X, evidence, C, soft=True)
+        flat = _minimise(convex, flat, _SOFT_ITERATIONS, _SOFT_TOLERANCE)
         if start == "soft3":
             flat[: d * q] *= 3
-    flat = _minimise(linear_objective(X, evidence, C), flat, iterations)
+    flat = _minimise(linear_objective(X, evidence, C), flat, iterations, _TOLERANCE)
     model = Linear((d,), q)
     with torch.no_grad():
         model.output.weight.copy_(torch.from_numpy(flat[: d * q].reshape(d, q).T))
@@ -104,7 +105,7 @@ def fit_linear(X: Any, evidence: Tensor, C: float, start: Start = "soft", *, ite
     return model.requires_grad_(False)
 
 
-def _minimise(objective: Objective, flat: Vector, iterations: int) -> Vector:
-    options = {"maxiter": iterations, "ftol": _TOLERANCE, "gtol": 1e-4}
+def _minimise(objective: Objective, flat: Vector, iterations: int, tolerance: float) -> Vector:
+    options = {"maxiter": iterations, "ftol": tolerance, "gtol": 1e-4}
     found: Vector = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options).x
     return found
