@@ -96,7 +96,7 @@ def make_features(X: Any, seed: int = 0) -> Features:
     scaling = ScaleColumns(torch.from_numpy(mean), torch.from_numpy(factor), _LIMIT)
     chunk = max(1, _CHUNK // max(1, d))
     parts = [
-        scaling(torch.from_numpy(np.asarray(X[start : start + chunk], np.float64)))
+        scaling(torch.from_numpy(np.array(X[start : start + chunk], np.float64)))
         for start in range(0, X.shape[0], chunk)
     ]
     columns = torch.cat(parts)
