@@ -90,7 +90,8 @@ def test_answers_without_a_yes_tell_no_priors():
     with pytest.raises(PriorError, match="no answer is 'yes', so priors cannot be read from the answers"):
         resolve_priors("answers", labels)
     with pytest.warns(
-        PriorWarning, match="shares of the candidates: classes a, b are excluded by 3 or fewer of 5"
+        PriorWarning,
+        match="shares of the candidates: class a, b is excluded, or left possible, by too few of 5",
     ):
         assert resolve_priors("estimate", labels).source == "candidate shares"
 
@@ -129,7 +130,9 @@ def test_priors_rounded_by_hand_are_made_to_sum_to_one():
 
 def test_priors_by_name():
     assert resolve_priors("uniform", LABELS).values.tolist() == [1 / 3] * 3
-    with pytest.warns(PriorWarning, match=r"candidates: class cow is excluded by 0 of 100 examples"):
+    with pytest.warns(
+        PriorWarning, match=r"candidates: class cow is excluded, or left possible, by too few of 100 examples"
+    ):
         guessed = resolve_priors("estimate", LABELS)
     assert (guessed.source, guessed.values.tolist()) == ("candidate shares", [0.25, 0.5, 0.25])
     told = answered(yes=[3, 1], no=[3, 2])

@@ -45,7 +45,14 @@ def test_the_paper_s_recipe():
         ({"learning_rate": "fast"}, "learning_rate='fast'; expected a number"),
         ({"weight_decay": math.nan}, "weight_decay=nan; expected a number"),
         ({"weight_decay": None}, "weight_decay=None; expected a number"),
-        ({"optimizer": "lbfgs"}, "optimizer='lbfgs' is unknown; expected 'adam' or 'sgd'"),
+        ({"optimizer": "newton"}, "optimizer='newton' is unknown; expected 'adam', 'sgd' or 'lbfgs'"),
+        ({"input_noise": -1}, "input_noise=-1; expected a number of at least 0"),
+        ({"dropout": 1.0}, r"dropout=1\.0; expected a number of at least 0 and below 1"),
+        (
+            {"optimizer": "lbfgs", "dropout": 0.5, "micro_batch": 8},
+            "as they are; leave out micro_batch, dropout, or",
+        ),
+        ({"optimizer": "lbfgs", "augmentation": ("flip",)}, "leave out augmentation, or choose 'adam'"),
         ({"schedule": "linear"}, "schedule='linear' is unknown; expected 'cosine' or 'constant'"),
     ],
 )
@@ -95,3 +102,11 @@ def test_adam_decays_through_the_gradient_and_not_apart_from_it():
     """With L2 decay the first step is the learning rate whatever the decay; AdamW would shrink the weight besides."""
     assert stepped("adam", 0.5, [1.0]) == pytest.approx(1.9, abs=1e-6)
     assert stepped("adam", 0.5, [-3.0]) == pytest.approx(2.1, abs=1e-6)
+
+
+def test_settings_for_small_data_count_only_where_they_are_used():
+    assert {"input_noise", "dropout"}.isdisjoint(Recipe().settings())
+    assert (
+        Recipe(input_noise=0.5, dropout=0.25).settings().items()
+        >= {"input_noise": 0.5, "dropout": 0.25}.items()
+    )

@@ -21,7 +21,9 @@ from scarce.training import Recipe, train
 COUNTS = (1, 2, 3)
 N = 23  # neither the batches nor their shares are equal, and of three processes one has none of the last
 ONE_STEP = Recipe(epochs=1, batch_size=N, optimizer="sgd", learning_rate=1.0, weight_decay=0.0)
-EPOCHS = Recipe(epochs=2, batch_size=7)
+EPOCHS = Recipe(
+    epochs=2, batch_size=7, input_noise=0.1
+)  # noise is that of the batch, however it is shared out
 SETTINGS = {
     **{name: (lambda name=name: make_method(name)) for name in available_methods()},
     "scarce-sigmoid": lambda: make_method("scarce", loss="sigmoid"),

@@ -102,6 +102,10 @@ def train(
         int | None,
         typer.Option(metavar="N", min=1, help="Examples per step; the default is 256.", show_default=False),
     ] = None,
+    optimizer: Annotated[
+        Literal["adam", "sgd", "lbfgs"],
+        typer.Option(metavar="NAME", help="lbfgs takes all examples at once; for --module linear."),
+    ] = "adam",
     learning_rate: Annotated[
         float | None, typer.Option(metavar="X", help="The default is 0.001.", show_default=False)
     ] = None,
@@ -112,6 +116,24 @@ def train(
         str | None,
         typer.Option(
             metavar="crop,flip", help="Shift or mirror the training images at random.", show_default=False
+        ),
+    ] = None,
+    input_noise: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="Gaussian noise on the training features, in standard deviations of a column.",
+            show_default=False,
+        ),
+    ] = None,
+    dropout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="The share of hidden units of mlp to leave out of a step.",
+            show_default=False,
         ),
     ] = None,
     micro_batch: Annotated[
@@ -209,7 +231,8 @@ def train(
         checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
         method, module, shares, "ordinary" if ordinary else "complementary", method_params=params or None, transition=matrix,
-        recipe=recipe, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
+        recipe=recipe, epochs=epochs, batch_size=batch_size, optimizer=optimizer, learning_rate=learning_rate,
+        input_noise=input_noise, dropout=dropout,
         weight_decay=weight_decay, augmentation=tuple(augment.split(",")) if augment else None,
         standardize=not no_standardize, early_stopping=early_stopping,
         validation_fraction=validation_fraction, patience=patience, time_limit=time_limit, checkpoint=checkpoint,

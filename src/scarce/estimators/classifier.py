@@ -56,9 +56,11 @@ __all__ = ["ScarceClassifier"]
 
 Array = NDArray[Any]
 _OVERRIDES = (
-    "epochs", "batch_size", "learning_rate", "weight_decay", "augmentation", "micro_batch", "precision", "compile"
+    "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
+    "micro_batch", "precision", "compile",
 )  # fmt: skip
 _ENOUGH_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
+_ENOUGH_ITERATIONS = 200  # of L-BFGS, which ends sooner when it has settled
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -93,10 +95,11 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         p(k is excluded | true class), for methods that need it; ``confirmed`` counts it where the true class is
         known from "yes" answers or ordinary labels.
     recipe : {"annealed", "paper"} or Recipe
-        Epochs, optimiser and so on; `batch_size`, `learning_rate`, `weight_decay`, `augmentation` (a tuple of "crop" and
-        "flip", for images), `micro_batch`, `precision` and `compile` override single settings.
+        Epochs, optimiser and so on; `batch_size`, `optimizer`, `learning_rate`, `weight_decay`, `augmentation` (a tuple of
+        "crop" and "flip", for images), `input_noise`, `dropout` (for ``mlp``), `micro_batch`, `precision` and `compile` override
+        single settings.
     epochs : int, optional
-        By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all.
+        By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all (200 of L-BFGS).
     standardize : bool
         Bring every column of a table to mean 0 and deviation 1. Images are left as they are.
     early_stopping : bool, optional
@@ -160,9 +163,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         recipe: str | Recipe = "annealed",
         epochs: int | None = None,
         batch_size: int | None = None,
+        optimizer: Literal["adam", "sgd", "lbfgs"] | None = None,
         learning_rate: float | None = None,
         weight_decay: float | None = None,
         augmentation: tuple[str, ...] | None = None,
+        input_noise: float | None = None,
+        dropout: float | None = None,
         micro_batch: int | None = None,
         precision: Literal["full", "bf16"] | None = None,
         compile: bool | None = None,
@@ -187,9 +193,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.recipe = recipe
         self.epochs = epochs
         self.batch_size = batch_size
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.augmentation = augmentation
+        self.input_noise = input_noise
+        self.dropout = dropout
         self.micro_batch = micro_batch
         self.precision = precision
         self.compile = compile
@@ -382,6 +391,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         recipe = replace(recipe, seed=self._seed(), **overrides)
         if self.recipe == "annealed" and self.epochs is None:
             enough = math.ceil(_ENOUGH_STEPS / math.ceil(n_examples / recipe.batch_size))
+            if recipe.optimizer == "lbfgs":
+                enough = _ENOUGH_ITERATIONS
             recipe = replace(recipe, epochs=max(recipe.epochs, enough))
         return recipe
 

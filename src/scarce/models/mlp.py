@@ -3,12 +3,18 @@
 from math import prod
 
 from torch import Tensor, nn
+from torch.nn.functional import dropout
 
 __all__ = ["MLP"]
 
 
 class MLP(nn.Module):
     """One hidden layer of 500 rectified units on flattened inputs: 784-500-q for MNIST, as in the paper.
+
+    Attributes
+    ----------
+    dropout : float
+        The share of the hidden units that a training step leaves out; set by the recipe of the training.
 
     Examples
     --------
@@ -20,7 +26,9 @@ class MLP(nn.Module):
         super().__init__()
         self.hidden = nn.Linear(prod(input_shape), hidden)
         self.output = nn.Linear(hidden, n_classes)
+        self.dropout = 0.0
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return logits of shape (B, q)."""
-        return self.output(self.hidden(inputs.flatten(1)).relu())  # type: ignore[no-any-return]
+        hidden = self.hidden(inputs.flatten(1)).relu()
+        return self.output(dropout(hidden, self.dropout, self.training))  # type: ignore[no-any-return]

@@ -216,13 +216,9 @@ def refuse_scarce_evidence(labels: ComplementaryLabels) -> None:
     n, counts = labels.n_examples, labels.counts
     for poor, side in ((counts < _FEWEST, "excluded"), (n - counts < _FEWEST, "left possible")):
         if poor.any():
-            got = counts[poor] if side == "excluded" else n - counts[poor]
-            which = (
-                f"class {labels.classes[poor][0]} is {side} by {got[0]}"
-                if len(got) == 1
-                else f"classes {some(labels.classes[poor])} are {side} by {got.max()} or fewer"
-            )
+            k = int(np.argmax(poor))
+            got = counts[k] if side == "excluded" else n - counts[k]
             raise PriorError(
-                f"{which} of {n} examples; to estimate a prior at least {_FEWEST} are needed: ask more about such classes, or "
-                "pass priors='uniform' or the priors themselves."
+                f"class {labels.classes[k]} is {side} by {got} of {n} examples; to estimate its prior at least {_FEWEST} are "
+                "needed: ask about it, or pass priors='uniform' or the priors themselves."
             )

@@ -1,12 +1,16 @@
 """Class priors where none can be estimated: what the labels themselves leave possible."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from scarce.labels import ComplementaryLabels
+from scarce.priors.base import _FEWEST
 from scarce.priors.estimate import FloatArray, PriorEstimate
 from scarce.priors.simplex import to_simplex
 
-__all__ = ["candidate_shares", "possible_priors"]
+__all__ = ["candidate_shares", "classes_without_evidence", "possible_priors"]
 
 
 def candidate_shares(labels: ComplementaryLabels) -> FloatArray:
@@ -49,3 +53,15 @@ def possible_priors(labels: ComplementaryLabels) -> PriorEstimate:
     """
     shares = candidate_shares(labels)
     return PriorEstimate(to_simplex(shares, labels.rates), "candidate shares", shares, classes=labels.classes)
+
+
+def classes_without_evidence(labels: ComplementaryLabels) -> NDArray[Any]:
+    """Return the classes that too few examples exclude, or leave possible, for their priors to be estimated.
+
+    Examples
+    --------
+    >>> classes_without_evidence(ComplementaryLabels.from_single([0] * 50 + [1] * 50, classes=3)).tolist()
+    [2]
+    """
+    fewest = np.minimum(labels.counts, labels.n_examples - labels.counts)
+    return labels.classes[fewest < _FEWEST]

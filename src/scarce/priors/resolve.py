@@ -12,10 +12,10 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.metrics.checks import check_priors
 from scarce.priors.answers import priors_from_answers
-from scarce.priors.base import PriorEstimator, refuse_scarce_evidence
+from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import FloatArray, PriorEstimate
-from scarce.priors.possible import possible_priors
+from scarce.priors.possible import classes_without_evidence, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.simplex import to_simplex
 
@@ -104,20 +104,34 @@ def _estimated(
     """Return estimated priors, or, with a warning, what the labels leave possible."""
     if priors == "answers":
         return _cut(priors_from_answers(labels), labels)
-    by_answers = priors == "estimate" and _has_yes(labels)
-    estimator = None if by_answers else _estimator(priors, labels, seed)
+    if priors == "estimate" and _has_yes(labels):
+        return _attempt(lambda: priors_from_answers(labels), labels)
+    estimator, unsaid = _estimator(priors, labels, seed), classes_without_evidence(labels)
+    if len(unsaid):
+        n = labels.n_examples
+        return _guess(
+            labels, f"class {some(unsaid)} is excluded, or left possible, by too few of {n} examples"
+        )
+    if estimate is None:
+        raise PriorError(
+            "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
+        )
+    return _attempt(lambda: estimate(estimator), labels)
+
+
+def _attempt(run: Callable[[], PriorEstimate], labels: ComplementaryLabels) -> PriorEstimate:
     try:
-        if estimator is None:
-            return _cut(priors_from_answers(labels), labels)
-        refuse_scarce_evidence(labels)
-        if estimate is not None:
-            return _cut(estimate(estimator), labels)
+        found = run()
     except PriorError as error:
-        _warn(f"the priors are taken from the shares of the candidates: {error}")
-        return possible_priors(labels)
-    raise PriorError(
-        "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
+        return _guess(labels, str(error).rstrip("."))
+    return _cut(found, labels)
+
+
+def _guess(labels: ComplementaryLabels, reason: str) -> PriorEstimate:
+    _warn(
+        f"the priors are taken from the shares of the candidates: {reason}; pass priors=[...] if you know them."
     )
+    return possible_priors(labels)
 
 
 def _cut(found: PriorEstimate, labels: ComplementaryLabels) -> PriorEstimate:
@@ -146,7 +160,7 @@ def _estimator(priors: str | PriorEstimator, labels: ComplementaryLabels, seed: 
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, PriorWarning, stacklevel=4)
+    warnings.warn(message, PriorWarning, stacklevel=5)
 
 
 def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:

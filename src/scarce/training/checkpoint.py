@@ -85,7 +85,9 @@ def load_state(path: str | Path) -> dict[str, Any]:
             return [unpack(item) for item in value]
         if isinstance(value, dict):
             if _TENSOR in value:
-                return tensors[value[_TENSOR]]
+                return tensors[
+                    value[_TENSOR]
+                ].clone()  # aligned as any tensor: sums depend on it to the last bit
             return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
         return value
 

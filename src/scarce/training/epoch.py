@@ -11,13 +11,14 @@ from scarce.errors import DivergedError, MethodError
 from scarce.methods import Batch
 from scarce.training.augment import augment
 from scarce.training.batches import Reader, split_order
+from scarce.training.noise import add_noise, input_scale
 from scarce.training.order import epoch_order
 from scarce.training.parts import has_batch_norm
 from scarce.training.processes import ALONE, Processes
 from scarce.training.run import Run
 from scarce.training.seeding import seeded
 
-__all__ = ["refuse_few_rows", "train_epoch"]
+__all__ = ["refuse_divergence", "refuse_few_rows", "train_epoch"]
 
 
 def train_epoch(run: Run, reader: Reader) -> float:
@@ -49,7 +50,7 @@ def train_epoch(run: Run, reader: Reader) -> float:
             losses[step] = loss.detach()
     run.method.after_epoch(run.epoch)
     run.processes.copy_first(run.model.buffers())  # batch norm has seen other rows in every process
-    _refuse_divergence(losses, run)
+    refuse_divergence(losses, run)
     return losses.mean().item()
 
 
@@ -75,7 +76,12 @@ def _readers(run: Run) -> Processes:
 
 def _augmented(run: Run, batch: Batch, seed: tuple[int, int]) -> Batch:
     with _readers(run).apart(*seed, 0):
-        return replace(batch, inputs=augment(batch.inputs, run.recipe.augmentation))
+        inputs = augment(batch.inputs, run.recipe.augmentation)
+    if run.recipe.input_noise:
+        n_rows = len(batch.index)
+        own = _readers(run).computed(n_rows)
+        inputs = add_noise(inputs, run.recipe.input_noise, input_scale(run.model), n_rows, own, (*seed, 2))
+    return replace(batch, inputs=inputs)
 
 
 def _logits(run: Run, batch: Batch, seed: tuple[int, int]) -> Tensor:
@@ -115,7 +121,8 @@ def _refuse_idle_weights(run: Run) -> None:
         )
 
 
-def _refuse_divergence(losses: Tensor, run: Run) -> None:
+def refuse_divergence(losses: Tensor, run: Run) -> None:
+    """Raise `DivergedError` if losses or weights are no longer finite numbers."""
     if not losses.isfinite().all():
         step = int((~losses.isfinite()).nonzero()[0])
         what = f"the loss became {losses[step].item()} at step {step + 1} of epoch {run.epoch + 1}"

@@ -14,10 +14,12 @@ from scarce.errors import FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
 from scarce.methods.transition import resolve_transition
+from scarce.models import MLP
 from scarce.training.batches import Reader
 from scarce.training.callbacks import Callback
 from scarce.training.devices import usable_device
 from scarce.training.epoch import refuse_few_rows, train_epoch
+from scarce.training.full_batch import full_batch_epoch, has_settled, refuse_unfit_for_full_batch
 from scarce.training.history import History
 from scarce.training.identity import identity_of
 from scarce.training.processes import processes
@@ -115,6 +117,7 @@ def train(
         with seeded(recipe.seed):
             method.prepare(problem)
             _shape(model, source)
+            _set_dropout(model, method, recipe.dropout)
         model.to(place)
         method.to(place, float_dtype(model))
         weights = [*model.parameters(), *method.parameters()]
@@ -122,6 +125,7 @@ def train(
             raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
         run = Run.of(model, method, recipe, callbacks, together)
         refuse_few_rows(run, len(source))
+        refuse_unfit_for_full_batch(run)
         identity = {} if checkpoint is None else identity_of(run, source, problem)
         if checkpoint is not None and together.agree(Path(checkpoint).exists):
             run.resume(Path(checkpoint), identity)
@@ -139,6 +143,17 @@ def _shape(model: nn.Module, source: Source) -> None:
         model.train(was_training)
 
 
+def _set_dropout(model: nn.Module, method: Method, share: float) -> None:
+    """Let the built-in networks leave out this share of their hidden units; a network of the method's own, too."""
+    layers = [layer for layer in (*model.modules(), *method.modules()) if isinstance(layer, MLP)]
+    if share and not layers:
+        raise MethodError(
+            f"dropout={share:g} is for module='mlp'; leave it out, or put nn.Dropout into a network of your own."
+        )
+    for layer in layers:
+        layer.dropout = share
+
+
 def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: dict[str, Any]) -> None:
     """Go from the epoch that was reached to the last."""
     for callback in run.callbacks:
@@ -148,8 +163,11 @@ def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: di
             started = time.perf_counter()
             if run.epoch == sum(run.stages) and not _begin_stage(run, reader):
                 break
-            loss = train_epoch(run, reader)
+            is_full = run.recipe.optimizer == "lbfgs"
+            loss = full_batch_epoch(run, reader) if is_full else train_epoch(run, reader)
             run.epoch += 1
+            if is_full and has_settled(run, loss):
+                run.end_stage()
             record = {
                 "epoch": run.epoch,
                 "loss": loss,

@@ -15,6 +15,8 @@ __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
 
 _NUMBERS = (int, float, np.integer, np.floating)
 _LARGEST = 2**32 - 1  # of a seed, as in numpy
+# Settings that identify a run only where they are not these.
+_USUAL = {"micro_batch": None, "precision": "full", "compile": False, "input_noise": 0.0, "dropout": 0.0}
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,21 @@ class Recipe:
     ----------
     epochs, batch_size : int
         How often the data are seen, and how many rows make a step.
-    optimizer : {"adam", "sgd"}
-        Adam with L2 weight decay, or SGD with momentum 0.9.
+    optimizer : {"adam", "sgd", "lbfgs"}
+        Adam with L2 weight decay, SGD with momentum 0.9, or L-BFGS: one iteration over all rows is then an epoch, the L2 penalty
+        is weight_decay / 2 times the squared weights (biases left out), and learning rate, schedule and batch size play no part.
+        It is for ``linear`` and methods whose loss is a likelihood, and ends when the loss has settled.
     learning_rate, weight_decay : float
         Of the optimiser.
     schedule : {"cosine", "constant"}
         Whether the learning rate falls to zero along half a cosine.
     augmentation : tuple of {"crop", "flip"}
         What is done to the images of every training batch; see `scarce.training.augment`.
+    input_noise : float
+        Gaussian noise that is added to the inputs of every training batch, in units of the deviations of columns where the model
+        standardises them, else of the inputs themselves.
+    dropout : float
+        The share of the hidden units of ``mlp`` that a training step leaves out.
     seed : int
         Same seed, same result.
     micro_batch : int, optional
@@ -52,7 +61,7 @@ class Recipe:
 
     epochs: int = 40
     batch_size: int = 256
-    optimizer: Literal["adam", "sgd"] = "adam"
+    optimizer: Literal["adam", "sgd", "lbfgs"] = "adam"
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
     schedule: Literal["cosine", "constant"] = "cosine"
@@ -61,6 +70,8 @@ class Recipe:
     micro_batch: int | None = None
     precision: Literal["full", "bf16"] = "full"
     compile: bool = False
+    input_noise: float = 0.0
+    dropout: float = 0.0
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("micro_batch", 1)):
@@ -72,15 +83,18 @@ class Recipe:
                     f"{name}={value!r}; expected a whole number of at least {least} and at most {_LARGEST}."
                 )
             object.__setattr__(self, name, int(value))
-        for name, positive in (("learning_rate", True), ("weight_decay", False)):
+        for name, positive in (("learning_rate", True), ("weight_decay", False), ("input_noise", False)):
             value = getattr(self, name)
             if not (isinstance(value, _NUMBERS) and 0 <= value < math.inf) or (positive and value == 0):
                 raise MethodError(
                     f"{name}={value!r}; expected a number {'above' if positive else 'of at least'} 0."
                 )
             object.__setattr__(self, name, float(value))
-        if self.optimizer not in ("adam", "sgd"):
-            raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam' or 'sgd'.")
+        if not (isinstance(self.dropout, _NUMBERS) and 0 <= self.dropout < 1):
+            raise MethodError(f"dropout={self.dropout!r}; expected a number of at least 0 and below 1.")
+        object.__setattr__(self, "dropout", float(self.dropout))
+        if self.optimizer not in ("adam", "sgd", "lbfgs"):
+            raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam', 'sgd' or 'lbfgs'.")
         if self.schedule not in ("cosine", "constant"):
             raise MethodError(f"schedule={self.schedule!r} is unknown; expected 'cosine' or 'constant'.")
         if self.precision not in ("full", "bf16"):
@@ -93,21 +107,33 @@ class Recipe:
                 raise MethodError(
                     f"augmentation {name!r} is unknown; expected a tuple of {', '.join(AUGMENTATIONS)}."
                 )
+        if self.optimizer == "lbfgs":
+            usual = {"augmentation": (), **_USUAL}
+            other = [name for name, value in usual.items() if getattr(self, name) != value]
+            if other:
+                raise MethodError(
+                    f"optimizer='lbfgs' takes all rows as they are; leave out {', '.join(other)}, or choose 'adam'."
+                )
 
     def settings(self) -> dict[str, Any]:
-        """Return what identifies a run, for JSON; how it is computed counts only where it is not the usual way.
+        """Return what identifies a run, for JSON; some settings count only where they are not the usual ones.
 
         Examples
         --------
         >>> "micro_batch" in Recipe().settings(), Recipe(micro_batch=64).settings()["micro_batch"]
         (False, 64)
         """
-        usual = {"micro_batch": None, "precision": "full", "compile": False}
         settings = asdict(self) | {"augmentation": list(self.augmentation)}
-        return {name: value for name, value in settings.items() if name not in usual or value != usual[name]}
+        return {
+            name: value for name, value in settings.items() if name not in _USUAL or value != _USUAL[name]
+        }
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         """Return the optimiser of these parameters."""
+        if self.optimizer == "lbfgs":
+            return torch.optim.LBFGS(
+                parameters, 1.0, max_iter=1, max_eval=26, history_size=10, line_search_fn="strong_wolfe"
+            )
         if self.optimizer == "sgd":
             return torch.optim.SGD(
                 parameters, self.learning_rate, momentum=0.9, weight_decay=self.weight_decay

@@ -60,14 +60,15 @@ class StackedMethod(Method):
 
 # Parameters of one training run: whoever gives one wants one network.
 _OF_ONE_RUN = (
-    "recipe", "epochs", "batch_size", "learning_rate", "weight_decay", "augmentation", "micro_batch", "precision", "compile",
+    "recipe", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
+    "micro_batch", "precision", "compile",
     "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
 )  # fmt: skip
 _MOST_MAPPED = 10**8  # numbers of a table on disk that are read into memory
 
 
 def is_stacked(classifier: Any, X: Any) -> bool:
-    """Return whether a classifier fits a stack: nothing but the kind of learner was chosen, and `X` is a table that fits in memory."""
+    """Return whether a classifier fits a stack: nothing but the kind of learner was chosen, and `X` is a table in memory."""
     defaults = inspect.signature(type(classifier).__init__).parameters
     return (
         isinstance(classifier.method, str)

@@ -1,0 +1,56 @@
+"""Gaussian noise on training inputs: a function of seed, epoch and step, however many processes share a batch."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from scarce.models import Standardize
+
+__all__ = ["add_noise", "input_scale"]
+
+
+def input_scale(model: nn.Module) -> Tensor | float:
+    """Return what one deviation of the inputs is, where the model begins by standardising them; else 1.
+
+    Examples
+    --------
+    >>> input_scale(nn.Sequential(Standardize(torch.zeros(2), torch.tensor([1.0, 4.0])), nn.Linear(2, 3))).tolist()
+    [1.0, 4.0]
+    >>> input_scale(nn.Linear(2, 3))
+    1.0
+    """
+    first = next(iter(model.children()), None) if isinstance(model, nn.Sequential) else None
+    return first.scale if isinstance(first, Standardize) else 1.0
+
+
+def add_noise(
+    inputs: Tensor, strength: float, scale: Tensor | float, n_rows: int, own: slice, seed: tuple[int, ...]
+) -> Tensor:
+    """Return x + strength · scale · ε, ε ~ N(0, 1), for the own rows of a batch.
+
+    The noise of the whole batch is drawn, so that every share of it has the noise it would have if it were not shared out.
+
+    Parameters
+    ----------
+    inputs : tensor of shape (B', ...)
+        The own rows.
+    strength : float
+        The deviation of the noise, in units of `scale`.
+    scale : tensor or float
+        What one deviation of the inputs is.
+    n_rows : int
+        How many rows the batch has.
+    own : slice
+        Which of them are the own.
+    seed : tuple of int
+        Fixes the noise.
+
+    Examples
+    --------
+    >>> whole = add_noise(torch.zeros(4, 2), 0.5, 1.0, 4, slice(0, 4), (0, 7))
+    >>> torch.equal(add_noise(torch.zeros(1, 2), 0.5, 1.0, 4, slice(2, 3), (0, 7)), whole[2:3])
+    True
+    """
+    state = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    noise = torch.randn(n_rows, *inputs.shape[1:], generator=torch.Generator().manual_seed(state))[own]
+    return inputs + (strength * scale * noise.to(inputs.device)).to(inputs.dtype)
