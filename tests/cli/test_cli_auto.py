@@ -60,22 +60,6 @@ def test_the_method_is_told_only_where_it_was_chosen(world: Path, tmp_path: Path
     assert "method: " not in run(*command, "--method", "refine", "--epochs", 1).out
 
 
-def test_auto_is_refused_for_true_classes(world: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
-    command = [
-        "train",
-        world / "features.csv",
-        "--method",
-        "auto",
-        "--epochs",
-        1,
-        "--out",
-        tmp_path / "model",
-    ]
-    line = refused(*command, "--labels", world / "truth.csv", "--ordinary")
-    assert line.startswith("error: method='auto' is for complementary labels")
-    assert not (tmp_path / "model").exists()
-
-
 def test_stages_end_early_and_the_best_epoch_of_the_last_is_told(
     world: Path, tmp_path: Path, run: Run
 ) -> None:
@@ -90,3 +74,20 @@ def test_stages_end_early_and_the_best_epoch_of_the_last_is_told(
         f"best likelihood on held-out labels {best['validation_likelihood']:.4f} after epoch {best['epoch']}"
     )
     assert told_best in told.out
+
+
+def test_default_stacks_learners_explains_them_and_saves_a_model(
+    world: Path, tmp_path: Path, run: Run
+) -> None:
+    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
+    told = run(*command, "--module", "linear", "--explain")
+    assert (told.code, told.err) == (0, "")
+    model = scarce.load(tmp_path / "model")
+    assert model.choice_.reason in told.out
+    lines = told.out.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("learner"))
+    assert len(lines) - start > len(model.choice_.candidates)
+    assert "priors: learned by auto" in told.out
+    features = pd.read_csv(world / "features.csv", index_col="id")
+    truth = pd.read_csv(world / "truth.csv", index_col="id")["label"].astype(str)
+    assert (model.predict(features).astype(str) == truth[features.index]).mean() > 0.9

@@ -83,8 +83,8 @@ def test_auto_is_the_method_of_its_choice(blobs, marked, kind):
     chosen = ScarceClassifier("auto", **settings).fit(X, labels)
     named = ScarceClassifier(kind, early_stopping=kind == "refine", **settings).fit(X, labels)
     assert chosen.method_.facts.name == kind
-    assert chosen.method_choice_ == choose_method(labels).reason
-    assert not hasattr(named, "method_choice_")
+    assert chosen.choice_.reason == choose_method(labels).reason
+    assert not hasattr(named, "choice_")
     np.testing.assert_array_equal(chosen.predict_proba(X), named.predict_proba(X))
     assert chosen.score(X, y) > 0.95
     assert chosen.get_params()["method"] == "auto"
@@ -113,16 +113,17 @@ def test_the_choice_is_told_of_the_last_fit_alone(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier("auto", priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
     classifier.set_params(method="scarce").fit(X, labels)
-    assert not hasattr(classifier, "method_choice_")
+    assert not hasattr(classifier, "choice_")
 
 
-def test_auto_is_not_for_ordinary_labels(blobs):
+def test_ordinary_labels_get_the_same_classifier_by_default_and_by_name(blobs):
     X, y, _ = blobs
-    with pytest.raises(MethodError) as error:
-        ScarceClassifier("auto", labels="ordinary", **QUICK).fit(X, y)
-    assert str(error.value) == (
-        "method='auto' is for complementary labels; with labels='ordinary' leave method out."
+    by_default, named = (
+        ScarceClassifier(labels="ordinary", **{**QUICK, "epochs": 2, **given}).fit(X, y)
+        for given in ({}, {"method": "scarce"})
     )
+    np.testing.assert_array_equal(by_default.predict_proba(X), named.predict_proba(X))
+    assert not hasattr(by_default, "choice_")
 
 
 # What refine has counted ---------------------------------------------------------------------------------------

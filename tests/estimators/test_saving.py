@@ -68,7 +68,7 @@ def test_who_answered_and_why_a_method_was_chosen_are_kept(blobs, tmp_path):
     after = scarce.load(tmp_path / "model")
     assert after.method_.annotators.tolist() == ["ann", "zoe"]
     assert after.method_.false_negative_rate.tolist() == before.method_.false_negative_rate.tolist()
-    assert after.method_choice_ == before.method_choice_
+    assert after.choice_ == before.choice_
 
 
 def test_classes_keep_their_type(blobs, tmp_path):

@@ -1,0 +1,139 @@
+"""The default of `ScarceClassifier`: a stack for tables, which is saved, cloned and piped like any classifier."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+import scarce
+from scarce import ComplementaryLabels, ScarceClassifier
+from scarce.errors import LabelError, PriorError
+from scarce.estimators.auto import Choice
+from scarce.models import Stack
+from scarce.simulate import ask, scar
+from scarce.testing import three_blobs
+
+FAST = {"module": "linear"}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, y, _ = three_blobs(240)
+    return X, y, scar(y, c=[0.3, 0.5, 0.6], seed=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(blobs):
+    X, _, labels = blobs
+    return ScarceClassifier(**FAST).fit(X, labels)
+
+
+def test_default_classifies_without_true_labels_and_explains_itself(blobs):
+    X, y, labels = blobs
+    classifier = ScarceClassifier(time_limit=60).fit(X, labels)
+    assert isinstance(classifier.model_, Stack)
+    assert classifier.score(X, y) > 0.95
+    choice = classifier.choice_
+    assert choice.criterion == "scar"
+    assert choice.reason in str(choice.as_dict()["reason"])
+    assert {candidate.learner.split()[0] for candidate in choice.candidates} == {"linear", "nystroem", "mlp"}
+    assert sum(candidate.weight for candidate in choice.candidates) == pytest.approx(1)
+    np.testing.assert_allclose(classifier.predict_proba(X).sum(axis=1), 1)
+    np.testing.assert_allclose(classifier.priors_.sum(), 1)
+
+
+def test_stack_is_saved_and_loaded_exactly(blobs, fitted, tmp_path):
+    X, _, labels = blobs
+    fitted.save(tmp_path / "model")
+    again = scarce.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    assert again.choice_ == fitted.choice_
+    assert (again.method, again.module) == ("auto", "linear")
+    assert again.priors_.tolist() == fitted.priors_.tolist()
+    assert again.score(X, labels) == fitted.score(X, labels)
+    settings = json.loads((tmp_path / "model" / "classifier.json").read_text())
+    assert Choice.from_dict(settings["choice"]) == fitted.choice_
+    again.fit(X, labels)
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_same_seed_gives_the_same_stack_and_clones_are_unfitted(blobs, fitted):
+    X, _, labels = blobs
+    other = clone(fitted)
+    assert not hasattr(other, "model_")
+    np.testing.assert_array_equal(other.fit(X, labels).predict_proba(X), fitted.predict_proba(X))
+
+
+def test_large_offsets_of_columns_do_not_matter(blobs, fitted):
+    X, y, labels = blobs
+    shifted = X.astype(np.float64) + np.array([1.7e9, 0])
+    classifier = ScarceClassifier(**FAST).fit(shifted, labels)
+    assert classifier.score(shifted, y) == pytest.approx(fitted.score(X, y), abs=0.02)
+
+
+def test_pipelines_sparse_matrices_frames_and_mapped_arrays(blobs, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y, labels = blobs
+    assert make_pipeline(MinMaxScaler(), ScarceClassifier(**FAST)).fit(X, labels).score(X, y) > 0.95
+    matrix = sparse.csr_matrix(X)
+    assert ScarceClassifier(**FAST).fit(matrix, labels).score(matrix, y) > 0.9
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    by_name = ScarceClassifier(**FAST).fit(frame, labels)
+    assert by_name.feature_names_in_.tolist() == ["a", "b"]
+    np.save(tmp_path / "X.npy", X)
+    mapped = ScarceClassifier(**FAST).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), labels)
+    np.testing.assert_array_equal(mapped.predict(X), by_name.predict(frame))
+
+
+def test_given_priors_are_used_and_wrong_ones_are_refused(blobs):
+    X, y, labels = blobs
+    given = ScarceClassifier(priors=[0.2, 0.3, 0.5], **FAST).fit(X, labels)
+    assert given.priors_.tolist() == [0.2, 0.3, 0.5]
+    assert given.choice_.priors == (0.2, 0.3, 0.5)
+    assert given.score(X, y) > 0.9
+    with pytest.raises(PriorError):
+        ScarceClassifier(priors=[0.2, 0.3, 0.6], **FAST).fit(X, labels)
+
+
+def test_answers_are_judged_as_answers(blobs):
+    X, y, _ = blobs
+    classifier = ScarceClassifier(**FAST).fit(X, ask(y, questions=2, false_positive_rate=0.05, seed=0))
+    assert classifier.choice_.criterion == "answers"
+    assert classifier.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("given", [{"epochs": 2}, {"recipe": "paper", "epochs": 1}, {"early_stopping": True}])
+def test_a_setting_of_a_training_run_asks_for_one_network(blobs, given):
+    X, _, labels = blobs
+    classifier = ScarceClassifier(**{"epochs": 2, **given}).fit(X, labels)
+    assert not isinstance(classifier.model_, Stack)
+    assert classifier.choice_.reason.startswith("method: ")
+    assert len(classifier.history_) > 0
+
+
+def test_images_get_one_network(blobs):
+    _, y, labels = blobs
+    images = np.random.default_rng(0).normal(size=(len(y), 4, 4)).astype(np.float32)
+    classifier = ScarceClassifier(priors="uniform", epochs=1).fit(images, labels)
+    assert not isinstance(classifier.model_, Stack)
+
+
+def test_labels_that_say_nothing_are_refused_and_leave_the_fit_as_it_was(blobs):
+    X, y, labels = blobs
+    classifier = ScarceClassifier(**FAST).fit(X, labels)
+    before = classifier.predict_proba(X)
+    with pytest.raises(LabelError, match="are empty"):
+        classifier.fit(X, ComplementaryLabels.from_lists([[]] * len(y), classes=3))
+    np.testing.assert_array_equal(classifier.predict_proba(X), before)
+
+
+def test_progress_is_shown_on_the_error_stream(blobs, capsys):
+    X, _, labels = blobs
+    ScarceClassifier(verbose=True, **FAST).fit(X, labels)
+    shown = capsys.readouterr()
+    assert "100%" in shown.err
+    assert shown.out == ""
