@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from scarce.estimators import ElkanNotoClassifier as ElkanNotoClassifier
+    from scarce.estimators import EMComplementaryClassifier as EMComplementaryClassifier
     from scarce.estimators import MetaComplementaryClassifier as MetaComplementaryClassifier
     from scarce.estimators import ScarceClassifier as ScarceClassifier
     from scarce.estimators import load as load
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Imported on first use, so that `import scarce` and `scarce --help` do not wait for torch.
 _HOMES = {
     "ComplementaryLabels": "scarce.labels",
+    "EMComplementaryClassifier": "scarce.estimators",
     "ElkanNotoClassifier": "scarce.estimators",
     "MetaComplementaryClassifier": "scarce.estimators",
     "ScarceClassifier": "scarce.estimators",

@@ -2,7 +2,14 @@
 
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
+from scarce.estimators.em_classifier import EMComplementaryClassifier
 from scarce.estimators.meta import MetaComplementaryClassifier
 from scarce.estimators.persistence import load
 
-__all__ = ["ElkanNotoClassifier", "MetaComplementaryClassifier", "ScarceClassifier", "load"]
+__all__ = [
+    "EMComplementaryClassifier",
+    "ElkanNotoClassifier",
+    "MetaComplementaryClassifier",
+    "ScarceClassifier",
+    "load",
+]

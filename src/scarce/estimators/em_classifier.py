@@ -1,0 +1,337 @@
+"""`EMComplementaryClassifier`: complementary labels for any classifier with sample weights, by cross-fitted EM."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from torch import Tensor, nn
+
+from scarce.errors import FeatureError, MethodError
+from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
+from scarce.estimators.heads import set_everywhere
+from scarce.estimators.inputs import check_inputs
+from scarce.labels import ComplementaryLabels
+from scarce.labels.targets import as_labels
+from scarce.methods import Batch, Method, Problem, make_method
+from scarce.methods.base import check_number
+from scarce.methods.marks import come_singly
+from scarce.priors import PriorEstimate
+from scarce.training.inputs import input_shape
+
+__all__ = ["EMComplementaryClassifier", "class_posterior", "extrapolated", "likely_mechanism"]
+
+Array = NDArray[Any]
+Mechanism = Literal["auto", "candidates", "scar", "answers"]
+_METHODS = {"candidates": "cc", "scar": "scar-likelihood", "answers": "answers"}
+_LEAST_PROBABILITY = 1e-3  # that a class has by the learner: no vote of a forest is not impossible
+_LEAST_WEIGHT = 0.02  # of a copy of a row that is worth fitting, as a share of that of its likeliest class
+_SETTLED = 0.005  # mean share of the weights of a row that an iteration moves
+_GROWTH, _LARGEST_STEP = 1.5, 4.0  # of what an iteration found, how far to go beyond it
+_PATIENCE = 2  # iterations in a row that make the labels less likely
+
+
+class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any classifier with `predict_proba` and sample weights, learned from complementary labels by EM.
+
+    Every example counts once for each class y that it may still be, with the weight
+
+        q_y ∝ p_y(x) exp(e_y),    e_y = log P(its labels | y),
+
+    the probability of y by the learner and by the labels. The learner is fitted with these weights, the weights follow from
+    what it says, and so on until they settle, or the labels become less likely. What it says of an example comes from a copy
+    that was fitted without it: else a learner that can memorise would confirm its first guess.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `predict_proba`, and `fit` with `sample_weight`; a pipeline is what its last step is.
+    mechanism : {"auto", "candidates", "scar", "answers"}
+        How the labels came about, and so e: somebody named what is possible, all sets being equally likely (``candidates``);
+        classes were excluded at random, some more often than others (``scar``, with rates from the labels and priors from the
+        fit); or questions were asked, and it is recorded which (``answers``). ``auto`` takes ``answers`` where there is a record
+        of them, else ``scar`` where examples exclude one class each or less than half of the classes, else ``candidates``.
+    n_iterations : int
+        At most so many times the weights are found anew; with 0 the learner is fitted once to what the labels say alone.
+    cv : int or cross-validation splitter
+        How the examples are divided for predictions of a learner that has not seen them.
+    random_state : int, RandomState or None
+        Fixes the division and every ``random_state`` of the estimator.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    estimator_ : classifier
+        The learner, fitted to all examples; its classes are the numbers of the classes.
+    mechanism_ : str
+        How the labels were taken to have come about.
+    posterior_ : array of shape (n, q)
+        What is believed of the class of each training example.
+    n_iter_ : int
+        How often the weights were found anew.
+    priors_ : array of shape (q,)
+        The mean of the posterior.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from scarce import EMComplementaryClassifier
+    >>> from scarce.simulate import uniform
+    >>> X, y = load_wine(return_X_y=True)
+    >>> labels = uniform(y, seed=0)              # one class each wine is not
+    >>> clf = EMComplementaryClassifier(RandomForestClassifier(30, min_samples_leaf=3)).fit(X[::2], labels[::2])
+    >>> bool(clf.score(X[1::2], y[1::2]) > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        mechanism: Mechanism = "auto",
+        *,
+        n_iterations: int = 10,
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.mechanism = mechanism
+        self.n_iterations = n_iterations
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the learner.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n, d)
+            Features; sparse ones if the estimator takes them.
+        y : ComplementaryLabels or n × q indicator
+            What is known of each example.
+
+        Returns
+        -------
+        EMComplementaryClassifier
+            Itself.
+        """
+        with all_or_nothing(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        X = check_inputs(self, X, reset=True)
+        if X.ndim != 2:
+            raise FeatureError(
+                f"X has shape {X.shape}; expected a table (n × d): pass X.reshape(len(X), -1)."
+            )
+        labels = as_labels(y)
+        refuse_other_length(X, labels)
+        check_number("n_iterations", self.n_iterations, whole=True)
+        mechanism = self._mechanism(labels)
+        learner = self._learner()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        set_everywhere(learner, "random_state", seed)
+        folds = list(self._splitter(seed, labels.n_examples).split(np.arange(labels.n_examples)))
+        method = make_method(_METHODS[mechanism])
+        method.prepare(Problem(labels))
+        method.double()
+        posterior = self._posterior(learner, X, labels, method, folds)
+        self.estimator_ = _fit_weighted(learner, X, posterior)
+        self.classes_, self.input_shape_ = labels.classes, input_shape(X)
+        self.mechanism_, self.posterior_ = mechanism, posterior
+        self.priors_ = posterior.mean(axis=0)
+        self.prior_estimate_ = PriorEstimate(
+            self.priors_, "learned by EM", self.priors_, classes=labels.classes
+        )
+
+    def _posterior(
+        self, learner: Any, X: Any, labels: ComplementaryLabels, method: Method, folds: Any
+    ) -> Array:
+        """Return what is believed of the examples, from the held-out predictions under which their labels are likeliest."""
+        best = np.full(labels.shape, 1 / labels.n_classes)
+        weights = class_posterior(method, best, labels)
+        step, failures, self.n_iter_ = 1.0, 0, 0
+        while self.n_iter_ < self.n_iterations and failures < _PATIENCE:
+            self.n_iter_ += 1
+            found = np.empty_like(best)
+            for training, held_out in folds:
+                fitted = _fit_weighted(learner, X[training], weights[training])
+                found[held_out] = _probabilities(fitted, X[held_out], labels.n_classes)
+            if _loss(method, found, labels) < _loss(method, best, labels):
+                step, failures = min(_GROWTH * step, _LARGEST_STEP), 0
+                guess, best = extrapolated(best, found, step), found
+            else:
+                step, failures, guess = 1.0, failures + 1, best
+            before, weights = weights, class_posterior(method, guess, labels)
+            _learn(method, class_posterior(method, best, labels), labels)
+            if np.abs(weights - before).sum(axis=1).mean() / 2 < _SETTLED:
+                break
+        return class_posterior(method, best, labels)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities of shape (n, q); a class that no training example can be has 0."""
+        check_is_fitted(self)
+        X = check_inputs(self, X, reset=False)
+        return _probabilities(self.estimator_, X, len(self.classes_))
+
+    def predict(self, X: Any) -> Array:
+        """Return the most likely class of each example."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]  # type: ignore[no-any-return]
+
+    def _mechanism(self, labels: ComplementaryLabels) -> str:
+        if self.mechanism not in ("auto", *_METHODS):
+            raise MethodError(
+                f"mechanism={self.mechanism!r} is unknown; expected 'auto', {', '.join(map(repr, _METHODS))}."
+            )
+        return likely_mechanism(labels) if self.mechanism == "auto" else self.mechanism
+
+    def _learner(self) -> Any:
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
+            raise MethodError(
+                f"estimator={self.estimator!r} has no predict_proba; expected a classifier that has, such as "
+                "RandomForestClassifier()."
+            )
+        last = _last_step(self.estimator)[1]
+        if not has_fit_parameter(last, "sample_weight"):
+            raise MethodError(
+                f"{type(last).__name__} takes no sample_weight; expected a classifier that does, such as "
+                "RandomForestClassifier(), or use MetaComplementaryClassifier."
+            )
+        return clone(self.estimator)
+
+    def _splitter(self, seed: int, n_examples: int) -> Any:
+        if not isinstance(self.cv, (int, np.integer)):
+            return check_cv(self.cv)
+        check_number("cv", self.cv, low=2, whole=True)
+        return KFold(min(int(self.cv), n_examples), shuffle=True, random_state=seed)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = False
+        tags.target_tags.two_d_labels = True
+        return tags
+
+
+def likely_mechanism(labels: ComplementaryLabels) -> str:
+    """Return how labels probably came about: as answers, exclusions at random, or sets of candidates.
+
+    Who excludes classes marks few of them, and who names candidates leaves few.
+
+    Examples
+    --------
+    >>> likely_mechanism(ComplementaryLabels.from_single([0, 1, 2] * 9, classes=3))
+    'scar'
+    >>> likely_mechanism(ComplementaryLabels.from_candidates([[1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]))
+    'candidates'
+    """
+    if labels.answers is not None:
+        return "answers"
+    few = labels.per_example.mean() < labels.n_classes / 2
+    return "scar" if few or come_singly(labels) else "candidates"
+
+
+def extrapolated(old: Array, new: Array, step: float) -> Array:
+    """Return p ∝ old (new / old)^step: EM, which moves slowly where labels say little, goes on in its direction.
+
+    Parameters
+    ----------
+    old, new : arrays of shape (n, q)
+        Class probabilities before and after an iteration.
+    step : float
+        1 for the new ones themselves.
+
+    Examples
+    --------
+    >>> extrapolated(np.array([[0.5, 0.5]]), np.array([[0.6, 0.4]]), 2.0).round(3).tolist()
+    [[0.692, 0.308]]
+    """
+    logs = [np.log(np.maximum(p, _LEAST_PROBABILITY)) for p in (old, new)]
+    return softmax(logs[0] + step * (logs[1] - logs[0]), axis=1)  # type: ignore[no-any-return]
+
+
+def class_posterior(method: Method, probabilities: Array, labels: ComplementaryLabels) -> Array:
+    """Return q_y ∝ p_y exp(e_y) of every row, for a method whose loss is mean −log Σ_y p_y exp(e_y).
+
+    The derivative of that loss by f = log p is (p − q) / n.
+
+    Parameters
+    ----------
+    method : Method
+        Prepared for these labels.
+    probabilities : array of shape (n, q)
+        p; what is nearly impossible counts as improbable.
+    labels : ComplementaryLabels
+        What is known.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_lists([[0], [0, 1]], classes=3)
+    >>> method = make_method("cc")
+    >>> method.prepare(Problem(labels))
+    >>> class_posterior(method, np.array([[0.5, 0.2, 0.3], [0.5, 0.2, 0.3]]), labels).round(2).tolist()
+    [[0.0, 0.4, 0.6], [0.0, 0.0, 1.0]]
+    """
+    logits = _logits(probabilities).requires_grad_()
+    (slope,) = torch.autograd.grad(method.loss(logits, _all_rows(labels)), logits)
+    posterior = (logits.detach().softmax(dim=1) - labels.n_examples * slope).clamp(min=0)
+    return (posterior / posterior.sum(dim=1, keepdim=True)).numpy()
+
+
+def _logits(probabilities: Array) -> Tensor:
+    return torch.from_numpy(np.maximum(probabilities, _LEAST_PROBABILITY)).log()
+
+
+def _loss(method: Method, probabilities: Array, labels: ComplementaryLabels) -> float:
+    with torch.no_grad():
+        return method.loss(_logits(probabilities), _all_rows(labels)).item()
+
+
+def _learn(method: Method, posterior: Array, labels: ComplementaryLabels) -> None:
+    """Let the rates of a mechanism follow what is believed of the examples."""
+    if method.facts.name == "scar-likelihood":
+        method.prepare(Problem(labels, torch.from_numpy(posterior.mean(axis=0))))
+    else:
+        method.after_step(nn.Identity(), _all_rows(labels))
+        method.after_epoch(0)
+
+
+def _all_rows(labels: ComplementaryLabels) -> Batch:
+    n = labels.n_examples
+    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
+    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
+    return Batch(torch.empty(n, 0), excluded, torch.arange(n), confirmed)
+
+
+def _last_step(estimator: Any) -> tuple[str, Any]:
+    """Return what `sample_weight` is called where the estimator is fitted, and what takes it."""
+    if not hasattr(estimator, "steps"):
+        return "sample_weight", estimator
+    name, last = estimator.steps[-1]
+    inner, taker = _last_step(last)
+    return f"{name}__{inner}", taker
+
+
+def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
+    """Return a copy of the learner, fitted to every row once per class that has some weight in its posterior."""
+    rows, codes = np.nonzero(posterior > _LEAST_WEIGHT * posterior.max(axis=1, keepdims=True))
+    if (codes == codes[0]).all():  # which many learners refuse
+        return DummyClassifier(strategy="most_frequent").fit(X[rows], codes)
+    name, _ = _last_step(learner)
+    return clone(learner).fit(X[rows], codes, **{name: posterior[rows, codes]})
+
+
+def _probabilities(fitted: Any, X: Any, n_classes: int) -> Array:
+    found = np.zeros((X.shape[0], n_classes))
+    found[:, fitted.classes_] = fitted.predict_proba(X)
+    return found / found.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
