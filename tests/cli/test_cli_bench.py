@@ -178,7 +178,7 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
         ("nn", 0), ("nn", 1), ("scarce", 0), ("scarce", 1),
     ]  # fmt: skip
     assert all(
-        (r["status"], r["protocol"], r["format"]) == ("done", "shortened", "scarce-trial-1")
+        (r["status"], r["protocol"], r["format"]) == ("done", "shortened", "scarce-trial-2")
         for r in records.values()
     )
     assert all(0 < r["accuracy"] < 1 and len(r["curves"]["loss"]) == 3 for r in records.values())
@@ -276,7 +276,7 @@ def test_two_runs_on_one_store_do_each_trial_once(folder: Path) -> None:
         assert out.splitlines()[-1] == "4 done, 0 failed"
     records = [json.loads(path.read_text()) for path in (folder / "store" / "records").glob("[!.]*.json")]
     assert len(records) == 4
-    assert all(record["curves"]["epoch"] == list(range(1, 41)) for record in records)
+    assert all(len(record["curves"]["loss"]) == 40 for record in records)
 
 
 def test_a_damaged_record_is_told_of_and_its_trial_run_again(folder: Path, run: Callable[..., Any]) -> None:

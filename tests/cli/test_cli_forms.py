@@ -106,7 +106,7 @@ def expected(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
     out = tmp_path_factory.mktemp("expected") / "model"
     assert main(["train", str(world / "features.csv"), "--labels", str(world / "labels.csv"),
-                 "--out", str(out), "--epochs", "2"]) == 0  # fmt: skip
+                 "--out", str(out), "--method", "scarce", "--epochs", "2"]) == 0  # fmt: skip
     return weights_of(out)
 
 
@@ -117,7 +117,7 @@ def test_every_form_trains_the_same_model(
     without_ids = form.endswith(".npy") or form.startswith("label-studio")
     features = world / ("features.npy" if without_ids else "features.csv")
     options = write_form(form, labels_of(world), tmp_path)
-    told = run("train", features, *options, "--out", tmp_path / "model", "--epochs", 2)
+    told = run("train", features, *options, "--out", tmp_path / "model", "--method", "scarce", "--epochs", 2)
     assert (told.code, told.err) == (0, "")
     assert weights_of(tmp_path / "model") == expected
 

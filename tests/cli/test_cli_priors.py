@@ -72,7 +72,7 @@ def test_estimate_then_train(folder: Path, tmp_path: Path, run) -> None:
 def test_training_estimates_by_itself(folder: Path, tmp_path: Path, run) -> None:
     told = run(
         "train", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left", "--out", tmp_path / "m",
-        "--epochs", "5",
+        "--method", "scarce", "--epochs", "5",
     )  # fmt: skip
     assert (told.code, told.err) == (0, "")
     assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in told.out
@@ -107,7 +107,7 @@ def test_a_warning_is_one_line(folder: Path, tmp_path: Path) -> None:
     )
     command = [
         sys.executable, "-m", "scarce", "train", folder / "x.csv", "--labels", tmp_path / "few.csv", "--join", "left",
-        "--classes", "ant,bee,cat", "--out", tmp_path / "m", "--epochs", "1",
+        "--classes", "ant,bee,cat", "--out", tmp_path / "m", "--method", "scarce", "--epochs", "1",
     ]  # fmt: skip
     told = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert told.returncode == 0, told.stderr

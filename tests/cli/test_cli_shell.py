@@ -18,6 +18,7 @@ from scarce.training.checkpoint import load_state
 
 pytestmark = pytest.mark.early
 COMMAND = [sys.executable, "-m", "scarce"]
+SCARCE = ("--method", "scarce")  # one network, with a checkpoint
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
@@ -45,7 +46,7 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
         done(tmp_path, *simulate, "--process", "scar", "--set", "rates=0.45", "--seed", "3")
 
     assert "597 examples, 10 classes" in done(tmp_path, "labels", "describe", "test-labels.csv")
-    out = done(tmp_path, "train", "train.csv", "--labels", "train-labels.csv", "--out", "model")
+    out = done(tmp_path, "train", "train.csv", "--labels", "train-labels.csv", "--out", "model", *SCARCE)
     assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in out
     assert out.endswith("saved the model to model\n")
     assert not (tmp_path / "model.checkpoint").exists()
@@ -70,7 +71,7 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
 
 
 def long_run(folder: Path, out: str) -> list[str]:
-    return ["train", str(folder / "features.csv"), "--labels", str(folder / "labels.csv"), "--out", out,
+    return ["train", str(folder / "features.csv"), "--labels", str(folder / "labels.csv"), "--out", out, *SCARCE,
             "--epochs", "100"]  # fmt: skip
 
 

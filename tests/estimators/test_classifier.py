@@ -129,7 +129,7 @@ def test_priors_given_by_name_by_array_from_answers_and_estimated(blobs):
     X, y, labels = blobs
 
     def fitted(target, priors):
-        return ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, target)
+        return ScarceClassifier("scarce", **{**QUICK, "priors": priors}).fit(X, target)
 
     assert fitted(labels, {"cat": 0.2, "ant": 0.5, "bee": 0.3}).priors_.tolist() == [0.5, 0.3, 0.2]
     answered = fitted(ask(y, questions=2, seed=0), "estimate")
@@ -171,8 +171,8 @@ def test_yes_answers_help(digits):
     images, y = digits
     train, test = np.arange(0, 1200), np.arange(1200, len(y))
     answers = ask(y[train], questions=1, seed=0)
-    with_yes = ScarceClassifier(epochs=40).fit(images[train], answers).score(images[test], y[test])
-    without = ScarceClassifier(epochs=40, method_params={"alpha": 1.0}).fit(images[train], answers)
+    with_yes = ScarceClassifier("scarce", epochs=40).fit(images[train], answers).score(images[test], y[test])
+    without = ScarceClassifier("scarce", epochs=40, method_params={"alpha": 1.0}).fit(images[train], answers)
     assert with_yes > without.score(images[test], y[test])
 
 

@@ -3,7 +3,7 @@
 from math import exp, log
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from methods_world import (
     LMCL_METHODS,
@@ -167,6 +167,7 @@ def test_free_nn_and_ga(world, beta, gamma, keep):
     rows = list(range(min(keep, len(logits))))
     logits, excluded = logits[: len(rows)], excluded[: len(rows)]
     risks = slow_class_risks(logits, excluded, shares)
+    assume(all(abs(v + beta) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
     counts = [sum(k in ks for ks in excluded) for k in range(q)]
 
     def loss(name, **params):

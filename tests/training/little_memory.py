@@ -36,7 +36,7 @@ def just_train(X):
 
 
 def fit_and_predict(X):
-    classifier = ScarceClassifier(module="linear", priors="uniform", recipe=RECIPE).fit(X, labels_of(X))
+    classifier = ScarceClassifier("scarce", "linear", "uniform", recipe=RECIPE).fit(X, labels_of(X))
     assert classifier.predict(X).shape == (len(X),)
 
 

@@ -87,14 +87,19 @@ def show_choice(choice: "Choice") -> None:
         [
             one.learner,
             one.mechanism,
-            one.error or ("" if one.score is not None else "dropped after the first fold"),
             f"{one.weight:.2f}" if one.weight else "-",
             "-" if one.score is None else f"{one.score:.4f}",
             f"{one.seconds:.1f}",
         ]
         for one in choice.candidates
     ]
-    print_table(["learner", "mechanism", "note", "weight", "score", "seconds"], rows, numbers=3)
+    print_table(["learner", "mechanism", "weight", "score", "seconds"], rows, numbers=3)
+    print(
+        "score: mean log-likelihood of held-out labels; candidates without one were dropped after the first fold"
+    )
+    for one in choice.candidates:
+        if one.error:
+            print(f"left out: {one.name}: {one.error}")
     gate = choice.gate
     if gate is not None:
         verdict = "rejects SCAR: the labels are candidate sets" if gate.rejects_scar else "agrees with SCAR"

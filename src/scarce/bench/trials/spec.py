@@ -82,7 +82,7 @@ class TrialSpec(_Strict):
     >>> spec = TrialSpec(data="digits", data_checksum=None, n_train=1198, setting="uniform", process="uniform",
     ...                  method="scarce", model="mlp", seed=0, priors="true", recipe={"epochs": 2})
     >>> spec.key
-    'd40b7af8fdb4ffd0'
+    'ae9ee6c5e72e0edb'
     >>> spec.model_copy(update={"method_revision": 2}).key == spec.key
     False
     """

@@ -78,8 +78,12 @@ def is_stacked(classifier: Any, X: Any) -> bool:
         and classifier.labels == "complementary"
         and len(input_shape(X)) == 1
         and not _is_too_large(X)
-        and all(getattr(classifier, name) in (None, defaults[name].default) for name in _OF_ONE_RUN)
+        and all(_is_same(getattr(classifier, name), defaults[name].default) for name in _OF_ONE_RUN)
     )
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
 
 
 def _is_too_large(X: Any) -> bool:
