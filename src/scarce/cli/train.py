@@ -103,9 +103,13 @@ def train(
         typer.Option(metavar="N", min=1, help="Examples per step; the default is 256.", show_default=False),
     ] = None,
     optimizer: Annotated[
-        Literal["adam", "sgd", "lbfgs"],
-        typer.Option(metavar="NAME", help="lbfgs takes all examples at once; for --module linear."),
-    ] = "adam",
+        Literal["adam", "sgd", "lbfgs"] | None,
+        typer.Option(
+            metavar="NAME",
+            help="adam (the default), sgd, or lbfgs, which takes all examples at once; for --module linear.",
+            show_default=False,
+        ),
+    ] = None,
     learning_rate: Annotated[
         float | None, typer.Option(metavar="X", help="The default is 0.001.", show_default=False)
     ] = None,
