@@ -94,7 +94,7 @@ def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path
         ({"seed": "0"}, "valid integer"),
         ({"method_version": "x"}, "Extra inputs"),
         ({"method_revision": 0}, "greater than or equal to 1"),
-        ({"priors": {"corrupt": 0.1}}, "it is now called perturb"),
+        ({"priors": {"corrupt": 0.1}}, "corrupt is now called perturb"),
     ],
 )
 def test_spec_with_wrong_fields_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import scarce
 from scarce import ComplementaryLabels, ScarceClassifier
-from scarce.errors import LabelError, PriorError
+from scarce.errors import LabelError, MethodError, PriorError
 from scarce.estimators.auto import Choice
 from scarce.models import Stack
 from scarce.simulate import ask, scar
@@ -129,6 +129,13 @@ def test_labels_that_say_nothing_are_refused_and_leave_the_fit_as_it_was(blobs):
     with pytest.raises(LabelError, match="are empty"):
         classifier.fit(X, ComplementaryLabels.from_lists([[]] * len(y), classes=3))
     np.testing.assert_array_equal(classifier.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("limit", [-1, "soon", float("nan")])
+def test_wrong_time_limit_is_refused(blobs, limit):
+    X, _, labels = blobs
+    with pytest.raises(MethodError, match=r"time_limit=.*; expected a number of at least 0"):
+        ScarceClassifier(time_limit=limit).fit(X, labels)
 
 
 def test_progress_is_shown_on_the_error_stream(blobs, capsys):

@@ -53,12 +53,12 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
     estimator : classifier
         With `predict_proba`, and `fit` with `sample_weight`; a pipeline is what its last step is.
     mechanism : {"auto", "candidates", "scar", "answers"}
-        How the labels came about, and so e: somebody named what is possible, all sets being equally likely (``candidates``);
+        How the labels arise, which determines e: somebody named what is possible, all sets being equally likely (``candidates``);
         classes were excluded at random, some more often than others (``scar``, with rates from the labels and priors from the
         fit); or questions were asked, and it is recorded which (``answers``). ``auto`` takes ``answers`` where there is a record
         of them, else ``scar`` where examples exclude one class each or less than half of the classes, else ``candidates``.
     n_iterations : int
-        At most so many times the weights are found anew; with 0 the learner is fitted once to what the labels say alone.
+        The maximum number of updates of the weights; with 0 the learner is fitted once, to the labels alone.
     cv : int or cross-validation splitter
         How the examples are divided for predictions of a learner that has not seen them.
     random_state : int, RandomState or None
@@ -71,11 +71,11 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
     estimator_ : classifier
         The learner, fitted to all examples; its classes are the numbers of the classes.
     mechanism_ : str
-        How the labels were taken to have come about.
+        The mechanism that was assumed.
     posterior_ : array of shape (n, q)
         What is believed of the class of each training example.
     n_iter_ : int
-        How often the weights were found anew.
+        How often the weights were updated.
     priors_ : array of shape (q,)
         The mean of the posterior.
 
@@ -224,7 +224,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
 
 
 def likely_mechanism(labels: ComplementaryLabels) -> str:
-    """Return how labels probably came about: as answers, exclusions at random, or sets of candidates.
+    """Return how labels probably arise: as answers, exclusions at random, or sets of candidates.
 
     Who excludes classes marks few of them, and who names candidates leaves few.
 

@@ -28,7 +28,7 @@ class Perturbed(_Strict):
     @classmethod
     def _check_name(cls, value: Any) -> Any:
         if isinstance(value, dict) and "corrupt" in value:
-            raise ValueError("there is no field corrupt; it is now called perturb")
+            raise ValueError("the field corrupt is now called perturb")
         return value
 
 

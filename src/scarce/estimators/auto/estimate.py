@@ -19,11 +19,11 @@ from scarce.estimators.auto.mechanisms import (
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import YES
 from scarce.methods.marks import come_singly, marked_rates
+from scarce.priors import candidate_shares
 from scarce.risk import exclusion_chances, implied_chances, one_mark_transition, one_mark_weights
 
 __all__ = [
     "OutOfFold",
-    "candidate_shares",
     "estimate_answers",
     "estimate_class_conditional",
     "estimate_scar",
@@ -42,21 +42,6 @@ _FIRST_RATE = 0.1
 _RATE_RANGE = 0.002, 0.45
 _TOWARDS_ZERO = 20.0  # right answers that are added to those of all annotators
 _TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
-
-
-def candidate_shares(labels: ComplementaryLabels) -> Tensor:
-    """Return π_k = mean of [k ∈ S] / |S| over candidate sets S; a confirmed class counts alone. It sums to one.
-
-    Examples
-    --------
-    >>> candidate_shares(ComplementaryLabels.from_lists([[0], []], classes=2)).tolist()
-    [0.25, 0.75]
-    """
-    possible = 1 - labels.indicator(dtype=np.float64)
-    known = labels.confirmed >= 0
-    possible[known] = np.eye(labels.n_classes)[labels.confirmed[known]]
-    possible[possible.sum(axis=1) == 0] = 1.0  # every class excluded: nothing is known
-    return torch.from_numpy((possible / possible.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
@@ -83,7 +68,7 @@ def estimate_scar(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tuple[
     prior has a larger c, and so gets more of every row that does not exclude it. Single labels whose rates uniform
     labels would have (`has_uniform_rates`) are uniform: one step, and equal c.
     """
-    shares = candidate_shares(labels)
+    shares = torch.from_numpy(candidate_shares(labels))
 
     def mean_posterior(mechanism: CandidateSets | Scar) -> Tensor:
         evidence = mechanism.log_likelihood(labels)

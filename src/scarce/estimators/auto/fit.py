@@ -27,6 +27,7 @@ from scarce.estimators.auto.mechanisms import Mechanism
 from scarce.estimators.auto.mlp import Task
 from scarce.estimators.auto.stacking import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
+from scarce.methods.base import check_number
 from scarce.metrics.checks import check_priors
 from scarce.models import Stack
 
@@ -105,6 +106,8 @@ def fit_stack(
     'candidate-sets'
     """
     started = time.monotonic()
+    if time_limit is not None:
+        check_number("time_limit", time_limit)
     check_informative(labels)
     if X.shape[0] != len(labels):
         raise FeatureError(f"X has {X.shape[0]} rows and there are {len(labels)} labels; expected as many.")
@@ -227,7 +230,7 @@ def _sample(
 
 def _grid(features: Features, n_classes: int, families: Collection[str] | None) -> list[Learner]:
     if unknown := sorted(set(families or ()) - set(FAMILIES)):
-        raise MethodError(f"there is no learner {unknown[0]!r}; expected some of {', '.join(FAMILIES)}.")
+        raise MethodError(f"learner {unknown[0]!r} is unknown; expected some of {', '.join(FAMILIES)}.")
     grid = default_learners(features, n_classes)
     kept = [learner for learner in grid if families is None or learner.family in families]
     if not kept:

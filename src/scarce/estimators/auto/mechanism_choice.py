@@ -9,7 +9,6 @@ from torch import Tensor
 from scarce.errors import LabelError, MethodError
 from scarce.estimators.auto.estimate import (
     OutOfFold,
-    candidate_shares,
     estimate_answers,
     estimate_class_conditional,
     estimate_scar,
@@ -18,6 +17,7 @@ from scarce.estimators.auto.estimate import (
 from scarce.estimators.auto.mechanisms import CandidateSets, Mechanism, Scar, given_answers
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import CoExclusion, co_exclusion_test
+from scarce.priors import candidate_shares
 
 __all__ = ["MECHANISMS", "MechanismChoice", "check_informative", "choose_mechanisms"]
 
@@ -79,7 +79,7 @@ def choose_mechanisms(
         π, if it is known; by default it is estimated.
     """
     if unknown := sorted(set(names or ()) - set(MECHANISMS)):
-        raise MethodError(f"there is no mechanism {unknown[0]!r}; expected some of {', '.join(MECHANISMS)}.")
+        raise MethodError(f"mechanism {unknown[0]!r} is unknown; expected some of {', '.join(MECHANISMS)}.")
 
     def wanted(name: str) -> bool:
         return names is None or name in names
@@ -97,10 +97,11 @@ def choose_mechanisms(
             "mechanisms=['answers'] needs recorded answers, which these labels do not have; make them with "
             "ComplementaryLabels.from_answers, or choose another mechanism."
         )
+    shares = torch.from_numpy(candidate_shares(labels))
     if not len(labels.indices):
-        return MechanismChoice((sets,), sets, None, candidate_shares(labels), "only true classes are known")
+        return MechanismChoice((sets,), sets, None, shares, "only true classes are known")
     if names is not None and not {"scar", "class-conditional"} & set(names):
-        return MechanismChoice((sets,), sets, None, candidate_shares(labels), "candidate sets were asked for")
+        return MechanismChoice((sets,), sets, None, shares, "candidate sets were asked for")
     scar, priors = (
         estimate_scar(labels, out_of_fold) if priors is None else (scar_of_priors(labels, priors), priors)
     )
