@@ -1,6 +1,7 @@
-"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it; and one warning."""
+"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it; and two warnings."""
 
 __all__ = [
+    "CollapseWarning",
     "DivergedError",
     "FeatureError",
     "FetchError",
@@ -52,3 +53,7 @@ class ProcessError(ScarceError):
 
 class PriorWarning(UserWarning):
     """Class priors that were found, but that one should look at before trusting them."""
+
+
+class CollapseWarning(UserWarning):
+    """A fit that predicts one class for nearly every example that may be of it."""

@@ -144,7 +144,7 @@ def test_a_folder_of_images(world: Path, tmp_path: Path, run: Callable[..., Any]
 
     size = ["--image-size", "16x16"]
     told = run("train", tmp_path / "photos", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "model",
-               "--module", "lenet", "--epochs", 2, *size)  # fmt: skip
+               "--module", "lenet", "--method", "cc", "--epochs", 2, *size)  # fmt: skip
     assert (told.code, told.err) == (0, "")
     told = run("predict", tmp_path / "model", tmp_path / "photos", *size)
     assert told.out.splitlines()[1].startswith("0/d000.png,")

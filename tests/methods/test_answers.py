@@ -52,7 +52,7 @@ def accuracy(model, X, labels, y):
 def test_perfect_answers_say_what_is_and_what_is_not():
     labels = ComplementaryLabels.from_answer_matrix([[NAN, 1, NAN], [0, 1, NAN], [0, NAN, 0], [NAN, 0, NAN]])
     p = LOGITS.softmax(dim=1)
-    got = losses_of(prepared(labels), labels)
+    got = losses_of(prepared(labels, false_negative_rate=0.0, false_positive_rate=0.0), labels)
     wanted = [-log(p[0, 1]), -log(p[1, 1]), -log(p[2, 1]), -log(1 - p[3, 1])]
     assert got == pytest.approx(wanted, abs=1e-9)
 
@@ -147,13 +147,44 @@ def test_error_rates_of_annotators_come_out_of_the_fit():
     assert accuracy(model, X, labels, y) > 0.98
 
 
-def test_without_overlap_answers_are_taken_as_they_are():
+def test_error_rates_are_found_though_nobody_answers_a_question_twice():
+    """The clouds say who is right: about 130 questions each about the class, and twice as many about others."""
+    X, y, _ = three_blobs(600)
+    labels, wrong = crowd(y, per_question=1)
+    method, model = make_method("answers"), linear()
+    history = train(model, method, X, labels, RECIPE)
+    for name in ("false_negative_rate", "false_positive_rate"):
+        assert history[name][-1] == pytest.approx(getattr(method, name).tolist())
+        assert history[name][-1] == pytest.approx(wrong[name], abs=0.06)
+        assert history[name][-1] == sorted(history[name][-1])
+    assert accuracy(model, X, labels, y) > 0.98
+
+
+def test_who_never_errs_is_found_not_to():
+    X, y, _ = three_blobs(600)
+    method = make_method("answers")
+    train(linear(), method, X, ask(y, questions=2, seed=3), RECIPE)
+    assert method.false_negative_rate.max() < 0.02
+    assert method.false_positive_rate.max() < 0.02
+
+
+def test_rates_that_are_both_given_stay_and_are_not_reported():
     X, y, _ = three_blobs(90)
     labels, _ = crowd(y, per_question=1)
-    method = make_method("answers")
+    method = make_method("answers", false_negative_rate=0.0, false_positive_rate=0.3)
     history = train(linear(), method, X, labels, Recipe(epochs=2, batch_size=30))
-    assert method.false_negative_rate.tolist() == method.false_positive_rate.tolist() == [0, 0, 0]
+    assert method.false_negative_rate.tolist() == [0, 0, 0]
+    assert method.false_positive_rate.tolist() == pytest.approx([0.3] * 3)
     assert not {"false_negative_rate", "false_positive_rate"} & history.records[-1].keys()
+
+
+def test_ordinary_labels_alone_can_be_trained_on():
+    X, y, labels = three_blobs(90)
+    codes = np.searchsorted(labels.classes, y).astype(np.int32)
+    ordinary = ComplementaryLabels([0] * 91, [], labels.classes, confirmed=codes)
+    method = make_method("answers")
+    train(linear(), method, X, ordinary, Recipe(epochs=2, batch_size=30))
+    assert method.learned_priors().tolist() == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
 def test_rates_that_are_given_are_kept_and_only_the_other_is_learned():
@@ -193,9 +224,9 @@ def test_who_hardly_answered_is_taken_to_be_like_all():
     method = prepared(ComplementaryLabels.from_answers(table, classes=3))
     method.sums = double([[0, 30], [0, 100], [0, 0], [80, 0]])  # missed of, falsely affirmed of
     method.after_epoch(0)
-    of_all = 30 / (100 + 20)
-    assert method.false_negative_rate.tolist() == pytest.approx([of_all, (30 + 20 * of_all) / 120])
-    assert method.false_positive_rate.tolist() == [0, 0]
+    missed, affirmed = (30 + 1) / (100 + 20), 1 / (80 + 20)
+    assert method.false_negative_rate.tolist() == pytest.approx([missed, (30 + 20 * missed) / 120])
+    assert method.false_positive_rate.tolist() == pytest.approx([20 * affirmed / 100, affirmed])
     assert method.sums.abs().max() == 0
 
 
@@ -252,9 +283,9 @@ def test_early_stopping_judges_by_the_likelihood_of_the_held_out_answers():
     X, y, _ = three_blobs(300)
     labels = ask(y, questions=2, seed=1)
     settings = {"module": "linear", "epochs": 12, "learning_rate": 0.05, "patience": 30}
-    classifier = ScarceClassifier("answers", early_stopping=True, validation_fraction=0.3, **settings).fit(
-        X, labels
-    )
+    settings["method_params"] = {"false_negative_rate": 0.0, "false_positive_rate": 0.0}
+    classifier = ScarceClassifier("answers", early_stopping=True, validation_fraction=0.3, **settings)
+    classifier.fit(X, labels)
     values = classifier.history_["validation_likelihood"]
     held_out = np.sort(np.random.default_rng(0).permutation(len(X))[:90])
     p, asked = classifier.predict_proba(X[held_out]), labels[held_out].answers

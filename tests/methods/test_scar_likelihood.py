@@ -142,7 +142,10 @@ def test_the_rate_of_errors_comes_out_of_the_fit(error_rate):
 
 
 def test_a_step_moves_priors_and_errors_by_its_share_of_the_rows():
-    """Towards the means of q_y ∝ p_y r_y and of Σ_y q_y ȳ_y, from π ∝ 1 − π̄ and ρ = 0.05."""
+    """Towards the means of q_y ∝ p_y r_y and of Σ_y q_y ȳ_y, from π ∝ 1 − π̄ and ρ = 0.05; of π, drawn towards shares.
+
+    Two classes are left on average, so that the shares count for five rows beside the four.
+    """
     marks = [[0, 1], [2], [], [1]]
     labels = ComplementaryLabels.from_lists(marks, classes=3)
     rates, start, rho = [1 / 4, 2 / 4, 1 / 4], [3 / 8, 2 / 8, 3 / 8], 0.05
@@ -155,7 +158,9 @@ def test_a_step_moves_priors_and_errors_by_its_share_of_the_rows():
     method, batch = prepared(labels, None, error_rate="learn"), batch_of(labels, rows=[0, 1])
     method.loss(double(LOGITS[:2]), batch)
     method.after_step(nn.Identity(), batch)
-    halfway = [(start[k] + mean([q[k] for q in beliefs])) / 2 for k in range(3)]
+    shares = [(0 + 1 / 2 + 1 / 3 + 1 / 2) / 4, (0 + 1 / 2 + 1 / 3 + 0) / 4, (1 + 0 + 1 / 3 + 1 / 2) / 4]
+    found = [(4 * mean([q[k] for q in beliefs]) + 5 * shares[k]) / 9 for k in range(3)]
+    halfway = [(start[k] + found[k]) / 2 for k in range(3)]
     assert method.priors.tolist() == pytest.approx(halfway)
     assert method.error_rate.tolist() == pytest.approx([(rho + mean(wrong)) / 2] * 3)
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from scarce.datasets.shards import pick
-from scarce.errors import MethodError
+from scarce.errors import CollapseWarning, MethodError
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto.stacked import StackedMethod, is_stacked, progress_bar
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
+from scarce.estimators.collapse import Collapse, find_collapse
+from scarce.estimators.few_labels import against_overfitting
 from scarce.estimators.held_out import split_rows, stop_early
 from scarce.estimators.inputs import check_inputs
 from scarce.estimators.method_choice import choose_method
@@ -267,15 +270,31 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
 
     def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, together: Processes) -> None:
-        recipe, method = together.agree(lambda: self._recipe(labels.n_examples)), self._method(labels)
+        method = self._method(labels)
         method.refuse_unfit(labels)  # before time is spent on priors
-
+        recipe = together.agree(lambda: self._recipe(labels, method, len(input_shape(X)) > 1))
         make = self._builder(X, labels)
         own_estimate = self._priors(X, labels, make, recipe.seed, method)
         estimate = together.agree(lambda: own_estimate)
-        model = self._model_to_continue(X, classes) or make(recipe.seed)
+        before = self._model_to_continue(X, classes)
+        self._train(X, labels, method, estimate, recipe, before or make(recipe.seed))
+        if method.facts.learns_priors and before is None:
+            self._mend_collapse(X, labels, estimate, recipe)
+        if estimate is None and not method.can_learn_priors():
+            estimate = possible_priors(labels)
+        self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes, labels)
+
+    def _train(
+        self,
+        X: Any,
+        labels: ComplementaryLabels,
+        method: Method,
+        estimate: PriorEstimate | None,
+        recipe: Recipe,
+        model: nn.Module,
+    ) -> None:
         callbacks, rows = self._callbacks(X, labels, method, estimate, recipe.seed)
-        history = train(
+        self.history_ = train(
             model,
             method,
             X if rows is None else pick(X, rows),
@@ -283,17 +302,37 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             recipe,
             priors=None if estimate is None else estimate.values,
             transition=resolve_transition(self.transition, labels),
-            make_model=lambda: make(recipe.seed + 1),
+            make_model=lambda: self._builder(X, labels)(recipe.seed + 1),
             callbacks=callbacks,
             checkpoint=self.checkpoint,
             device=self.device,
             distributed=self.distributed,
         )
-        self.model_, self.method_, self.history_ = model, method, history
-        unused = estimate is None and not method.can_learn_priors()
-        self.prior_estimate_ = (
-            possible_priors(labels) if unused else estimate or learned_priors(method, labels.classes)
-        )
+        self.model_, self.method_ = model, method
+
+    def _mend_collapse(
+        self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate | None, recipe: Recipe
+    ) -> None:
+        """Train once more, with more noise, if one class is predicted for nearly all; warn if it still is."""
+        expected = None if estimate is None else estimate.values
+
+        def collapse() -> Collapse | None:
+            def best(logits: Tensor) -> Tensor:
+                return self.method_.scores(logits).argmax(dim=1)
+
+            predicted = map_logits(self.model_, X, best, device=usable_device(self.device))
+            return find_collapse(predicted.numpy(), labels, expected)
+
+        found = collapse()
+        stronger = self._against_overfitting(labels, self.method_, len(input_shape(X)) > 1, strong=True)
+        if found and stronger and self.checkpoint is None and not self.distributed:
+            again = replace(recipe, **stronger)
+            self._train(
+                X, labels, self._method(labels), estimate, again, self._builder(X, labels)(again.seed)
+            )
+            found = collapse()
+        if found:
+            warnings.warn(str(found), CollapseWarning, stacklevel=5)
 
     def _builder(self, X: Any, labels: ComplementaryLabels) -> MakeModel:
         module = "mlp" if isinstance(self.module, str) and self.module == "auto" else self.module
@@ -381,16 +420,27 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
         return resolve_priors(self.priors, labels, estimate, seed=seed)
 
-    def _recipe(self, n_examples: int) -> Recipe:
+    def _against_overfitting(
+        self, labels: ComplementaryLabels, method: Method, is_image: bool, *, strong: bool = False
+    ) -> dict[str, Any]:
+        """Return noise and dropout for few labels, unless the user has a say in them or the network is not an MLP."""
+        is_left = self.input_noise is None and self.dropout is None and self.optimizer != "lbfgs"
+        is_mlp = isinstance(self.module, str) and self.module in ("auto", "mlp")
+        if not (is_left and is_mlp and self.recipe == "annealed"):
+            return {}
+        return against_overfitting(method, labels, is_image=is_image, strong=strong)
+
+    def _recipe(self, labels: ComplementaryLabels, method: Method, is_image: bool) -> Recipe:
         recipe = RECIPES.get(self.recipe) if isinstance(self.recipe, str) else self.recipe
         if not isinstance(recipe, Recipe):
             raise MethodError(
                 f"recipe={self.recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
             )
         overrides = {name: getattr(self, name) for name in _OVERRIDES if getattr(self, name) is not None}
+        overrides |= self._against_overfitting(labels, method, is_image)
         recipe = replace(recipe, seed=self._seed(), **overrides)
         if self.recipe == "annealed" and self.epochs is None:
-            enough = math.ceil(_ENOUGH_STEPS / math.ceil(n_examples / recipe.batch_size))
+            enough = math.ceil(_ENOUGH_STEPS / math.ceil(labels.n_examples / recipe.batch_size))
             if recipe.optimizer == "lbfgs":
                 enough = _ENOUGH_ITERATIONS
             recipe = replace(recipe, epochs=max(recipe.epochs, enough))

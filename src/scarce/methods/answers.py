@@ -12,28 +12,17 @@ from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.labels.csr import gather
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.class_shares import LearnedPriors
 from scarce.methods.registry import register
 from scarce.risk import answer_evidence, confirm, evidence_losses, posterior
 
-__all__ = ["AnswersLikelihood", "overlap"]
+__all__ = ["AnswersLikelihood"]
 
 _RATES = ("false_negative_rate", "false_positive_rate")
 _FIRST_GUESS = 0.05  # of rates that are learned; from zero they could not rise
 _TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
-_TOWARDS_ZERO = 20.0  # right answers that are added to those of all annotators
-
-
-def overlap(answers: Answers) -> bool:
-    """Return whether some question was answered twice, so that answers can be compared.
-
-    Examples
-    --------
-    >>> overlap(Answers.make([0, 0], [1, 1], [1, 0])), overlap(Answers.make([0, 0], [1, 2], [1, 0]))
-    (True, False)
-    """
-    given = answers.answer != SKIP
-    questions = np.stack([answers.example[given], answers.class_index[given]])
-    return bool(np.unique(questions, axis=1).shape[1] < questions.shape[1])
+_TOWARDS_ZERO = 20.0  # answers that are added to those of all annotators; one of them is wrong
+_RATE_RANGE = 0.002, 0.45  # of learned rates: nobody is certain, and nobody knows less than chance
 
 
 @register
@@ -48,8 +37,13 @@ class AnswersLikelihood(Method):
     Parameters
     ----------
     false_negative_rate, false_positive_rate : float, optional
-        P("no" | it is the class) and P("yes" | it is not). By default both are zero, or, where some question was answered
-        more than once, learned by EM for every annotator.
+        P("no" | it is the class) and P("yes" | it is not). By default both are learned by EM for every annotator, with a
+        prior that favours small rates; see `after_epoch`.
+
+    Attributes
+    ----------
+    annotators : array of shape (a,)
+        Who answered.
 
     Examples
     --------
@@ -65,6 +59,7 @@ class AnswersLikelihood(Method):
         "recorded questions",
         learns_priors=True,
         needs_answers=True,
+        revision=2,
     )
     loss_is_likelihood = True
 
@@ -72,6 +67,7 @@ class AnswersLikelihood(Method):
     false_negative_rate: Tensor
     false_positive_rate: Tensor
     sums: Tensor
+    _shares: LearnedPriors
 
     def __init__(
         self, false_negative_rate: float | None = None, false_positive_rate: float | None = None
@@ -91,14 +87,14 @@ class AnswersLikelihood(Method):
             self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the table of answers, and decide whether error rates can be learned."""
+        """Take the table of answers."""
         super().prepare(problem)
         self.priors = torch.full((problem.n_classes,), 1 / problem.n_classes, dtype=torch.float64)
         table = problem.labels.answers
         self.annotators = np.unique([] if table is None else table.annotator)
         self._read(problem.labels)
-        unknown = tuple(name for name in _RATES if self.params[name] is None)
-        self.learned = unknown if overlap(self._table) else ()
+        self._shares = LearnedPriors.of(problem.labels)
+        self.learned = tuple(name for name in _RATES if self.params[name] is None)
         for name in _RATES:
             value = _FIRST_GUESS if name in self.learned else self.params[name] or 0.0
             setattr(self, name, torch.full((len(self.annotators),), value, dtype=torch.float64))
@@ -131,7 +127,10 @@ class AnswersLikelihood(Method):
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Let π follow the posterior, with a memory of about one epoch, and count who was probably wrong."""
         known = self._posterior.to(self.priors)
-        self.priors += len(known) / self._n_rows * (known.mean(dim=0) - self.priors)
+        found = self._shares.drawn(known.mean(dim=0))
+        self.priors += len(known) / self._n_rows * (found - self.priors)
+        missed = torch.cat([self.priors.new_zeros(1), self.false_negative_rate.to(self.priors)]).max()
+        self.priors = self._shares.allowed(self.priors, missed)
         if self.learned:
             row, asked, yes, who = self._asked
             is_it = known[row, asked]
@@ -139,13 +138,17 @@ class AnswersLikelihood(Method):
                 self.sums[place].index_add_(0, who, amount)
 
     def after_epoch(self, epoch: int) -> None:
-        """Set the rates to what was counted: those of one annotator drawn towards those of all, these towards zero."""
+        """Set the rates to (wrong + 20 r) / (asked + 20), with r = (Σ wrong + 1) / (Σ asked + 20) over all annotators.
+
+        So the rate of one annotator is drawn towards that of all, and this towards zero. Rates stay from 0.002 to 0.45.
+        """
         if not self.learned:
             return
         for name, (wrong, asked) in zip(_RATES, (self.sums[:2], self.sums[2:]), strict=True):
             if name in self.learned:
-                of_all = wrong.sum() / (asked.sum() + _TOWARDS_ZERO)
-                setattr(self, name, (wrong + _TOWARDS_ALL * of_all) / (asked + _TOWARDS_ALL))
+                of_all = (wrong.sum() + 1) / (asked.sum() + _TOWARDS_ZERO)
+                rates = (wrong + _TOWARDS_ALL * of_all) / (asked + _TOWARDS_ALL)
+                setattr(self, name, rates.clamp(*_RATE_RANGE))
         self.sums.zero_()
 
     def about(self, labels: ComplementaryLabels) -> "AnswersLikelihood":

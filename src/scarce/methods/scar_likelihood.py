@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.class_shares import LearnedPriors
 from scarce.methods.marks import come_singly, marked_rates, was_marked
 from scarce.methods.registry import register
 from scarce.risk import (
@@ -37,7 +38,8 @@ class ScarLikelihood(Method):
 
     Where examples exclude one class each, the likelihood is that of the class given that it is one, and examples without
     any say nothing (`scarce.methods.marks`). Without priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows,
-    the E-step of EM, and c follows from π. A confirmed class counts as certain.
+    the E-step of EM, drawn towards the candidate shares and kept within what the labels allow
+    (`scarce.methods.class_shares`), and c follows from π. A confirmed class counts as certain.
 
     Parameters
     ----------
@@ -52,13 +54,16 @@ class ScarLikelihood(Method):
     {'error_rate': 0.05}
     """
 
-    facts = MethodFacts("scar-likelihood", "SCAR likelihood", "this project", "SCAR", learns_priors=True)
+    facts = MethodFacts(
+        "scar-likelihood", "SCAR likelihood", "this project", "SCAR", learns_priors=True, revision=2
+    )
 
     rates: Tensor
     priors: Tensor
     chances: Tensor
     error_rate: Tensor
     step: Tensor
+    _known: LearnedPriors
 
     def __init__(self, error_rate: float | Sequence[float] | Literal["learn"] = 0.0) -> None:
         error_rate = error_rate.tolist() if isinstance(error_rate, np.ndarray) else error_rate
@@ -87,6 +92,7 @@ class ScarLikelihood(Method):
         self.learns_priors = problem.priors is None
         self.one_mark = come_singly(problem.labels)
         self.n_rows = problem.n_examples
+        self._known = LearnedPriors.of(problem.labels)
         self.rates = marked_rates(problem.labels, self.one_mark)
         # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
         self.priors = (
@@ -119,7 +125,9 @@ class ScarLikelihood(Method):
             return
         weight = len(batch.excluded) / self.n_rows
         if self.learns_priors:
-            self.priors += weight * (self._posterior.mean(dim=0) - self.priors)
+            found = self._known.drawn(self._posterior.mean(dim=0))
+            self.priors += weight * (found - self.priors)
+            self.priors = self._known.allowed(self.priors, self.error_rate)
         if self.learns_error_rate:
             wrong = (self._posterior * batch.excluded).sum(dim=1)[was_marked(batch, self.one_mark)]
             if len(wrong):

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
+from scarce.methods.class_shares import LearnedPriors
+from scarce.methods.refine import Refine
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.resolve import is_estimated
 
@@ -48,8 +50,20 @@ def are_unused(method: Method, priors: Any, labels: ComplementaryLabels) -> bool
     return by_default and not uses and is_estimated(priors, labels)
 
 
-def learned_priors(method: Method, classes: NDArray[Any]) -> PriorEstimate:
+def learned_priors(
+    method: Method, classes: NDArray[Any], labels: ComplementaryLabels | None = None
+) -> PriorEstimate:
     """Return the class priors that came out of the training of a method.
+
+    Parameters
+    ----------
+    method : Method
+        After training.
+    classes : array of shape (q,)
+        The classes.
+    labels : ComplementaryLabels, optional
+        With these, priors of ``refine``, which it does not train with, are drawn towards the candidate shares and kept within
+        what the labels allow, as other methods do by themselves while they train; see `scarce.methods.class_shares`.
 
     Examples
     --------
@@ -64,5 +78,10 @@ def learned_priors(method: Method, classes: NDArray[Any]) -> PriorEstimate:
         raise PriorError(
             f"{method.facts.name} learns no priors; pass priors='estimate', 'uniform' or numbers."
         )
-    raw = values.double().cpu().numpy()
-    return PriorEstimate(raw / raw.sum(), f"learned by {method.facts.name}", raw, classes=classes)
+    values = values.double().cpu()
+    raw = values.numpy()
+    if labels is not None and isinstance(method, Refine):
+        known = LearnedPriors.of(labels)
+        values = known.allowed(known.drawn(values / values.sum()), method.chances.diagonal().cpu().to(values))
+    used = values.numpy()
+    return PriorEstimate(used / used.sum(), f"learned by {method.facts.name}", raw, classes=classes)

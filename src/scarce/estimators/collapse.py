@@ -1,0 +1,72 @@
+"""Fits that have collapsed: one class is predicted for nearly every example that does not exclude it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.labels import ComplementaryLabels
+from scarce.labels.shares import candidate_shares
+
+__all__ = ["Collapse", "find_collapse"]
+
+_MOST = (
+    1 / 2
+)  # of the predictions; an untrained network favours some class too, but does not name it for most examples
+_NEARLY_ALL = 2 / 3  # of the examples that do not exclude a class
+_OUT_OF_PROPORTION = 2.0  # times the expected share
+
+
+class Collapse(NamedTuple):
+    """The class that took over, its share of the predictions, the share it was expected to have, and the largest possible."""
+
+    name: Any
+    share: float
+    expected: float
+    limit: float
+
+    def __str__(self) -> str:
+        return (
+            f"the fit has collapsed: class {self.name} is predicted for {self.share:.0%} of the training examples, of which "
+            f"{self.limit:.0%} do not exclude it; expected about {self.expected:.0%}. Pass priors=[...] if they are known, "
+            "choose method='auto' or 'scarce', or collect more labels."
+        )
+
+
+def find_collapse(
+    predicted: NDArray[np.int64], labels: ComplementaryLabels, priors: NDArray[np.float64] | None = None
+) -> Collapse | None:
+    """Return the class that is predicted for nearly every example that may be of it, if there is one.
+
+    With s_k the share of predictions, a_k the expected share and 1 − π̄_k the share of examples that do not exclude class k,
+
+        s_k > 1/2,    s_k > 2/3 (1 − π̄_k)    and    s_k > 2 a_k.
+
+    A network that has begun to remember its examples ends there: nothing that it predicts is excluded. Where many classes
+    are excluded, few examples can be of class k, and the second would hold for a good fit too.
+
+    Parameters
+    ----------
+    predicted : array of shape (n,)
+        The number of the class that each training example is predicted to be.
+    labels : ComplementaryLabels
+        What is known.
+    priors : array of shape (q,), optional
+        The expected shares, where somebody knows them; by default those of the candidates.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single(np.arange(1000) % 10, classes=10)
+    >>> find_collapse(np.where(np.arange(1000) % 10 == 3, 4, 3), labels).share
+    0.9
+    >>> find_collapse((np.arange(1000) + 1) % 10, labels)
+    """
+    shares = np.bincount(predicted, minlength=labels.n_classes) / len(predicted)
+    expected = candidate_shares(labels) if priors is None else priors
+    limits = 1 - labels.rates
+    worst = int(shares.argmax())
+    bounds = _MOST, _NEARLY_ALL * limits[worst], _OUT_OF_PROPORTION * expected[worst]
+    if shares[worst] <= max(bounds):
+        return None
+    values = (float(each[worst]) for each in (shares, expected, limits))
+    return Collapse(labels.classes[worst], *values)

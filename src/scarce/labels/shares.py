@@ -1,0 +1,37 @@
+"""The share of each class, as far as exclusions alone tell."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["candidate_shares"]
+
+
+def candidate_shares(labels: ComplementaryLabels) -> NDArray[np.float64]:
+    """Return the mean over examples of 1[k ∈ S] / |S|, S being the classes that an example may still be.
+
+    A confirmed class is the only candidate of its example.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        What is known.
+
+    Returns
+    -------
+    array of shape (q,)
+        Shares that sum to one.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_lists([["cat"], ["cat", "cow"]], classes=["cat", "cow", "dog"])
+    >>> candidate_shares(labels).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    q, known = labels.n_classes, labels.confirmed >= 0
+    weights = np.where(known, 0.0, 1 / (q - labels.per_example))
+    lost = np.bincount(labels.indices, np.repeat(weights, labels.per_example), q)
+    total = weights.sum() - lost + np.bincount(labels.confirmed[known], minlength=q)
+    shares: NDArray[np.float64] = np.where(labels.counts == labels.n_examples, 0.0, total) / labels.n_examples
+    return shares
