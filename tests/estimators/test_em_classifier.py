@@ -98,11 +98,31 @@ def test_a_confirmed_class_is_certain(blobs):
         assert fitted.posterior_[np.arange(50), codes[:50]].min() > 1 - 1e-6
 
 
-def test_how_labels_came_about_is_guessed():
-    y = np.arange(200) % 4
-    assert likely_mechanism(scar(y, c=0.3, seed=0)) == "scar"
-    assert likely_mechanism(ask(y, questions=2, seed=0)) == "answers"
-    assert likely_mechanism(crowded()[2]) == "candidates"
+def knows_nothing(evidence):
+    return np.full(evidence.shape, 1 / evidence.shape[1])
+
+
+def test_how_labels_arise_is_found_by_which_classes_are_excluded_together():
+    y = np.arange(600) % 4
+    assert likely_mechanism(scar(y, c=0.3, seed=0), knows_nothing) == "scar"
+    assert likely_mechanism(scar(y, c=0.8, seed=0), knows_nothing) == "scar"  # though few candidates are left
+    assert likely_mechanism(ask(y, questions=2, seed=0), knows_nothing) == "answers"
+    pairs = ComplementaryLabels.from_lists([[0, 1], [2, 3], []] * 200, classes=8)  # though few are excluded
+    assert likely_mechanism(pairs, knows_nothing) == "candidates"
+
+
+def test_auto_tests_the_labels_with_priors_from_the_learner():
+    rng = np.random.default_rng(1)
+    y = rng.choice(4, 800, p=[0.55, 0.25, 0.1, 0.1])
+    X = 3 * np.eye(4)[y] + rng.normal(size=(800, 4))
+    at_random = scar(y, c=[0.7, 0.7, 0.8, 0.8], seed=0)
+    partners = np.eye(4, dtype=bool)[y] | np.eye(4, dtype=bool)[y ^ 1]
+    named = ComplementaryLabels.from_candidates(partners | (rng.random((800, 4)) < 0.1))
+    found = [
+        EMComplementaryClassifier(LogisticRegression(), n_iterations=1, cv=3).fit(X, labels).mechanism_
+        for labels in (at_random, named)
+    ]
+    assert found == ["scar", "candidates"]
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "candidates", "scar", "answers"])

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from torch import Tensor, nn
 
 from scarce.errors import FeatureError, MethodError
+from scarce.estimators.auto.estimate import OutOfFold, estimate_scar
+from scarce.estimators.auto.mechanisms import CandidateSets
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
 from scarce.estimators.heads import set_everywhere
 from scarce.estimators.inputs import check_inputs
@@ -22,6 +24,7 @@ from scarce.labels.targets import as_labels
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.methods.base import check_number
 from scarce.methods.marks import come_singly
+from scarce.metrics import co_exclusion_test
 from scarce.priors import PriorEstimate
 from scarce.training.inputs import input_shape
 
@@ -56,7 +59,8 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         How the labels arise, which determines e: somebody named what is possible, all sets being equally likely (``candidates``);
         classes were excluded at random, some more often than others (``scar``, with rates from the labels and priors from the
         fit); or questions were asked, and it is recorded which (``answers``). ``auto`` takes ``answers`` where there is a record
-        of them, else ``scar`` where examples exclude one class each or less than half of the classes, else ``candidates``.
+        of them, else ``scar``, unless classes are excluded together as SCAR would not have it
+        (`scarce.metrics.co_exclusion_test`): then ``candidates``.
     n_iterations : int
         The maximum number of updates of the weights; with 0 the learner is fitted once, to the labels alone.
     cv : int or cross-validation splitter
@@ -135,11 +139,18 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         labels = as_labels(y)
         refuse_other_length(X, labels)
         check_number("n_iterations", self.n_iterations, whole=True)
-        mechanism = self._mechanism(labels)
+        self._check_mechanism()
         learner = self._learner()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         set_everywhere(learner, "random_state", seed)
         folds = list(self._splitter(seed, labels.n_examples).split(np.arange(labels.n_examples)))
+        mechanism: str = self.mechanism
+        if mechanism == "auto":
+
+            def out_of_fold(evidence: Tensor) -> Array:
+                return _held_out_predictions(learner, X, evidence.softmax(dim=1).numpy(), folds)
+
+            mechanism = likely_mechanism(labels, out_of_fold)
         method = make_method(_METHODS[mechanism])
         method.prepare(Problem(labels))
         method.double()
@@ -161,10 +172,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         step, failures, self.n_iter_ = 1.0, 0, 0
         while self.n_iter_ < self.n_iterations and failures < _PATIENCE:
             self.n_iter_ += 1
-            found = np.empty_like(best)
-            for training, held_out in folds:
-                fitted = _fit_weighted(learner, X[training], weights[training])
-                found[held_out] = _probabilities(fitted, X[held_out], labels.n_classes)
+            found = _held_out_predictions(learner, X, weights, folds)
             if _loss(method, found, labels) < _loss(method, best, labels):
                 step, failures = min(_GROWTH * step, _LARGEST_STEP), 0
                 guess, best = extrapolated(best, found, step), found
@@ -187,12 +195,11 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]  # type: ignore[no-any-return]
 
-    def _mechanism(self, labels: ComplementaryLabels) -> str:
+    def _check_mechanism(self) -> None:
         if self.mechanism not in ("auto", *_METHODS):
             raise MethodError(
                 f"mechanism={self.mechanism!r} is unknown; expected 'auto', {', '.join(map(repr, _METHODS))}."
             )
-        return likely_mechanism(labels) if self.mechanism == "auto" else self.mechanism
 
     def _learner(self) -> Any:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
@@ -223,22 +230,39 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         return tags
 
 
-def likely_mechanism(labels: ComplementaryLabels) -> str:
+def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str:
     """Return how labels probably arise: as answers, exclusions at random, or sets of candidates.
 
-    Who excludes classes marks few of them, and who names candidates leaves few.
+    Who excludes classes at random excludes one regardless of the others, who names candidates does not:
+    `scarce.metrics.co_exclusion_test`, with priors from the learner. Where no example excludes two classes, there is nothing
+    to test.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        What is known.
+    out_of_fold : callable
+        From evidence of shape (n, q) to class probabilities of learners that have not seen the rows.
 
     Examples
     --------
-    >>> likely_mechanism(ComplementaryLabels.from_single([0, 1, 2] * 9, classes=3))
+    >>> def knows_nothing(evidence):
+    ...     return np.full(evidence.shape, 1 / evidence.shape[1])
+    >>> likely_mechanism(ComplementaryLabels.from_single([0, 1, 2] * 9, classes=3), knows_nothing)
     'scar'
-    >>> likely_mechanism(ComplementaryLabels.from_candidates([[1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]))
+    >>> sets = ComplementaryLabels.from_candidates([[1, 1, 0, 0], [0, 0, 1, 1]] * 50)
+    >>> likely_mechanism(sets, knows_nothing)
     'candidates'
     """
     if labels.answers is not None:
         return "answers"
-    few = labels.per_example.mean() < labels.n_classes / 2
-    return "scar" if few or come_singly(labels) else "candidates"
+    if come_singly(labels) or labels.per_example.max() < 2:
+        return "scar"
+    first = out_of_fold(CandidateSets().log_likelihood(labels))
+    _, priors = estimate_scar(labels, out_of_fold, first)
+    with np.errstate(invalid="ignore"):  # a rate of one may come out above it; such classes do not count
+        test = co_exclusion_test(labels, priors.numpy())
+    return "candidates" if test.rejects_scar else "scar"
 
 
 def extrapolated(old: Array, new: Array, step: float) -> Array:
@@ -329,6 +353,15 @@ def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
         return DummyClassifier(strategy="most_frequent").fit(X[rows], codes)
     name, _ = _last_step(learner)
     return clone(learner).fit(X[rows], codes, **{name: posterior[rows, codes]})
+
+
+def _held_out_predictions(learner: Any, X: Any, weights: Array, folds: Any) -> Array:
+    """Return what copies of the learner, each fitted without a fold, say of that fold."""
+    found = np.empty_like(weights)
+    for training, held_out in folds:
+        fitted = _fit_weighted(learner, X[training], weights[training])
+        found[held_out] = _probabilities(fitted, X[held_out], weights.shape[1])
+    return found
 
 
 def _probabilities(fitted: Any, X: Any, n_classes: int) -> Array:

@@ -5,10 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import chi2
 from torch import Tensor
-from torch.nn.functional import one_hot
 
+from scarce.estimators.auto.class_dependence import chances_given_predictions, scar_of_priors
 from scarce.estimators.auto.mechanisms import (
     AnswersWithErrors,
     CandidateSets,
@@ -18,25 +17,20 @@ from scarce.estimators.auto.mechanisms import (
 )
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import YES
-from scarce.methods.marks import come_singly, marked_rates
 from scarce.priors import candidate_shares
-from scarce.risk import exclusion_chances, implied_chances, one_mark_transition, one_mark_weights
 
 __all__ = [
     "OutOfFold",
     "estimate_answers",
     "estimate_class_conditional",
     "estimate_scar",
-    "has_uniform_rates",
-    "scar_of_priors",
+    "mean_posterior",
 ]
 
 OutOfFold = Callable[[Tensor], NDArray[np.float64]]
 """From evidence E (n × q) to class probabilities (n × q) of models that were fitted to E of the other folds."""
 
-_LARGEST = 0.98  # of a probability of exclusion
-_ANSWER_ROUNDS, _COUNT_ROUNDS = 4, 3
-_SIGNIFICANCE, _LARGE = 1e-4, 0.01  # how far rates may be from those of uniform labels
+_ANSWER_ROUNDS, _COUNT_ROUNDS = 4, 2
 _SHARE = 0.1  # of the candidate shares in the priors
 _FIRST_RATE = 0.1
 _RATE_RANGE = 0.002, 0.45
@@ -44,82 +38,50 @@ _TOWARDS_ZERO = 20.0  # right answers that are added to those of all annotators
 _TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
 
 
-def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
-    """Return the SCAR mechanism that gives the rates of the labels with these priors.
-
-    Examples
-    --------
-    >>> labels = ComplementaryLabels.from_lists([[0], [0, 1], [], [1]], classes=3)
-    >>> scar_of_priors(labels, torch.tensor([0.0, 0.5, 0.5])).chances.tolist()
-    [0.5, 0.98, 0.0]
-    """
-    single = come_singly(labels)
-    rates, none = marked_rates(labels, single), torch.zeros(labels.n_classes, dtype=torch.float64)
-    if single:
-        return Scar(one_mark_weights(rates, priors, none), single)
-    return Scar(exclusion_chances(rates, priors, none).clamp(max=_LARGEST), single)
-
-
-def estimate_scar(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tuple[Scar, Tensor]:
+def estimate_scar(
+    labels: ComplementaryLabels, out_of_fold: OutOfFold, first: NDArray[np.float64]
+) -> tuple[Scar, Tensor]:
     """Return the SCAR mechanism and priors, in two steps.
 
     The mean posterior of candidate sets gives first priors, these a SCAR mechanism, and its mean posterior the priors.
     A tenth of the candidate shares is mixed in, so that no class vanishes. Further steps would drift: a class of larger
-    prior has a larger c, and so gets more of every row that does not exclude it. Single labels whose rates uniform
-    labels would have (`has_uniform_rates`) are uniform: one step, and equal c.
+    prior has a larger c, and so gets more of every row that does not exclude it.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        What is known.
+    out_of_fold : callable
+        Predictions of the first learner.
+    first : array of shape (n, q)
+        Those under the mechanism of candidate sets.
     """
-    shares = torch.from_numpy(candidate_shares(labels))
-
-    def mean_posterior(mechanism: CandidateSets | Scar) -> Tensor:
-        evidence = mechanism.log_likelihood(labels)
-        known = posteriors(out_of_fold(evidence), evidence)
-        return (1 - _SHARE) * known.mean(dim=0) + _SHARE * shares
-
-    priors = mean_posterior(CandidateSets())
-    if come_singly(labels) and has_uniform_rates(labels, priors):
-        return Scar(torch.full_like(priors, 1 / len(priors)), single=True), priors
-    priors = mean_posterior(scar_of_priors(labels, priors))
+    evidence = CandidateSets().log_likelihood(labels)
+    scar = scar_of_priors(labels, mean_posterior(labels, first, evidence))
+    evidence = scar.log_likelihood(labels)
+    priors = mean_posterior(labels, out_of_fold(evidence), evidence)
     return scar_of_priors(labels, priors), priors
 
 
-def has_uniform_rates(labels: ComplementaryLabels, priors: Tensor) -> bool:
-    """Return whether single labels, drawn uniformly from the wrong classes, would have the rates of these.
-
-    The rates would be e_k = (1 − π_k) / (q − 1). They are not uniform if Pearson's χ² = n Σ (π̄_k − e_k)² / e_k is
-    significant at 10⁻⁴ with q − 1 degrees of freedom, and exceeds its mean q − 1 by n / 100: priors are estimates.
-
-    Examples
-    --------
-    >>> thirds = torch.full((3,), 1 / 3, dtype=torch.float64)
-    >>> has_uniform_rates(ComplementaryLabels.from_single([0, 1, 2] * 100, classes=3), thirds)
-    True
-    >>> has_uniform_rates(ComplementaryLabels.from_single([0, 1, 1] * 100, classes=3), thirds)
-    False
-    """
-    n, q = int((labels.per_example > 0).sum()), labels.n_classes
-    expected = ((1 - priors) / (q - 1)).clamp(min=1e-12)
-    statistic = n * float(((marked_rates(labels, True) - expected) ** 2 / expected).sum())
-    return statistic <= max(float(chi2.isf(_SIGNIFICANCE, q - 1)), q - 1 + _LARGE * n)
+def mean_posterior(
+    labels: ComplementaryLabels, probabilities: NDArray[np.float64], evidence: Tensor
+) -> Tensor:
+    """Return priors: nine parts of the mean posterior, and one of the candidate shares."""
+    known = posteriors(probabilities, evidence).mean(dim=0)
+    return (1 - _SHARE) * known + _SHARE * torch.from_numpy(candidate_shares(labels))
 
 
 def estimate_class_conditional(
     labels: ComplementaryLabels, scar: Scar, out_of_fold: OutOfFold
 ) -> ClassConditional:
-    """Return C, counted in rounds over the arg-max of out-of-fold predictions; see `scarce.risk.implied_chances`."""
-    mechanism: Scar | ClassConditional = scar
-    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
-    marked = torch.from_numpy((labels.per_example > 0) | ((labels.confirmed < 0) & (not scar.single)))
-    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64))
-    q = labels.n_classes
+    """Return C, in rounds that begin with candidate sets: predictions give C, and C the next predictions.
+
+    See `scarce.estimators.auto.class_dependence.chances_given_predictions`.
+    """
+    mechanism: CandidateSets | ClassConditional = CandidateSets()
     for _ in range(_COUNT_ROUNDS):
         p = torch.from_numpy(out_of_fold(mechanism.log_likelihood(labels)))
-        names = torch.where(confirmed >= 0, confirmed, p.argmax(dim=1))
-        members = one_hot(names, q).double()[marked]
-        counts, named = members.T @ excluded[marked], members.sum(dim=0)
-        belief = torch.where((confirmed >= 0)[:, None], one_hot(names, q).double(), p)[marked]
-        chances = implied_chances(counts, named, members.T @ belief, None, 0.0)
-        chances = one_mark_transition(chances) if scar.single else chances.clamp(max=_LARGEST)
-        mechanism = ClassConditional(chances, scar.single)
+        mechanism = ClassConditional(chances_given_predictions(labels, p, scar), scar.single)
     assert isinstance(mechanism, ClassConditional)
     return mechanism
 

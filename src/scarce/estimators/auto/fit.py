@@ -258,7 +258,9 @@ def _choose_mechanisms(
                 mean[fold] += p / len(learners)
         return mean
 
-    return choose_mechanisms(labels, out_of_fold, lambda evidence: out_of_fold(evidence, both), names, priors)
+    return choose_mechanisms(
+        labels, out_of_fold, lambda evidence: out_of_fold(evidence, both), folds, names, priors
+    )
 
 
 def _refit(

@@ -1,18 +1,21 @@
 """Which mechanisms the labels may have come from, and which of them judges all candidates."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from scarce.errors import LabelError, MethodError
+from scarce.estimators.auto.class_dependence import Gains, compare_mechanisms, scar_of_priors
 from scarce.estimators.auto.estimate import (
     OutOfFold,
     estimate_answers,
     estimate_class_conditional,
     estimate_scar,
-    scar_of_priors,
+    mean_posterior,
 )
 from scarce.estimators.auto.mechanisms import CandidateSets, Mechanism, Scar, given_answers
 from scarce.labels import ComplementaryLabels
@@ -55,15 +58,17 @@ def choose_mechanisms(
     labels: ComplementaryLabels,
     out_of_fold: OutOfFold,
     several_out_of_fold: OutOfFold,
+    folds: Sequence[NDArray[np.int64]],
     names: Collection[str] | None = None,
     priors: Tensor | None = None,
 ) -> MechanismChoice:
     """Estimate the mechanisms that the labels allow and choose the criterion.
 
-    Recorded answers: candidate sets and answers with error rates; the latter judge. Otherwise SCAR is estimated. If some
-    example has several labels, `co_exclusion_test` decides: where it rejects SCAR, the labels are candidate sets.
-    Otherwise candidate sets, SCAR and class-conditional exclusions are tried, and SCAR judges. Of single labels that are
-    uniform (`scarce.estimators.auto.estimate.has_uniform_rates`), candidate sets and SCAR are the same.
+    Recorded answers: candidate sets and answers with error rates; the latter judge. Otherwise, if some example has several
+    labels, `co_exclusion_test` decides whether they are candidate sets. If not, uniform labels, SCAR and class-conditional
+    exclusions are compared by the likelihood of held-out labels (`compare_mechanisms`), and the best judges. Two are tried: the
+    best and candidate sets, which are the same as uniform single labels. Beside these, class-conditional exclusions are
+    tried: their parameters let a model correct itself that names one class too often.
 
     Parameters
     ----------
@@ -73,6 +78,8 @@ def choose_mechanisms(
         Predictions of the first learner.
     several_out_of_fold : callable
         The mean of those of several learners, for counting C.
+    folds : sequence of arrays
+        The rows of each fold.
     names : collection of str, optional
         The mechanisms to consider; by default all that the labels allow.
     priors : tensor of q numbers, optional
@@ -102,30 +109,35 @@ def choose_mechanisms(
         return MechanismChoice((sets,), sets, None, shares, "only true classes are known")
     if names is not None and not {"scar", "class-conditional"} & set(names):
         return MechanismChoice((sets,), sets, None, shares, "candidate sets were asked for")
-    scar, priors = (
-        estimate_scar(labels, out_of_fold) if priors is None else (scar_of_priors(labels, priors), priors)
-    )
+    evidence = sets.log_likelihood(labels)
+    first = out_of_fold(evidence)
+    if priors is None:
+        scar, priors = estimate_scar(labels, out_of_fold, first)
+    else:
+        scar = scar_of_priors(labels, priors)
     gate = None if scar.single or labels.per_example.max() < 2 else co_exclusion_test(labels, priors)
     if names is None and gate is not None and gate.rejects_scar:
         why = f"classes are excluded together as SCAR would not have it (Z = {gate.statistic:.1f})"
-        evidence = sets.log_likelihood(labels)
-        p = torch.from_numpy(out_of_fold(evidence))
-        known = torch.softmax(p.clamp(min=1e-12).log() + evidence, dim=1)
-        return MechanismChoice((sets,), sets, gate, known.mean(dim=0), why)
-    uniform = scar.single and bool((scar.chances == scar.chances[0]).all())
-    chosen = [mechanism for mechanism in (sets, scar) if wanted(mechanism.name)]
-    if uniform and len(chosen) == 2:  # they are the same
-        chosen = [sets]
-    if wanted("class-conditional"):
+        return MechanismChoice((sets,), sets, gate, mean_posterior(labels, first, evidence), why)
+    gains = compare_mechanisms(labels, torch.from_numpy(first), folds)
+    if gains.is_uniform:
+        best, priors = "candidate-sets", mean_posterior(labels, first, evidence)
+    else:
+        best = "class-conditional" if gains.depends_on_class else "scar"
+    tried = names or ("candidate-sets", "scar" if best == "scar" else "class-conditional")
+    chosen = [mechanism for mechanism in (sets, scar) if mechanism.name in tried]
+    if "class-conditional" in tried:
         chosen.append(estimate_class_conditional(labels, scar, several_out_of_fold))
-    judge = sets if uniform else scar
-    criterion = chosen[0] if len(chosen) == 1 else judge
-    return MechanismChoice(tuple(chosen), criterion, gate, priors, _why(scar, uniform, gate))
+    criterion = next((mechanism for mechanism in chosen if mechanism.name == best), chosen[-1])
+    return MechanismChoice(tuple(chosen), criterion, gate, priors, _why(scar, gains, gate))
 
 
-def _why(scar: Scar, uniform: bool, gate: CoExclusion | None) -> str:
-    if uniform:
-        return "every example has one label, and classes are excluded at the rates of uniform labels"
+def _why(scar: Scar, gains: Gains, gate: CoExclusion | None) -> str:
+    how_many = "every example has one label" if scar.single else "exclusions do not co-occur"
+    if gains.depends_on_class:
+        return f"{how_many}, and which classes are excluded depends on the true class"
+    if gains.is_uniform:
+        return f"{how_many}, and labels look uniform"
     if scar.single:
-        return "every example has one label, and some classes are excluded more often than others"
+        return f"{how_many}, and some classes are excluded more often than others"
     return "exclusions agree with SCAR" + (f" (Z = {gate.statistic:.1f})" if gate else "")

@@ -1,0 +1,193 @@
+"""Do exclusions depend on the true class, and how? Nested mechanisms compared by the likelihood of held-out labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from scarce.estimators.auto.mechanisms import Scar
+from scarce.labels import ComplementaryLabels
+from scarce.methods.marks import come_singly, marked_rates
+from scarce.risk import (
+    conditional_evidence,
+    confirm,
+    exclusion_chances,
+    one_mark_evidence,
+    one_mark_weights,
+)
+
+__all__ = ["Gains", "chances_given_predictions", "compare_mechanisms", "scar_matrix", "scar_of_priors"]
+
+_LARGEST = 0.98  # of a probability of exclusion
+_STRENGTH = 20.0  # rows with the chances of SCAR that are added to every class
+_STEPS = 15
+_FLOOR = 1e-4  # of predicted probabilities
+_CLEARLY = 3.0  # log-likelihood that a parameter-rich mechanism must gain: odds of twenty to one
+
+
+@dataclass(frozen=True)
+class Gains:
+    """By how much richer mechanisms raise the log-likelihood of held-out labels, summed over all rows.
+
+    Attributes
+    ----------
+    scar : float or None
+        What SCAR gains over uniform labels; None if examples have any number of labels.
+    class_conditional : float
+        What class-conditional exclusions gain over SCAR.
+    """
+
+    scar: float | None
+    class_conditional: float
+
+    @property
+    def depends_on_class(self) -> bool:
+        """Whether exclusions clearly depend on the true class."""
+        return self.class_conditional > _CLEARLY
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether single labels look uniformly drawn."""
+        return not self.depends_on_class and self.scar is not None and self.scar <= _CLEARLY
+
+
+def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
+    """Return the SCAR mechanism that gives the rates of the labels with these priors.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_lists([[0], [0, 1], [], [1]], classes=3)
+    >>> scar_of_priors(labels, torch.tensor([0.0, 0.5, 0.5])).chances.tolist()
+    [0.5, 0.98, 0.0]
+    """
+    single = come_singly(labels)
+    rates, none = marked_rates(labels, single), torch.zeros(labels.n_classes, dtype=torch.float64)
+    if single:
+        return Scar(one_mark_weights(rates, priors, none), single)
+    return Scar(exclusion_chances(rates, priors, none).clamp(max=_LARGEST), single)
+
+
+def scar_matrix(scar: Scar) -> Tensor:
+    """Return C[y, k] of SCAR: c_k off the diagonal, or w_k / (1 − w_y) with one label per row.
+
+    Examples
+    --------
+    >>> scar_matrix(Scar(torch.tensor([0.2, 0.3, 0.5]), single=True))[0].tolist()
+    [0.0, 0.375, 0.625]
+    """
+    q = len(scar.chances)
+    C = scar.chances.expand(q, q) * (1 - torch.eye(q, dtype=scar.chances.dtype))
+    return C / C.sum(dim=1, keepdim=True).clamp(min=1e-12) if scar.single else C
+
+
+def chances_given_predictions(
+    labels: ComplementaryLabels, probabilities: Tensor, scar: Scar, strength: float = _STRENGTH
+) -> Tensor:
+    """Return the C that makes the labels likely, Σ_i log Σ_y p_iy P(labels of i | C[y]), with p fixed, by EM from SCAR.
+
+    With p fixed the problem is concave. A step is C[y, k] ← (Σ_i t_iy ȳ_ik + s S[y, k]) / (Σ_i t_iy + s), where t_i is the
+    posterior of row i and S the matrix of SCAR, which counts for s rows; with one label per row, rows of C sum to one.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        ȳ.
+    probabilities : tensor of shape (n, q)
+        p: predictions of models that have not seen these labels.
+    scar : Scar
+        What C is drawn towards.
+    strength : float
+        s.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([1] * 90 + [2] * 10 + [0, 2] * 50, classes=3)
+    >>> p = torch.eye(3, dtype=torch.float64)[[0] * 100 + [1] * 100]
+    >>> scar = Scar(torch.full((3,), 1 / 3, dtype=torch.float64), single=True)
+    >>> chances_given_predictions(labels, p, scar, strength=0.0).round(decimals=2)[:2].tolist()
+    [[0.0, 0.9, 0.1], [0.5, 0.0, 0.5]]
+    """
+    q = labels.n_classes
+    S, wrong = scar_matrix(scar), 1 - torch.eye(q, dtype=torch.float64)
+    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
+    marked = _was_marked(labels, scar.single)
+    log_p = confirm(probabilities.double().clamp(min=_FLOOR).log(), _confirmed(labels))[marked]
+    excluded = excluded[marked]
+    C = S
+    for _ in range(_STEPS):
+        posterior = torch.softmax(log_p + _log_chances(excluded, C, scar.single), dim=1)
+        C = (posterior.T @ excluded + strength * S) * wrong
+        size = C.sum(dim=1) if scar.single else posterior.sum(dim=0) + strength
+        C = torch.where(size[:, None] > 0, C / size.clamp(min=1e-12)[:, None], S)
+    return C if scar.single else C.clamp(max=_LARGEST)
+
+
+def compare_mechanisms(
+    labels: ComplementaryLabels, probabilities: Tensor, folds: Sequence[NDArray[np.int64]]
+) -> Gains:
+    """Return what SCAR gains over uniform labels and class-conditional exclusions over SCAR, on rows held out in turn.
+
+    Each mechanism is estimated from all folds but one, given the predictions, and judged by Σ log Σ_y p_y P(labels | y)
+    of the fold that was left out. Parameters that are not needed cost likelihood there.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        What is known of each row.
+    probabilities : tensor of shape (n, q)
+        Predictions of models that have not seen the labels of the row.
+    folds : sequence of arrays
+        The rows of each fold.
+
+    Examples
+    --------
+    >>> from scarce.simulate import from_transition, uniform
+    >>> y = np.repeat([0, 1, 2], 100)
+    >>> p, folds = torch.eye(3)[torch.from_numpy(y)] * 0.7 + 0.1, [np.arange(start, 300, 4) for start in range(4)]
+    >>> compare_mechanisms(uniform(y, seed=0), p, folds).is_uniform
+    True
+    >>> cyclic = from_transition(y, [[0, 0.9, 0.1], [0.1, 0, 0.9], [0.9, 0.1, 0]], seed=0)
+    >>> compare_mechanisms(cyclic, p, folds).depends_on_class
+    True
+    """
+    single = come_singly(labels)
+    p = probabilities.double().clamp(min=_FLOOR)
+    p = p / p.sum(dim=1, keepdim=True)
+    uniform = Scar(torch.full((labels.n_classes,), 1 / labels.n_classes, dtype=torch.float64), True)
+    over_uniform = over_scar = 0.0
+    every = np.arange(len(labels))
+    for fold in folds:
+        rest = np.setdiff1d(every, fold)
+        scar = scar_of_priors(labels[rest], p[rest].mean(dim=0))
+        if scar.single != single:
+            continue  # too few labels to say
+        C = chances_given_predictions(labels[rest], p[rest], scar)
+        known, held_out = labels[fold], p[fold]
+        of_scar = _log_likelihood(known, held_out, scar_matrix(scar), single)
+        over_scar += _log_likelihood(known, held_out, C, single) - of_scar
+        if single:
+            over_uniform += of_scar - _log_likelihood(known, held_out, scar_matrix(uniform), single)
+    return Gains(over_uniform if single else None, over_scar)
+
+
+def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: bool) -> float:
+    """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that tell of the mechanism."""
+    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
+    log_p = confirm(p.log(), _confirmed(labels))
+    found = torch.logsumexp(log_p + _log_chances(excluded, C, single), dim=1)
+    return float(found[_was_marked(labels, single)].sum())
+
+
+def _log_chances(excluded: Tensor, C: Tensor, single: bool) -> Tensor:
+    return (one_mark_evidence if single else conditional_evidence)(excluded, C)
+
+
+def _was_marked(labels: ComplementaryLabels, single: bool) -> Tensor:
+    return torch.from_numpy((labels.per_example > 0) | ((labels.confirmed < 0) & (not single)))
+
+
+def _confirmed(labels: ComplementaryLabels) -> Tensor:
+    return torch.from_numpy(labels.confirmed.astype(np.int64))
