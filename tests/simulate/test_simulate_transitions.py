@@ -15,10 +15,12 @@ from scarce.simulate import (
     SCAR_A_RATES,
     SCAR_B,
     SCAR_B_RATES,
+    biased_transition,
     human_counts,
     human_transition,
     noisy_transition,
     scar_single_transition,
+    scar_unequal,
     strong_transition,
     uniform_transition,
     weak_transition,
@@ -185,3 +187,28 @@ def test_published_constants_cannot_be_changed():
     for array in (BIASED_A, BIASED_B, SCAR_A, SCAR_B, SCAR_A_RATES, SCAR_B_RATES):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("q", "row"),
+    [
+        (2, [1.0]),
+        (3, [0.13 / 0.88, 0.75 / 0.88]),
+        (4, [0.12, 0.13, 0.75]),
+        (6, [0.12, 0.13 / 2, 0.13 / 2, 0.75 / 2, 0.75 / 2]),  # five wrong classes: parts of 2, 2 and 1
+    ],
+)
+def test_biased_matrices_share_three_weights_among_the_wrong_classes(q: int, row: list[float]) -> None:
+    transition = biased_transition(q, seed=3)
+    assert np.diag(transition).tolist() == [0.0] * q
+    for y in range(q):
+        assert sorted(np.delete(transition[y], y)) == pytest.approx(sorted(row))
+
+
+def test_the_seed_draws_the_biased_matrix_and_the_probabilities_of_scar_unequal() -> None:
+    assert not np.array_equal(biased_transition(7, seed=0), biased_transition(7, seed=1))
+    y = np.arange(60_000) % 6
+    rates = [scar_unequal(y, seed=seed).rates * 6 / 5 for seed in (0, 1)]
+    for found in rates:
+        assert sorted(found) == pytest.approx(np.linspace(0.1, 0.5, 6), abs=0.01)
+    assert rates[0].argsort().tolist() != rates[1].argsort().tolist()

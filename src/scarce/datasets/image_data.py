@@ -1,6 +1,5 @@
 """A data set in memory: images, their true classes, and what people said they are not."""
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce.datasets.checksums import array_checksum
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 
@@ -68,12 +68,7 @@ class ImageData:
         arrays = [self.X_train, self.y_train, self.X_test, self.y_test, np.array(self.classes)]
         if self.labels is not None:
             arrays += [self.labels.indptr, self.labels.indices]
-        digest = hashlib.sha256()
-        for array in arrays:
-            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            digest.update(f"{little.dtype.str}{little.shape}".encode())
-            digest.update(little.data.cast("B") if little.dtype.kind != "U" else little.tobytes())
-        return digest.hexdigest()
+        return array_checksum(arrays)
 
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.X_train.shape[1:]))

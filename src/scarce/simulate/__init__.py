@@ -15,19 +15,26 @@ from scarce.simulate.published import (
     weak_transition,
 )
 from scarce.simulate.questions import ask
-from scarce.simulate.selected import scar, scar_a, scar_b, scar_single
-from scarce.simulate.single import biased_a, biased_b, from_transition, noisy, uniform
-from scarce.simulate.transitions import scar_single_transition, uniform_transition, with_errors
+from scarce.simulate.selected import scar, scar_a, scar_b, scar_single, scar_unequal
+from scarce.simulate.single import biased, biased_a, biased_b, from_transition, noisy, uniform
+from scarce.simulate.transitions import (
+    biased_transition,
+    scar_single_transition,
+    uniform_transition,
+    with_errors,
+)
 
 __all__ = [
     "PROCESSES",
     "simulate",
     "uniform",
+    "biased",
     "biased_a",
     "biased_b",
     "from_transition",
     "noisy",
     "scar",
+    "scar_unequal",
     "scar_single",
     "scar_a",
     "scar_b",
@@ -42,6 +49,7 @@ __all__ = [
     "SCAR_B_RATES",
     "HUMAN_SOURCES",
     "uniform_transition",
+    "biased_transition",
     "scar_single_transition",
     "weak_transition",
     "strong_transition",

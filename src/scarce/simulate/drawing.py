@@ -17,7 +17,17 @@ from scarce.labels.csr import IntArray
 from scarce.simulate.checks import FloatArray, check_count
 from scarce.simulate.truth import Truth
 
-__all__ = ["BoolArray", "Draw", "blocks", "choose", "choose_subset", "cumulate", "generator", "label"]
+__all__ = [
+    "BoolArray",
+    "Draw",
+    "blocks",
+    "choose",
+    "choose_subset",
+    "cumulate",
+    "generator",
+    "label",
+    "second_seed",
+]
 
 BoolArray = NDArray[np.bool_]
 Draw = Callable[[np.random.Generator, IntArray], BoolArray]
@@ -35,6 +45,17 @@ def generator(seed: Any) -> np.random.Generator:
     0.636962
     """
     return np.random.Generator(np.random.PCG64(check_count("seed", seed, 0)))
+
+
+def second_seed(seed: Any) -> int:
+    """Return another seed, for parameters that are drawn independently of the labels.
+
+    Examples
+    --------
+    >>> second_seed(0) == second_seed(0) != second_seed(1)
+    True
+    """
+    return int(np.random.SeedSequence((check_count("seed", seed, 0), 1)).generate_state(1)[0])
 
 
 def blocks(truth: Truth) -> Iterator[slice]:

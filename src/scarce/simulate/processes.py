@@ -11,8 +11,8 @@ from scarce.labels import ComplementaryLabels
 from scarce.simulate.multiple import uniform_multiple
 from scarce.simulate.people import human
 from scarce.simulate.questions import ask
-from scarce.simulate.selected import scar, scar_a, scar_b, scar_single
-from scarce.simulate.single import biased_a, biased_b, from_transition, noisy, uniform
+from scarce.simulate.selected import scar, scar_a, scar_b, scar_single, scar_unequal
+from scarce.simulate.single import biased, biased_a, biased_b, from_transition, noisy, uniform
 
 __all__ = ["PROCESSES", "REVISION", "simulate"]
 
@@ -24,9 +24,11 @@ PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
         "uniform": uniform,
         "biased-a": biased_a,
         "biased-b": biased_b,
+        "biased": biased,
         "transition": from_transition,
         "noisy": noisy,
         "scar": scar,
+        "scar-unequal": scar_unequal,
         "scar-single": scar_single,
         "scar-a": scar_a,
         "scar-b": scar_b,

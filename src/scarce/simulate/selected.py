@@ -9,13 +9,13 @@ from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.csr import IntArray
 from scarce.simulate.checks import FloatArray, check_probability, per_class
-from scarce.simulate.drawing import BoolArray, label
+from scarce.simulate.drawing import BoolArray, generator, label, second_seed
 from scarce.simulate.published import SCAR_A, SCAR_B
 from scarce.simulate.single import draw_from
 from scarce.simulate.transitions import scar_single_transition
 from scarce.simulate.truth import Classes, Truth, read_truth, require_ten
 
-__all__ = ["scar", "scar_a", "scar_b", "scar_single"]
+__all__ = ["scar", "scar_a", "scar_b", "scar_single", "scar_unequal"]
 
 
 @renamed_parameters(error="error_rate")
@@ -65,6 +65,36 @@ def scar(
         return excluded
 
     return label(truth, draw, seed)
+
+
+def scar_unequal(
+    y: Any, *, low: float = 0.1, high: float = 0.5, classes: Classes = None, seed: int = 0
+) -> ComplementaryLabels:
+    """Exclude classes as `scar` does, with unequal probabilities for any number of classes.
+
+    The c_k are q equally spaced numbers from `low` to `high` in random order; the seed draws the order and the labels.
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    low, high : float
+        The lowest and the highest probability.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> labels = scar_unequal([0, 1, 2] * 1000, low=0.3, high=0.9)
+    >>> sorted((labels.rates * 3 / 2).round(1).tolist())
+    [0.3, 0.6, 0.9]
+    """
+    q = read_truth(y, classes).n_classes
+    low, high = check_probability("low", low), check_probability("high", high)
+    order = np.argsort(generator(second_seed(seed)).random(q), kind="stable")
+    return scar(y, c=np.linspace(low, high, q)[order], classes=classes, seed=seed)
 
 
 def scar_single(

@@ -8,12 +8,12 @@ from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.csr import IntArray
 from scarce.simulate.checks import check_count, check_transition
-from scarce.simulate.drawing import BoolArray, choose, cumulate, label
+from scarce.simulate.drawing import BoolArray, choose, cumulate, label, second_seed
 from scarce.simulate.published import BIASED_A, BIASED_B, noisy_transition
-from scarce.simulate.transitions import uniform_transition
+from scarce.simulate.transitions import biased_transition, uniform_transition
 from scarce.simulate.truth import Classes, Truth, read_truth, require_ten
 
-__all__ = ["biased_a", "biased_b", "draw_from", "from_transition", "noisy", "uniform"]
+__all__ = ["biased", "biased_a", "biased_b", "draw_from", "from_transition", "noisy", "uniform"]
 
 
 def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -36,6 +36,20 @@ def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryL
     """
     truth = read_truth(y, classes)
     return draw_from(truth, uniform_transition(truth.n_classes), seed)
+
+
+def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example one label from a biased matrix (`biased_transition`); the seed draws the matrix and the labels.
+
+    Parameters as in `uniform`.
+
+    Examples
+    --------
+    >>> biased(["cat", "dog", "cow"]).per_example.tolist()
+    [1, 1, 1]
+    """
+    truth = read_truth(y, classes)
+    return draw_from(truth, biased_transition(truth.n_classes, seed=second_seed(seed)), seed)
 
 
 def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:

@@ -8,8 +8,11 @@ from scarce._validation import renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels.classes import Array, check_classes
 from scarce.simulate.checks import FloatArray, check_probability, check_transition, per_class
+from scarce.simulate.drawing import generator
 
-__all__ = ["scar_single_transition", "uniform_transition", "with_errors"]
+__all__ = ["biased_transition", "scar_single_transition", "uniform_transition", "with_errors"]
+
+_BIASED_SHARES = (0.75, 0.13, 0.12)
 
 
 def uniform_transition(n_classes: int) -> FloatArray:
@@ -22,6 +25,28 @@ def uniform_transition(n_classes: int) -> FloatArray:
     """
     q = len(check_classes(n_classes))
     return (1 - np.eye(q)) / (q - 1)
+
+
+def biased_transition(n_classes: int, *, seed: int = 0) -> FloatArray:
+    """Return a biased matrix for any number of classes, drawn from the seed.
+
+    In every row the wrong classes are shuffled and cut into three parts of nearly equal size, which share .75, .13 and .12.
+    With two wrong classes or one, the last parts are empty, and the row is divided by its sum.
+
+    Examples
+    --------
+    >>> biased_transition(4).tolist()
+    [[0.0, 0.12, 0.13, 0.75], [0.75, 0.0, 0.13, 0.12], [0.13, 0.12, 0.0, 0.75], [0.12, 0.13, 0.75, 0.0]]
+    """
+    q = len(check_classes(n_classes))
+    orders = np.argsort(generator(seed).random((q, q - 1)), axis=1, kind="stable")
+    transition = np.zeros((q, q))
+    for y, order in enumerate(orders):
+        wrong = np.delete(np.arange(q), y)[order]
+        for part, share in zip(np.array_split(wrong, 3), _BIASED_SHARES, strict=True):
+            transition[y, part] = share / max(len(part), 1)
+    totals: FloatArray = transition.sum(axis=1, keepdims=True)
+    return transition / totals
 
 
 @renamed_parameters(error="error_rate")

@@ -1,0 +1,143 @@
+"""Loading a small table, a set of texts or real candidate sets by name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from scarce.datasets.filesets import DataFile, FileSet, Found
+from scarce.datasets.locate import DATA_VARIABLE, find
+from scarce.datasets.table_data import TableData
+from scarce.datasets.table_files import (
+    TableParts,
+    read_arff,
+    read_candidate_sets,
+    read_digit_table,
+    read_questions,
+)
+from scarce.errors import FileError
+
+__all__ = ["TableFacts", "available_tables", "find_table", "load_table", "table_facts"]
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What is known of a table before it is read.
+
+    Attributes
+    ----------
+    title : str
+        What it holds, in a few words.
+    n_examples, n_classes : int
+        Its size.
+    folder, file : str
+        Where it is in a data folder; empty if it comes with scikit-learn.
+    has_candidates : bool
+        Whether it has real candidate sets.
+    """
+
+    title: str
+    n_examples: int
+    n_classes: int
+    folder: str = ""
+    file: str = ""
+    has_candidates: bool = False
+
+
+_TABLES: Mapping[str, TableFacts] = MappingProxyType(
+    {
+        "ecoli": TableFacts("where proteins of E. coli are", 336, 8, "tables", "ecoli.arff"),
+        "vehicle": TableFacts("silhouettes of vehicles", 846, 4, "tables", "vehicle.arff"),
+        "vowel": TableFacts("spoken vowels", 990, 11, "tables", "vowel.arff"),
+        "segment": TableFacts("patches of outdoor images", 2310, 7, "tables", "segment.arff"),
+        "digits": TableFacts("handwritten digits of scikit-learn as rows of pixels", 1797, 10),
+        "trec": TableFacts("questions by kind of answer", 5452, 6, "tables", "trec_train.txt"),
+        "lost": TableFacts(
+            "faces of a TV series, candidates from the script", 1122, 16, "partial-label", "lost.mat", True
+        ),
+        "msrcv2": TableFacts(
+            "image segments, candidates from the image", 1758, 23, "partial-label", "MSRCv2.mat", True
+        ),
+    }
+)
+_READERS: Mapping[str, Callable[[bytes], TableParts]] = {
+    ".arff": read_arff,
+    ".txt": read_questions,
+    ".mat": read_candidate_sets,
+}
+
+
+def available_tables() -> Mapping[str, TableFacts]:
+    """Return the facts of every table by its name.
+
+    Examples
+    --------
+    >>> available_tables()["lost"].has_candidates
+    True
+    """
+    return _TABLES
+
+
+def table_facts(name: str) -> TableFacts:
+    """Return the facts of a table, or raise which there are.
+
+    Examples
+    --------
+    >>> table_facts("iris")
+    Traceback (most recent call last):
+    scarce.errors.FileError: there is no table 'iris'; choose one of ecoli, vehicle, ...
+    """
+    if name not in _TABLES:
+        raise FileError(f"there is no table {name!r}; choose one of {', '.join(_TABLES)}.")
+    return _TABLES[name]
+
+
+def find_table(name: str, data_dir: str | Path | None = None) -> Found | None:
+    """Return where the file of a table is, if it is there; None for tables that come with scikit-learn.
+
+    Examples
+    --------
+    >>> find_table("digits") is None
+    True
+    """
+    facts = table_facts(name)
+    return find([FileSet((facts.folder,), (DataFile(facts.file),))], data_dir) if facts.file else None
+
+
+def load_table(name: str, data_dir: str | Path | None = None) -> TableData:
+    """Load a table by its name.
+
+    Its file is looked for in `data_dir`, in the folder that the environment variable ``SCARCE_DATA`` names, and in the user's
+    cache, under ``tables`` or ``partial-label``. It is not downloaded.
+
+    Parameters
+    ----------
+    name : str
+        A key of `available_tables`.
+    data_dir : path, optional
+        The folder to look in first.
+
+    Examples
+    --------
+    >>> load_table("digits")
+    TableData('digits', 1,797 examples, 10 classes)
+    """
+    facts, found = table_facts(name), find_table(name, data_dir)
+    if found is None:
+        return TableData(name, *read_digit_table())
+    if found.missing:
+        raise FileError(
+            f"{name} is not here; expected the file {facts.folder}/{facts.file} in a folder named with data_dir= "
+            f"(--data-dir) or ${DATA_VARIABLE}."
+        )
+    try:
+        parts = _READERS[Path(facts.file).suffix](found.read(facts.file))
+    except FileError as error:
+        raise FileError(f"{found.paths[facts.file]}: {error}") from error
+    size = len(parts.y), len(parts.classes)
+    if size != (facts.n_examples, facts.n_classes):
+        raise FileError(
+            f"{found.paths[facts.file]} holds {size[0]:,} examples of {size[1]} classes; expected {facts.n_examples:,} of "
+            f"{facts.n_classes}: it is the file of another data set."
+        )
+    return TableData(name, *parts)
