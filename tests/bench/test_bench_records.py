@@ -67,7 +67,10 @@ def test_records_without_what_was_added_later_are_read(tmp_path: Path) -> None:
         ({"spec": {}}, "spec.data: Field required"),
         ({"spec": SPEC | {"seed": 1}}, "its spec is that of another trial"),
         ({"spec": SPEC | {"seed": "x"}}, "spec.seed: Input should be a valid integer"),
-        ({"spec": SPEC | {"kind": "other"}}, "spec.kind: Input should be 'accuracy' or 'priors'"),
+        (
+            {"spec": SPEC | {"kind": "other"}},
+            "spec.kind: Input should be 'accuracy', 'priors' or 'classifiers'",
+        ),
         ({"key": "0123456789abcdef"}, "its spec is that of another trial"),
         ({"accuracy": "0.5"}, "accuracy: Input should be a valid number"),
         ({"accuracy": float("nan")}, "accuracy: Input should be a finite number"),

@@ -67,7 +67,8 @@ def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str
     experiment = load_experiment(name)
     assert experiment.name == name
     repeats = name.startswith("paper-") or name == "mnist-mlp-paper"
-    assert experiment.protocol == ("paper" if repeats else "shortened")
+    expected = "paper" if repeats else "own" if name.startswith("default-") else "shortened"
+    assert experiment.protocol == expected
     keys = [trial.key for trial in trials_of(name)]
     assert len(set(keys)) == len(keys)
 
@@ -130,7 +131,7 @@ REPLACED = {
         "no field methods.0.parms; expected label, method, params",
     ),
     ', "nn"]': (', "forward"]', "forward needs a transition matrix; add transition"),
-    '"shortened"': ('"papers"', "protocol: input should be 'paper' or 'shortened', got 'papers'"),
+    '"shortened"': ('"papers"', "protocol: input should be 'paper', 'shortened' or 'own', got 'papers'"),
     '"tiny"': ('"a/b"', "name: string should match"),
     "seeds = 2": ("seeds = [1, 1]", "seeds names 1 twice"),
     "seeds": ("seeds = [-1] #", "seeds.0: input should be greater than or equal to 0"),

@@ -35,6 +35,7 @@ OTHERS = {
     "transition": "uniform",
     "recipe": {"epochs": 4},
     "early_stopping": True,
+    "split": "70/30",
     "method_revision": 2,
     "labels_revision": 2,
     "model_revision": 2,

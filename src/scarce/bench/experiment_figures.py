@@ -80,8 +80,11 @@ def _bars(tables: Sequence[Table]) -> Drawing:
                 error_kw={"ecolor": INK, "elinewidth": 1.4},
                 label=legend_name(row),
             )
-        names = [f"{table.data}\n{fill(f'{table.columns[0]}, {table.model}', _TITLE)}" for table in tables]
-        axes.set(title="Accuracy on the test images, %", xticks=range(len(tables)), xticklabels=names)
+        names = [
+            f"{table.data}\n{fill(', '.join(filter(None, (table.columns[0], table.model))), _TITLE)}"
+            for table in tables
+        ]
+        axes.set(title="Test accuracy, %", xticks=range(len(tables)), xticklabels=names)
         legend_below(figure)
     caption = "Test accuracy in per cent: mean over seeds, ± one standard deviation."
     return Drawing("comparison", "Comparison", caption, figure)
@@ -114,7 +117,7 @@ def _dots(table: Table) -> Drawing:
             axes.set_yticklabels(list(places))
             axes.grid(True, axis="both")
         legend_below(figure)
-    caption = f"Test accuracy in per cent on {table.data} with {table.model}: mean over seeds, ± one standard deviation"
+    caption = f"Test accuracy in per cent on {table.title}: mean over seeds, ± one standard deviation"
     return Drawing(
         f"comparison-{_slug(table.data, table.model)}",
         f"Comparison: {table.title}",
@@ -158,4 +161,4 @@ def _width(count: int) -> float:
 
 def _slug(*names: str) -> str:
     """Return a name that any file system takes."""
-    return "-".join("".join(c if c.isalnum() or c in "._-" else "-" for c in name) for name in names)
+    return "-".join("".join(c if c.isalnum() or c in "._-" else "-" for c in name) for name in names if name)

@@ -1,6 +1,6 @@
 """The parts of an experiment: how labels come about, which methods are compared, and what is crossed with what."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -20,11 +20,27 @@ from scarce.bench.params import Params, try_process
 from scarce.bench.trials.spec import Perturbed
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
+from scarce.errors import MethodError
 from scarce.models import MODELS
 from scarce.simulate import PROCESSES
 from scarce.training import RECIPES, Recipe
 
-__all__ = ["MOST_SEEDS", "OWN_LABELS", "Grid", "MethodEntry", "Setting", "Table", "one_of"]
+__all__ = [
+    "MOST_SEEDS",
+    "OWN_LABELS",
+    "Grid",
+    "MethodEntry",
+    "Seed",
+    "Setting",
+    "Table",
+    "Whole",
+    "as_list",
+    "as_seeds",
+    "check_named_once",
+    "check_processes",
+    "check_row",
+    "one_of",
+]
 
 OWN_LABELS = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
 """Data sets with labels by people, and whose way of labelling it is (`scarce.simulate.human`)."""
@@ -32,7 +48,7 @@ OWN_LABELS = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10
 MOST_SEEDS = 1000
 """So many seeds may be asked for by their number; a list may hold more."""
 
-_HUMAN = "human"
+_OF_THE_DATA = ("human", "own")
 
 
 def _refuse_blank(name: str) -> str:
@@ -61,7 +77,7 @@ class Setting(Table):
     @classmethod
     def _from_name(cls, value: Any) -> Any:
         if isinstance(value, str):
-            return {"name": value, "process": None if value == _HUMAN else value}
+            return {"name": value, "process": None if value in _OF_THE_DATA else value}
         if isinstance(value, dict) and "process" not in value:
             raise ValueError(
                 "a setting in braces needs a process, such as {name='few', process='scar', params={c=0.1}}"
@@ -89,11 +105,13 @@ class MethodEntry(Table):
         return {"label": value.get("method"), **value} if isinstance(value, dict) else value
 
 
-def _as_list(value: Any) -> Any:
+def as_list(value: Any) -> Any:
+    """Return a list; anything else becomes the only item of one."""
     return value if isinstance(value, list) else [value]
 
 
-def _as_seeds(value: Any) -> Any:
+def as_seeds(value: Any) -> Any:
+    """Return seeds: those of a list, or as many as a number says, from 0 on."""
     if isinstance(value, list | tuple):
         return value
     if type(value) is not int or not 1 <= value <= MOST_SEEDS:
@@ -106,6 +124,47 @@ def one_of(what: str, name: str, known: Iterable[str]) -> str:
     if name not in known:
         raise ValueError(f"there is no {what} {name!r}; choose one of {', '.join(known)}")
     return name
+
+
+def check_named_once(
+    data: Sequence[str],
+    settings: Sequence[Setting],
+    methods: Sequence[MethodEntry],
+    seeds: Sequence[int],
+    models: Sequence[str] = (),
+) -> None:
+    """Raise if an axis of a grid has a name twice."""
+    named: dict[str, Sequence[Any]] = {
+        "data": data,
+        "models": models,
+        "seeds": seeds,
+        "settings": [setting.name for setting in settings],
+        "methods": [entry.label for entry in methods],
+    }
+    for axis, names in named.items():
+        twice = next((name for name in names if list(names).count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{axis} names {twice!r} twice; leave one out, or give it another name or label")
+
+
+def check_processes(data: str, settings: Iterable[Setting], n_classes: int) -> None:
+    """Raise if labels of so many classes cannot be drawn as a setting says."""
+    for setting in settings:
+        if setting.process is not None:
+            try:
+                try_process(setting.process, setting.params, n_classes)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"settings: {setting.name} on {data}: {error}") from None
+
+
+def check_row(make: Callable[..., object], label: str, params: Mapping[str, Any]) -> None:
+    """Raise if a method cannot be made with its parameters."""
+    try:
+        make(**params)
+    except (MethodError, TypeError) as error:
+        raise ValueError(f"methods: {label}: {error}") from None
+    except Exception as error:  # whatever a method of someone's own may do
+        raise ValueError(f"methods: {label} cannot be made: {type(error).__name__}: {error}") from error
 
 
 # Told apart by their kind, so that a message is about the one that was meant.
@@ -126,11 +185,11 @@ class Grid(Table):
     With ``early_stopping = true`` a tenth of the training images is held out, and their complementary labels choose the epoch.
     """
 
-    data: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
-    settings: Annotated[tuple[Setting, ...], BeforeValidator(_as_list), Field(min_length=1)]
-    methods: Annotated[tuple[MethodEntry, ...], BeforeValidator(_as_list), Field(min_length=1)]
-    models: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
-    seeds: Annotated[tuple[Seed, ...], BeforeValidator(_as_seeds), Field(min_length=1)] = (0, 1, 2, 3, 4)
+    data: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
+    settings: Annotated[tuple[Setting, ...], BeforeValidator(as_list), Field(min_length=1)]
+    methods: Annotated[tuple[MethodEntry, ...], BeforeValidator(as_list), Field(min_length=1)]
+    models: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
+    seeds: Annotated[tuple[Seed, ...], BeforeValidator(as_seeds), Field(min_length=1)] = (0, 1, 2, 3, 4)
     recipe: Literal["paper", "annealed"] = "paper"
     epochs: Whole | None = None
     batch_size: Whole | None = None
@@ -139,7 +198,7 @@ class Grid(Table):
     augmentation: tuple[str, ...] = ()
     n_train: Annotated[Whole, Field(ge=1)] | None = None
     imbalance: Annotated[Number, Field(gt=1)] | None = None
-    priors: Annotated[tuple[Priors, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("true",)
+    priors: Annotated[tuple[Priors, ...], BeforeValidator(as_list), Field(min_length=1)] = ("true",)
     transition: Literal["uniform"] | None = None
     early_stopping: Annotated[bool, Field(strict=True)] = False
 
@@ -155,19 +214,7 @@ class Grid(Table):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Grid":
-        named = {
-            "data": self.data,
-            "models": self.models,
-            "seeds": self.seeds,
-            "settings": [setting.name for setting in self.settings],
-            "methods": [entry.label for entry in self.methods],
-        }
-        for axis, names in named.items():
-            twice = next((name for name in names if list(names).count(name) > 1), None)
-            if twice is not None:
-                raise ValueError(
-                    f"{axis} names {twice!r} twice; leave one out, or give it another name or label"
-                )
+        check_named_once(self.data, self.settings, self.methods, self.seeds, self.models)
         for name in self.data:
             if any(setting.process is None for setting in self.settings) and name not in OWN_LABELS:
                 raise ValueError(
@@ -177,12 +224,7 @@ class Grid(Table):
                 raise ValueError(
                     f"n_train is {self.n_train}, but {name} has {facts_of(name).n_train} training images"
                 )
-            for setting in self.settings:
-                if setting.process is not None:
-                    try:
-                        try_process(setting.process, setting.params, facts_of(name).n_classes)
-                    except (TypeError, ValueError) as error:
-                        raise ValueError(f"settings: {setting.name} on {name}: {error}") from None
+            check_processes(name, self.settings, facts_of(name).n_classes)
         self.make_recipe()
         return self
 

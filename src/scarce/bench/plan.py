@@ -4,15 +4,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from scarce import models, training
 from scarce.bench.experiment import Experiment
 from scarce.bench.grid import Grid
 from scarce.bench.record import TrialRecord
-from scarce.bench.trials.spec import Perturbed, PriorSource, TrialSpec
+from scarce.bench.rivals import RIVALS, RIVALS_REVISION
+from scarce.bench.spec.classifier_grid import AUTO, ClassifierGrid
+from scarce.bench.trials.spec import Kind, Perturbed, PriorSource, ProtocolName, TrialSpec
+from scarce.bench.trials.splits import train_test_rows
+from scarce.datasets import available_tables
 from scarce.datasets.registry import facts_of
 from scarce.errors import MethodError
+from scarce.estimators.auto.stacked import StackedMethod
 from scarce.methods import available_methods
 from scarce.priors import PRIOR_ESTIMATORS
 from scarce.simulate import processes
@@ -36,7 +40,7 @@ class Trial:
     spec: TrialSpec
     label: str
     experiment: str
-    protocol: Literal["paper", "shortened"]
+    protocol: ProtocolName
 
     @property
     def key(self) -> str:
@@ -49,8 +53,8 @@ class Trial:
         return {axis: str(self.label if axis == "method" else getattr(self.spec, axis)) for axis in AXES}
 
     def __str__(self) -> str:
-        data, setting, method, model, seed = self.axes.values()
-        return f"{data}, {setting}, {method}, {model}, seed {seed}"
+        *names, seed = self.axes.values()
+        return f"{', '.join(filter(None, names))}, seed {seed}"
 
 
 def plan(experiment: Experiment, checksum: Callable[[str], str | None]) -> list[Trial]:
@@ -73,7 +77,12 @@ def plan(experiment: Experiment, checksum: Callable[[str], str | None]) -> list[
     trials = [
         Trial(spec, label, experiment.name, experiment.protocol)
         for grid in experiment.grids
-        for spec, label in _cells(grid, experiment.kind, {name: checksum(name) for name in grid.data})
+        for checksums in [{name: checksum(name) for name in grid.data}]
+        for spec, label in (
+            _classifier_cells(grid, checksums)
+            if isinstance(grid, ClassifierGrid)
+            else _cells(grid, experiment.kind, checksums)
+        )
     ]
     counts = Counter(tuple(trial.axes.values()) for trial in trials)
     twice = next((trial for trial in trials if counts[tuple(trial.axes.values())] > 1), None)
@@ -142,9 +151,7 @@ def _names(trial: Trial, axis: str) -> set[str]:
     return {trial.axes[axis], *own}
 
 
-def _cells(
-    grid: Grid, kind: Literal["accuracy", "priors"], checksums: dict[str, str | None]
-) -> Iterator[tuple[TrialSpec, str]]:
+def _cells(grid: Grid, kind: Kind, checksums: dict[str, str | None]) -> Iterator[tuple[TrialSpec, str]]:
     recipe = grid.make_recipe().settings()
     del recipe["seed"]
     axes = product(grid.seeds, grid.data, grid.settings, grid.models, grid.methods, grid.priors)
@@ -175,7 +182,41 @@ def _cells(
         yield spec, _label(entry.label, priors, len(grid.priors) > 1)
 
 
-def _revision_of(name: str, kind: Literal["accuracy", "priors"]) -> int:
+def _classifier_cells(
+    grid: ClassifierGrid, checksums: dict[str, str | None]
+) -> Iterator[tuple[TrialSpec, str]]:
+    for seed, data, setting, entry in product(grid.seeds, grid.data, grid.settings, grid.methods):
+        train, _ = train_test_rows(available_tables()[data].n_examples, grid.split, seed)
+        is_ours = entry.method not in RIVALS
+        spec = TrialSpec(
+            kind="classifiers",
+            data=data,
+            data_checksum=checksums[data],
+            n_train=len(train),
+            setting=setting.name,
+            process=setting.process,
+            setting_params=setting.params,
+            method=entry.method,
+            method_params=entry.params,
+            model="",
+            seed=seed,
+            recipe={},
+            split=grid.split,
+            method_revision=_classifier_revision(entry.method),
+            labels_revision=processes.REVISION,
+            model_revision=models.factory.REVISION if is_ours else 1,
+            training_revision=training.loop.REVISION if is_ours else 1,
+        )
+        yield spec, entry.label
+
+
+def _classifier_revision(name: str) -> int:
+    if name == AUTO:
+        return StackedMethod.facts.revision
+    return RIVALS_REVISION if name in RIVALS else available_methods()[name].revision
+
+
+def _revision_of(name: str, kind: Kind) -> int:
     return PRIOR_ESTIMATORS[name].revision if kind == "priors" else available_methods()[name].revision
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from scarce.bench.trials.spec import TrialSpec, first_problem
+from scarce.bench.trials.spec import ProtocolName, TrialSpec, first_problem
 from scarce.errors import FileError
 from scarce.files import require_file, written_aside
 
@@ -61,8 +61,8 @@ class TrialRecord(_Strict):
     error : str or None
         One line that says why there is none.
     accuracy : float or None
-        Mean test accuracy over the last ten epochs (with early stopping, at the chosen epoch); None where the trial failed or
-        estimates priors.
+        Mean test accuracy over the last ten epochs (with early stopping, at the chosen epoch; of a classifier, after `fit`); None
+        where the trial failed or estimates priors.
     curves, selection : dict of lists
         One number per epoch, None where it was not finite: what happened, and the criteria that need no true labels,
         computed on the test images.
@@ -76,6 +76,8 @@ class TrialRecord(_Strict):
         When it ended, as `now` writes it; empty if unknown.
     n_examples : int or None
         How many training examples it used; None if unknown.
+    reason : str or None
+        What the automatic default chose, in its own words.
 
     Examples
     --------
@@ -90,7 +92,7 @@ class TrialRecord(_Strict):
     spec: TrialSpec
     label: str
     experiment: str
-    protocol: Literal["paper", "shortened"]
+    protocol: ProtocolName
     status: Literal["done", "failed"] = "done"
     error: str | None = None
     accuracy: float | None = None
@@ -101,6 +103,7 @@ class TrialRecord(_Strict):
     machine: dict[str, Any] = {}
     finished: str = ""
     n_examples: int | None = None
+    reason: str | None = None
     curves: Curves = {}
     selection: Curves = {}
 

@@ -14,6 +14,15 @@ from scarce.bench.trials.spec import TrialSpec
 
 __all__ = ["Report", "difference_text", "make_report", "mean_text", "signed", "trouble_text"]
 
+_PROTOCOLS = {
+    "paper": "The paper's protocol.",
+    "shortened": "Shortened: this is not the paper's protocol.",
+    "own": "The paper does not have this experiment.",
+}
+_SPLITS = {
+    "70/30": "on the 30 % of the rows that the seed holds out",
+    "10-fold": "on the held-out fold; each seed is a fold of one permutation",
+}
 _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
 
 
@@ -129,14 +138,13 @@ def _agreement(tables: Iterable[Table]) -> tuple[int, int]:
 
 def _how_it_was_run(study: Study) -> list[str]:
     seeds = sorted({slot.seed for slot in study.planned})
-    recipes = dict.fromkeys(_recipe(record.spec) for record in study.records.values())
+    trained = [record.spec for record in study.records.values() if record.spec.kind != "classifiers"]
+    recipes = dict.fromkeys(map(_recipe, trained))
     score = (
         "Class priors in per cent" if study.kind == "priors" else f"Test accuracy in per cent, {_when(study)}"
     )
     return [
-        "Shortened: this is not the paper's protocol."
-        if study.protocol == "shortened"
-        else "The paper's protocol.",
+        _PROTOCOLS[study.protocol],
         *([study.description] if study.description else []),
         *(f"Training: {recipe}." for recipe in recipes),
         *_how_much_was_learned_from(study),
@@ -145,7 +153,10 @@ def _how_it_was_run(study: Study) -> list[str]:
 
 
 def _when(study: Study) -> str:
-    """Return in which epochs the accuracy was measured."""
+    """Return in which epochs, or on which rows, the accuracy was measured."""
+    if study.kind == "classifiers":
+        splits = dict.fromkeys(record.spec.split for record in study.done.values())
+        return " or ".join(_SPLITS[split] for split in splits if split) or "on held-out rows"
     stopping = {record.spec.early_stopping for record in study.done.values()}
     if stopping == {True}:
         return "at the epoch that early stopping chose"

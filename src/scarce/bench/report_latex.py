@@ -89,7 +89,8 @@ def _head(corner: str, groups: dict[str, list[Table]]) -> list[str]:
         rf"\multicolumn{{{len(tables)}}}{{c}}{{{latex_text(column)}}}" for column, tables in groups.items()
     ]
     below = [latex_text(table.model) for tables in groups.values() for table in tables]
-    return [f"{' & '.join([name, *cells])} \\\\" for name, cells in (("Setting", above), ("Model", below))]
+    heads = [("Setting", above), *([("Model", below)] if any(below) else [])]
+    return [f"{' & '.join([name, *cells])} \\\\" for name, cells in heads]
 
 
 def _cell(cell: Cell | None) -> str:

@@ -63,7 +63,7 @@ def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
     ('setting', '2', 'uniform, scar-a')
     """
     places = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
-    return [(axis, str(len(names)), ", ".join(names)) for axis, names in places.items()]
+    return [(axis, str(len(names)), ", ".join(names)) for axis, names in places.items() if names != [""]]
 
 
 def in_words(seconds: float) -> str:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from scarce.bench.experiment import Experiment
 from scarce.bench.plan import plan, planned_records, select
 from scarce.bench.record import TrialRecord
 from scarce.bench.store import Store
 from scarce.bench.trials.packed import PackedStore
-from scarce.bench.trials.spec import Perturbed, TrialSpec
+from scarce.bench.trials.spec import Kind, Perturbed, ProtocolName, TrialSpec
 from scarce.datasets.registry import facts_of
 
 __all__ = ["Slot", "Study", "finished", "read_study"]
@@ -39,10 +39,10 @@ class Study:
     ----------
     name, title : str
         Of the experiment.
-    protocol : {"paper", "shortened"}
+    protocol : {"paper", "shortened", "own"}
         Whether the trials follow the paper.
-    kind : {"accuracy", "priors"}
-        Whether classifiers were trained, or class priors estimated.
+    kind : {"accuracy", "priors", "classifiers"}
+        Whether networks were trained, class priors estimated, or classifiers compared.
     planned : dict
         Every trial, from its place to the method whose number in the paper it is compared with (None if to none).
     records : dict
@@ -62,10 +62,10 @@ class Study:
 
     name: str
     title: str
-    protocol: Literal["paper", "shortened"]
+    protocol: ProtocolName
     planned: dict[Slot, str | None]
     records: dict[Slot, TrialRecord] = field(default_factory=dict)
-    kind: Literal["accuracy", "priors"] = "accuracy"
+    kind: Kind = "accuracy"
     outdated: frozenset[Slot] = frozenset()
     description: str = ""
 
@@ -149,6 +149,8 @@ def read_study(
 
 def _method_in_paper(spec: TrialSpec) -> str | None:
     """Return the method if its number is comparable with the paper's: no variant, all data, true priors, no early stopping."""
+    if spec.kind == "classifiers":
+        return None
     is_thinned = spec.imbalance is not None or spec.n_train != facts_of(spec.data).n_train
     if is_thinned or spec.early_stopping or spec.method_params:
         return None

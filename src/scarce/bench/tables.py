@@ -106,7 +106,9 @@ def make_tables(study: Study, test: Test = "t", *, correct: bool = False) -> lis
             cells[label, setting] = _cell(study, slots, found, paper)
         rows, columns = _axes(cells)
         marked = _with_bold(cells, rows, columns, test, correct)
-        tables.append(Table(f"{data}, {model}", "method", rows, columns, marked, data, model))
+        tables.append(
+            Table(", ".join(filter(None, (data, model))), "method", rows, columns, marked, data, model)
+        )
     return tables
 
 

@@ -22,7 +22,8 @@ from scarce.bench.judge import CRITERIA, Judge
 from scarce.bench.network import network_for
 from scarce.bench.plan import Trial
 from scarce.bench.record import LAST_EPOCHS, TrialRecord, now
-from scarce.bench.trials.spec import Perturbed, PriorSource, TrialSpec
+from scarce.bench.trials.classifiers import cached_table, classifier_result
+from scarce.bench.trials.spec import Kind, Perturbed, PriorSource, TrialSpec
 from scarce.datasets import ImageData, load_dataset
 from scarce.errors import FileError
 from scarce.estimators.held_out import split_rows, stop_early
@@ -35,7 +36,7 @@ from scarce.training import Callback, map_logits, train
 from scarce.training.checkpoint import load_state
 from scarce.training.identity import CHECKPOINT_FORMAT
 
-__all__ = ["load_data", "run_trial"]
+__all__ = ["data_checksum", "load_data", "run_trial"]
 
 _CURVES = ("loss", "test_accuracy", "confidence", "calibration_error")
 _HELD_OUT, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClassifier
@@ -46,6 +47,19 @@ _PACKAGES = ("scarce", "torch", "numpy")
 def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageData:
     """Return a data set, kept in memory for the next trial."""
     return load_dataset(name, data_dir, download)
+
+
+def data_checksum(kind: Kind, name: str, data_dir: str | None, download: bool = True) -> str:
+    """Return the checksum of a data set: of a table where classifiers are compared, else of images.
+
+    Examples
+    --------
+    >>> data_checksum("classifiers", "digits", None) == data_checksum("accuracy", "digits", None)
+    False
+    """
+    if kind == "classifiers":
+        return cached_table(name, data_dir).checksum
+    return load_data(name, data_dir, download).checksum
 
 
 def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
@@ -97,6 +111,8 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
 
 
 def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: float) -> dict[str, Any]:
+    if spec.kind == "classifiers":
+        return classifier_result(spec, data_dir, started)
     data, seed = load_data(spec.data, data_dir), spec.seed
     if data.checksum != spec.data_checksum:
         raise FileError(

@@ -174,10 +174,10 @@ def run(
     from scarce.bench.cluster import n_workers, run_on_cluster
     from scarce.bench.run import run_local
     from scarce.bench.status import look
-    from scarce.bench.trial import load_data
+    from scarce.bench.trial import data_checksum
     from scarce.bench.watch import Watch
 
-    trials = _trials(chosen, only, lambda name: load_data(name, folder).checksum)
+    trials = _trials(chosen, only, lambda name: data_checksum(chosen.kind, name, folder))
     place = _writable_store(store, chosen)
     before = look(trials, place)
     to_run = before.to_run(retry_failed=retry_failed)
@@ -372,20 +372,30 @@ def _split(trials: "list[Trial]", axis: str, text: str) -> list[str]:
 
 def _trials_at_hand(
     experiment: "Experiment", only: list[str] | None, data_dir: Path | None
-) -> "tuple[list[Trial], list[str]]":
-    """Return the selected trials without fetching any data, and the names of data that are not here."""
-    from scarce.bench.trial import load_data
+) -> "tuple[list[Trial], dict[str, str]]":
+    """Return the selected trials without fetching any data, and how to get the data that are not here, by name."""
+    from scarce.bench.trial import data_checksum
     from scarce.datasets import find_dataset
+    from scarce.datasets.load_tables import find_table, table_facts
 
-    missing: list[str] = []
+    missing: dict[str, str] = {}
 
     def checksum(name: str) -> str | None:
-        if any(files.missing for files in find_dataset(name, data_dir)):
-            missing.append(name)
+        is_table = experiment.kind == "classifiers"
+        needed = [find_table(name, data_dir)] if is_table else find_dataset(name, data_dir)
+        lacking = [file for found in needed if found is not None for file in found.missing]
+        if lacking:
+            missing[name] = (
+                f"put {table_facts(name).folder}/{lacking[0]} into a folder named with --data-dir"
+                if is_table
+                else f"get it with: scarce data fetch {name}"
+            )
             return None
-        return load_data(name, None if data_dir is None else str(data_dir.resolve()), False).checksum
+        return data_checksum(
+            experiment.kind, name, None if data_dir is None else str(data_dir.resolve()), False
+        )
 
-    return _trials(experiment, only, checksum), list(dict.fromkeys(missing))
+    return _trials(experiment, only, checksum), missing
 
 
 def _tell_of_others(experiment: "Experiment", store: "Store | PackedStore") -> None:
@@ -407,7 +417,7 @@ def _count(n: int) -> str:
     return f"{n} trial{'s' * (n != 1)}"
 
 
-def _print_counts(found: "Status", missing: list[str]) -> None:
+def _print_counts(found: "Status", missing: dict[str, str]) -> None:
     from scarce.bench.status import in_words
 
     counts: dict[str, Sized] = {
@@ -421,7 +431,5 @@ def _print_counts(found: "Status", missing: list[str]) -> None:
     seconds = found.seconds_left()
     if seconds:
         print(f"the rest takes about {in_words(seconds)}, divided by the number of processes")
-    for name in missing:
-        print(
-            f"{name} is not here, so that what is done of it is unknown; get it with: scarce data fetch {name}"
-        )
+    for name, remedy in missing.items():
+        print(f"{name} is not here, so that what is done of it is unknown; {remedy}")

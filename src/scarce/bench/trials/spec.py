@@ -7,10 +7,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from scarce.bench.trials.splits import Split
 from scarce.errors import MethodError
 from scarce.training import Recipe
 
-__all__ = ["Perturbed", "PriorSource", "TrialSpec", "first_problem"]
+__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "TrialSpec", "first_problem"]
+
+Kind = Literal["accuracy", "priors", "classifiers"]
+ProtocolName = Literal["paper", "shortened", "own"]
 
 _REVISIONS = ("method_revision", "labels_revision", "model_revision", "training_revision")
 
@@ -51,8 +55,8 @@ class TrialSpec(_Strict):
 
     Attributes
     ----------
-    kind : {"accuracy", "priors"}
-        Whether a classifier is trained or class priors are estimated.
+    kind : {"accuracy", "priors", "classifiers"}
+        Whether a network is trained, class priors are estimated, or a classifier is fitted to a table.
     data, data_checksum : str
         The data set, and a checksum of what its files hold; None where they are not available.
     n_train, imbalance : int, float
@@ -61,9 +65,9 @@ class TrialSpec(_Strict):
         How labels are generated: the name in tables, the process of `scarce.simulate` (None for labels of the data set's own),
         and its parameters.
     method, method_params
-        The method, or the prior estimator, and its parameters.
+        The method, the prior estimator or the classifier, and its parameters.
     model : str
-        The network.
+        The network; empty where every classifier has its own.
     seed : int
         Of labels, weights and training.
     priors : str or Perturbed
@@ -74,6 +78,8 @@ class TrialSpec(_Strict):
         `Recipe.settings` without the seed.
     early_stopping : bool
         Whether a tenth of the training examples is held out to choose the epoch.
+    split : {"70/30", "10-fold"} or None
+        How a table is divided into training and test rows.
     method_revision, labels_revision, model_revision, training_revision : int
         Which revision of each part of the library produces the numbers.
 
@@ -87,7 +93,7 @@ class TrialSpec(_Strict):
     False
     """
 
-    kind: Literal["accuracy", "priors"] = "accuracy"
+    kind: Kind = "accuracy"
     data: str
     data_checksum: str | None = None
     n_train: Annotated[int, Field(ge=1)]
@@ -103,6 +109,7 @@ class TrialSpec(_Strict):
     transition: Literal["uniform"] | None = None
     recipe: Annotated[dict[str, Any], AfterValidator(_check_recipe)]
     early_stopping: bool = False
+    split: Split | None = None
     method_revision: Revision = 1
     labels_revision: Revision = 1
     model_revision: Revision = 1

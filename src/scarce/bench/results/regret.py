@@ -1,0 +1,79 @@
+"""What the automatic default costs beside the best row of every column."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from scarce.bench.spec.classifier_grid import AUTO
+from scarce.bench.study import Study
+
+__all__ = ["Regret", "regrets"]
+
+
+@dataclass(frozen=True)
+class Regret:
+    """The best mean accuracy of a column and that of the default, as fractions.
+
+    Attributes
+    ----------
+    data, setting : str
+        The column.
+    best : str
+        The row with the best mean; of equal ones the default, or else the first.
+    best_accuracy, accuracy : float
+        Its mean accuracy, and that of the default.
+    is_biased : bool
+        Whether the labels are of a process called biased.
+    """
+
+    data: str
+    setting: str
+    best: str
+    best_accuracy: float
+    accuracy: float
+    is_biased: bool
+
+    @property
+    def value(self) -> float:
+        """Best mean − mean of the default; 0 where the default is the best."""
+        return self.best_accuracy - self.accuracy
+
+
+def regrets(study: Study) -> list[Regret]:
+    """Return the regret of the default in every column where it has a result.
+
+    The means are over the seeds for which the default has a result. Rows that lack one of these seeds do not count.
+
+    Examples
+    --------
+    >>> regrets(Study("mine", "Mine", "own", {}))
+    []
+    """
+    accuracies: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+    defaults: dict[tuple[str, str], str] = {}
+    biased = set()
+    for slot, record in study.done.items():
+        if record.accuracy is None:
+            continue
+        column = slot.data, slot.setting
+        accuracies.setdefault(column, {}).setdefault(slot.label, {})[slot.seed] = record.accuracy
+        if record.spec.method == AUTO and not record.spec.method_params:
+            defaults[column] = slot.label
+        if (record.spec.process or "").startswith("biased"):
+            biased.add(column)
+    found = []
+    for column, rows in accuracies.items():
+        if column not in defaults:
+            continue
+        label = defaults[column]
+        seeds = list(rows[label])
+        means = {
+            row: _mean(values, seeds) for row, values in rows.items() if all(seed in values for seed in seeds)
+        }
+        best = max(means, key=lambda row: (means[row], row == label))
+        found.append(Regret(*column, best, means[best], means[label], column in biased))
+    return found
+
+
+def _mean(values: dict[int, float], seeds: Sequence[int]) -> float:
+    return fmean(values[seed] for seed in seeds)

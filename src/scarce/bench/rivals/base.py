@@ -1,0 +1,70 @@
+"""What the other classifiers share: candidate sets as numbers, and standardised columns."""
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from scarce.errors import FeatureError
+from scarce.labels import ComplementaryLabels
+
+__all__ = ["FloatArray", "Rival", "Scaler", "candidate_weights", "check_dense"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Rival(Protocol):
+    """A classifier that learns from candidate sets."""
+
+    def fit(self, X: Any, labels: ComplementaryLabels) -> Self:
+        """Learn from features and from what each example is not."""
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the number of the class of each example."""
+
+
+def candidate_weights(labels: ComplementaryLabels) -> FloatArray:
+    """Return the normalised candidate sets, w_iy = 1[y ∈ S_i] / |S_i|.
+
+    Examples
+    --------
+    >>> candidate_weights(ComplementaryLabels.from_lists([[0], [0, 1]], classes=3)).tolist()
+    [[0.0, 0.5, 0.5], [0.0, 0.0, 1.0]]
+    """
+    candidates = 1.0 - labels.indicator(dtype=np.float64)
+    weights: FloatArray = candidates / candidates.sum(axis=1, keepdims=True)
+    return weights
+
+
+def check_dense(name: str, X: Any) -> None:
+    """Raise if the features are sparse.
+
+    Examples
+    --------
+    >>> check_dense("rf-soft", sparse.csr_matrix([[1.0]]))
+    Traceback (most recent call last):
+    scarce.errors.FeatureError: rf-soft got sparse features; expected a dense table: use pl-knn or em-lr for texts.
+    """
+    if sparse.issparse(X):
+        raise FeatureError(
+            f"{name} got sparse features; expected a dense table: use pl-knn or em-lr for texts."
+        )
+
+
+class Scaler:
+    """Brings dense columns to mean 0 and deviation 1, as the training rows have them; sparse ones are left as they are.
+
+    Examples
+    --------
+    >>> Scaler(np.array([[1.0], [3.0]]))(np.array([[5.0]])).tolist()
+    [[3.0]]
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._scaler = None if sparse.issparse(X) else StandardScaler().fit(X)
+
+    def __call__(self, X: Any) -> Any:
+        """Return the columns on the scale of the training rows."""
+        return X if self._scaler is None else self._scaler.transform(X)

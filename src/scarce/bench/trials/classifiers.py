@@ -1,0 +1,77 @@
+"""Running one trial of an experiment that compares classifiers."""
+
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from scarce.bench.rivals import RIVALS, Rival
+from scarce.bench.trials.spec import TrialSpec
+from scarce.bench.trials.splits import train_test_rows
+from scarce.datasets import TableData, load_table
+from scarce.errors import FileError
+from scarce.estimators import ScarceClassifier
+from scarce.labels import ComplementaryLabels
+from scarce.simulate import simulate
+
+__all__ = ["cached_table", "classifier_result", "make_classifier"]
+
+
+@lru_cache(maxsize=4)
+def cached_table(name: str, data_dir: str | None) -> TableData:
+    """Return a table, kept in memory for the next trial."""
+    return load_table(name, data_dir)
+
+
+def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Rival | ScarceClassifier:
+    """Return the classifier of a row: a rival, or `ScarceClassifier` with this method.
+
+    Examples
+    --------
+    >>> make_classifier("auto", {}, 3)
+    ScarceClassifier(random_state=3)
+    >>> make_classifier("cc", {"module": "linear"}, 0)
+    ScarceClassifier(method='cc', module='linear')
+    """
+    if method in RIVALS:
+        return RIVALS[method](seed)
+    return ScarceClassifier(method=method, random_state=seed, **params)
+
+
+def classifier_result(spec: TrialSpec, data_dir: str | None, started: float) -> dict[str, Any]:
+    """Return what a trial puts into its record: the accuracy on the test rows, and what it cost.
+
+    Parameters
+    ----------
+    spec : TrialSpec
+        Of the kind ``classifiers``.
+    data_dir : str, optional
+        Where to look for data first.
+    started : float
+        When the trial began, by ``time.perf_counter``.
+    """
+    assert spec.split is not None
+    data = cached_table(spec.data, data_dir)
+    if data.checksum != spec.data_checksum:
+        raise FileError(
+            f"the file of {data.name} holds other data here than where the experiment was planned; use the same file."
+        )
+    train, test = train_test_rows(len(data.y), spec.split, spec.seed)
+    X_train, X_test = data.features(train, test)
+    classifier = make_classifier(spec.method, spec.method_params, spec.seed)
+    predicted = classifier.fit(X_train, _labels(spec, data, train)).predict(X_test)
+    choice = getattr(classifier, "choice_", None)
+    return {
+        "accuracy": float((predicted == data.y[test]).mean()),
+        "reason": None if choice is None else choice.reason,
+        "seconds": time.perf_counter() - started,
+        "n_examples": len(train),
+    }
+
+
+def _labels(spec: TrialSpec, data: TableData, rows: Any) -> ComplementaryLabels:
+    q = len(data.classes)
+    if spec.process is None:
+        assert data.candidates is not None
+        return ComplementaryLabels.from_candidates(data.candidates[rows], classes=range(q))
+    return simulate(spec.process, data.y[rows], classes=q, seed=spec.seed, **spec.setting_params)
