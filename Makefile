@@ -25,6 +25,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/epoch_cost.py
 	$(BIN)/python benchmarks/step_cost.py
 	$(BIN)/python benchmarks/prior_cost.py
+	$(BIN)/python benchmarks/default_cost.py
 	$(BIN)/python benchmarks/wrapper_cost.py --rows 6000
 	$(BIN)/python benchmarks/distributed_cost.py --rounds 3 --steps 20
 
