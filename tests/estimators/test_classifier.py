@@ -159,7 +159,7 @@ def test_where_priors_cannot_be_estimated_the_shares_of_the_candidates_are_taken
         [["bee"] if name == "ant" else ["ant"] for name in y], classes=["ant", "bee", "cat"]
     )
     with pytest.warns(
-        PriorWarning, match=r"candidates: class cat is excluded, or left possible, by too few of 300 ex"
+        PriorWarning, match=r"candidates: too few of 300 examples exclude class cat, or leave it"
     ) as told:
         classifier = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, few)
     assert len(told) == 1

@@ -91,7 +91,7 @@ def test_answers_without_a_yes_tell_no_priors():
         resolve_priors("answers", labels)
     with pytest.warns(
         PriorWarning,
-        match="shares of the candidates: class a, b is excluded, or left possible, by too few of 5",
+        match="shares of the candidates: too few of 5 examples exclude class a, b, or leave it",
     ):
         assert resolve_priors("estimate", labels).source == "candidate shares"
 
@@ -131,7 +131,7 @@ def test_priors_rounded_by_hand_are_made_to_sum_to_one():
 def test_priors_by_name():
     assert resolve_priors("uniform", LABELS).values.tolist() == [1 / 3] * 3
     with pytest.warns(
-        PriorWarning, match=r"candidates: class cow is excluded, or left possible, by too few of 100 examples"
+        PriorWarning, match=r"candidates: too few of 100 examples exclude class cow, or leave it"
     ):
         guessed = resolve_priors("estimate", LABELS)
     assert (guessed.source, guessed.values.tolist()) == ("candidate shares", [0.25, 0.5, 0.25])

@@ -110,7 +110,7 @@ def _estimated(
     if len(unsaid):
         n = labels.n_examples
         return _guess(
-            labels, f"class {some(unsaid)} is excluded, or left possible, by too few of {n} examples"
+            labels, f"too few of {n} examples exclude class {some(unsaid)}, or leave it possible"
         )
     if estimate is None:
         raise PriorError(
