@@ -109,9 +109,7 @@ def _estimated(
     estimator, unsaid = _estimator(priors, labels, seed), classes_without_evidence(labels)
     if len(unsaid):
         n = labels.n_examples
-        return _guess(
-            labels, f"too few of {n} examples exclude class {some(unsaid)}, or leave it possible"
-        )
+        return _guess(labels, f"too few of {n} examples exclude class {some(unsaid)}, or leave it possible")
     if estimate is None:
         raise PriorError(
             "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
