@@ -1,5 +1,6 @@
 """Small tables, questions and candidate sets, from tiny files that the tests write."""
 
+import csv
 import gzip
 import io
 from pathlib import Path
@@ -163,3 +164,9 @@ def test_the_digits_need_no_file() -> None:
     data = load_table("digits")
     assert (len(data.y), len(data.classes)) == (1797, 10)
     assert available_tables()["digits"].file == ""
+
+
+def test_reading_arff_leaves_the_csv_reader_of_the_process_as_it_was() -> None:
+    limit = csv.field_size_limit()
+    read_arff(b"@relation r\n@attribute a real\n@attribute c {no,yes}\n@data\n1,yes\n2,no\n")
+    assert csv.field_size_limit() == limit

@@ -226,5 +226,10 @@ def test_rows_that_cannot_be_used_leave_the_loss_of_the_others_as_it_is(name, wo
     everyone = labels_of(excluded, logits)
     useful = [i for i, ks in enumerate(excluded) if ks]
     some = everyone[useful]
+    if name == "ga":
+        said = [k for ks in excluded for k in ks]
+        shares = [said.count(k) / len(said) for k in range(len(logits[0]))]
+        risks = slow_class_risks(logits, excluded, shares)
+        assume(all(abs(v) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
     alone = loss_of(ready(name, some, T, **params), [logits[i] for i in useful], some)
     assert loss_of(ready(name, everyone, T, **params), logits, everyone) == pytest.approx(alone, **close)

@@ -1,5 +1,6 @@
 """Reading small tables: ARFF, MATLAB files with candidate sets, and lists of questions."""
 
+import csv
 import io
 from typing import Any, NamedTuple
 
@@ -37,10 +38,13 @@ def read_arff(content: bytes) -> TableParts:
     """
     from scipy.io import arff  # slow to import, and needed here only
 
+    limit = csv.field_size_limit()
     try:
         rows, meta = arff.loadarff(io.StringIO(content.decode("latin-1")))
     except Exception as error:  # SciPy raises errors of many kinds
         raise FileError(f"this is not an ARFF file: {' '.join(str(error).split())}.") from error
+    finally:
+        csv.field_size_limit(limit)  # SciPy lifts it for the whole process
     if not len(rows):
         raise FileError("the table has no rows; expected one row per example.")
     *names, target = meta.names()
