@@ -20,10 +20,10 @@ from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing,
 from scarce.estimators.heads import set_everywhere
 from scarce.estimators.inputs import check_inputs
 from scarce.labels import ComplementaryLabels
+from scarce.labels.single_label import is_single_label
 from scarce.labels.targets import as_labels
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.methods.base import check_number
-from scarce.methods.marks import come_singly
 from scarce.metrics import co_exclusion_test
 from scarce.priors import PriorEstimate
 from scarce.training.inputs import input_shape
@@ -256,7 +256,7 @@ def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str
     """
     if labels.answers is not None:
         return "answers"
-    if come_singly(labels) or labels.per_example.max() < 2:
+    if is_single_label(labels) or labels.per_example.max() < 2:
         return "scar"
     first = out_of_fold(CandidateSets().log_likelihood(labels))
     _, priors = estimate_scar(labels, out_of_fold, first)

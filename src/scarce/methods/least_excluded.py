@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, logsigmoid
 
+from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.marks import come_singly, marked_rates, was_marked
+from scarce.methods.marks import marked_rates, was_marked
 from scarce.methods.registry import register
 from scarce.risk import log_chance
 
@@ -36,7 +37,7 @@ class LeastExcluded(Method):
     def prepare(self, problem: Problem) -> None:
         """Take the rates of the labels."""
         super().prepare(problem)
-        singly = come_singly(problem.labels)
+        singly = is_single_label(problem.labels)
         self.log_rates = log_chance(marked_rates(problem.labels, singly))
         self.one_mark.fill_(singly)
 

@@ -1,41 +1,12 @@
 """How exclusions came about, as far as the labels tell: one at a time or independently, and of which examples."""
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch
 
-__all__ = ["come_singly", "marked_rates", "was_marked"]
-
-_TELLING = (
-    5.0  # expected examples with several marks; that there is none by chance has then the probability exp(−5)
-)
-
-
-def come_singly(labels: ComplementaryLabels) -> bool:
-    """Return whether examples were given one exclusion, or none at all, rather than any number.
-
-    They were if each has exactly one. If some have none and no example has two, they were if independent marks, with
-    c_k = π̄_k / (1 − 1/q) for every wrong class, would have left several examples with two.
-
-    Examples
-    --------
-    >>> from scarce.labels import ComplementaryLabels
-    >>> come_singly(ComplementaryLabels.from_lists([[0], [1], [2]] * 100 + [[]], classes=3))
-    True
-    >>> come_singly(ComplementaryLabels.from_lists([[0], [1], []] * 100, classes=2))  # of two classes one is left
-    False
-    """
-    marks = labels.per_example
-    if marks.max() != 1 or marks.min() == 1:
-        return bool(marks.max() == 1)
-    chances = np.minimum(labels.rates / (1 - 1 / labels.n_classes), 1 - 1e-12)
-    odds, log_none = chances / (1 - chances), np.log1p(-chances)
-    none = np.exp(log_none.sum() - log_none)  # of the wrong classes, by the true one
-    one = none * (odds.sum() - odds)
-    return bool(labels.n_examples * (1 - none - one).mean() > _TELLING)
+__all__ = ["marked_rates", "was_marked"]
 
 
 def was_marked(batch: Batch, singly: bool) -> Tensor:

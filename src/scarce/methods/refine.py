@@ -11,8 +11,9 @@ from torch.nn.functional import one_hot
 from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
+from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
-from scarce.methods.marks import come_singly, was_marked
+from scarce.methods.marks import was_marked
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
     conditional_evidence,
@@ -178,7 +179,7 @@ class Refine(Method):
         """Prepare the base method."""
         super().prepare(problem)
         self.base_method.prepare(problem)
-        self._one_mark = come_singly(problem.labels)
+        self._one_mark = is_single_label(problem.labels)
         q = problem.n_classes
         self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
         self.named = torch.zeros(q, dtype=torch.float64)

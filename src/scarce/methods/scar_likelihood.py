@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
+from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
 from scarce.methods.class_shares import LearnedPriors
-from scarce.methods.marks import come_singly, marked_rates, was_marked
+from scarce.methods.marks import marked_rates, was_marked
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
@@ -90,7 +91,7 @@ class ScarLikelihood(Method):
         super().prepare(problem)
         q = problem.n_classes
         self.learns_priors = problem.priors is None
-        self.one_mark = come_singly(problem.labels)
+        self.one_mark = is_single_label(problem.labels)
         self.n_rows = problem.n_examples
         self._known = LearnedPriors.of(problem.labels)
         self.rates = marked_rates(problem.labels, self.one_mark)

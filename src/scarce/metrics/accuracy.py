@@ -4,7 +4,9 @@ Under SCAR, with class priors π,
 
     accuracy = 1 − Σ_k (1 − π_k) · P( predicted k | k is excluded ):
 
-one minus the rate, weighted by the priors, at which examples known not to be k are called k.
+one minus the rate, weighted by the priors, at which examples known not to be k are called k. Answers to random questions need no
+priors, because they are a sample of what is true of all examples: accuracy = 1 − Σ_k P( predicted k and "no" | asked about k ).
+`scarce.metrics.confusion` has the general form, with errors in labels.
 """
 
 from dataclasses import dataclass
@@ -13,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.checks import check_priors, predicted_codes
-from scarce.metrics.intervals import wilson_interval
+from scarce.metrics.checks import predicted_codes
+from scarce.metrics.confusion import Confusion, count
+from scarce.metrics.intervals import gamma_interval
+from scarce.metrics.label_model import LabelModel, fit_label_model
 
-__all__ = ["AccuracyEstimate", "complementary_accuracy"]
+__all__ = ["AccuracyEstimate", "accuracy_of", "complementary_accuracy"]
 
 
 @dataclass(frozen=True)
@@ -26,15 +30,15 @@ class AccuracyEstimate:
     Attributes
     ----------
     value : float
-        The estimate; unbiased, so that a small sample may put it below 0 or above 1.
+        The estimate; unbiased for known priors, so that a small sample may put it below 0 or above 1.
     standard_error : float
-        Its standard deviation over samples of this size.
+        Its standard deviation over samples of this size, and over the priors and error rates that the labels leave possible.
     low, high : float
         Bounds of the confidence interval of the given level.
     level : float
         The level of the interval.
     unseen : tuple
-        Classes that were predicted but that no example excludes: wrong predictions of them go unnoticed.
+        Classes that were predicted but that no example excludes: errors in predictions of them cannot be detected.
     """
 
     value: float
@@ -49,13 +53,14 @@ class AccuracyEstimate:
 
 
 def complementary_accuracy(
-    predicted: Any, labels: ComplementaryLabels, priors: Any, *, level: float = 0.95
+    predicted: Any, labels: ComplementaryLabels, priors: Any = None, *, level: float = 0.95
 ) -> AccuracyEstimate:
     """Estimate the accuracy of predictions from complementary labels: 1 − Σ_k (1 − π_k) a_k.
 
     a_k is the share of the examples excluding k that are predicted k. The standard error is that of a sum over
-    independent examples, which for one label per example is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k). The interval joins
-    the Wilson intervals of the a_k, so that it stays honest when an a_k is 0 or few examples exclude k.
+    independent examples, which for one label per example and known priors is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k). The
+    interval joins that of a weighted sum of rare events (`gamma_interval`) and, where priors or error rates are estimated, that of
+    what they contribute; so it stays honest when an a_k is 0 or few examples exclude k.
 
     Parameters
     ----------
@@ -63,10 +68,14 @@ def complementary_accuracy(
         Of a classifier that has not seen these labels.
     labels : ComplementaryLabels
         Of the same examples.
-    priors : array of q numbers
-        π.
+    priors : array of q numbers or LabelModel, optional
+        π, or how the labels arise. By default `fit_label_model` finds it from the labels; never from a classifier.
     level : float
         Of the confidence interval.
+
+    See Also
+    --------
+    complementary_report : The same with recall, precision, the confusion matrix and alarms.
 
     Examples
     --------
@@ -75,24 +84,48 @@ def complementary_accuracy(
     0.75
     """
     codes = predicted_codes(predicted, labels)
-    others = 1 - check_priors(priors, labels)
-    rows = np.repeat(np.arange(labels.n_examples), labels.per_example)
-    wrong = codes[rows] == labels.indices
-    errors = np.bincount(labels.indices[wrong], minlength=labels.n_classes).astype(float)
-    counts = labels.counts.astype(float)
-    share = errors / np.maximum(counts, 1)
-    value = 1 - float(others @ share)
+    model = priors if isinstance(priors, LabelModel) else fit_label_model(labels, priors)
+    return accuracy_of(Confusion.of(count(codes, labels), model), labels, level)
 
-    weight = others / np.maximum(counts, 1)
-    influence = np.bincount(rows, weight[labels.indices] * (wrong - share[labels.indices]), labels.n_examples)
-    low, high = wilson_interval(errors, counts, level)
-    unseen = (counts == 0) & np.isin(np.arange(labels.n_classes), codes)
-    low, high = np.where(counts == 0, 0.0, low), np.where((counts == 0) & ~unseen, 0.0, high)
+
+def accuracy_of(confusion: Confusion, labels: ComplementaryLabels, level: float = 0.95) -> AccuracyEstimate:
+    """Return the sum of the diagonal of a confusion matrix, with its interval.
+
+    Parameters
+    ----------
+    confusion : Confusion
+        What was counted, and how labels arise.
+    labels : ComplementaryLabels
+        Their classes are named.
+    level : float
+        Of the confidence interval.
+    """
+    tallies, trials = confusion.tallies, confusion.trials
+    weights = confusion.beta / np.maximum(trials, 1)
+    best = float(
+        confusion.alpha @ tallies.shares
+    )  # 1, if no label contradicts a prediction; a little more with errors
+    wrong = float(weights @ tallies.contradicted.diagonal())
+    variance = float((confusion.influences**2).sum())
+    draws = confusion.diagonal_draws.sum(axis=1)
+    seen = (trials > 0) & (tallies.predicted > 0)
+    unseen = (trials == 0) & (tallies.predicted > 0)
+    value = best - wrong
+    largest = float(weights[seen].max(initial=0.0))
+    # What is rare is skewed: errors of a good classifier, hits of a bad one.
+    if value > best / 2:
+        least, most = gamma_interval(wrong, variance, largest, level)
+        below, above = most - wrong, wrong - least
+    else:
+        least, most = gamma_interval(max(value, 0.0), variance, largest, level)
+        below, above = value - least, most - value
+    hidden = float(confusion.beta[unseen].sum())  # every prediction of such a class may be wrong
+    down, up = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return AccuracyEstimate(
         value=value,
-        standard_error=float(np.sqrt((influence**2).sum())),
-        low=float(np.clip(value - np.sqrt(((others * (high - share)) ** 2).sum()), 0, 1)),
-        high=float(np.clip(value + np.sqrt(((others * (share - low)) ** 2).sum()), 0, 1)),
+        standard_error=float(np.sqrt(variance + draws.var())),
+        low=float(np.clip(value - np.hypot(below, max(value - down, 0.0)) - hidden, 0, 1)),
+        high=float(np.clip(value + np.hypot(above, max(up - value, 0.0)), 0, 1)),
         level=level,
         unseen=tuple(labels.classes[unseen].tolist()),
     )

@@ -2,11 +2,11 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import gamma, norm
 
 from scarce.errors import MethodError
 
-__all__ = ["wilson_interval"]
+__all__ = ["gamma_interval", "wilson_interval"]
 
 FloatArray = NDArray[np.float64]
 
@@ -24,8 +24,7 @@ def wilson_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.237], [0.278, 0.763])
     """
-    if not 0 < level < 1:
-        raise MethodError(f"level={level}; expected a number between 0 and 1, such as 0.95.")
+    check_level(level)
     z = float(norm.ppf((1 + level) / 2))
     n = np.maximum(trials, 1)
     share = successes / n
@@ -34,3 +33,44 @@ def wilson_interval(
     low, high = (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
     # exactly 0 and 1 where nothing or everything succeeded, which rounding would miss
     return np.where(successes > 0, low, 0.0), np.where(successes < trials, high, 1.0)
+
+
+def gamma_interval(total: float, variance: float, largest: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the confidence interval of Fay and Feuer for a weighted sum of counts, Σ_k w_k e_k.
+
+    The lower bound is a quantile of the gamma distribution with the mean and variance of the sum, the upper one of that with one
+    more event of the largest weight. Unlike a normal interval it is right for rare events, whose sum is skewed.
+
+    Parameters
+    ----------
+    total, variance : float
+        The sum, and its estimated variance.
+    largest : float
+        The largest w_k.
+    level : float
+        Of the interval.
+
+    References
+    ----------
+    Fay and Feuer (1997), "Confidence intervals for directly standardized rates", Statistics in Medicine 16.
+
+    Examples
+    --------
+    >>> [round(bound, 2) for bound in gamma_interval(5.0, 5.0, 1.0)]  # of five events; Poisson's interval
+    [1.62, 11.67]
+    """
+    check_level(level)
+    tail = (1 - level) / 2
+
+    def quantile(share: float, mean: float, spread: float) -> float:
+        if mean <= 0 or spread <= 0:
+            return max(mean, 0.0)
+        return float(gamma.ppf(share, mean**2 / spread, scale=spread / mean))
+
+    return quantile(tail, total, variance), quantile(1 - tail, total + largest, variance + largest**2)
+
+
+def check_level(level: float) -> None:
+    """Raise `MethodError` unless a confidence level lies between 0 and 1."""
+    if not 0 < level < 1:
+        raise MethodError(f"level={level}; expected a number between 0 and 1, such as 0.95.")

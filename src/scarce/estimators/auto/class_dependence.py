@@ -10,7 +10,8 @@ from torch import Tensor
 
 from scarce.estimators.auto.mechanisms import Scar
 from scarce.labels import ComplementaryLabels
-from scarce.methods.marks import come_singly, marked_rates
+from scarce.labels.single_label import is_single_label
+from scarce.methods.marks import marked_rates
 from scarce.risk import (
     conditional_evidence,
     confirm,
@@ -63,7 +64,7 @@ def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
     >>> scar_of_priors(labels, torch.tensor([0.0, 0.5, 0.5])).chances.tolist()
     [0.5, 0.98, 0.0]
     """
-    single = come_singly(labels)
+    single = is_single_label(labels)
     rates, none = marked_rates(labels, single), torch.zeros(labels.n_classes, dtype=torch.float64)
     if single:
         return Scar(one_mark_weights(rates, priors, none), single)
@@ -153,7 +154,7 @@ def compare_mechanisms(
     >>> compare_mechanisms(cyclic, p, folds).depends_on_class
     True
     """
-    single = come_singly(labels)
+    single = is_single_label(labels)
     p = probabilities.double().clamp(min=_FLOOR)
     p = p / p.sum(dim=1, keepdim=True)
     uniform = Scar(torch.full((labels.n_classes,), 1 / labels.n_classes, dtype=torch.float64), True)

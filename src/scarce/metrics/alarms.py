@@ -1,0 +1,260 @@
+"""Signs that an accuracy estimated without true labels cannot be trusted; none of them needs a true label."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2_contingency, norm
+
+from scarce.labels import ComplementaryLabels
+from scarce.labels.classes import some
+from scarce.labels.single_label import is_single_label
+from scarce.metrics.accuracy import AccuracyEstimate
+from scarce.metrics.checks import FloatArray
+from scarce.metrics.co_exclusion import co_exclusion_test
+from scarce.metrics.confusion import Confusion
+from scarce.metrics.label_model import LabelModel
+
+__all__ = ["Alarm", "find_alarms"]
+
+_LEVEL = 0.99  # of the intervals that shares and learned priors must leave
+_MARGIN = 0.05  # by which they must leave them
+_FALSE_ALARMS = 1e-3  # probability that a test of SCAR raises an alarm though SCAR holds
+_ENOUGH = 10  # labels of a cell that is tested
+_FAR = 1.25  # times the exclusion probability that SCAR allows: less hardly changes an accuracy
+_OFF = 0.15  # relative deviation of sums of weighted exclusions or shares of "yes" that matters
+_WIDE = 0.5  # an interval from which nothing follows
+_SUREST = 0.2  # of the examples
+_LITTLE_BETTER = 0.5  # the share of the apparent errors that should not remain among the surest
+
+
+class Alarm(NamedTuple):
+    """What is wrong, by name and in one sentence.
+
+    Examples
+    --------
+    >>> str(Alarm("few-labels", "the interval is wide."))
+    'few-labels: the interval is wide.'
+    """
+
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}"
+
+
+def find_alarms(
+    confusion: Confusion,
+    labels: ComplementaryLabels,
+    model: LabelModel,
+    accuracy: AccuracyEstimate,
+    *,
+    learned_priors: FloatArray | None = None,
+    confidence: NDArray[np.floating] | None = None,
+) -> tuple[Alarm, ...]:
+    """Return all alarms about an estimate.
+
+    Parameters
+    ----------
+    confusion : Confusion
+        What was counted, and how labels arise.
+    labels : ComplementaryLabels
+        The labels themselves.
+    model : LabelModel
+        How they arise.
+    accuracy : AccuracyEstimate
+        The estimate.
+    learned_priors : array of shape (q,), optional
+        Priors that the judged classifier has learned.
+    confidence : array of shape (n,), optional
+        How sure the classifier is of every prediction.
+    """
+    found = [
+        *_impossible_shares(confusion, labels, model),
+        *_learned_priors(labels, model, learned_priors),
+        *_no_better_than_constant(confusion, labels, accuracy),
+        *_unidentified(confusion, labels, accuracy),
+        *_violated_scar(confusion, labels, model),
+        *_questions(confusion, labels, model),
+        *_wrong_labels(confusion, model, confidence),
+    ]
+    return tuple(found)
+
+
+def _impossible_shares(
+    confusion: Confusion, labels: ComplementaryLabels, model: LabelModel
+) -> Iterator[Alarm]:
+    shares, n = confusion.tallies.shares, confusion.tallies.n_examples
+    _, high = model.prior_interval(_LEVEL)
+    noise = 3 * np.sqrt(shares * (1 - shares) / n)
+    excess = shares - noise - high - _MARGIN
+    if (excess > 0).any():
+        k = int(excess.argmax())
+        yield Alarm(
+            "impossible-shares",
+            f"class {labels.classes[k]} is predicted for {shares[k]:.0%} of the examples, but by the labels at most {high[k]:.0%} "
+            "are of it. The classifier has probably collapsed; train it with another method, or pass priors if you know them.",
+        )
+
+
+def _learned_priors(
+    labels: ComplementaryLabels, model: LabelModel, learned: FloatArray | None
+) -> Iterator[Alarm]:
+    if learned is None:
+        return
+    low, high = model.prior_interval(_LEVEL)
+    excess = np.maximum(learned - high, low - learned) - _MARGIN
+    if (excess > 0).any():
+        k = int(excess.argmax())
+        yield Alarm(
+            "learned-priors",
+            f"the classifier believes that {learned[k]:.0%} of the examples are of class {labels.classes[k]}; the labels allow "
+            f"{low[k]:.0%} to {high[k]:.0%}. Train it again with priors that you know, or with more labels.",
+        )
+
+
+def _no_better_than_constant(
+    confusion: Confusion, labels: ComplementaryLabels, accuracy: AccuracyEstimate
+) -> Iterator[Alarm]:
+    k = int(confusion.priors.argmax())
+    if accuracy.value - norm.ppf(0.95) * np.sqrt((confusion.influences**2).sum()) < confusion.priors[k]:
+        yield Alarm(
+            "no-better-than-constant",
+            f"the labels do not show that the classifier is better than always saying {labels.classes[k]}, which would be right in "
+            f"about {confusion.priors[k]:.0%}.",
+        )
+
+
+def _unidentified(
+    confusion: Confusion, labels: ComplementaryLabels, accuracy: AccuracyEstimate
+) -> Iterator[Alarm]:
+    shares = confusion.tallies.shares
+    hidden = (confusion.trials == 0) & (shares > 0.01)
+    if hidden.any():
+        verb = "was asked about" if confusion.tallies.from_answers else "excludes"
+        yield Alarm(
+            "unidentified",
+            f"{shares[hidden].sum():.0%} of the predictions are {some(labels.classes[hidden])}, which nobody {verb}: errors in "
+            "them cannot be detected, and the estimate counts them as right.",
+        )
+    if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1:
+        yield Alarm(
+            "unidentified",
+            f"the estimate is {accuracy.value:.2f}, more than labels can show: they contradict the predictions less often than "
+            "their error rates say. Check the error rates.",
+        )
+    if accuracy.high - accuracy.low > _WIDE:
+        yield Alarm(
+            "few-labels",
+            f"the {accuracy.level:.0%} interval is {accuracy.low:.2f} to {accuracy.high:.2f}: too few labels to tell. Evaluate on "
+            "more of them, or pass priors if you know them.",
+        )
+
+
+def _violated_scar(confusion: Confusion, labels: ComplementaryLabels, model: LabelModel) -> Iterator[Alarm]:
+    """Test that no predicted class is denied k more often than any example can be, and that exclusions weigh q − 1."""
+    t, q = confusion.tallies, labels.n_classes
+    answers = t.from_answers and model.source != "given"
+    if answers:
+        c_draws = np.repeat(1 - model.error_draws[:, 1:], q, axis=1)
+    else:
+        miss = model.error_draws[:, :1]
+        c_draws = (t.rates - miss * model.prior_draws) / np.maximum(1 - model.prior_draws, 1e-9)
+    c, high = np.quantile(c_draws, [0.5, 0.975], axis=0)
+    spread = (high - c) / norm.ppf(0.975)
+    asked = t.asked_predicted
+    tested = (asked * c >= _ENOUGH) & (t.asked > 0)
+    share = t.contradicted / np.maximum(asked, 1)
+    error = np.sqrt(np.maximum(share * (1 - share), c * (1 - c)) / np.maximum(asked, 1) + spread**2)
+    z = np.where(tested & (share > _FAR * c), (share - c) / np.maximum(error, 1e-9), 0.0)
+    # Under SCAR half of the z are positive at most, so that Σ z² of m cells has a mean below m/2 and a variance below 5m/4.
+    m = int(tested.sum())
+    many = m / 2 + norm.isf(_FALSE_ALARMS) * np.sqrt(5 * m / 4)
+    if m and (z.max() > norm.isf(_FALSE_ALARMS / m) or (z**2).sum() > many):
+        j, k = np.unravel_index(int(z.argmax()), z.shape)
+        yield _scar_alarm(
+            f"{share[j, k]:.0%} of the examples predicted {labels.classes[j]} are said not to be {labels.classes[k]}, where at "
+            f"most {c[k]:.0%} should be"
+        )
+        return
+    if t.from_answers or is_single_label(labels):
+        return
+    weight = np.bincount(t.rows, (1 / np.maximum(c, 1e-3))[t.classes], t.n_examples)
+    for j in np.flatnonzero(t.predicted >= 5 * _ENOUGH):
+        of_class = weight[t.codes == j]
+        off, error_of = of_class.mean() - (q - 1), of_class.std() / np.sqrt(len(of_class))
+        error_of = np.hypot(error_of, (spread / np.maximum(c, 1e-3)).max())
+        if abs(off) > max(norm.isf(_FALSE_ALARMS / (2 * q)) * error_of, _OFF * (q - 1)):
+            much = "more" if off > 0 else "fewer"
+            yield _scar_alarm(
+                f"examples predicted {labels.classes[j]} exclude {abs(off) / (q - 1):.0%} {much} classes than they should"
+            )
+            return
+    test = co_exclusion_test(labels, model.priors)
+    if test.rejects_scar:
+        yield _scar_alarm(
+            f"classes are excluded together more often than independently (Z = {test.statistic:.1f})"
+        )
+
+
+def _scar_alarm(what: str) -> Alarm:
+    return Alarm(
+        "scar-violated",
+        f"{what}. What examples exclude depends on more than chance, so the estimate may be far off; check it with true classes.",
+    )
+
+
+def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelModel) -> Iterator[Alarm]:
+    """Test that questions are independent of predictions, and that shares of "yes" sum to what error rates say."""
+    t = confusion.tallies
+    if not t.from_answers:
+        return
+    asked = t.asked_predicted[np.ix_(t.predicted > 0, t.asked > 0)]
+    if min(asked.shape) > 1:
+        own = t.asked_predicted.diagonal().sum() / max(t.asked_predicted.sum(), 1)
+        expected = float(t.asked @ t.shares) / max(t.asked.sum(), 1)
+        if chi2_contingency(asked).pvalue < 1e-4 and abs(own - expected) > _OFF * expected + 0.01:
+            yield Alarm(
+                "questions-not-random",
+                f"{own:.0%} of the questions are about the predicted class, where {expected:.0%} of random ones would be: they "
+                "were chosen by something that knows the example. Estimate the accuracy from random questions only.",
+            )
+            return
+    if (t.asked == 0).any():
+        return
+    yes = 1 - t.rates
+    miss, false = model.errors.false_negative, model.errors.false_positive
+    expected = 1 - miss + (len(yes) - 1) * false
+    error = np.sqrt(
+        (yes * (1 - yes) / t.asked).sum()
+        + (len(yes) * model.error_draws[:, 1] - model.error_draws[:, 0]).var()
+    )
+    if abs(yes.sum() - expected) > max(4 * error, _OFF * 2 / 3):
+        yield Alarm(
+            "wrong-answers",
+            f'the shares of "yes" of all classes sum to {yes.sum():.2f}, expected {expected:.2f}: answers are wrong more often '
+            "than assumed, or questions were not random. Ask some questions twice, or pass the error rates.",
+        )
+
+
+def _wrong_labels(
+    confusion: Confusion, model: LabelModel, confidence: NDArray[np.floating] | None
+) -> Iterator[Alarm]:
+    """Compare apparent errors among the surest predictions with those among all: wrong labels do not become rarer."""
+    if confidence is None or model.error_source != "none":
+        return
+    t = confusion.tallies
+    weight = confusion.beta / np.maximum(confusion.trials, 1) * t.n_examples
+    wrong = t.is_denied & (t.codes[t.rows] == t.classes)
+    apparent = np.bincount(t.rows, weight[t.classes] * wrong, t.n_examples)
+    surest = np.argsort(-np.asarray(confidence, float), kind="stable")[: max(1, int(_SUREST * t.n_examples))]
+    among, overall = apparent[surest], float(apparent.mean())
+    error = float(among.std() / np.sqrt(len(among)))
+    if overall > 0.1 and among.mean() - norm.ppf(0.95) * error > _LITTLE_BETTER * overall:
+        yield Alarm(
+            "wrong-labels",
+            f"labels contradict the surest fifth of the predictions as if {among.mean():.0%} of them were wrong ({overall:.0%} of "
+            "all): some labels may be wrong, or the confidence means nothing. Pass the share of wrong labels if you know it.",
+        )

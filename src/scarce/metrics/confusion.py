@@ -1,0 +1,234 @@
+"""The confusion matrix of a classifier, from labels that say what examples are not.
+
+With s_j = P(predicted j), c_k = P("not k" | y ≠ k) and ρ_k = P("not k" | y = k), labels that depend on an example only through
+its class give
+
+    P(predicted j, y = k) = ( c_k s_j − P(predicted j, "not k") ) / ( c_k − ρ_k ).
+
+The probabilities on the right are counted: over all examples for exclusions, over those that were asked about k for answers to
+random questions. The sum of the diagonal is the accuracy. Without errors in exclusions, c_k = r_k / (1 − π_k) and ρ_k = 0, it is
+
+    1 − Σ_k (1 − π_k) P(predicted k | k is excluded).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.labels import ComplementaryLabels
+from scarce.labels.answers import NO, SKIP
+from scarce.labels.csr import IntArray
+from scarce.metrics.checks import FloatArray
+from scarce.metrics.label_model import LabelModel, has_random_answers
+
+__all__ = ["Confusion", "Tallies", "count"]
+
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Tallies:
+    """What was said about examples, by what is predicted for them.
+
+    Attributes
+    ----------
+    n_examples : int
+        n.
+    predicted : array of shape (q,)
+        How many examples are predicted to be of each class.
+    asked : array of shape (q,)
+        How often it could have been said that an example is not k: as often as somebody was asked; of exclusions n times.
+    denied : array of shape (q,)
+        How often it was.
+    contradicted : array of shape (q, q)
+        How often an example predicted j was said not to be k.
+    asked_predicted : array of shape (q, q)
+        How often it could have been said of an example predicted j.
+    rows, classes, is_denied : arrays of shape (m,)
+        The examples and classes that were spoken of, and whether "not k" was said; of exclusions only those that were made.
+    codes : array of shape (n,)
+        The predictions.
+    from_answers : bool
+        Whether they are answers to questions.
+    """
+
+    n_examples: int
+    predicted: FloatArray
+    asked: FloatArray
+    denied: FloatArray
+    contradicted: FloatArray
+    asked_predicted: FloatArray
+    rows: IntArray
+    classes: IntArray
+    is_denied: NDArray[np.bool_]
+    codes: IntArray
+    from_answers: bool
+
+    @property
+    def shares(self) -> FloatArray:
+        """The share of predictions of each class: s."""
+        return self.predicted / self.n_examples
+
+    @property
+    def rates(self) -> FloatArray:
+        """How often "not k" is said where it could be: r."""
+        return self.denied / np.maximum(self.asked, 1)
+
+
+def count(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
+    """Count what was said about examples of each predicted class.
+
+    Parameters
+    ----------
+    codes : array of shape (n,)
+        Predicted classes, by number.
+    labels : ComplementaryLabels
+        Answers to random questions, if some of them are "yes"; else exclusions.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([0, 1, 1, 0], classes=2)
+    >>> count(np.array([1, 0, 1, 1]), labels).contradicted.tolist()
+    [[0.0, 1.0], [2.0, 1.0]]
+    """
+    n, q = labels.shape
+    predicted = np.bincount(codes, minlength=q).astype(float)
+    from_answers = has_random_answers(labels)
+    if from_answers:
+        assert labels.answers is not None
+        said = labels.answers.answer != SKIP
+        rows, classes = labels.answers.example[said], labels.answers.class_index[said].astype(np.int64)
+        is_denied = labels.answers.answer[said] == NO
+        asked_predicted = np.bincount(codes[rows] * q + classes, minlength=q * q).reshape(q, q).astype(float)
+    else:
+        rows, classes = np.repeat(np.arange(n), labels.per_example), labels.indices.astype(np.int64)
+        is_denied = np.ones(len(rows), bool)
+        asked_predicted = np.repeat(predicted[:, None], q, axis=1)
+    pairs = (codes[rows] * q + classes)[is_denied]
+    return Tallies(
+        n_examples=n,
+        predicted=predicted,
+        asked=asked_predicted.sum(axis=0),
+        denied=np.bincount(classes[is_denied], minlength=q).astype(float),
+        contradicted=np.bincount(pairs, minlength=q * q).reshape(q, q).astype(float),
+        asked_predicted=asked_predicted,
+        rows=rows,
+        classes=classes,
+        is_denied=is_denied,
+        codes=codes,
+        from_answers=from_answers,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """The confusion matrix A_jk = P(predicted j, y = k) = α_k s_j − β_k x_jk, as labels tell it.
+
+    Attributes
+    ----------
+    tallies : Tallies
+        What was counted.
+    trials : array of shape (q,)
+        The number of labels that x_jk is a share of: those that say "not k", or, for answers whose error rates are all that
+        is assumed, all that were asked about k.
+    shares : array of shape (q, q)
+        x_jk.
+    alpha, beta : arrays of shape (q,)
+        α_k = c_k / (c_k − ρ_k) and β_k, which follow from priors and error rates.
+    alpha_draws, beta_draws, prior_draws : arrays of shape (m, q)
+        The same for all draws of the label model.
+    priors : array of shape (q,)
+        π.
+    """
+
+    tallies: Tallies
+    trials: FloatArray
+    shares: FloatArray
+    alpha: FloatArray
+    beta: FloatArray
+    alpha_draws: FloatArray
+    beta_draws: FloatArray
+    priors: FloatArray
+    prior_draws: FloatArray
+
+    @classmethod
+    def of(cls, tallies: Tallies, model: LabelModel) -> "Confusion":
+        """Put together what was counted and how labels arise."""
+        errors = model.errors.false_negative, model.errors.false_positive
+        if tallies.from_answers and model.source != "given":
+            trials = tallies.asked
+
+            def coefficients(
+                _: FloatArray, miss: FloatArray, false: FloatArray
+            ) -> tuple[FloatArray, FloatArray]:
+                ones, net = np.ones_like(tallies.asked), np.maximum(1 - miss - false, _LEAST)
+                return ones * (1 - false) / net, ones / net
+        else:
+            trials, rates = tallies.denied, tallies.rates
+
+            def coefficients(
+                pi: FloatArray, miss: FloatArray, _: FloatArray
+            ) -> tuple[FloatArray, FloatArray]:
+                c = np.maximum(rates - miss * pi, 0) / np.maximum(1 - pi, _LEAST)
+                # Labels that are wrong as often as right say nothing; what they seem to say must not explode.
+                net = np.maximum(c - miss, 0.05 * c + _LEAST)
+                # Without errors exactly 1 and 1 − π, also of a class that nobody excludes.
+                right = miss == 0
+                return np.where(right, 1.0, c / net), np.where(right, 1 - pi, rates / net)
+
+        alpha, beta = coefficients(model.priors, np.float64(errors[0]), np.float64(errors[1]))  # type: ignore[arg-type]
+        draws = coefficients(model.prior_draws, model.error_draws[:, :1], model.error_draws[:, 1:])
+        return cls(
+            tallies,
+            trials,
+            tallies.contradicted / np.maximum(trials, 1),
+            alpha,
+            beta,
+            *draws,
+            model.priors,
+            model.prior_draws,
+        )
+
+    @property
+    def matrix(self) -> FloatArray:
+        """A, of shape (q, q): a row for every predicted class, a column for every true one; sums to about one."""
+        return self.alpha * self.tallies.shares[:, None] - self.beta * self.shares  # type: ignore[no-any-return]
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """The standard error of every cell of A: of the counts and of what is assumed of the labels."""
+        s, n = self.tallies.shares[:, None], self.tallies.n_examples
+        x, asked = self.shares, self.tallies.asked_predicted / np.maximum(self.tallies.asked, 1)
+        inside = x if self._is_of_denied else asked
+        variance = (
+            self.alpha**2 * s * (1 - s) / n
+            + self.beta**2 * x * (1 - x) / np.maximum(self.trials, 1)
+            - 2 * self.alpha * self.beta * x * (1 - inside) / n
+        )
+        of_draws = np.stack(
+            [(self.alpha_draws * s[j] - self.beta_draws * x[j]).std(axis=0) for j in range(len(s))]
+        )
+        return np.sqrt(np.maximum(variance, 0) + of_draws**2)  # type: ignore[no-any-return]
+
+    @property
+    def diagonal_draws(self) -> FloatArray:
+        """P(predicted k, y = k) for every draw of the label model, of shape (m, q)."""
+        own = self.shares.diagonal()
+        return self.alpha_draws * self.tallies.shares - self.beta_draws * own  # type: ignore[no-any-return]
+
+    @property
+    def influences(self) -> FloatArray:
+        """The influence of every example on the sum of the diagonal, of shape (n,)."""
+        t, own = self.tallies, self.shares.diagonal()
+        weight = self.beta / np.maximum(self.trials, 1)
+        wrong = t.is_denied & (t.codes[t.rows] == t.classes)
+        of_labels = weight[t.classes] * (wrong - own[t.classes])
+        if self._is_of_denied:
+            of_labels = np.where(t.is_denied, of_labels, 0.0)
+        of_shares = (self.alpha[t.codes] - self.alpha @ t.shares) / t.n_examples
+        return of_shares - np.bincount(t.rows, of_labels, t.n_examples)  # type: ignore[no-any-return]
+
+    @property
+    def _is_of_denied(self) -> bool:
+        return self.trials is self.tallies.denied

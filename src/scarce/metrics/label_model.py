@@ -1,0 +1,375 @@
+"""How labels arise, as far as judging a classifier needs it; never learned from the classifier that is judged.
+
+For a class k let c_k be the probability that an example of another class is said not to be k, and ρ_k the probability that an
+example of class k is. Labels that depend on an example only through its class are said of it at the rate
+
+    r_k = c_k (1 − π_k) + ρ_k π_k.
+
+Answers to random questions tell all of it but for the errors: c = 1 − P(yes | not k) and ρ = P(no | k). Exclusions leave a
+choice: a class that is seldom excluded may be common, or seldom asked about. So the priors that go with exclusions are a
+distribution, not a number: the posterior under SCAR, partly with exclusion probabilities that are alike and partly with unequal
+ones, as the labels make either probable. Around its modes it is taken as normal (Laplace's approximation), with heavier tails.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from scarce.errors import LabelError, MethodError
+from scarce.labels import ComplementaryLabels
+from scarce.labels.answers import SKIP, YES
+from scarce.labels.single_label import is_single_label
+from scarce.metrics.checks import FloatArray, check_priors
+from scarce.risk import answer_evidence, confirm
+
+__all__ = ["ErrorRates", "LabelModel", "fit_label_model", "has_random_answers"]
+
+N_DRAWS = 1000
+_MOST_ROWS = 20_000  # rows beyond these add time, and next to nothing to what labels alone tell of priors
+_CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
+_EQUAL, _UNEQUAL = (
+    0.05,
+    0.7,
+)  # standard deviations of log-odds of exclusion probabilities that are alike, or are not
+_USUAL_RATE, _SPREAD = (
+    0.03,
+    1.0,
+)  # of error rates before anything is known: 0.4 % to 18 %, on the scale of logits
+_LEARNED_SPREAD = 0.5  # the same of rates that were learned elsewhere
+_ENOUGH_REPEATS = (
+    50  # examples with several answers; with fewer, errors cannot be told from wrong predictions
+)
+_ALWAYS_UNEQUAL = 0.35  # of the draws, however alike exclusion probabilities look
+_TAILS = 4.0  # degrees of freedom of Student's t
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """How often labels are wrong.
+
+    Attributes
+    ----------
+    false_negative : float
+        P("no" | it is the class). Of exclusions: the probability that an example excludes its own class.
+    false_positive : float
+        P("yes" | it is not the class); 0 where there are only exclusions.
+    """
+
+    false_negative: float
+    false_positive: float
+
+    def __post_init__(self) -> None:
+        if (
+            not (self.false_negative >= 0 <= self.false_positive)
+            or self.false_negative + self.false_positive >= 1
+        ):
+            raise MethodError(
+                f"the error rates are {self.false_negative} and {self.false_positive}; expected numbers of at least 0 with a "
+                "sum below 1, such as 0.05 and 0.05."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelModel:
+    """Class priors and error rates of labels, and draws that show how uncertain they are.
+
+    Attributes
+    ----------
+    priors : array of shape (q,)
+        π.
+    errors : ErrorRates
+        How often labels are wrong.
+    source : {"given", "answers", "labels"}
+        Where the priors come from: somebody gave them, the shares of "yes" among answers to random questions, or the likelihood of
+        the labels.
+    error_source : {"given", "learned", "none"}
+        Where the error rates come from; with "none" every label counts as right.
+    prior_draws : array of shape (m, q)
+        Priors that the labels leave possible, as often as they are probable.
+    error_draws : array of shape (m, 2)
+        The same of the error rates.
+    """
+
+    priors: FloatArray
+    errors: ErrorRates
+    source: str
+    error_source: str
+    prior_draws: FloatArray
+    error_draws: FloatArray
+
+    def prior_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Return bounds of the priors, class by class."""
+        low, high = np.quantile(self.prior_draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low, high
+
+
+def has_random_answers(labels: ComplementaryLabels) -> bool:
+    """Return whether there are answers that tell priors: some of them are "yes".
+
+    Examples
+    --------
+    >>> has_random_answers(ComplementaryLabels.from_answer_matrix([["no", ""], ["", "yes"]]))
+    True
+    """
+    return labels.answers is not None and bool((labels.answers.answer == YES).any())
+
+
+def fit_label_model(
+    labels: ComplementaryLabels,
+    priors: Any = None,
+    *,
+    errors: ErrorRates | None = None,
+    learned_errors: ErrorRates | None = None,
+    prior_interval: tuple[Any, Any] | None = None,
+    seed: int = 0,
+) -> LabelModel:
+    """Find how labels arise, from the labels and from what is known, without any classifier.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        Of the examples that a classifier is to be judged by.
+    priors : array of q numbers, optional
+        π, if it is known. By default it comes from the share of "yes" among answers, which are taken to be answers to random
+        questions, and else from the likelihood of the exclusions.
+    errors : ErrorRates, optional
+        How often labels are wrong, if it is known. By default the rates are learned from examples with several answers; where
+        there are none, all labels count as right.
+    learned_errors : ErrorRates, optional
+        Rates that somebody learned from other answers of the same annotators; a first guess, which the answers may correct.
+    prior_interval : pair of arrays, optional
+        Bounds of a 95 % interval of given priors.
+    seed : int
+        Of the draws.
+
+    Examples
+    --------
+    >>> from scarce.simulate import uniform
+    >>> y = np.repeat([0, 1, 2], [600, 200, 200])
+    >>> model = fit_label_model(uniform(y, seed=0))
+    >>> low, high = model.prior_interval()
+    >>> bool((low < [0.6, 0.2, 0.2]).all() and (high > [0.6, 0.2, 0.2]).all())
+    True
+    """
+    if not len(labels):
+        raise LabelError("there are no examples; expected at least one labelled example.")
+    rng = np.random.default_rng(seed)
+    rates, error_draws, error_source = _errors(labels, errors, learned_errors, rng)
+    if priors is not None:
+        values = check_priors(priors, labels)
+        return LabelModel(
+            values, rates, "given", error_source, _around(values, prior_interval, rng), error_draws
+        )
+    if has_random_answers(labels):
+        values, draws = _shares_of_yes(labels, rates, error_draws, rng)
+        return LabelModel(values, rates, "answers", error_source, draws, error_draws)
+    draws = _prior_draws(labels, rng)
+    return LabelModel(draws.mean(axis=0), rates, "labels", error_source, draws, error_draws)
+
+
+def _errors(
+    labels: ComplementaryLabels,
+    given: ErrorRates | None,
+    learned: ErrorRates | None,
+    rng: np.random.Generator,
+) -> tuple[ErrorRates, FloatArray, str]:
+    """Return rates, draws of them, and where they come from."""
+    if given is not None or not has_random_answers(labels):
+        rates = given or ErrorRates(0.0, 0.0)
+        draws = np.tile([rates.false_negative, rates.false_positive], (N_DRAWS, 1))
+        return rates, draws, "none" if given is None else "given"
+    assert labels.answers is not None
+    answered = np.bincount(labels.answers.example[labels.answers.answer != SKIP], minlength=len(labels))
+    if learned is None and (answered > 1).sum() < _ENOUGH_REPEATS:
+        return ErrorRates(0.0, 0.0), np.zeros((N_DRAWS, 2)), "none"
+    draws = _error_draws(labels, learned, rng)
+    return ErrorRates(*np.median(draws, axis=0).tolist()), draws, "learned"
+
+
+def _error_draws(
+    labels: ComplementaryLabels, learned: ErrorRates | None, rng: np.random.Generator
+) -> FloatArray:
+    """Draw error rates from their posterior given all answers, with Σ_i log Σ_y π_y Π P(answers of i | y) as log-likelihood.
+
+    Part of the draws are zero: as many as it is probable that there are no errors at all.
+    """
+    some = _sample(labels, rng)
+    assert some.answers is not None
+    said = some.answers.answer != SKIP
+    rows, asked = (
+        torch.from_numpy(column[said].astype(np.int64))
+        for column in (some.answers.example, some.answers.class_index)
+    )
+    yes = torch.from_numpy(some.answers.answer[said] == YES)
+    q, m = labels.n_classes, len(rows)
+    usual = [_USUAL_RATE] * 2 if learned is None else [learned.false_negative, learned.false_positive]
+    centre = torch.tensor(usual, dtype=torch.float64).clamp(1e-3, 0.45).logit()
+    spread = _SPREAD if learned is None else _LEARNED_SPREAD
+
+    def likelihood(log_pi: Tensor, miss: Tensor, false: Tensor) -> Tensor:
+        e, constant = answer_evidence(some.shape, rows, asked, yes, miss.expand(m), false.expand(m))
+        return ((e + log_pi).logsumexp(dim=1) + constant).sum() + _CONCENTRATION * log_pi.sum()
+
+    def with_errors(theta: Tensor) -> Tensor:
+        log_pi, logits = theta[:q].log_softmax(dim=0), theta[q:]
+        usual = ((logits - centre) ** 2).sum() / (2 * spread**2) + 2 * np.log(spread)
+        alike = (
+            logits[0] - logits[1] - (centre[0] - centre[1])
+        ) ** 2 / 2  # who misses little also invents little
+        return usual + alike + _free(theta[:q]) - likelihood(log_pi, *logits.sigmoid())
+
+    def without(theta: Tensor) -> Tensor:
+        never = torch.zeros(1, dtype=torch.float64)
+        return _free(theta) - likelihood(theta.log_softmax(dim=0), never, never)
+
+    equal = torch.zeros(q, dtype=torch.float64)
+    found = _laplace(with_errors, torch.cat([equal, centre]))
+    n_without = 0
+    if learned is None:
+        n_without = round(N_DRAWS * _odds(_laplace(without, equal).log_evidence - found.log_evidence))
+    draws = (1 / (1 + np.exp(-found.draw(N_DRAWS - n_without, rng)[:, q:]))).clip(0, 0.49)
+    return np.concatenate([np.zeros((n_without, 2)), draws])
+
+
+def _shares_of_yes(
+    labels: ComplementaryLabels, rates: ErrorRates, error_draws: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return π_k = (yes_k / asked_k − fp) / (1 − fn − fp), made to sum to one, and draws of it."""
+    assert labels.answers is not None
+    yes, no = labels.answers.counts(labels.n_classes)
+    unasked = yes + no == 0
+    share = rng.beta(yes + 0.5, no + 0.5, (N_DRAWS, labels.n_classes))
+
+    def priors(of_yes: FloatArray, miss: Any, false: Any) -> FloatArray:
+        found = np.maximum((of_yes - false) / (1 - miss - false), _LEAST)
+        # A class that nobody was asked about gets what the others leave, or, if they leave nothing, an equal share.
+        found = np.where(unasked, 0, found)
+        left = np.maximum(1 - found.sum(axis=-1, keepdims=True), 1 / labels.n_classes) / max(unasked.sum(), 1)
+        found = np.where(unasked, left, found)
+        return found / found.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+
+    values = priors(yes / np.maximum(yes + no, 1), rates.false_negative, rates.false_positive)
+    return values, priors(share, error_draws[:, :1], error_draws[:, 1:])
+
+
+def _prior_draws(labels: ComplementaryLabels, rng: np.random.Generator) -> FloatArray:
+    """Draw priors from their distribution given exclusions: equal exclusion probabilities, and, at least as often, unequal ones."""
+    q, single = labels.n_classes, is_single_label(labels)
+    likelihood = _single_likelihood(labels) if single else _likelihood(_sample(labels, rng))
+    chance = np.clip(labels.rates.mean() * q / (q - 1), 1e-4, 1 - 1e-4)
+    start = torch.zeros(2 * q, dtype=torch.float64)
+    if not single:
+        start[q:] = float(np.log(chance / (1 - chance)))
+
+    def posterior(spread: float) -> _Normal:
+        def loss(theta: Tensor) -> Tensor:
+            log_pi, chances = theta[:q].log_softmax(dim=0), theta[q:]
+            alike = ((chances - chances.mean()) ** 2).sum() / (2 * spread**2) + q * np.log(spread)
+            held = _free(theta[:q]) + (_free(chances) if single else 0.0)
+            return -likelihood(log_pi, chances) - _CONCENTRATION * log_pi.sum() + alike + held
+
+        return _laplace(loss, start)
+
+    equal, unequal = posterior(_EQUAL), posterior(_UNEQUAL)
+    n_equal = round(N_DRAWS * min(_odds(equal.log_evidence - unequal.log_evidence), 1 - _ALWAYS_UNEQUAL))
+    both = np.concatenate([equal.draw(n_equal, rng), unequal.draw(N_DRAWS - n_equal, rng)])[:, :q]
+    draws = torch.from_numpy(both).softmax(dim=1).numpy()
+    # Of class k none excludes it, so that at most 1 − r_k are of it.
+    draws = np.minimum(draws, np.maximum(1 - labels.rates, _LEAST))
+    return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+
+def _likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return log P(labels) of log π and logit c: Σ_i [Σ_k log P(ȳ_ik) + log Σ_{y not excluded} π_y / (1 − c_y)]."""
+    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
+    told = torch.from_numpy((labels.per_example > 0) | (labels.confirmed < 0))[:, None]
+    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64))
+    counts, n_told = excluded.sum(dim=0), float(told.sum())
+
+    def value(log_pi: Tensor, logits: Tensor) -> Tensor:
+        log_c, log_not = torch.nn.functional.logsigmoid(logits), torch.nn.functional.logsigmoid(-logits)
+        base = counts @ log_c + (n_told - counts) @ log_not
+        evidence = torch.where(excluded > 0, -50.0, torch.where(told, -log_not, 0.0))
+        sure = torch.where(confirmed >= 0, (-log_not)[confirmed] * told[:, 0], 0.0)
+        rows = (confirm(evidence, confirmed) + log_pi).logsumexp(dim=1) + sure
+        return base + rows.sum()
+
+    return value
+
+
+def _single_likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return log P(labels) of log π and log w: Σ_k n_k [log w_k + log Σ_{y ≠ k} π_y / (W − w_y)]."""
+    counts = torch.from_numpy(labels.counts.astype(np.float64))
+    known = labels.confirmed[labels.confirmed >= 0]
+    confirmed = torch.from_numpy(np.bincount(known, minlength=labels.n_classes).astype(np.float64))
+    others = 1 - torch.eye(labels.n_classes, dtype=torch.float64)
+
+    def value(log_pi: Tensor, logits: Tensor) -> Tensor:
+        w = logits.softmax(dim=0)
+        reached = others @ (log_pi.exp() / (others @ w))
+        return counts @ (w * reached).clamp(min=1e-300).log() + confirmed @ log_pi
+
+    return value
+
+
+class _Normal(NamedTuple):
+    """A normal distribution around the mode of a density, and the logarithm of the integral of the density."""
+
+    mean: Tensor
+    scaled_directions: Tensor
+    log_evidence: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw with the tails of Student's t: densities that are skewed lie partly beyond those of a normal one."""
+        heavier = rng.standard_normal((n, len(self.mean))) / np.sqrt(rng.chisquare(_TAILS, (n, 1)) / _TAILS)
+        return (self.mean + torch.from_numpy(heavier) @ self.scaled_directions).numpy()  # type: ignore[no-any-return]
+
+
+def _laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> _Normal:
+    """Approximate the density exp(−loss) by a normal one, with the inverse of the Hessian as covariance."""
+
+    def with_slope(theta: FloatArray) -> tuple[float, FloatArray]:
+        point = torch.from_numpy(theta).requires_grad_()
+        value = loss(point)
+        (slope,) = torch.autograd.grad(value, point)
+        return value.item(), slope.numpy()
+
+    found = minimize(with_slope, start.numpy(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    mode = torch.from_numpy(found.x)
+    hessian = torch.autograd.functional.hessian(loss, mode, vectorize=True)
+    sizes, directions = torch.linalg.eigh((hessian + hessian.T) / 2)
+    sizes = sizes.clamp(min=1e-3)
+    return _Normal(
+        mode, sizes.rsqrt()[:, None] * directions.T, -float(found.fun) - float(sizes.log().sum()) / 2
+    )
+
+
+def _odds(log_ratio: float) -> float:
+    """Return the probability of the first of two things that are e^log_ratio to one."""
+    return float(1 / (1 + np.exp(np.clip(-log_ratio, -700, 700))))
+
+
+def _free(theta: Tensor) -> Tensor:
+    """Hold in place what a softmax leaves free."""
+    return theta.mean() ** 2 / 2
+
+
+def _around(values: FloatArray, interval: tuple[Any, Any] | None, rng: np.random.Generator) -> FloatArray:
+    if interval is None:
+        return np.tile(values, (N_DRAWS, 1))
+    low, high = (np.asarray(bound, float) for bound in interval)
+    errors = np.maximum(high - low, 0) / (2 * 1.96)
+    draws = np.maximum(values + errors * rng.standard_normal((N_DRAWS, len(values))), _LEAST)
+    return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+
+def _sample(labels: ComplementaryLabels, rng: np.random.Generator) -> ComplementaryLabels:
+    if len(labels) <= _MOST_ROWS:
+        return labels
+    return labels[np.sort(rng.permutation(len(labels))[:_MOST_ROWS])]

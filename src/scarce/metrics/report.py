@@ -1,0 +1,301 @@
+"""All that complementary labels tell of a classifier: accuracy, recall, precision, confusions, and when not to believe it."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from scarce.labels import ComplementaryLabels
+from scarce.metrics.accuracy import AccuracyEstimate, accuracy_of
+from scarce.metrics.alarms import Alarm, find_alarms
+from scarce.metrics.checks import FloatArray, predicted_codes
+from scarce.metrics.confusion import Confusion, Tallies, count
+from scarce.metrics.label_model import ErrorRates, LabelModel, fit_label_model
+from scarce.text import text_table
+
+__all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
+
+_SHOWN = 20
+_RARE = 1e-3  # prior below which a recall is not told
+_UNKNOWN = 0.8  # width of an interval that tells nothing
+_SUPPOSED = 0.05  # share of wrong labels of the bound that is told where nothing is known of errors
+_SOURCES = {
+    "given": "given",
+    "answers": 'from the shares of "yes" among answers, taken as random questions',
+    "labels": "estimated from these labels",
+}
+
+
+class Score(NamedTuple):
+    """An estimate with the bounds of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class ClassScores(NamedTuple):
+    """What labels tell of one class; `recall` and `precision` are None where they cannot be told."""
+
+    name: Any
+    prior: Score
+    predicted: float
+    precision: Score | None
+    recall: Score | None
+    n_labels: int
+
+
+@dataclass(frozen=True, eq=False)
+class ComplementaryReport:
+    """How good a classifier is, by complementary labels alone; print it to read it.
+
+    Attributes
+    ----------
+    accuracy : AccuracyEstimate
+        The accuracy.
+    balanced_accuracy : Score or None
+        The mean recall of all classes; None where labels do not tell it.
+    classes : tuple of ClassScores
+        Prior, predicted share, precision and recall of every class.
+    confusion : array of shape (q, q)
+        P(predicted j, y = k), a row for every predicted class; unbiased, so that cells may be negative.
+    confusion_errors : array of shape (q, q)
+        The standard error of every cell.
+    label_model : LabelModel
+        How labels arise: priors and error rates.
+    if_labels_are_wrong : Score or None
+        Where nothing is known of errors: the accuracy if 5 % of the answers, or the labels of 5 % of the examples, are wrong, and
+        the range from no errors to so many.
+    alarms : tuple of Alarm
+        Why not to believe it.
+    n_examples, n_labels : int
+        What it was estimated from.
+    """
+
+    accuracy: AccuracyEstimate
+    balanced_accuracy: Score | None
+    classes: tuple[ClassScores, ...]
+    confusion: FloatArray
+    confusion_errors: FloatArray
+    label_model: LabelModel
+    if_labels_are_wrong: Score | None
+    n_examples: int
+    n_labels: int
+    alarms: tuple[Alarm, ...] = field(default=())
+
+    def most_confused(self, n: int = 5) -> list[tuple[Any, Any, float, float]]:
+        """Return the confusions that clearly happen: predicted class, true class, share of all examples, standard error."""
+        off = self.confusion - 2 * self.confusion_errors
+        np.fill_diagonal(off, -np.inf)
+        order = np.argsort(-off, axis=None, kind="stable")[:n]
+        cells = [np.unravel_index(int(place), off.shape) for place in order]
+        names = [one.name for one in self.classes]
+        return [
+            (names[j], names[k], float(self.confusion[j, k]), float(self.confusion_errors[j, k]))
+            for j, k in cells
+            if off[j, k] > 0
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.summary_lines(), "", *self.class_lines(), *self.alarm_lines()])
+
+    def summary_lines(self) -> list[str]:
+        """Return accuracy, balanced accuracy, what was assumed, and what follows if labels are wrong."""
+        errors, model = self.label_model.errors, self.label_model
+        lines = [f"accuracy without true labels  {self.accuracy}"]
+        if self.balanced_accuracy is not None:
+            value, low, high = self.balanced_accuracy
+            lines.append(f"balanced accuracy             {value:.4f} ({low:.4f} to {high:.4f})")
+        lines.append(f"priors                        {_SOURCES[model.source]}")
+        if model.error_source != "none":
+            lines.append(
+                f"errors in labels              {model.error_source}: {errors.false_negative:.1%} of wrong no, "
+                f"{errors.false_positive:.1%} of wrong yes; the estimate is corrected for them"
+            )
+        if self.if_labels_are_wrong is not None:
+            _, low, high = self.if_labels_are_wrong
+            lines.append(f"if {_SUPPOSED:.0%} of labels are wrong     between {low:.4f} and {high:.4f}")
+        return lines
+
+    def class_lines(self) -> list[str]:
+        """Return the table of classes, and the confusions that clearly happen."""
+        columns = ["class", "precision", "recall", "95 %", "predicted", "prior", "95 %", "labels"]
+        rows = [
+            [
+                str(one.name),
+                "-" if one.precision is None else f"{one.precision.value:.2f}",
+                "-" if one.recall is None else f"{one.recall.value:.2f}",
+                "-" if one.recall is None else f"{one.recall.low:.2f}-{one.recall.high:.2f}",
+                f"{one.predicted:.3f}",
+                f"{one.prior.value:.3f}",
+                f"{one.prior.low:.2f}-{one.prior.high:.2f}",
+                f"{one.n_labels:,}",
+            ]
+            for one in self.classes[:_SHOWN]
+        ]
+        lines = text_table(columns, rows, 1).splitlines()
+        if len(self.classes) > _SHOWN:
+            lines.append(f"... and {len(self.classes) - _SHOWN:,} more classes")
+        confused = self.most_confused()
+        if confused:
+            lines.append("confusions, as shares of all examples:")
+            lines += [
+                f"  {true} called {said}: {share:.1%} ± {error:.1%}" for said, true, share, error in confused
+            ]
+        return lines
+
+    def alarm_lines(self) -> list[str]:
+        """Return a line for every alarm."""
+        return [f"ALARM {alarm}" for alarm in self.alarms]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        errors = self.label_model.errors
+        return {
+            "accuracy": self.accuracy.value,
+            "standard_error": self.accuracy.standard_error,
+            "low": self.accuracy.low,
+            "high": self.accuracy.high,
+            "level": self.accuracy.level,
+            "unseen": [str(name) for name in self.accuracy.unseen],
+            "balanced_accuracy": None if self.balanced_accuracy is None else self.balanced_accuracy._asdict(),
+            "if_labels_are_wrong": None
+            if self.if_labels_are_wrong is None
+            else {"share": _SUPPOSED, **self.if_labels_are_wrong._asdict()},
+            "priors_from": self.label_model.source,
+            "errors_from": self.label_model.error_source,
+            "false_negative_rate": errors.false_negative,
+            "false_positive_rate": errors.false_positive,
+            "classes": [
+                {
+                    name: value._asdict() if isinstance(value, Score) else value
+                    for name, value in one._replace(name=str(one.name))._asdict().items()
+                }
+                for one in self.classes
+            ],
+            "confusion": self.confusion.tolist(),
+            "confusion_errors": self.confusion_errors.tolist(),
+            "alarms": [alarm._asdict() for alarm in self.alarms],
+            "n_examples": self.n_examples,
+            "n_labels": self.n_labels,
+        }
+
+
+def complementary_report(
+    predicted: Any,
+    labels: ComplementaryLabels,
+    priors: Any = None,
+    *,
+    confidence: NDArray[np.floating] | None = None,
+    learned_priors: FloatArray | None = None,
+    level: float = 0.95,
+) -> ComplementaryReport:
+    """Tell how good predictions are, from complementary labels alone.
+
+    Parameters
+    ----------
+    predicted : array of n class names
+        Of a classifier that has not seen these labels.
+    labels : ComplementaryLabels
+        Of the same examples.
+    priors : array of q numbers or LabelModel, optional
+        π, or how the labels arise. By default `fit_label_model` finds it from the labels; never from the classifier.
+    confidence : array of shape (n,), optional
+        How sure the classifier is of every prediction, such as the largest probability; to notice wrong labels.
+    learned_priors : array of q numbers, optional
+        What the classifier believes of the priors; it is not used, but an alarm is raised if the labels contradict it.
+    level : float
+        Of the confidence intervals.
+
+    Examples
+    --------
+    >>> from scarce.simulate import uniform
+    >>> y = np.arange(900) % 3
+    >>> report = complementary_report(np.where(np.arange(900) < 800, y, 0), uniform(y, seed=0))
+    >>> report.accuracy.low < 833 / 900 < report.accuracy.high, report.alarms
+    (True, ())
+    >>> constant = complementary_report(np.zeros(900, int), uniform(y, seed=0))
+    >>> [alarm.name for alarm in constant.alarms]
+    ['impossible-shares', 'no-better-than-constant'...]
+    """
+    codes = predicted_codes(predicted, labels)
+    model = priors if isinstance(priors, LabelModel) else fit_label_model(labels, priors)
+    tallies = count(codes, labels)
+    confusion = Confusion.of(tallies, model)
+    accuracy = accuracy_of(confusion, labels, level)
+    classes, balanced = _by_class(confusion, labels, level)
+    return ComplementaryReport(
+        accuracy=accuracy,
+        balanced_accuracy=balanced,
+        classes=classes,
+        confusion=confusion.matrix,
+        confusion_errors=confusion.standard_errors,
+        label_model=model,
+        if_labels_are_wrong=_if_wrong(tallies, model, accuracy.value),
+        n_examples=tallies.n_examples,
+        n_labels=len(tallies.rows),
+        alarms=find_alarms(
+            confusion, labels, model, accuracy, learned_priors=learned_priors, confidence=confidence
+        ),
+    )
+
+
+def _by_class(
+    confusion: Confusion, labels: ComplementaryLabels, level: float
+) -> tuple[tuple[ClassScores, ...], Score | None]:
+    t, z = confusion.tallies, float(norm.ppf((1 + level) / 2))
+    right, priors, shares = confusion.matrix.diagonal(), confusion.priors, t.shares
+    own = confusion.shares.diagonal()
+    of_counts = confusion.beta * np.sqrt(own * (1 - own) / np.maximum(confusion.trials, 1))
+    tails = (1 - level) / 2, (1 + level) / 2
+    bounds = np.quantile(confusion.prior_draws, tails, axis=0)
+    recalls = np.clip(right / np.maximum(priors, _RARE), 0, 1)
+    of_draws = np.clip(confusion.diagonal_draws / np.maximum(confusion.prior_draws, _RARE), 0, 1)
+    precision_errors = np.hypot(of_counts, confusion.diagonal_draws.std(axis=0)) / np.maximum(shares, _RARE)
+    told = (priors >= _RARE) & (confusion.trials > 0)
+
+    def score(value: float, error: float, draws: FloatArray | None = None) -> Score:
+        down, up = (value, value) if draws is None else np.quantile(draws, tails)
+        low = value - np.hypot(z * error, max(value - down, 0.0))
+        high = value + np.hypot(z * error, max(up - value, 0.0))
+        return Score(*np.clip([value, low, high], 0, 1).tolist())
+
+    def unless_unknown(one: Score) -> Score | None:
+        return one if one.high - one.low <= _UNKNOWN else None
+
+    recall_errors = of_counts / np.maximum(priors, _RARE)
+    found = tuple(
+        ClassScores(
+            name=name,
+            prior=Score(float(priors[k]), float(bounds[0, k]), float(bounds[1, k])),
+            predicted=float(shares[k]),
+            precision=unless_unknown(score(float(right[k] / shares[k]), float(precision_errors[k])))
+            if shares[k] > 0 and confusion.trials[k] > 0
+            else None,
+            recall=unless_unknown(score(float(recalls[k]), float(recall_errors[k]), of_draws[:, k]))
+            if told[k]
+            else None,
+            n_labels=int(t.denied[k] if not t.from_answers else t.asked[k]),
+        )
+        for k, name in enumerate(labels.classes.tolist())
+    )
+    if not told.all():
+        return found, None
+    spread = float(np.sqrt((recall_errors**2).sum()) / len(priors))
+    return found, unless_unknown(score(float(recalls.mean()), spread, of_draws.mean(axis=1)))
+
+
+def _if_wrong(tallies: Tallies, model: LabelModel, value: float) -> Score | None:
+    """Return the accuracy if some labels are wrong, and the range from none to so many; None if errors are known."""
+    if model.error_source != "none":
+        return None
+    by_answers = tallies.from_answers and model.source != "given"
+    rates = _SUPPOSED, _SUPPOSED if by_answers else 0.0
+    priors = model.priors
+    wrong = LabelModel(priors, ErrorRates(*rates), model.source, "given", priors[None], np.array([rates]))
+    confusion = Confusion.of(tallies, wrong)
+    then = float(np.clip(confusion.matrix.trace(), 0, 1))
+    now = float(np.clip(value, 0, 1))
+    return Score(then, min(now, then), max(now, then))
