@@ -25,6 +25,7 @@ from scarce.metrics.label_model import LabelModel, has_random_answers
 __all__ = ["Confusion", "Tallies", "count"]
 
 _LEAST = 1e-9
+_LEAST_NET = 0.05  # c − ρ, as a share of c
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,30 +156,12 @@ class Confusion:
     @classmethod
     def of(cls, tallies: Tallies, model: LabelModel) -> "Confusion":
         """Put together what was counted and how labels arise."""
-        errors = model.errors.false_negative, model.errors.false_positive
-        if tallies.from_answers and model.source != "given":
-            trials = tallies.asked
-
-            def coefficients(
-                _: FloatArray, miss: FloatArray, false: FloatArray
-            ) -> tuple[FloatArray, FloatArray]:
-                ones, net = np.ones_like(tallies.asked), np.maximum(1 - miss - false, _LEAST)
-                return ones * (1 - false) / net, ones / net
-        else:
-            trials, rates = tallies.denied, tallies.rates
-
-            def coefficients(
-                pi: FloatArray, miss: FloatArray, _: FloatArray
-            ) -> tuple[FloatArray, FloatArray]:
-                c = np.maximum(rates - miss * pi, 0) / np.maximum(1 - pi, _LEAST)
-                # Labels that are wrong as often as right say nothing; what they seem to say must not explode.
-                net = np.maximum(c - miss, 0.05 * c + _LEAST)
-                # Without errors exactly 1 and 1 − π, also of a class that nobody excludes.
-                right = miss == 0
-                return np.where(right, 1.0, c / net), np.where(right, 1 - pi, rates / net)
-
-        alpha, beta = coefficients(model.priors, np.float64(errors[0]), np.float64(errors[1]))  # type: ignore[arg-type]
-        draws = coefficients(model.prior_draws, model.error_draws[:, :1], model.error_draws[:, 1:])
+        by_answers = tallies.from_answers and model.source != "given"
+        trials = tallies.asked if by_answers else tallies.denied
+        rates = None if by_answers else tallies.rates
+        errors = np.array([model.errors.false_negative]), np.array([model.errors.false_positive])
+        alpha, beta = _coefficients(rates, model.priors, *errors)
+        draws = _coefficients(rates, model.prior_draws, model.error_draws[:, :1], model.error_draws[:, 1:])
         return cls(
             tallies,
             trials,
@@ -193,7 +176,7 @@ class Confusion:
     @property
     def matrix(self) -> FloatArray:
         """A, of shape (q, q): a row for every predicted class, a column for every true one; sums to about one."""
-        return self.alpha * self.tallies.shares[:, None] - self.beta * self.shares  # type: ignore[no-any-return]
+        return self.alpha * self.tallies.shares[:, None] - self.beta * self.shares
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -209,13 +192,14 @@ class Confusion:
         of_draws = np.stack(
             [(self.alpha_draws * s[j] - self.beta_draws * x[j]).std(axis=0) for j in range(len(s))]
         )
-        return np.sqrt(np.maximum(variance, 0) + of_draws**2)  # type: ignore[no-any-return]
+        found: FloatArray = np.sqrt(np.maximum(variance, 0) + of_draws**2)
+        return found
 
     @property
     def diagonal_draws(self) -> FloatArray:
         """P(predicted k, y = k) for every draw of the label model, of shape (m, q)."""
         own = self.shares.diagonal()
-        return self.alpha_draws * self.tallies.shares - self.beta_draws * own  # type: ignore[no-any-return]
+        return self.alpha_draws * self.tallies.shares - self.beta_draws * own
 
     @property
     def influences(self) -> FloatArray:
@@ -227,8 +211,23 @@ class Confusion:
         if self._is_of_denied:
             of_labels = np.where(t.is_denied, of_labels, 0.0)
         of_shares = (self.alpha[t.codes] - self.alpha @ t.shares) / t.n_examples
-        return of_shares - np.bincount(t.rows, of_labels, t.n_examples)  # type: ignore[no-any-return]
+        return of_shares - np.bincount(t.rows, of_labels, t.n_examples)
 
     @property
     def _is_of_denied(self) -> bool:
         return self.trials is self.tallies.denied
+
+
+def _coefficients(
+    rates: FloatArray | None, priors: FloatArray, miss: FloatArray, false: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return α = c / (c − ρ) and β = r / (c − ρ), with c = (r − ρπ) / (1 − π); without rates c = 1 − fp and β = 1 / (c − ρ)."""
+    if rates is None:
+        ones, net = np.ones_like(priors), np.maximum(1 - miss - false, _LEAST)
+        return ones * (1 - false) / net, ones / net
+    c = np.maximum(rates - miss * priors, 0) / np.maximum(1 - priors, _LEAST)
+    # Labels that are wrong as often as right say nothing; what they seem to say must not explode.
+    net = np.maximum(c - miss, _LEAST_NET * c + _LEAST)
+    # Without errors exactly 1 and 1 − π, also of a class that nobody excludes.
+    right = miss == 0
+    return np.where(right, 1.0, c / net), np.where(right, 1 - priors, rates / net)

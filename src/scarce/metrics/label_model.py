@@ -222,7 +222,8 @@ def _error_draws(
         alike = (
             logits[0] - logits[1] - (centre[0] - centre[1])
         ) ** 2 / 2  # who misses little also invents little
-        return usual + alike + _free(theta[:q]) - likelihood(log_pi, *logits.sigmoid())
+        loss: Tensor = usual + alike + _free(theta[:q]) - likelihood(log_pi, *logits.sigmoid())
+        return loss
 
     def without(theta: Tensor) -> Tensor:
         never = torch.zeros(1, dtype=torch.float64)
@@ -272,7 +273,8 @@ def _prior_draws(labels: ComplementaryLabels, rng: np.random.Generator) -> Float
             log_pi, chances = theta[:q].log_softmax(dim=0), theta[q:]
             alike = ((chances - chances.mean()) ** 2).sum() / (2 * spread**2) + q * np.log(spread)
             held = _free(theta[:q]) + (_free(chances) if single else 0.0)
-            return -likelihood(log_pi, chances) - _CONCENTRATION * log_pi.sum() + alike + held
+            value: Tensor = -likelihood(log_pi, chances) - _CONCENTRATION * log_pi.sum() + alike + held
+            return value
 
         return _laplace(loss, start)
 
@@ -328,7 +330,7 @@ class _Normal(NamedTuple):
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw with the tails of Student's t: densities that are skewed lie partly beyond those of a normal one."""
         heavier = rng.standard_normal((n, len(self.mean))) / np.sqrt(rng.chisquare(_TAILS, (n, 1)) / _TAILS)
-        return (self.mean + torch.from_numpy(heavier) @ self.scaled_directions).numpy()  # type: ignore[no-any-return]
+        return (self.mean + torch.from_numpy(heavier) @ self.scaled_directions).numpy()
 
 
 def _laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> _Normal:
@@ -342,7 +344,7 @@ def _laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> _Normal:
 
     found = minimize(with_slope, start.numpy(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     mode = torch.from_numpy(found.x)
-    hessian = torch.autograd.functional.hessian(loss, mode, vectorize=True)
+    hessian: Tensor = torch.autograd.functional.hessian(loss, mode, vectorize=True)  # type: ignore[no-untyped-call]
     sizes, directions = torch.linalg.eigh((hessian + hessian.T) / 2)
     sizes = sizes.clamp(min=1e-3)
     return _Normal(
