@@ -1,6 +1,7 @@
-"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it; and two warnings."""
+"""Errors a user can cause and mend: each says what was got, what was expected, and what fixes it; and three warnings."""
 
 __all__ = [
+    "AccuracyWarning",
     "CollapseWarning",
     "DivergedError",
     "FeatureError",
@@ -57,3 +58,7 @@ class PriorWarning(UserWarning):
 
 class CollapseWarning(UserWarning):
     """A fit that predicts one class for nearly every example that may be of it."""
+
+
+class AccuracyWarning(UserWarning):
+    """An accuracy estimated without true labels that one should not believe."""

@@ -1,35 +1,111 @@
 """What the classifiers share: a fit that succeeds or changes nothing, and a score that needs no true label."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from scarce.errors import FeatureError
+from scarce.errors import AccuracyWarning, FeatureError
+from scarce.estimators.inputs import check_inputs
+from scarce.estimators.training_rows import TrainingRows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
-from scarce.metrics import complementary_accuracy
+from scarce.metrics import (
+    Alarm,
+    ComplementaryReport,
+    ErrorRates,
+    LabelModel,
+    complementary_report,
+    fit_label_model,
+)
+from scarce.priors import PriorEstimate
 
-__all__ = ["ComplementaryClassifierMixin", "all_or_nothing", "refuse_other_length"]
+__all__ = ["ComplementaryClassifierMixin", "all_or_nothing", "judge", "refuse_other_length"]
+
+_KNOWN = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
 
 
 class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
-    """Gives a classifier with `predict`, `classes_` and `priors_` its `score`."""
+    """Gives a classifier with `predict`, `classes_` and `prior_estimate_` what needs no true label: `score` and `report`."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: measured if `y` holds true classes, estimated if it holds complementary labels.
 
-        See `scarce.metrics.complementary_accuracy` for the estimate with its standard error.
+        The estimate is that of `report`; whatever speaks against believing it comes as an `AccuracyWarning`.
         """
         check_is_fitted(self)
-        if isinstance(y, ComplementaryLabels) or (len(np.shape(y)) == 2 and np.shape(y)[1] > 1):
-            labels = as_labels(y, self.classes_)
-            return complementary_accuracy(self.predict(X), labels, self.priors_).value
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        if not isinstance(y, ComplementaryLabels) and (len(np.shape(y)) != 2 or np.shape(y)[1] < 2):
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        found = self.report(X, y)
+        for alarm in found.alarms:
+            warnings.warn(str(alarm), AccuracyWarning, stacklevel=2)
+        return found.accuracy.value
+
+    def report(self, X: Any, y: Any, priors: Any = None) -> ComplementaryReport:
+        """Tell how good the classifier is, from complementary labels of examples that it was not trained on.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Shards
+            The features of the examples.
+        y : ComplementaryLabels or n × q indicator
+            What is known of them.
+        priors : array of q numbers or LabelModel, optional
+            By default those that were given to the classifier, if some were, and else what the labels tell; never those that the
+            classifier has learned.
+
+        Returns
+        -------
+        ComplementaryReport
+            Print it to read it; see `scarce.metrics.complementary_report`.
+        """
+        check_is_fitted(self)
+        labels = as_labels(y, self.classes_)
+        estimate: PriorEstimate = self.prior_estimate_
+        is_known = estimate.source in _KNOWN
+        found = judge(
+            self.predict(X),
+            self.predict_proba(X),
+            labels,
+            estimate.values if priors is None and is_known else priors,
+            learned_priors=None if is_known else estimate.values,
+            learned_errors=self._learned_errors(),
+        )
+        overlap = self._trained_on(X)
+        return found if overlap is None else replace(found, alarms=(overlap, *found.alarms))
+
+    def _learned_errors(self) -> ErrorRates | None:
+        """Return the error rates of annotators that were learned, if some were."""
+        return None
+
+    def _trained_on(self, X: Any) -> Alarm | None:
+        """Return an alarm if the classifier was trained on these examples."""
+        digest: TrainingRows | None = getattr(self, "training_rows_", None)
+        return None if digest is None else digest.alarm(check_inputs(self, X, reset=False))
+
+
+def judge(
+    predicted: Any,
+    probabilities: NDArray[Any],
+    labels: ComplementaryLabels,
+    priors: Any = None,
+    *,
+    learned_priors: NDArray[np.float64] | None = None,
+    learned_errors: ErrorRates | None = None,
+) -> ComplementaryReport:
+    """Return the report of predictions with their probabilities, by `scarce.metrics.complementary_report`."""
+    if not isinstance(priors, LabelModel):
+        priors = fit_label_model(labels, priors, learned_errors=learned_errors)
+    return complementary_report(
+        predicted, labels, priors, confidence=probabilities.max(axis=1), learned_priors=learned_priors
+    )
 
 
 @contextmanager

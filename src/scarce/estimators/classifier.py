@@ -19,18 +19,26 @@ from scarce.datasets.shards import pick
 from scarce.errors import CollapseWarning, MethodError
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto.stacked import StackedMethod, is_stacked, progress_bar
-from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
+from scarce.estimators.base import (
+    ComplementaryClassifierMixin,
+    all_or_nothing,
+    judge,
+    refuse_other_length,
+)
 from scarce.estimators.collapse import Collapse, find_collapse
 from scarce.estimators.few_labels import against_overfitting
 from scarce.estimators.held_out import split_rows, stop_early
 from scarce.estimators.inputs import check_inputs
 from scarce.estimators.method_choice import choose_method
 from scarce.estimators.ordinary import labels_of_ordinary
+from scarce.estimators.training_rows import TrainingRows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
+from scarce.methods.answers import AnswersLikelihood
 from scarce.methods.refine import Refine
 from scarce.methods.transition import resolve_transition
+from scarce.metrics import ErrorRates
 from scarce.priors import (
     PriorEstimate,
     PriorEstimator,
@@ -139,6 +147,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         What was known.
     C_, C_counts_ : arrays of shape (q, q)
         Of ``refine``: the chances that an example of class y (row) excludes class k (column), and what was counted.
+    held_out_report_ : ComplementaryReport
+        With ``method="auto"`` on a table: how good it is, by the labels of rows that were held out in turn. For one network see
+        `scarce.estimators.cross_fitted_report`.
     choice_ : Choice
         With ``method="auto"``: the candidates with weights, scores and times, the test of SCAR, and one sentence, `reason`.
 
@@ -240,13 +251,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         refuse_other_length(X, labels)
-        self.__dict__.pop("choice_", None)  # of an earlier fit
+        for name in ("choice_", "held_out_report_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if is_stacked(self, X):
             self._fit_stack(X, labels)
         else:
             self._fit_network(X, labels, classes, together)
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
+        self.training_rows_: TrainingRows | None = TrainingRows.of(X)
         self.priors_ = self.prior_estimate_.values
         self.label_summary_ = labels.summary()
 
@@ -268,6 +281,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.model_: nn.Module = result.model
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
+        self.held_out_report_ = judge(
+            labels.classes[result.held_out.argmax(axis=1)],
+            result.held_out,
+            labels[result.rows],
+            None if estimate is None else estimate.values,
+            learned_priors=self.prior_estimate_.values if estimate is None else None,
+            learned_errors=self._learned_errors(),
+        )
 
     def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, together: Processes) -> None:
         method = self._method(labels)
@@ -391,6 +412,13 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 
+    def _learned_errors(self) -> ErrorRates | None:
+        choice: Choice | None = getattr(self, "choice_", None)
+        rates = choice.error_rates if choice is not None else None
+        if rates is None and isinstance(self.method_, AnswersLikelihood) and self.method_.learned:
+            rates = self.method_.mean_error_rates()
+        return None if rates is None else ErrorRates(*rates)
+
     def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
         if self.labels == "ordinary":
             return labels_of_ordinary(y)
@@ -407,10 +435,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             frequencies = 1 - labels.rates
             return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
 
-        judged_by_them = self._stops_early(labels) and not method.loss_is_likelihood
-        if are_learned(method, self.priors, labels) or (
-            are_unused(method, self.priors, labels) and not judged_by_them
-        ):
+        if are_learned(method, self.priors, labels) or are_unused(method, self.priors, labels):
             return None
 
         def estimate(estimator: PriorEstimator) -> PriorEstimate:

@@ -19,6 +19,7 @@ from scarce.estimators.auto.mechanisms import CandidateSets
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
 from scarce.estimators.heads import set_everywhere
 from scarce.estimators.inputs import check_inputs
+from scarce.estimators.training_rows import TrainingRows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.labels.targets import as_labels
@@ -157,6 +158,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         posterior = self._posterior(learner, X, labels, method, folds)
         self.estimator_ = _fit_weighted(learner, X, posterior)
         self.classes_, self.input_shape_ = labels.classes, input_shape(X)
+        self.training_rows_ = TrainingRows.of(X)
         self.mechanism_, self.posterior_ = mechanism, posterior
         self.priors_ = posterior.mean(axis=0)
         self.prior_estimate_ = PriorEstimate(

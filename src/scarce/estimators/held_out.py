@@ -10,14 +10,16 @@ from torch import Tensor
 from scarce.datasets.shards import pick
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Method
-from scarce.metrics import complementary_accuracy
-from scarce.priors import PriorEstimate, learned_priors
+from scarce.methods import Method, Problem, make_method
+from scarce.methods.answers import AnswersLikelihood
+from scarce.metrics import LabelModel, complementary_accuracy, fit_label_model
+from scarce.priors import PriorEstimate
 from scarce.training import Callback, EarlyStopping, Measure, Run, map_logits, mean_loss
 
 __all__ = ["split_rows", "stop_early"]
 
 Rows = NDArray[np.int64]
+_LEAST_RATE = 0.02  # of errors in answers: nobody is certain, and one wrong answer must not decide
 
 
 def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
@@ -51,22 +53,23 @@ def stop_early(
 ) -> list[Callback]:
     """Return what judges by these rows after every epoch, and stops when that no longer rises.
 
-    A method whose loss is a likelihood is judged by that of the held-out labels, any other by the accuracy on them, for
-    which priors that are not given are those that the method has learned so far. One that trains in stages may change from
-    the one to the other; stages are never compared.
+    A method whose loss is a likelihood is judged by that of the held-out labels, any other by the accuracy on them. Priors and
+    error rates that are not given come from the labels (`fit_label_model`) and are the same for all epochs: what a method has
+    learned so far would judge itself. One that trains in stages may change from the one to the other; stages are never compared.
     """
     inputs, known = pick(X, held_out), labels[held_out]
+    label_model = fit_label_model(labels, None if estimate is None else estimate.values)
 
     def likelihood(run: Run) -> float:
-        return -mean_loss(run.model, run.method, inputs, known, device=device)
+        judge = _with_fixed_rates(run.method, labels, label_model)
+        return -mean_loss(run.model, judge, inputs, known, device=device)
 
     def accuracy(run: Run) -> float:
         def best(logits: Tensor) -> Tensor:
             return run.method.scores(logits).argmax(dim=1)
 
         predicted = labels.classes[map_logits(run.model, inputs, best, device=device).numpy()]
-        priors = estimate or learned_priors(run.method, labels.classes)
-        return complementary_accuracy(predicted, known, priors.values).value
+        return complementary_accuracy(predicted, known, label_model).value
 
     def value(run: Run) -> float:
         return likelihood(run) if run.method.loss_is_likelihood else accuracy(run)
@@ -74,3 +77,15 @@ def stop_early(
     kind = "likelihood" if method.loss_is_likelihood else "score" if method.in_stages else "accuracy"
     measure = Measure(f"validation_{kind}", value)
     return [measure, EarlyStopping(measure.name, patience)]
+
+
+def _with_fixed_rates(method: Method, labels: ComplementaryLabels, label_model: LabelModel) -> Method:
+    """Return the method, or, if it learns the error rates of answers while it trains, one that has those of the labels."""
+    if not isinstance(method, AnswersLikelihood):
+        return method
+    found = label_model.errors.false_negative, label_model.errors.false_positive
+    rates = dict(zip(method.params, (max(rate, _LEAST_RATE) for rate in found), strict=True))
+    given = {name: value for name, value in method.params.items() if value is not None}
+    fixed = make_method("answers", **(rates | given))
+    fixed.prepare(Problem(labels))
+    return fixed

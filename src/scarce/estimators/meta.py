@@ -19,6 +19,7 @@ from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing,
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.estimators.heads import as_pu_learner, fit_head, probability_of_not, set_everywhere
 from scarce.estimators.inputs import check_inputs
+from scarce.estimators.training_rows import TrainingRows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
 from scarce.labels.targets import as_labels
@@ -159,6 +160,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
             track(fitted, "classes", labels.n_classes, console=console, disable=not self.verbose)
         )
         self.classes_, self.input_shape_ = labels.classes, input_shape(X)
+        self.training_rows_ = TrainingRows.of(X)
         self.prior_estimate_, self.priors_ = estimate, estimate.values
 
     def predict_proba(self, X: Any) -> Array:

@@ -18,6 +18,7 @@ from scarce.errors import FileError, MethodError
 from scarce.estimators.auto import Choice
 from scarce.estimators.auto.stacked import StackedMethod
 from scarce.estimators.classifier import ScarceClassifier
+from scarce.estimators.training_rows import TrainingRows
 from scarce.estimators.upgrade import upgrade_settings, upgrade_state
 from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
@@ -144,6 +145,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
         "priors": classifier.prior_estimate_.as_dict(),
         "labels": classifier.label_summary_.as_dict(),
         "history": classifier.history_.records,
+        "training_rows": classifier.training_rows_.as_dict() if classifier.training_rows_ else None,
     }
 
 
@@ -215,6 +217,8 @@ def _rebuild(
     classifier.prior_estimate_ = priors_from_dict(settings["priors"])
     classifier.priors_ = classifier.prior_estimate_.values
     classifier.history_ = History(settings["history"])
+    rows = settings.get("training_rows")  # earlier versions did not remember them
+    classifier.training_rows_ = None if rows is None else TrainingRows.from_dict(rows)
     summary = {
         key: tuple(value) if isinstance(value, list) else value for key, value in settings["labels"].items()
     }

@@ -77,6 +77,7 @@ class AnswersLikelihood(Method):
             if value is not None:
                 check_number(name, value, high=1)
         self.annotators: Any = np.empty(0)
+        self.learned = tuple(name for name, value in self.params.items() if value is None)
         self._table = Answers.make([], [], [])
         self._who = torch.empty(0)
         self._indptr = np.zeros(1, int)
@@ -94,7 +95,6 @@ class AnswersLikelihood(Method):
         self.annotators = np.unique([] if table is None else table.annotator)
         self._read(problem.labels)
         self._shares = LearnedPriors.of(problem.labels)
-        self.learned = tuple(name for name in _RATES if self.params[name] is None)
         for name in _RATES:
             value = _FIRST_GUESS if name in self.learned else self.params[name] or 0.0
             setattr(self, name, torch.full((len(self.annotators),), value, dtype=torch.float64))
@@ -156,6 +156,15 @@ class AnswersLikelihood(Method):
         other = copy(self)
         other._read(labels)
         return other
+
+    def mean_error_rates(self) -> tuple[float, float]:
+        """Return the mean false-negative and false-positive rate of the answers, as far as they are known."""
+        if not len(self.annotators):
+            return 0.0, 0.0
+        counts = torch.bincount(self._who, minlength=len(self.annotators)).double()
+        weights = counts / counts.sum() if len(self._who) else torch.full_like(counts, 1 / len(counts))
+        miss, false = ((weights * getattr(self, name).double().cpu()).sum().item() for name in _RATES)
+        return miss, false
 
     def learned_priors(self) -> Tensor | None:
         """π: the mean of what is known of the classes of rows."""

@@ -9,21 +9,20 @@ from scipy.stats import chi2_contingency, norm
 
 from scarce.labels import ComplementaryLabels
 from scarce.labels.classes import some
+from scarce.labels.csr import IntArray
 from scarce.labels.single_label import is_single_label
 from scarce.metrics.accuracy import AccuracyEstimate
 from scarce.metrics.checks import FloatArray
 from scarce.metrics.co_exclusion import co_exclusion_test
 from scarce.metrics.confusion import Confusion
 from scarce.metrics.label_model import LabelModel
+from scarce.metrics.scar_fit import fit_scar
 
 __all__ = ["Alarm", "find_alarms"]
 
 _LEVEL = 0.99  # of the intervals that shares and learned priors must leave
 _MARGIN = 0.05  # by which they must leave them
-_FALSE_ALARMS = 1e-3  # probability that a test of SCAR raises an alarm though SCAR holds
-_ENOUGH = 10  # labels of a cell that is tested
-_FAR = 1.25  # times the exclusion probability that SCAR allows: less hardly changes an accuracy
-_OFF = 0.15  # relative deviation of sums of weighted exclusions or shares of "yes" that matters
+_OFF = 0.15  # relative deviation that matters
 _WIDE = 0.5  # an interval from which nothing follows
 _SUREST = 0.2  # of the examples
 _LITTLE_BETTER = 0.5  # the share of the apparent errors that should not remain among the surest
@@ -76,7 +75,7 @@ def find_alarms(
         *_learned_priors(labels, model, learned_priors),
         *_no_better_than_constant(confusion, labels, accuracy),
         *_unidentified(confusion, labels, accuracy),
-        *_violated_scar(confusion, labels, model),
+        *_violated_scar(confusion, labels, model, confidence),
         *_questions(confusion, labels, model),
         *_wrong_labels(confusion, model, confidence),
     ]
@@ -119,7 +118,9 @@ def _no_better_than_constant(
     confusion: Confusion, labels: ComplementaryLabels, accuracy: AccuracyEstimate
 ) -> Iterator[Alarm]:
     k = int(confusion.priors.argmax())
-    if accuracy.value - norm.ppf(0.95) * np.sqrt((confusion.influences**2).sum()) < confusion.priors[k]:
+    # Of constant predictions the two are the same number, up to rounding.
+    least = accuracy.value - norm.ppf(0.95) * np.sqrt((confusion.influences**2).sum())
+    if least <= confusion.priors[k] + 1e-9:
         yield Alarm(
             "no-better-than-constant",
             f"the labels do not show that the classifier is better than always saying {labels.classes[k]}, which would be right in "
@@ -153,50 +154,43 @@ def _unidentified(
         )
 
 
-def _violated_scar(confusion: Confusion, labels: ComplementaryLabels, model: LabelModel) -> Iterator[Alarm]:
-    """Test that no predicted class is denied k more often than any example can be, and that exclusions weigh q − 1."""
-    t, q = confusion.tallies, labels.n_classes
-    answers = t.from_answers and model.source != "given"
-    if answers:
-        c_draws = np.repeat(1 - model.error_draws[:, 1:], q, axis=1)
-    else:
-        miss = model.error_draws[:, :1]
-        c_draws = (t.rates - miss * model.prior_draws) / np.maximum(1 - model.prior_draws, 1e-9)
-    c, high = np.quantile(c_draws, [0.5, 0.975], axis=0)
-    spread = (high - c) / norm.ppf(0.975)
-    asked = t.asked_predicted
-    tested = (asked * c >= _ENOUGH) & (t.asked > 0)
-    share = t.contradicted / np.maximum(asked, 1)
-    error = np.sqrt(np.maximum(share * (1 - share), c * (1 - c)) / np.maximum(asked, 1) + spread**2)
-    z = np.where(tested & (share > _FAR * c), (share - c) / np.maximum(error, 1e-9), 0.0)
-    # Under SCAR half of the z are positive at most, so that Σ z² of m cells has a mean below m/2 and a variance below 5m/4.
-    m = int(tested.sum())
-    many = m / 2 + norm.isf(_FALSE_ALARMS) * np.sqrt(5 * m / 4)
-    if m and (z.max() > norm.isf(_FALSE_ALARMS / m) or (z**2).sum() > many):
-        j, k = np.unravel_index(int(z.argmax()), z.shape)
+def _violated_scar(
+    confusion: Confusion,
+    labels: ComplementaryLabels,
+    model: LabelModel,
+    confidence: NDArray[np.floating] | None,
+) -> Iterator[Alarm]:
+    """Test whether any priors can explain how often the examples of each predicted class exclude each class."""
+    t = confusion.tallies
+    if t.from_answers:
+        return
+    given = model.priors if model.source == "given" else None
+    groups = [None] if confidence is None else [None, _surer_half(t.codes, np.asarray(confidence, float))]
+    fits = [fit_scar(t, given, model.errors.false_negative, is_single_label(labels), rows) for rows in groups]
+    fit = max(fits, key=lambda fit: fit.statistic / fit.limit_of_statistic)
+    if fit.rejects_scar:
         yield _scar_alarm(
-            f"{share[j, k]:.0%} of the examples predicted {labels.classes[j]} are said not to be {labels.classes[k]}, where at "
-            f"most {c[k]:.0%} should be"
+            f"{fit.share:.0%} of the examples predicted {labels.classes[fit.predicted]} are said not to be "
+            f"{labels.classes[fit.excluded]}, where at most {fit.limit:.0%} should be"
+            if fit.limit < fit.share
+            else f"the examples predicted {labels.classes[fit.predicted]} exclude more or fewer classes than they should"
         )
-        return
-    if t.from_answers or is_single_label(labels):
-        return
-    weight = np.bincount(t.rows, (1 / np.maximum(c, 1e-3))[t.classes], t.n_examples)
-    for j in np.flatnonzero(t.predicted >= 5 * _ENOUGH):
-        of_class = weight[t.codes == j]
-        off, error_of = of_class.mean() - (q - 1), of_class.std() / np.sqrt(len(of_class))
-        error_of = np.hypot(error_of, (spread / np.maximum(c, 1e-3)).max())
-        if abs(off) > max(norm.isf(_FALSE_ALARMS / (2 * q)) * error_of, _OFF * (q - 1)):
-            much = "more" if off > 0 else "fewer"
+    elif labels.per_example.max(initial=0) > 1:
+        test = co_exclusion_test(labels, model.priors)
+        if test.rejects_scar:
             yield _scar_alarm(
-                f"examples predicted {labels.classes[j]} exclude {abs(off) / (q - 1):.0%} {much} classes than they should"
+                f"classes are excluded together more often than independently (Z = {test.statistic:.1f})"
             )
-            return
-    test = co_exclusion_test(labels, model.priors)
-    if test.rejects_scar:
-        yield _scar_alarm(
-            f"classes are excluded together more often than independently (Z = {test.statistic:.1f})"
-        )
+
+
+def _surer_half(codes: IntArray, confidence: FloatArray) -> NDArray[np.bool_]:
+    """Return for every example whether it is in the surer half of those that are predicted to be of its class."""
+    order = np.lexsort((-confidence, codes))
+    starts = np.searchsorted(codes[order], codes[order])
+    sizes = np.bincount(codes)[codes[order]]
+    surer = np.empty(len(codes), bool)
+    surer[order] = np.arange(len(codes)) - starts < sizes / 2
+    return surer
 
 
 def _scar_alarm(what: str) -> Alarm:
@@ -211,7 +205,7 @@ def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelMo
     t = confusion.tallies
     if not t.from_answers:
         return
-    asked = t.asked_predicted[np.ix_(t.predicted > 0, t.asked > 0)]
+    asked = t.asked_predicted[np.ix_(t.asked_predicted.sum(axis=1) > 0, t.asked > 0)]
     if min(asked.shape) > 1:
         own = t.asked_predicted.diagonal().sum() / max(t.asked_predicted.sum(), 1)
         expected = float(t.asked @ t.shares) / max(t.asked.sum(), 1)

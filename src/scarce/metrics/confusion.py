@@ -25,7 +25,7 @@ from scarce.metrics.label_model import LabelModel, has_random_answers
 __all__ = ["Confusion", "Tallies", "count"]
 
 _LEAST = 1e-9
-_LEAST_NET = 0.05  # c − ρ, as a share of c
+_LEAST_NET = 0.05  # c − ρ, as a share of c or r
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,16 @@ class Tallies:
     is_denied: NDArray[np.bool_]
     codes: IntArray
     from_answers: bool
+
+    def of_rows(self, rows: NDArray[np.bool_] | None) -> tuple[FloatArray, FloatArray]:
+        """Return `predicted` and `contradicted` of some examples, or of all."""
+        if rows is None:
+            return self.predicted, self.contradicted
+        q = len(self.predicted)
+        said = self.is_denied & rows[self.rows]
+        pairs = (self.codes[self.rows] * q + self.classes)[said]
+        contradicted = np.bincount(pairs, minlength=q * q).reshape(q, q).astype(float)
+        return np.bincount(self.codes[rows], minlength=q).astype(float), contradicted
 
     @property
     def shares(self) -> FloatArray:
@@ -227,7 +237,7 @@ def _coefficients(
         return ones * (1 - false) / net, ones / net
     c = np.maximum(rates - miss * priors, 0) / np.maximum(1 - priors, _LEAST)
     # Labels that are wrong as often as right say nothing; what they seem to say must not explode.
-    net = np.maximum(c - miss, _LEAST_NET * c + _LEAST)
-    # Without errors exactly 1 and 1 − π, also of a class that nobody excludes.
-    right = miss == 0
+    net = np.maximum(c - miss, _LEAST_NET * np.maximum(c, rates) + _LEAST)
+    # Without errors exactly 1 and 1 − π; so too of a class that nobody excludes, whose predictions count as right.
+    right = (miss == 0) | (rates == 0)
     return np.where(right, 1.0, c / net), np.where(right, 1 - priors, rates / net)

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from torch import Tensor
 
 from scarce.errors import LabelError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
+from scarce.labels.csr import IntArray
 from scarce.labels.single_label import is_single_label
 from scarce.metrics.checks import FloatArray, check_priors
 from scarce.risk import answer_evidence, confirm
@@ -30,7 +32,10 @@ from scarce.risk import answer_evidence, confirm
 __all__ = ["ErrorRates", "LabelModel", "fit_label_model", "has_random_answers"]
 
 N_DRAWS = 1000
-_MOST_ROWS = 20_000  # rows beyond these add time, and next to nothing to what labels alone tell of priors
+_MOST_ROWS, _MOST_WORK = (
+    20_000,
+    4_000_000,
+)  # rows, and rows × q²; beyond them, what more labels tell is not worth the time
 _CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
 _EQUAL, _UNEQUAL = (
     0.05,
@@ -283,26 +288,47 @@ def _prior_draws(labels: ComplementaryLabels, rng: np.random.Generator) -> Float
     both = np.concatenate([equal.draw(n_equal, rng), unequal.draw(N_DRAWS - n_equal, rng)])[:, :q]
     draws = torch.from_numpy(both).softmax(dim=1).numpy()
     # Of class k none excludes it, so that at most 1 − r_k are of it.
-    draws = np.minimum(draws, np.maximum(1 - labels.rates, _LEAST))
+    return _at_most(draws, np.maximum(1 - labels.rates, _LEAST))
+
+
+def _at_most(draws: FloatArray, most: FloatArray) -> FloatArray:
+    """Cut distributions down to `most`, which sums to at least one, and share what is cut off among the rest in proportion."""
+    for _ in most:
+        draws = np.minimum(np.maximum(draws, _LEAST), most)
+        free = np.where(draws < most, draws, 0.0)
+        cut = 1 - draws.sum(axis=1, keepdims=True)
+        draws = draws + cut * free / np.maximum(free.sum(axis=1, keepdims=True), _LEAST)
+    draws = np.minimum(draws, most)
     return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
 def _likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tensor]:
     """Return log P(labels) of log π and logit c: Σ_i [Σ_k log P(ȳ_ik) + log Σ_{y not excluded} π_y / (1 − c_y)]."""
-    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
-    told = torch.from_numpy((labels.per_example > 0) | (labels.confirmed < 0))[:, None]
-    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64))
-    counts, n_told = excluded.sum(dim=0), float(told.sum())
+    excluded, confirmed_of, times = _distinct_rows(labels)
+    is_told = (excluded.any(axis=1)) | (confirmed_of < 0)
+    marked, told = torch.from_numpy(excluded), torch.from_numpy(is_told)[:, None]
+    confirmed, weights = torch.from_numpy(confirmed_of), torch.from_numpy(times)
+    counts = torch.from_numpy(labels.counts.astype(np.float64))
+    n_told = float((weights * told[:, 0]).sum())
 
     def value(log_pi: Tensor, logits: Tensor) -> Tensor:
         log_c, log_not = torch.nn.functional.logsigmoid(logits), torch.nn.functional.logsigmoid(-logits)
         base = counts @ log_c + (n_told - counts) @ log_not
-        evidence = torch.where(excluded > 0, -50.0, torch.where(told, -log_not, 0.0))
+        evidence = torch.where(marked, -50.0, torch.where(told, -log_not, 0.0))
         sure = torch.where(confirmed >= 0, (-log_not)[confirmed] * told[:, 0], 0.0)
         rows = (confirm(evidence, confirmed) + log_pi).logsumexp(dim=1) + sure
-        return base + rows.sum()
+        return base + weights @ rows
 
     return value
+
+
+def _distinct_rows(labels: ComplementaryLabels) -> tuple[NDArray[np.bool_], IntArray, FloatArray]:
+    """Return the distinct rows of exclusions and confirmed classes, and how often each occurs."""
+    excluded, confirmed = labels.indicator(), labels.confirmed.astype(np.int64)
+    packed = np.concatenate([np.packbits(excluded, axis=1), confirmed.view(np.uint8).reshape(-1, 8)], axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    _, first, times = np.unique(keys, return_index=True, return_counts=True)
+    return excluded[first], confirmed[first], times.astype(float)
 
 
 def _single_likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tensor]:
@@ -372,6 +398,7 @@ def _around(values: FloatArray, interval: tuple[Any, Any] | None, rng: np.random
 
 
 def _sample(labels: ComplementaryLabels, rng: np.random.Generator) -> ComplementaryLabels:
-    if len(labels) <= _MOST_ROWS:
+    most = int(np.clip(_MOST_WORK / labels.n_classes**2, 1000, _MOST_ROWS))
+    if len(labels) <= most:
         return labels
-    return labels[np.sort(rng.permutation(len(labels))[:_MOST_ROWS])]
+    return labels[np.sort(rng.permutation(len(labels))[:most])]

@@ -5,11 +5,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from scarce.errors import MethodError, PriorError
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.metrics.accuracy import complementary_accuracy
 from scarce.metrics.blocks import Computed
+from scarce.metrics.label_model import LabelModel, fit_label_model
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
 
@@ -31,10 +32,10 @@ def _probabilities(estimator: Any, X: Any, labels: ComplementaryLabels) -> Compu
     return Computed(estimator.predict_proba, X, labels.n_classes)
 
 
-# From (estimator, X, labels, priors, transition) to a score; higher is better.
+# From (estimator, X, labels, label model, transition) to a score; higher is better.
 CRITERIA: dict[str, Callable[[Any, Any, ComplementaryLabels, Any, Any], float]] = {
-    "accuracy": lambda e, X, y, priors, _: complementary_accuracy(e.predict(X), y, priors).value,
-    "risk": lambda e, X, y, priors, _: -complementary_risk(_logits(e, X, y), y, priors),
+    "accuracy": lambda e, X, y, model, _: complementary_accuracy(e.predict(X), y, model).value,
+    "risk": lambda e, X, y, model, _: -complementary_risk(_logits(e, X, y), y, model.priors),
     "covering-rate": lambda e, X, y, *_: covering_rate(e.predict(X), y),
     "approximated-accuracy": lambda e, X, y, *_: approximated_accuracy(_probabilities(e, X, y), y),
     "scel": lambda e, X, y, _, transition: -scel(_probabilities(e, X, y), y, transition),
@@ -42,6 +43,7 @@ CRITERIA: dict[str, Callable[[Any, Any, ComplementaryLabels, Any, Any], float]] 
         -transition_risk(_probabilities(e, X, y), y, transition, loss="01")
     ),
 }
+_BY_PRIORS = ("accuracy", "risk")
 
 
 def make_complementary_scorer(
@@ -54,8 +56,10 @@ def make_complementary_scorer(
     criterion : str
         ``accuracy`` (unbiased under SCAR), ``risk`` (negated), ``covering-rate``, ``approximated-accuracy``, and, for a
         known transition matrix, ``scel`` and ``transition-risk`` (negated).
-    priors : array of q numbers, optional
-        π; by default the `priors_` of the fitted estimator (or of the last step of a pipeline).
+    priors : array of q numbers or LabelModel, optional
+        π, or how labels arise. By default `fit_label_model` finds it from the labels that a model is judged by. It never comes from
+        the model: one that always says the class it believes common would be right by definition. So all candidates that are
+        compared on the same labels are compared with the same priors.
     transition : array of shape (q, q), optional
         p(k is excluded | y), for the criteria that need it.
 
@@ -79,12 +83,10 @@ def make_complementary_scorer(
 
     def scorer(estimator: Any, X: Any, y: Any) -> float:
         last = estimator[-1] if hasattr(estimator, "steps") else estimator
-        known = getattr(last, "priors_", None) if priors is None else priors
-        if known is None and criterion in ("accuracy", "risk"):
-            raise PriorError(
-                f"{type(last).__name__} has no priors_; pass priors=[...] to make_complementary_scorer."
-            )
         labels = as_labels(y, getattr(last, "classes_", None))
-        return CRITERIA[criterion](estimator, X, labels, known, transition)
+        model = priors
+        if criterion in _BY_PRIORS and not isinstance(priors, LabelModel):
+            model = fit_label_model(labels, priors)
+        return CRITERIA[criterion](estimator, X, labels, model, transition)
 
     return scorer

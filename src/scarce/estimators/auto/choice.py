@@ -52,6 +52,8 @@ class Choice:
         The class priors that were estimated.
     reason : str
         One sentence.
+    error_rates : pair of floats or None
+        Of recorded answers: how often annotators wrongly say "no" and "yes", as far as it was learned.
     """
 
     candidates: tuple[Candidate, ...]
@@ -59,6 +61,7 @@ class Choice:
     gate: CoExclusion | None
     priors: tuple[float, ...]
     reason: str
+    error_rates: tuple[float, float] | None = None
 
     @classmethod
     def of_one(cls, method: str, reason: str) -> "Choice":
@@ -83,6 +86,7 @@ class Choice:
         return asdict(self) | {
             "candidates": [asdict(candidate) for candidate in self.candidates],
             "priors": list(self.priors),
+            "error_rates": None if self.error_rates is None else list(self.error_rates),
         }
 
     @classmethod
@@ -94,4 +98,5 @@ class Choice:
             gate=None if record["gate"] is None else CoExclusion(**record["gate"]),
             priors=tuple(record["priors"]),
             reason=record["reason"],
+            error_rates=None if record.get("error_rates") is None else tuple(record["error_rates"]),
         )

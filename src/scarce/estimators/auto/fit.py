@@ -23,7 +23,7 @@ from scarce.estimators.auto.learners import (
     fit_learners,
 )
 from scarce.estimators.auto.mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
-from scarce.estimators.auto.mechanisms import Mechanism
+from scarce.estimators.auto.mechanisms import AnswersWithErrors, Mechanism, given_answers
 from scarce.estimators.auto.mlp import Task
 from scarce.estimators.auto.stacking import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
@@ -41,21 +41,36 @@ _ESTIMATION = 60  # iterations of the linear models that parameters of mechanism
 _CLEARLY = 3.0  # standard errors by which a candidate must lose on the first fold to be dropped
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StackResult:
-    """A stack, from raw inputs to log-probabilities, and how it was chosen."""
+    """A stack, from raw inputs to log-probabilities, and how it was chosen.
+
+    Attributes
+    ----------
+    model : Stack
+        The stack.
+    choice : Choice
+        What was tried, and why this was chosen.
+    rows : array of int
+        The rows that candidates were judged by.
+    held_out : array of shape (len(rows), q)
+        Class probabilities of these rows from the same stack, each by members that were fitted without it.
+    """
 
     model: Stack
     choice: Choice
+    rows: NDArray[np.int64]
+    held_out: NDArray[np.float64]
 
 
 @dataclass
 class _Judged:
-    """A candidate, and the likelihoods of the labels of its rows, fold after fold."""
+    """A candidate, with its predictions of held-out rows and the likelihoods of their labels, fold after fold."""
 
     learner: Learner
     mechanism: Mechanism
     likelihoods: list[NDArray[np.float64]] = field(default_factory=list)
+    predictions: list[NDArray[np.float32]] = field(default_factory=list)
     seconds: float = 0.0
     error: str | None = None
 
@@ -115,7 +130,8 @@ def fit_stack(
     deadline = float("inf") if time_limit is None else started + time_limit
     judging_ends = float("inf") if time_limit is None else started + _JUDGING * time_limit
     features = make_features(X, seed)
-    part, known = _sample(features, labels, seed)
+    rows = _sample(len(labels), seed)
+    part, known = (features, labels) if len(rows) == len(labels) else (features.take(rows), labels[rows])
     folds = make_folds(len(known), seed=seed)
     report(0.0, "mechanisms")
     grid = _grid(part, labels.n_classes, learners)
@@ -138,9 +154,10 @@ def fit_stack(
         chosen.gate,
         tuple(chosen.priors.tolist()),
         _reason(candidates, chosen),
+        _error_rates(chosen.criterion, known),
     )
     report(1.0, "done")
-    return StackResult(stack.eval(), choice)
+    return StackResult(stack.eval(), choice, rows, judge.held_out(finished, weights))
 
 
 class _Judge:
@@ -191,6 +208,14 @@ class _Judge:
         table = np.stack([np.concatenate(one.likelihoods) for one in finished], axis=1)
         return finished, stacking_weights(table)
 
+    def held_out(self, finished: Sequence[_Judged], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weighted mean of held-out predictions, for all rows that were judged."""
+        mean = np.zeros(self.criterion.shape)
+        for one, weight in zip(finished, weights, strict=True):
+            for fold, p in zip(self.folds, one.predictions, strict=True):
+                mean[fold] += weight * p
+        return mean
+
     def _advance(self, group: list[tuple[_Judged, Tensor]], numbers: Sequence[int]) -> None:
         """Add the likelihoods of some folds; if the models cannot be trained together, train them one by one."""
         if not group or not numbers:
@@ -210,6 +235,7 @@ class _Judge:
             one.seconds += (time.monotonic() - began) / len(group)
             for number, p in zip(numbers, parts, strict=True):
                 one.likelihoods.append(label_likelihoods(p, self.criterion[self.folds[number]]))
+                one.predictions.append(p.astype(np.float32))
 
 
 def _loses(likelihoods: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
@@ -219,13 +245,9 @@ def _loses(likelihoods: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
     return bool(difference.mean() > _CLEARLY * error)
 
 
-def _sample(
-    features: Features, labels: ComplementaryLabels, seed: int
-) -> tuple[Features, ComplementaryLabels]:
-    if len(labels) <= _MOST_JUDGED:
-        return features, labels
-    rows = np.sort(np.random.default_rng(seed).permutation(len(labels))[:_MOST_JUDGED])
-    return features.take(rows), labels[rows]
+def _sample(n: int, seed: int) -> NDArray[np.int64]:
+    """Return the rows to judge by, in order."""
+    return np.sort(np.random.default_rng(seed).permutation(n)[:_MOST_JUDGED])
 
 
 def _grid(features: Features, n_classes: int, families: Collection[str] | None) -> list[Learner]:
@@ -307,6 +329,16 @@ def _candidates(
         for one in judged
     ]
     return tuple(sorted(found, key=lambda c: (-c.weight, -np.inf if c.score is None else -c.score)))
+
+
+def _error_rates(criterion: Mechanism, labels: ComplementaryLabels) -> tuple[float, float] | None:
+    """Return the mean error rates of the answers to labels, if answers judge."""
+    if not isinstance(criterion, AnswersWithErrors):
+        return None
+    who = np.searchsorted(criterion.annotators, given_answers(labels).annotator)
+    rates = criterion.false_negative_rates, criterion.false_positive_rates
+    miss, false = (float(rate.numpy()[who].mean()) for rate in rates)
+    return miss, false
 
 
 def _reason(candidates: Sequence[Candidate], chosen: MechanismChoice) -> str:

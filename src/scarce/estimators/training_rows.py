@@ -1,0 +1,113 @@
+"""Which examples a classifier was trained on, in a few kilobytes: evaluating on them flatters it."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from scarce.metrics import Alarm
+from scarce.training.inputs import row_chunks
+
+__all__ = ["TrainingRows"]
+
+_KEPT = 4096  # hashes: enough to find an overlap of one in a thousand
+_TOLD = 0.05  # share of examples from which on an overlap is told
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """A sketch of the rows of features: the smallest hashes of 64 bits among them.
+
+    A row whose hash is at most the largest of these is one of them if its hash is. So the share of other rows that are among the
+    training rows can be estimated without keeping them.
+
+    Attributes
+    ----------
+    hashes : array of uint64
+        The smallest hashes, sorted.
+    is_complete : bool
+        Whether these are all hashes.
+
+    Examples
+    --------
+    >>> X = np.arange(20.0).reshape(10, 2)
+    >>> digest = TrainingRows.of(X)
+    >>> digest.overlap(X[5:]), digest.overlap(X + 1000)
+    (1.0, 0.0)
+    """
+
+    hashes: NDArray[np.uint64]
+    is_complete: bool
+
+    @classmethod
+    def of(cls, X: Any) -> "TrainingRows":
+        """Hash the rows of features."""
+        found = np.unique(_row_hashes(X))
+        return cls(found[:_KEPT], len(found) <= _KEPT)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the sketch as JSON can hold it.
+
+        Examples
+        --------
+        >>> digest = TrainingRows.of(np.eye(3))
+        >>> TrainingRows.from_dict(digest.as_dict()).overlap(np.eye(3))
+        1.0
+        """
+        return {"hashes": self.hashes.astype("<u8").tobytes().hex(), "is_complete": self.is_complete}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "TrainingRows":
+        """Return the sketch that `as_dict` wrote down."""
+        hashes = np.frombuffer(bytes.fromhex(record["hashes"]), "<u8").astype(np.uint64)
+        return cls(hashes, bool(record["is_complete"]))
+
+    def overlap(self, X: Any) -> float:
+        """Return the estimated share of rows that are among the training rows."""
+        hashes = _row_hashes(X)
+        comparable = hashes if self.is_complete else hashes[hashes <= self.hashes[-1]]
+        return float(np.isin(comparable, self.hashes).mean()) if len(comparable) else 0.0
+
+    def alarm(self, X: Any) -> Alarm | None:
+        """Return an alarm if many rows are among the training rows.
+
+        Examples
+        --------
+        >>> X = np.eye(4)
+        >>> print(TrainingRows.of(X).alarm(X).name)
+        trained-on-these
+        """
+        share = self.overlap(X)
+        if share < _TOLD:
+            return None
+        return Alarm(
+            "trained-on-these",
+            f"{share:.0%} of these examples have the features of training examples, on which a classifier does better than on "
+            "others. Evaluate on other examples.",
+        )
+
+
+def _row_hashes(X: Any) -> NDArray[np.uint64]:
+    """Return a hash of 64 bits per row; numbers count as float32, so that it does not matter how a table was read."""
+    parts = [_hashes_of(X)] if sparse.issparse(X) else [_hashes_of(rows) for _, rows in row_chunks(X)]
+    return np.concatenate(parts)
+
+
+def _hashes_of(chunk: Any) -> NDArray[np.uint64]:
+    if sparse.issparse(chunk):
+        rows = chunk.tocsr().astype(np.float32)
+        rows.sum_duplicates()
+        ends = rows.indptr
+        texts = (
+            rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].tobytes() for a, b in pairwise(ends)
+        )
+    else:
+        dense = np.ascontiguousarray(np.asarray(chunk), np.float32)
+        texts = (row.tobytes() for row in dense.reshape(len(dense), -1))
+    digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, np.uint64)
