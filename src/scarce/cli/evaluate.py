@@ -1,4 +1,4 @@
-"""``scarce evaluate``: how good a model is, also without true labels."""
+"""``scarce evaluate``: how good a model is, even without true labels."""
 
 import json
 from pathlib import Path
@@ -18,11 +18,14 @@ from scarce.cli.options import (
     ModelArgument,
 )
 from scarce.cli.settings import parse_classes
-from scarce.errors import LabelError
+from scarce.cli.show import show_alarms, show_report
+from scarce.errors import LabelError, MethodError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.labels import ComplementaryLabels
+    from scarce.metrics import ComplementaryReport, ErrorRates
+    from scarce.priors import PriorEstimate
 
 __all__ = ["evaluate"]
 
@@ -49,6 +52,24 @@ def evaluate(
     form: FormOption = None,
     classes: ClassesOption = None,
     conflict: ConflictOption = "raise",
+    priors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRIORS",
+            help="Shares of the classes, if you know them: uniform, cat=0.3,dog=0.7, a JSON file as `scarce priors` writes, or "
+            "an estimator such as best-bin. By default those given to `scarce train --priors`, or what the labels tell.",
+            show_default=False,
+        ),
+    ] = None,
+    label_noise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X",
+            help="The share of wrong answers, or of examples that exclude their own class, such as 0.05; of answers also as two "
+            "numbers, wrong no and wrong yes: 0.05,0.02. By default it is learned from repeated answers.",
+            show_default=False,
+        ),
+    ] = None,
     join: JoinOption = "exact",
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
@@ -56,8 +77,8 @@ def evaluate(
 ) -> None:
     """Tell how good a model is, even without true labels.
 
-    The accuracy is estimated from complementary labels, with its standard error; true classes are only needed to
-    check the estimate.
+    The accuracy is estimated from complementary labels, with an interval that includes what is not known of class priors and
+    errors in labels; true classes are only needed to check the estimate. Alarms say when not to believe it.
     """
     if labels is None and truth is None:
         raise LabelError("there is nothing to compare with; pass --labels FILE, --truth FILE, or both.")
@@ -68,13 +89,16 @@ def evaluate(
     inputs = read_inputs(features, id_column, image_size, names)
     predicted = classifier.predict(inputs.values)
     facts: dict[str, Any] = {}
+    report = None
     if labels is not None:
         given = parse_classes(classes)
         known = read_labels(
             labels, form=form, classes=classifier.classes_ if given is None else given, conflict=conflict
         )
         known, rows = join_labels(_in_order_of(classifier, known, labels), inputs, join)
-        facts |= _without_truth(classifier, known, pick(inputs.values, rows), predicted[rows])
+        report, facts = _without_truth(
+            classifier, known, pick(inputs.values, rows), predicted[rows], priors, label_noise
+        )
     if truth is not None:
         confirmed, rows = join_labels(read_confirmed(truth, id_column, classifier.classes_), inputs, join)
         has_truth = confirmed.confirmed >= 0  # --join left keeps rows without
@@ -83,10 +107,11 @@ def evaluate(
     if labels is not None and truth is not None:
         distance = abs(facts["true_accuracy"] - facts["accuracy"])
         facts["within_two_standard_errors"] = bool(distance <= 2 * facts["standard_error"])
+        facts["within_interval"] = bool(facts["low"] <= facts["true_accuracy"] <= facts["high"])
     if as_json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        _show(facts)
+        _show(facts, report)
 
 
 def _in_order_of(
@@ -104,51 +129,80 @@ def _in_order_of(
 
 
 def _without_truth(
-    model: "ScarceClassifier", labels: "ComplementaryLabels", inputs: Any, predicted: Any
-) -> dict[str, Any]:
+    model: "ScarceClassifier",
+    labels: "ComplementaryLabels",
+    inputs: Any,
+    predicted: Any,
+    priors: str | None,
+    label_noise: str | None,
+) -> "tuple[ComplementaryReport, dict[str, Any]]":
     """Return all that complementary labels tell of a model."""
-    from scarce.metrics import (
-        approximated_accuracy,
-        complementary_accuracy,
-        complementary_risk,
-        covering_rate,
-    )
+    from scarce.metrics import approximated_accuracy, complementary_risk, covering_rate
 
-    estimate = complementary_accuracy(predicted, labels, model.priors_)
-    return {
-        "accuracy": estimate.value,
-        "standard_error": estimate.standard_error,
-        "low": estimate.low,
-        "high": estimate.high,
-        "level": estimate.level,
-        "unseen": [str(name) for name in estimate.unseen],
-        "risk": complementary_risk(model.logits(inputs), labels, model.priors_),
+    report = model.report(
+        inputs,
+        labels,
+        _priors(priors, labels, inputs),
+        error_rates=None if label_noise is None else _error_rates(label_noise, labels),
+    )
+    probabilities = model.predict_proba(inputs)
+    return report, report.as_dict() | {
+        "risk": complementary_risk(model.logits(inputs), labels, report.label_model.priors),
         "covering_rate": covering_rate(predicted, labels),
-        "approximated_accuracy": approximated_accuracy(model.predict_proba(inputs), labels),
-        "n_examples": labels.n_examples,
+        "approximated_accuracy": approximated_accuracy(probabilities, labels),
         "n_exclusions": len(labels.indices),
     }
 
 
-def _show(facts: dict[str, Any]) -> None:
-    from scarce.labels.classes import some
+def _priors(text: str | None, labels: "ComplementaryLabels", inputs: Any) -> "PriorEstimate | None":
+    """Return the priors that were asked for; None for those that the labels tell."""
+    if text is None:
+        return None
+    from scarce.cli.settings import parse_priors
+    from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
 
-    if "accuracy" in facts:
-        print(f"from {facts['n_examples']:,} examples with {facts['n_exclusions']:,} exclusions:")
-        print(
-            f"  accuracy without true labels  {facts['accuracy']:.4f} ± {facts['standard_error']:.4f} "
-            f"({facts['level']:.0%} interval {facts['low']:.4f} to {facts['high']:.4f})"
+    given = parse_priors(text)
+    if isinstance(given, PriorEstimate):
+        return given.arranged(labels.classes)
+
+    def estimate(estimator: PriorEstimator) -> PriorEstimate:
+        return estimator.estimate(inputs, labels)
+
+    return resolve_priors(given, labels, estimate)
+
+
+def _error_rates(text: str, labels: "ComplementaryLabels") -> "ErrorRates":
+    from scarce.metrics import ErrorRates
+
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise MethodError(
+            f"--label-noise {text!r} is not understood; expected a number such as 0.05, or two: 0.05,0.02."
         )
-        print(f"  uncorrected risk              {facts['risk']:.4f}")
-        print(f"  covering rate                 {facts['covering_rate']:.4f}")
-        print(f"  approximated accuracy         {facts['approximated_accuracy']:.4f}")
-        if facts["unseen"]:
-            print(
-                f"  predicted, but excluded by no example, so that mistakes go unnoticed: {some(facts['unseen'])}"
+    if labels.answers is None:
+        if len(numbers) == 2:
+            raise MethodError(
+                f"--label-noise {text!r} has two numbers, which are for answers; these labels are exclusions: pass one."
             )
+        return ErrorRates(numbers[0], 0.0)
+    return ErrorRates(numbers[0], numbers[-1])
+
+
+def _show(facts: dict[str, Any], report: "ComplementaryReport | None") -> None:
+    if report is not None:
+        kind = "answers" if report.label_model.source == "answers" else "exclusions"
+        print(f"from {facts['n_examples']:,} examples with {report.n_labels:,} {kind}:")
+        show_report(report)
+        print(f"uncorrected risk              {facts['risk']:.4f}")
+        print(f"covering rate                 {facts['covering_rate']:.4f}")
+        print(f"approximated accuracy         {facts['approximated_accuracy']:.4f}")
+        show_alarms(report)
     if "true_accuracy" in facts:
         print(f"from {facts['n_true']:,} true labels:")
-        print(f"  true accuracy                 {facts['true_accuracy']:.4f}")
-    if "within_two_standard_errors" in facts:
-        verdict = "lies" if facts["within_two_standard_errors"] else "does not lie"
-        print(f"  the true accuracy {verdict} within two standard errors of the estimate")
+        print(f"true accuracy                 {facts['true_accuracy']:.4f}")
+    if "within_interval" in facts:
+        verdict = "lies" if facts["within_interval"] else "does not lie"
+        print(f"the true accuracy {verdict} within the interval")

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scarce.estimators.auto import Choice
     from scarce.labels import LabelSummary
+    from scarce.metrics import ComplementaryReport
     from scarce.priors import PriorEstimate
 
-__all__ = ["print_table", "show_choice", "show_labels", "show_priors", "show_truth"]
+__all__ = [
+    "print_table",
+    "show_alarms",
+    "show_choice",
+    "show_labels",
+    "show_priors",
+    "show_report",
+    "show_truth",
+]
 
 _SHOWN = 20
 _SOURCES = {
@@ -104,6 +113,24 @@ def show_choice(choice: "Choice") -> None:
     if gate is not None:
         verdict = "rejects SCAR: the labels are candidate sets" if gate.rejects_scar else "agrees with SCAR"
         print(f"co-exclusion test over {gate.n_pairs} pairs of classes: Z = {gate.statistic:.2f}, {verdict}")
+
+
+def show_report(report: "ComplementaryReport") -> None:
+    """Print how good a classifier is: accuracy, what was assumed, and a table of classes as wide as the terminal."""
+    from scarce.text import terminal_width
+
+    print("\n".join(report.summary_lines()))
+    print("\n".join(report.class_lines(terminal_width())))
+
+
+def show_alarms(report: "ComplementaryReport") -> None:
+    """Print every alarm in lines no wider than the terminal."""
+    import textwrap
+
+    from scarce.text import terminal_width
+
+    for line in report.alarm_lines():
+        print(textwrap.fill(line, terminal_width(), subsequent_indent="  "))
 
 
 def show_truth(classes: Iterable[object], counts: Sequence[int]) -> None:

@@ -1,6 +1,7 @@
 """``scarce train``: features and labels in, a saved classifier out."""
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,7 +23,7 @@ from scarce.cli.options import (
     SetOption,
 )
 from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
-from scarce.cli.show import show_choice, show_labels, show_priors, show_truth
+from scarce.cli.show import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
 from scarce.cli.threads import use_one_thread
 from scarce.cli.together import is_together, rank
 from scarce.errors import LabelError
@@ -186,6 +187,13 @@ def train(
             show_default=False,
         ),
     ] = None,
+    no_estimate: Annotated[
+        bool,
+        typer.Option(
+            "--no-estimate",
+            help="Do not estimate the accuracy from held-out labels, which for one network takes one to four more trainings.",
+        ),
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what --method auto compared, with weights and scores.")
     ] = False,
@@ -244,7 +252,8 @@ def train(
         compile=compile_ or None, distributed=is_together(),
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
-    _fit(classifier, pick(table.values, rows), target, checkpoint)
+    inputs = pick(table.values, rows)
+    _fit(classifier, inputs, target, checkpoint)
     if rank() > 0:
         return
     if table.names is not None:
@@ -260,6 +269,8 @@ def train(
     if not ordinary and found_later:
         show_priors(classifier.prior_estimate_)
     _tell(classifier, out, explain=explain)
+    if not no_estimate:
+        _estimate(classifier, inputs, target)
 
 
 def _come_later(method: str, params: dict[str, Any], priors: Any, labels: "ComplementaryLabels") -> bool:
@@ -306,6 +317,35 @@ def _tell(classifier: "ScarceClassifier", out: Path, *, explain: bool) -> None:
     if len(classifier.history_):
         print(f"trained {_training_facts(classifier.history_)}")
     print(f"saved the model to {out}")
+
+
+def _estimate(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
+    """Print how good the classifier is; the model is saved already, so that this may be interrupted."""
+    from scarce.estimators import cross_fitted_report
+
+    report = getattr(classifier, "held_out_report_", None)
+    how = "by labels held out in turn"
+    if report is None and classifier.distributed:
+        print("how good is it? `scarce evaluate` tells, with labels of other examples")
+        return
+    if report is None:
+        print(
+            "estimating the accuracy: training again without some examples (--no-estimate skips this)",
+            flush=True,
+        )
+        began = time.monotonic()
+        try:
+            report = cross_fitted_report(classifier, inputs, target)
+        except KeyboardInterrupt:
+            print("interrupted: the model is saved, its accuracy is not estimated", file=sys.stderr)
+            raise typer.Exit(130) from None
+        except LabelError as error:
+            print(f"the accuracy is not estimated: {error}")
+            return
+        how = f"by held-out labels, in {time.monotonic() - began:.1f} s"
+    print(f"how good it is, {how}:")
+    show_report(report)
+    show_alarms(report)
 
 
 def _training_facts(history: "History") -> str:

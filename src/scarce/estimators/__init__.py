@@ -1,6 +1,7 @@
 """The scikit-learn face."""
 
 from scarce.estimators.classifier import ScarceClassifier
+from scarce.estimators.cross_fitting import cross_fitted_report
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.estimators.em_classifier import EMComplementaryClassifier
 from scarce.estimators.meta import MetaComplementaryClassifier
@@ -11,5 +12,6 @@ __all__ = [
     "ElkanNotoClassifier",
     "MetaComplementaryClassifier",
     "ScarceClassifier",
+    "cross_fitted_report",
     "load",
 ]

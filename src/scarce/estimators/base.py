@@ -18,7 +18,6 @@ from scarce.estimators.training_rows import TrainingRows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.metrics import (
-    Alarm,
     ComplementaryReport,
     ErrorRates,
     LabelModel,
@@ -48,7 +47,9 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             warnings.warn(str(alarm), AccuracyWarning, stacklevel=2)
         return found.accuracy.value
 
-    def report(self, X: Any, y: Any, priors: Any = None) -> ComplementaryReport:
+    def report(
+        self, X: Any, y: Any, priors: Any = None, *, error_rates: ErrorRates | None = None
+    ) -> ComplementaryReport:
         """Tell how good the classifier is, from complementary labels of examples that it was not trained on.
 
         Parameters
@@ -57,9 +58,11 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             The features of the examples.
         y : ComplementaryLabels or n × q indicator
             What is known of them.
-        priors : array of q numbers or LabelModel, optional
+        priors : array of q numbers, PriorEstimate or LabelModel, optional
             By default those that were given to the classifier, if some were, and else what the labels tell; never those that the
             classifier has learned.
+        error_rates : ErrorRates, optional
+            How often labels are wrong, if it is known.
 
         Returns
         -------
@@ -68,43 +71,68 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         """
         check_is_fitted(self)
         labels = as_labels(y, self.classes_)
-        estimate: PriorEstimate = self.prior_estimate_
-        is_known = estimate.source in _KNOWN
         found = judge(
-            self.predict(X),
-            self.predict_proba(X),
-            labels,
-            estimate.values if priors is None and is_known else priors,
-            learned_priors=None if is_known else estimate.values,
-            learned_errors=self._learned_errors(),
+            self, self.predict(X), self.predict_proba(X), labels, priors=priors, error_rates=error_rates
         )
-        overlap = self._trained_on(X)
-        return found if overlap is None else replace(found, alarms=(overlap, *found.alarms))
+        rows: TrainingRows | None = getattr(self, "training_rows_", None)
+        alarm = None if rows is None else rows.alarm(check_inputs(self, X, reset=False))
+        return found if alarm is None else replace(found, alarms=(alarm, *found.alarms))
 
-    def _learned_errors(self) -> ErrorRates | None:
-        """Return the error rates of annotators that were learned, if some were."""
+    def learned_error_rates(self) -> ErrorRates | None:
+        """Return the error rates of annotators that were learned in training, if some were."""
         return None
-
-    def _trained_on(self, X: Any) -> Alarm | None:
-        """Return an alarm if the classifier was trained on these examples."""
-        digest: TrainingRows | None = getattr(self, "training_rows_", None)
-        return None if digest is None else digest.alarm(check_inputs(self, X, reset=False))
 
 
 def judge(
+    classifier: Any,
     predicted: Any,
     probabilities: NDArray[Any],
     labels: ComplementaryLabels,
-    priors: Any = None,
     *,
-    learned_priors: NDArray[np.float64] | None = None,
-    learned_errors: ErrorRates | None = None,
+    priors: Any = None,
+    error_rates: ErrorRates | None = None,
 ) -> ComplementaryReport:
-    """Return the report of predictions with their probabilities, by `scarce.metrics.complementary_report`."""
+    """Return the report of predictions that a fitted classifier, or copies of it, made of examples with these labels.
+
+    Parameters
+    ----------
+    classifier : classifier
+        With `prior_estimate_`. Priors that were given to it count as known; those that it has learned are only compared with
+        what the labels allow.
+    predicted : array of n class names
+        The predictions.
+    probabilities : array of shape (n, q)
+        The class probabilities.
+    labels : ComplementaryLabels
+        What is known of the examples.
+    priors : array of q numbers, PriorEstimate or LabelModel, optional
+        Priors that come before those of the classifier.
+    error_rates : ErrorRates, optional
+        How often labels are wrong.
+    """
+    estimate: PriorEstimate = classifier.prior_estimate_
+    is_known = estimate.source in _KNOWN
+    if priors is None and is_known:
+        priors = estimate
     if not isinstance(priors, LabelModel):
-        priors = fit_label_model(labels, priors, learned_errors=learned_errors)
+        interval = None
+        if isinstance(priors, PriorEstimate):
+            bounds = priors.low, priors.high
+            interval = None if bounds[0] is None or bounds[1] is None else bounds
+            priors = priors.values
+        priors = fit_label_model(
+            labels,
+            priors,
+            errors=error_rates,
+            learned_errors=classifier.learned_error_rates(),
+            prior_interval=interval,
+        )
     return complementary_report(
-        predicted, labels, priors, confidence=probabilities.max(axis=1), learned_priors=learned_priors
+        predicted,
+        labels,
+        priors,
+        confidence=probabilities.max(axis=1),
+        learned_priors=None if is_known else estimate.values,
     )
 
 

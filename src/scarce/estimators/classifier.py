@@ -281,14 +281,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.model_: nn.Module = result.model
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
-        self.held_out_report_ = judge(
-            labels.classes[result.held_out.argmax(axis=1)],
-            result.held_out,
-            labels[result.rows],
-            None if estimate is None else estimate.values,
-            learned_priors=self.prior_estimate_.values if estimate is None else None,
-            learned_errors=self._learned_errors(),
-        )
+        predicted = labels.classes[result.held_out.argmax(axis=1)]
+        self.held_out_report_ = judge(self, predicted, result.held_out, labels[result.rows])
 
     def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, together: Processes) -> None:
         method = self._method(labels)
@@ -412,7 +406,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 
-    def _learned_errors(self) -> ErrorRates | None:
+    def learned_error_rates(self) -> ErrorRates | None:
+        """Return the error rates of annotators that were learned in training, if some were."""
         choice: Choice | None = getattr(self, "choice_", None)
         rates = choice.error_rates if choice is not None else None
         if rates is None and isinstance(self.method_, AnswersLikelihood) and self.method_.learned:

@@ -13,7 +13,7 @@ from scarce.metrics.alarms import Alarm, find_alarms
 from scarce.metrics.checks import FloatArray, predicted_codes
 from scarce.metrics.confusion import Confusion, Tallies, count
 from scarce.metrics.label_model import ErrorRates, LabelModel, fit_label_model
-from scarce.text import text_table
+from scarce.text import WIDTH, text_table
 
 __all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
 
@@ -119,8 +119,8 @@ class ComplementaryReport:
             lines.append(f"if {_SUPPOSED:.0%} of labels are wrong     between {low:.4f} and {high:.4f}")
         return lines
 
-    def class_lines(self) -> list[str]:
-        """Return the table of classes, and the confusions that clearly happen."""
+    def class_lines(self, width: int = WIDTH) -> list[str]:
+        """Return the table of classes, no wider than `width`, and the confusions that clearly happen."""
         columns = ["class", "precision", "recall", "95 %", "predicted", "prior", "95 %", "labels"]
         rows = [
             [
@@ -135,7 +135,7 @@ class ComplementaryReport:
             ]
             for one in self.classes[:_SHOWN]
         ]
-        lines = text_table(columns, rows, 1).splitlines()
+        lines = text_table(columns, rows, 1, width).splitlines()
         if len(self.classes) > _SHOWN:
             lines.append(f"... and {len(self.classes) - _SHOWN:,} more classes")
         confused = self.most_confused()
