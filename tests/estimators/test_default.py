@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import scarce
 from scarce import ComplementaryLabels, ScarceClassifier
-from scarce.errors import LabelError, MethodError, PriorError
+from scarce.errors import AccuracyWarning, LabelError, MethodError, PriorError
 from scarce.estimators.auto import Choice
 from scarce.models import Stack
 from scarce.simulate import ask, scar
@@ -54,7 +54,8 @@ def test_stack_is_saved_and_loaded_exactly(blobs, fitted, tmp_path):
     assert again.choice_ == fitted.choice_
     assert (again.method, again.module) == ("auto", "linear")
     assert again.priors_.tolist() == fitted.priors_.tolist()
-    assert again.score(X, labels) == fitted.score(X, labels)
+    with pytest.warns(AccuracyWarning, match="trained-on-these"):
+        assert again.score(X, labels) == fitted.score(X, labels)
     settings = json.loads((tmp_path / "model" / "classifier.json").read_text())
     assert Choice.from_dict(settings["choice"]) == fitted.choice_
     again.fit(X, labels)

@@ -50,7 +50,9 @@ def test_round_trip(blobs, tmp_path, method, standardize):
     assert after.label_summary_ == before.label_summary_
     assert after.feature_names_in_.tolist() == ["width", "height"]
     assert after.get_params()["epochs"] == 20
-    assert after.score(frame, labels) == before.score(frame, labels)
+    report = after.report(frame, labels)
+    assert report.as_dict() == before.report(frame, labels).as_dict()
+    assert "trained-on-these" in [alarm.name for alarm in report.alarms]
 
 
 def test_who_answered_and_why_a_method_was_chosen_are_kept(blobs, tmp_path):

@@ -121,7 +121,9 @@ def test_predictions_and_scores_are_those_of_an_array(tmp_path, store):
     inputs = store(tmp_path)
     fitted = classifier(early_stopping=True).fit(inputs, LABELS)
     assert np.array_equal(fitted.predict_proba(inputs), fitted.predict_proba(INPUTS))
-    assert fitted.score(inputs, LABELS) == fitted.score(INPUTS, LABELS)
+    report = fitted.report(inputs, LABELS)
+    assert report.as_dict() == fitted.report(INPUTS, LABELS).as_dict()
+    assert report.alarms[0].name == "trained-on-these"
     assert fitted.n_features_in_ == D
 
 

@@ -72,11 +72,16 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         check_is_fitted(self)
         labels = as_labels(y, self.classes_)
         found = judge(
-            self, self.predict(X), self.predict_proba(X), labels, priors=priors, error_rates=error_rates
+            self, self.predict(X), self._confidence(X), labels, priors=priors, error_rates=error_rates
         )
         rows: TrainingRows | None = getattr(self, "training_rows_", None)
         alarm = None if rows is None else rows.alarm(check_inputs(self, X, reset=False))
         return found if alarm is None else replace(found, alarms=(alarm, *found.alarms))
+
+    def _confidence(self, X: Any) -> NDArray[np.float64]:
+        """Return the largest class probability of every example."""
+        found: NDArray[np.float64] = self.predict_proba(X).max(axis=1)
+        return found
 
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators that were learned in training, if some were."""
@@ -86,7 +91,7 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
 def judge(
     classifier: Any,
     predicted: Any,
-    probabilities: NDArray[Any],
+    confidence: NDArray[np.float64],
     labels: ComplementaryLabels,
     *,
     priors: Any = None,
@@ -101,8 +106,8 @@ def judge(
         what the labels allow.
     predicted : array of n class names
         The predictions.
-    probabilities : array of shape (n, q)
-        The class probabilities.
+    confidence : array of shape (n,)
+        The largest class probability of each.
     labels : ComplementaryLabels
         What is known of the examples.
     priors : array of q numbers, PriorEstimate or LabelModel, optional
@@ -131,7 +136,7 @@ def judge(
         predicted,
         labels,
         priors,
-        confidence=probabilities.max(axis=1),
+        confidence=confidence,
         learned_priors=None if is_known else estimate.values,
     )
 

@@ -282,7 +282,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
         predicted = labels.classes[result.held_out.argmax(axis=1)]
-        self.held_out_report_ = judge(self, predicted, result.held_out, labels[result.rows])
+        self.held_out_report_ = judge(self, predicted, result.held_out.max(axis=1), labels[result.rows])
 
     def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, together: Processes) -> None:
         method = self._method(labels)
@@ -369,6 +369,11 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
         return self._of_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
+
+    def _confidence(self, X: Any) -> NDArray[np.float64]:
+        return self._of_logits(
+            X, lambda method, logits: method.probabilities(logits.double()).amax(dim=1)
+        ).numpy()
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""

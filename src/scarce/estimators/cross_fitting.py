@@ -13,6 +13,7 @@ from scarce.errors import CollapseWarning, LabelError, PriorWarning
 from scarce.estimators.base import judge, refuse_other_length
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.estimators.inputs import check_inputs
+from scarce.labels import ComplementaryLabels
 from scarce.metrics import ComplementaryReport
 
 __all__ = ["cross_fitted_report", "held_out_folds"]
@@ -55,12 +56,12 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     >>> X, y, labels = three_blobs()
     >>> clf = ScarceClassifier("cc", "linear", epochs=20, learning_rate=0.1).fit(X, labels)
     >>> report = cross_fitted_report(clf, X, labels)
-    >>> report.accuracy.low < (clf.predict(X) == y).mean() <= report.accuracy.high
+    >>> bool(report.accuracy.low < (clf.predict(X) == y).mean() <= report.accuracy.high)
     True
     """
     check_is_fitted(classifier)
     labels, classes = classifier._read_labels(y)
-    rows = check_inputs(classifier, X, reset=False)
+    rows = check_inputs(clone(classifier), X, reset=True)
     refuse_other_length(rows, labels)
     if len(labels) < 2 * _N_FOLDS:
         raise LabelError(
@@ -68,8 +69,7 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
         )
     folds = held_out_folds(len(labels))
     held_out = np.concatenate(folds)
-    predicted = np.empty(len(held_out), classes.dtype)
-    probabilities = np.empty((len(held_out), len(classes)))
+    predicted, confidence = np.empty(len(held_out), classes.dtype), np.empty(len(held_out))
     done = 0
     for fold in folds:
         rest = np.setdiff1d(np.arange(len(labels)), fold)
@@ -80,18 +80,9 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
             copy.fit(pick(rows, rest), _take(y, rest))
         place = slice(done, done := done + len(fold))
         predicted[place] = copy.predict(pick(rows, fold))
-        probabilities[place] = _aligned(copy, pick(rows, fold), classes)
-    return judge(classifier, predicted, probabilities, labels[held_out])
+        confidence[place] = copy._confidence(pick(rows, fold))
+    return judge(classifier, predicted, confidence, labels[held_out])
 
 
 def _take(y: Any, rows: NDArray[np.int64]) -> Any:
-    return y[rows] if hasattr(y, "__getitem__") and not isinstance(y, list) else np.asarray(y)[rows]
-
-
-def _aligned(copy: ScarceClassifier, X: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return class probabilities in the order of `classes`; with ordinary labels a copy may lack a rare one."""
-    found = np.zeros((X.shape[0], len(classes)))
-    found[
-        :, np.searchsorted(classes, copy.classes_) if len(copy.classes_) < len(classes) else slice(None)
-    ] = copy.predict_proba(X)
-    return found
+    return y[rows] if isinstance(y, ComplementaryLabels) else np.asarray(y)[rows]

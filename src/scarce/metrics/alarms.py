@@ -24,8 +24,9 @@ _LEVEL = 0.99  # of the intervals that shares and learned priors must leave
 _MARGIN = 0.05  # by which they must leave them
 _OFF = 0.15  # relative deviation that matters
 _WIDE = 0.5  # an interval from which nothing follows
-_SUREST = 0.2  # of the examples
-_LITTLE_BETTER = 0.5  # the share of the apparent errors that should not remain among the surest
+_APPARENT = 0.1  # apparent errors of all examples below which wrong labels do not matter
+_LEFT = 0.3  # the share of them that may remain among the surer half
+_BEYOND = 0.03  # by how much they may exceed what the classifier expects there
 
 
 class Alarm(NamedTuple):
@@ -94,7 +95,7 @@ def _impossible_shares(
         yield Alarm(
             "impossible-shares",
             f"class {labels.classes[k]} is predicted for {shares[k]:.0%} of the examples, but by the labels at most {high[k]:.0%} "
-            "are of it. The classifier has probably collapsed; train it with another method, or pass priors if you know them.",
+            "are of it. It is predicted far too often; train with another method, or pass priors if you know them.",
         )
 
 
@@ -140,7 +141,7 @@ def _unidentified(
             f"{shares[hidden].sum():.0%} of the predictions are {some(labels.classes[hidden])}, which nobody {verb}: errors in "
             "them cannot be detected, and the estimate counts them as right.",
         )
-    if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1:
+    if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1 + 1e-9:  # not by rounding
         yield Alarm(
             "unidentified",
             f"the estimate is {accuracy.value:.2f}, more than labels can show: they contradict the predictions less often than "
@@ -243,12 +244,24 @@ def _wrong_labels(
     weight = confusion.beta / np.maximum(confusion.trials, 1) * t.n_examples
     wrong = t.is_denied & (t.codes[t.rows] == t.classes)
     apparent = np.bincount(t.rows, weight[t.classes] * wrong, t.n_examples)
-    surest = np.argsort(-np.asarray(confidence, float), kind="stable")[: max(1, int(_SUREST * t.n_examples))]
-    among, overall = apparent[surest], float(apparent.mean())
-    error = float(among.std() / np.sqrt(len(among)))
-    if overall > 0.1 and among.mean() - norm.ppf(0.95) * error > _LITTLE_BETTER * overall:
+    sure = np.asarray(confidence, float)
+    surest = np.zeros(t.n_examples, bool)
+    surest[np.argsort(-sure, kind="stable")[: max(1, t.n_examples // 2)]] = True
+    overall, among = float(apparent.mean()), float(apparent[surest].mean())
+    contrast = apparent * (surest / surest.mean() - _LEFT)
+    beyond = (apparent - (1 - sure))[surest]
+    if (
+        overall > _APPARENT
+        and _is_clearly_above(contrast, 0.0)  # it does not fall as it should where the classifier is surer
+        and _is_clearly_above(beyond, _BEYOND)  # and is more than the classifier itself expects
+    ):
         yield Alarm(
             "wrong-labels",
-            f"labels contradict the surest fifth of the predictions as if {among.mean():.0%} of them were wrong ({overall:.0%} of "
-            "all): some labels may be wrong, or the confidence means nothing. Pass the share of wrong labels if you know it.",
+            f"labels contradict the surer half of the predictions as if {among:.0%} of them were wrong, and {overall:.0%} of "
+            "all: some labels may be wrong, or the confidence means nothing. Pass the share of wrong labels if you know it.",
         )
+
+
+def _is_clearly_above(values: FloatArray, limit: float) -> bool:
+    """Return whether the mean of values exceeds a limit, in a one-sided test at 5 %."""
+    return bool(values.mean() - norm.ppf(0.95) * values.std() / np.sqrt(len(values)) > limit)

@@ -115,7 +115,7 @@ def count(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
     else:
         rows, classes = np.repeat(np.arange(n), labels.per_example), labels.indices.astype(np.int64)
         is_denied = np.ones(len(rows), bool)
-        asked_predicted = np.repeat(predicted[:, None], q, axis=1)
+        asked_predicted = np.broadcast_to(predicted[:, None], (q, q))
     pairs = (codes[rows] * q + classes)[is_denied]
     return Tallies(
         n_examples=n,
@@ -199,10 +199,12 @@ class Confusion:
             + self.beta**2 * x * (1 - x) / np.maximum(self.trials, 1)
             - 2 * self.alpha * self.beta * x * (1 - inside) / n
         )
-        of_draws = np.stack(
-            [(self.alpha_draws * s[j] - self.beta_draws * x[j]).std(axis=0) for j in range(len(s))]
+        a, b = (
+            self.alpha_draws - self.alpha_draws.mean(axis=0),
+            self.beta_draws - self.beta_draws.mean(axis=0),
         )
-        found: FloatArray = np.sqrt(np.maximum(variance, 0) + of_draws**2)
+        of_draws = s**2 * (a**2).mean(axis=0) + x**2 * (b**2).mean(axis=0) - 2 * s * x * (a * b).mean(axis=0)
+        found: FloatArray = np.sqrt(np.maximum(variance, 0) + np.maximum(of_draws, 0))
         return found
 
     @property

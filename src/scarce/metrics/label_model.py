@@ -13,45 +13,40 @@ ones, as the labels make either probable. Around its modes it is taken as normal
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from torch import Tensor
 
 from scarce.errors import LabelError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.labels.csr import IntArray
+from scarce.labels.shares import candidate_shares
 from scarce.labels.single_label import is_single_label
 from scarce.metrics.checks import FloatArray, check_priors
+from scarce.metrics.laplace import Normal, hold, laplace, probability
 from scarce.risk import answer_evidence, confirm
 
 __all__ = ["ErrorRates", "LabelModel", "fit_label_model", "has_random_answers"]
 
-N_DRAWS = 1000
-_MOST_ROWS, _MOST_WORK = (
-    20_000,
-    4_000_000,
-)  # rows, and rows × q²; beyond them, what more labels tell is not worth the time
-_CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
-_EQUAL, _UNEQUAL = (
-    0.05,
-    0.7,
-)  # standard deviations of log-odds of exclusion probabilities that are alike, or are not
-_USUAL_RATE, _SPREAD = (
-    0.03,
-    1.0,
-)  # of error rates before anything is known: 0.4 % to 18 %, on the scale of logits
-_LEARNED_SPREAD = 0.5  # the same of rates that were learned elsewhere
-_ENOUGH_REPEATS = (
-    50  # examples with several answers; with fewer, errors cannot be told from wrong predictions
+_MOST_DRAWS, _DRAWN = 1000, 100_000  # draws, and numbers in all of them
+# Beyond these, what more rows tell is not worth the time.
+_MOST_ROWS, _MOST_WORK = 20_000, 2_000_000  # rows, and rows × q²
+_MANY = (
+    60  # classes beyond which priors are drawn around the candidate shares; each is small, and matters little
 )
+_CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
+# Standard deviations of log-odds of exclusion probabilities that are alike, or are not.
+_EQUAL, _UNEQUAL = 0.05, 0.7
 _ALWAYS_UNEQUAL = 0.35  # of the draws, however alike exclusion probabilities look
-_TAILS = 4.0  # degrees of freedom of Student's t
+# Error rates before anything is known: 0.4 % to 18 %, on the scale of logits.
+_USUAL_RATE, _SPREAD = 0.03, 1.0
+_LEARNED_SPREAD = 0.5  # of rates that were learned elsewhere
 _LEAST = 1e-9
+_IMPOSSIBLE = -50.0  # log-likelihood of what cannot happen
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,7 @@ class LabelModel:
         Where the priors come from: somebody gave them, the shares of "yes" among answers to random questions, or the likelihood of
         the labels.
     error_source : {"given", "learned", "none"}
-        Where the error rates come from; with "none" every label counts as right.
+        Where the error rates come from; with "none" every exclusion counts as right.
     prior_draws : array of shape (m, q)
         Priors that the labels leave possible, as often as they are probable.
     error_draws : array of shape (m, 2)
@@ -144,8 +139,8 @@ def fit_label_model(
         π, if it is known. By default it comes from the share of "yes" among answers, which are taken to be answers to random
         questions, and else from the likelihood of the exclusions.
     errors : ErrorRates, optional
-        How often labels are wrong, if it is known. By default the rates are learned from examples with several answers; where
-        there are none, all labels count as right.
+        How often labels are wrong, if it is known. By default the rates of answers are learned from them, and exclusions count
+        as right.
     learned_errors : ErrorRates, optional
         Rates that somebody learned from other answers of the same annotators; a first guess, which the answers may correct.
     prior_interval : pair of arrays, optional
@@ -174,8 +169,19 @@ def fit_label_model(
     if has_random_answers(labels):
         values, draws = _shares_of_yes(labels, rates, error_draws, rng)
         return LabelModel(values, rates, "answers", error_source, draws, error_draws)
-    draws = _prior_draws(labels, rng)
+    draws = _prior_draws(labels, rates.false_negative, rng)
     return LabelModel(draws.mean(axis=0), rates, "labels", error_source, draws, error_draws)
+
+
+def n_draws(n_classes: int) -> int:
+    """Return how many draws to take: a thousand, or of many classes fewer.
+
+    Examples
+    --------
+    >>> n_draws(10), n_draws(1000)
+    (1000, 100)
+    """
+    return max(100, min(_MOST_DRAWS, _DRAWN // n_classes))
 
 
 def _errors(
@@ -187,12 +193,8 @@ def _errors(
     """Return rates, draws of them, and where they come from."""
     if given is not None or not has_random_answers(labels):
         rates = given or ErrorRates(0.0, 0.0)
-        draws = np.tile([rates.false_negative, rates.false_positive], (N_DRAWS, 1))
+        draws = np.tile([rates.false_negative, rates.false_positive], (n_draws(labels.n_classes), 1))
         return rates, draws, "none" if given is None else "given"
-    assert labels.answers is not None
-    answered = np.bincount(labels.answers.example[labels.answers.answer != SKIP], minlength=len(labels))
-    if learned is None and (answered > 1).sum() < _ENOUGH_REPEATS:
-        return ErrorRates(0.0, 0.0), np.zeros((N_DRAWS, 2)), "none"
     draws = _error_draws(labels, learned, rng)
     return ErrorRates(*np.median(draws, axis=0).tolist()), draws, "learned"
 
@@ -212,7 +214,7 @@ def _error_draws(
         for column in (some.answers.example, some.answers.class_index)
     )
     yes = torch.from_numpy(some.answers.answer[said] == YES)
-    q, m = labels.n_classes, len(rows)
+    q, m, m_draws = labels.n_classes, len(rows), n_draws(labels.n_classes)
     usual = [_USUAL_RATE] * 2 if learned is None else [learned.false_negative, learned.false_positive]
     centre = torch.tensor(usual, dtype=torch.float64).clamp(1e-3, 0.45).logit()
     spread = _SPREAD if learned is None else _LEARNED_SPREAD
@@ -221,25 +223,30 @@ def _error_draws(
         e, constant = answer_evidence(some.shape, rows, asked, yes, miss.expand(m), false.expand(m))
         return ((e + log_pi).logsumexp(dim=1) + constant).sum() + _CONCENTRATION * log_pi.sum()
 
+    shares = torch.from_numpy(_shares_of_yes(labels, ErrorRates(0.0, 0.0), np.zeros((1, 2)), rng)[0]).log()
+    n_free = q if q <= _MANY else 0
+
+    def log_priors(theta: Tensor) -> Tensor:
+        return theta[:q].log_softmax(dim=0) if n_free else shares
+
     def with_errors(theta: Tensor) -> Tensor:
-        log_pi, logits = theta[:q].log_softmax(dim=0), theta[q:]
+        logits = theta[n_free:]
         usual = ((logits - centre) ** 2).sum() / (2 * spread**2) + 2 * np.log(spread)
-        alike = (
-            logits[0] - logits[1] - (centre[0] - centre[1])
-        ) ** 2 / 2  # who misses little also invents little
-        loss: Tensor = usual + alike + _free(theta[:q]) - likelihood(log_pi, *logits.sigmoid())
+        # Who misses little also invents little.
+        alike = (logits[0] - logits[1] - (centre[0] - centre[1])) ** 2 / 2
+        loss: Tensor = usual + alike + hold(theta[:n_free]) - likelihood(log_priors(theta), *logits.sigmoid())
         return loss
 
     def without(theta: Tensor) -> Tensor:
         never = torch.zeros(1, dtype=torch.float64)
-        return _free(theta) - likelihood(theta.log_softmax(dim=0), never, never)
+        return hold(theta) - likelihood(log_priors(theta), never, never)
 
-    equal = torch.zeros(q, dtype=torch.float64)
-    found = _laplace(with_errors, torch.cat([equal, centre]))
+    equal = torch.zeros(n_free, dtype=torch.float64)
+    found = laplace(with_errors, torch.cat([equal, centre]))
     n_without = 0
     if learned is None:
-        n_without = round(N_DRAWS * _odds(_laplace(without, equal).log_evidence - found.log_evidence))
-    draws = (1 / (1 + np.exp(-found.draw(N_DRAWS - n_without, rng)[:, q:]))).clip(0, 0.49)
+        n_without = round(m_draws * probability(laplace(without, equal).log_evidence - found.log_evidence))
+    draws = (1 / (1 + np.exp(-found.draw(m_draws - n_without, rng)[:, n_free:]))).clip(0, 0.49)
     return np.concatenate([np.zeros((n_without, 2)), draws])
 
 
@@ -250,7 +257,7 @@ def _shares_of_yes(
     assert labels.answers is not None
     yes, no = labels.answers.counts(labels.n_classes)
     unasked = yes + no == 0
-    share = rng.beta(yes + 0.5, no + 0.5, (N_DRAWS, labels.n_classes))
+    share = rng.beta(yes + 0.5, no + 0.5, (n_draws(labels.n_classes), labels.n_classes))
 
     def priors(of_yes: FloatArray, miss: Any, false: Any) -> FloatArray:
         found = np.maximum((of_yes - false) / (1 - miss - false), _LEAST)
@@ -264,28 +271,34 @@ def _shares_of_yes(
     return values, priors(share, error_draws[:, :1], error_draws[:, 1:])
 
 
-def _prior_draws(labels: ComplementaryLabels, rng: np.random.Generator) -> FloatArray:
+def _prior_draws(labels: ComplementaryLabels, error_rate: float, rng: np.random.Generator) -> FloatArray:
     """Draw priors from their distribution given exclusions: equal exclusion probabilities, and, at least as often, unequal ones."""
     q, single = labels.n_classes, is_single_label(labels)
-    likelihood = _single_likelihood(labels) if single else _likelihood(_sample(labels, rng))
+    if q > _MANY:
+        return rng.dirichlet(_CONCENTRATION * q * np.maximum(candidate_shares(labels), _LEAST), n_draws(q))
+    likelihood = (
+        _single_likelihood(labels, error_rate) if single else _likelihood(_sample(labels, rng), error_rate)
+    )
     chance = np.clip(labels.rates.mean() * q / (q - 1), 1e-4, 1 - 1e-4)
     start = torch.zeros(2 * q, dtype=torch.float64)
     if not single:
         start[q:] = float(np.log(chance / (1 - chance)))
 
-    def posterior(spread: float) -> _Normal:
+    def posterior(spread: float) -> Normal:
         def loss(theta: Tensor) -> Tensor:
             log_pi, chances = theta[:q].log_softmax(dim=0), theta[q:]
             alike = ((chances - chances.mean()) ** 2).sum() / (2 * spread**2) + q * np.log(spread)
-            held = _free(theta[:q]) + (_free(chances) if single else 0.0)
+            held = hold(theta[:q]) + (hold(chances) if single else 0.0)
             value: Tensor = -likelihood(log_pi, chances) - _CONCENTRATION * log_pi.sum() + alike + held
             return value
 
-        return _laplace(loss, start)
+        return laplace(loss, start)
 
-    equal, unequal = posterior(_EQUAL), posterior(_UNEQUAL)
-    n_equal = round(N_DRAWS * min(_odds(equal.log_evidence - unequal.log_evidence), 1 - _ALWAYS_UNEQUAL))
-    both = np.concatenate([equal.draw(n_equal, rng), unequal.draw(N_DRAWS - n_equal, rng)])[:, :q]
+    equal, unequal, m_draws = posterior(_EQUAL), posterior(_UNEQUAL), n_draws(q)
+    n_equal = round(
+        m_draws * min(probability(equal.log_evidence - unequal.log_evidence), 1 - _ALWAYS_UNEQUAL)
+    )
+    both = np.concatenate([equal.draw(n_equal, rng), unequal.draw(m_draws - n_equal, rng)])[:, :q]
     draws = torch.from_numpy(both).softmax(dim=1).numpy()
     # Of class k none excludes it, so that at most 1 − r_k are of it.
     return _at_most(draws, np.maximum(1 - labels.rates, _LEAST))
@@ -302,8 +315,8 @@ def _at_most(draws: FloatArray, most: FloatArray) -> FloatArray:
     return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
-def _likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tensor]:
-    """Return log P(labels) of log π and logit c: Σ_i [Σ_k log P(ȳ_ik) + log Σ_{y not excluded} π_y / (1 − c_y)]."""
+def _likelihood(labels: ComplementaryLabels, error_rate: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return log P(labels) of log π and logit c: Σ_i [Σ_k log P(ȳ_ik | y ≠ k) + log Σ_y π_y P(ȳ_iy | y) / P(ȳ_iy | other)]."""
     excluded, confirmed_of, times = _distinct_rows(labels)
     is_told = (excluded.any(axis=1)) | (confirmed_of < 0)
     marked, told = torch.from_numpy(excluded), torch.from_numpy(is_told)[:, None]
@@ -314,7 +327,8 @@ def _likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tenso
     def value(log_pi: Tensor, logits: Tensor) -> Tensor:
         log_c, log_not = torch.nn.functional.logsigmoid(logits), torch.nn.functional.logsigmoid(-logits)
         base = counts @ log_c + (n_told - counts) @ log_not
-        evidence = torch.where(marked, -50.0, torch.where(told, -log_not, 0.0))
+        own = _IMPOSSIBLE * torch.ones_like(log_c) if error_rate == 0 else np.log(error_rate) - log_c
+        evidence = torch.where(marked, own, torch.where(told, np.log1p(-error_rate) - log_not, 0.0))
         sure = torch.where(confirmed >= 0, (-log_not)[confirmed] * told[:, 0], 0.0)
         rows = (confirm(evidence, confirmed) + log_pi).logsumexp(dim=1) + sure
         return base + weights @ rows
@@ -331,8 +345,8 @@ def _distinct_rows(labels: ComplementaryLabels) -> tuple[NDArray[np.bool_], IntA
     return excluded[first], confirmed[first], times.astype(float)
 
 
-def _single_likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor], Tensor]:
-    """Return log P(labels) of log π and log w: Σ_k n_k [log w_k + log Σ_{y ≠ k} π_y / (W − w_y)]."""
+def _single_likelihood(labels: ComplementaryLabels, error_rate: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return log P(labels) of log π and log w: Σ_k n_k log [(1 − ρ) Σ_{y ≠ k} π_y w_k / (W − w_y) + ρ π_k]."""
     counts = torch.from_numpy(labels.counts.astype(np.float64))
     known = labels.confirmed[labels.confirmed >= 0]
     confirmed = torch.from_numpy(np.bincount(known, minlength=labels.n_classes).astype(np.float64))
@@ -340,60 +354,19 @@ def _single_likelihood(labels: ComplementaryLabels) -> Callable[[Tensor, Tensor]
 
     def value(log_pi: Tensor, logits: Tensor) -> Tensor:
         w = logits.softmax(dim=0)
-        reached = others @ (log_pi.exp() / (others @ w))
-        return counts @ (w * reached).clamp(min=1e-300).log() + confirmed @ log_pi
+        pi = log_pi.exp()
+        rates = (1 - error_rate) * w * (others @ (pi / (others @ w))) + error_rate * pi
+        return counts @ rates.clamp(min=1e-300).log() + confirmed @ log_pi
 
     return value
 
 
-class _Normal(NamedTuple):
-    """A normal distribution around the mode of a density, and the logarithm of the integral of the density."""
-
-    mean: Tensor
-    scaled_directions: Tensor
-    log_evidence: float
-
-    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw with the tails of Student's t: densities that are skewed lie partly beyond those of a normal one."""
-        heavier = rng.standard_normal((n, len(self.mean))) / np.sqrt(rng.chisquare(_TAILS, (n, 1)) / _TAILS)
-        return (self.mean + torch.from_numpy(heavier) @ self.scaled_directions).numpy()
-
-
-def _laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> _Normal:
-    """Approximate the density exp(−loss) by a normal one, with the inverse of the Hessian as covariance."""
-
-    def with_slope(theta: FloatArray) -> tuple[float, FloatArray]:
-        point = torch.from_numpy(theta).requires_grad_()
-        value = loss(point)
-        (slope,) = torch.autograd.grad(value, point)
-        return value.item(), slope.numpy()
-
-    found = minimize(with_slope, start.numpy(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    mode = torch.from_numpy(found.x)
-    hessian: Tensor = torch.autograd.functional.hessian(loss, mode, vectorize=True)  # type: ignore[no-untyped-call]
-    sizes, directions = torch.linalg.eigh((hessian + hessian.T) / 2)
-    sizes = sizes.clamp(min=1e-3)
-    return _Normal(
-        mode, sizes.rsqrt()[:, None] * directions.T, -float(found.fun) - float(sizes.log().sum()) / 2
-    )
-
-
-def _odds(log_ratio: float) -> float:
-    """Return the probability of the first of two things that are e^log_ratio to one."""
-    return float(1 / (1 + np.exp(np.clip(-log_ratio, -700, 700))))
-
-
-def _free(theta: Tensor) -> Tensor:
-    """Hold in place what a softmax leaves free."""
-    return theta.mean() ** 2 / 2
-
-
 def _around(values: FloatArray, interval: tuple[Any, Any] | None, rng: np.random.Generator) -> FloatArray:
     if interval is None:
-        return np.tile(values, (N_DRAWS, 1))
+        return np.broadcast_to(values, (n_draws(len(values)), len(values)))
     low, high = (np.asarray(bound, float) for bound in interval)
     errors = np.maximum(high - low, 0) / (2 * 1.96)
-    draws = np.maximum(values + errors * rng.standard_normal((N_DRAWS, len(values))), _LEAST)
+    draws = np.maximum(values + errors * rng.standard_normal((n_draws(len(values)), len(values))), _LEAST)
     return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.stats import norm
 from torch import Tensor
 
 from scarce.metrics.checks import FloatArray
 from scarce.metrics.confusion import Tallies
+from scarce.metrics.laplace import hold, minimum
 
 __all__ = ["ScarFit", "fit_scar"]
 
@@ -107,20 +107,10 @@ def fit_scar(
 
     def total(theta: Tensor) -> Tensor:
         above, off = violations(theta.softmax(dim=0))
-        return above.sum() + off.sum() + 1e-3 * theta.mean() ** 2
+        return above.sum() + off.sum() + 1e-3 * hold(theta)
 
-    if priors is None:
-
-        def with_slope(theta: FloatArray) -> tuple[float, FloatArray]:
-            point = torch.from_numpy(theta).requires_grad_()
-            value = total(point)
-            (slope,) = torch.autograd.grad(value, point)
-            return value.item(), slope.numpy()
-
-        best = minimize(with_slope, np.zeros(q), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-        pi = torch.from_numpy(best).softmax(dim=0)
-    else:
-        pi = torch.from_numpy(priors)
+    equal = torch.zeros(q, dtype=torch.float64)
+    pi = minimum(total, equal).softmax(dim=0) if priors is None else torch.from_numpy(priors)
     above, off = violations(pi)
     cells, sums = above.numel(), 0 if is_single else len(share)
     # At most half of the violations are positive, so that a cell adds at most 1/2 to the mean and 5/4 to the variance.
