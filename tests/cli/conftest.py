@@ -65,5 +65,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("labels.csv", "labels.npz"):
         assert main(["labels", "simulate", str(folder / "truth.csv"), str(folder / name)]) == 0
     command = ["train", folder / "features.csv", "--labels", folder / "labels.csv", "--out", folder / "model"]
-    assert main([*map(str, command), "--module", "linear", "--epochs", "40", "--learning-rate", "0.05"]) == 0
+    assert (
+        main(
+            [
+                *map(str, command),
+                "--module",
+                "linear",
+                "--epochs",
+                "40",
+                "--learning-rate",
+                "0.05",
+                "--no-estimate",
+            ]
+        )
+        == 0
+    )
     return folder

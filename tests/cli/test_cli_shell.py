@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,7 +49,10 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
     assert "597 examples, 10 classes" in done(tmp_path, "labels", "describe", "test-labels.csv")
     out = done(tmp_path, "train", "train.csv", "--labels", "train-labels.csv", "--out", "model", *SCARCE)
     assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in out
-    assert out.endswith("saved the model to model\n")
+    _, after = out.split("saved the model to model\n")
+    assert "how good it is, by held-out labels, in" in after
+    told = re.search(r"95% interval (0\.\d+) to (\d\.\d+)", after)
+    assert told is not None
     assert not (tmp_path / "model.checkpoint").exists()
 
     with (tmp_path / "test-truth.csv").open() as file:
@@ -57,6 +61,9 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
     assert [row["example_id"] for row in predicted] == [f"d{row}" for row in range(1200, 1797)]
     right = sum(row["class"] == truth[row["example_id"]] for row in predicted) / len(predicted)
     assert right > 0.85
+    assert (
+        float(told[1]) < right < float(told[2]) + 0.03
+    )  # of classifiers that have seen three quarters of the examples
     for row in predicted:
         shares = {name[2:]: float(value) for name, value in row.items() if name.startswith("p_")}
         assert max(shares, key=shares.__getitem__) == row["class"]
@@ -72,7 +79,7 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
 
 def long_run(folder: Path, out: str) -> list[str]:
     return ["train", str(folder / "features.csv"), "--labels", str(folder / "labels.csv"), "--out", out, *SCARCE,
-            "--epochs", "100"]  # fmt: skip
+            "--epochs", "100", "--no-estimate"]  # fmt: skip
 
 
 def epochs_in(checkpoint: Path) -> int:

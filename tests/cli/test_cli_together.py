@@ -27,7 +27,17 @@ TORCHRUN = [
 
 
 def train_command(world, out, *more):
-    options = ["--module", "linear", "--epochs", "5", "--batch-size", "30", "--priors", "uniform"]
+    options = [
+        "--module",
+        "linear",
+        "--epochs",
+        "5",
+        "--batch-size",
+        "30",
+        "--priors",
+        "uniform",
+        "--no-estimate",
+    ]
     files = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", out]
     return [str(part) for part in (*files, *options, *more)]
 

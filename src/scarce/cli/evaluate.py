@@ -56,8 +56,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="PRIORS",
-            help="Shares of the classes, if you know them: uniform, cat=0.3,dog=0.7, a JSON file as `scarce priors` writes, or "
-            "an estimator such as best-bin. By default those given to `scarce train --priors`, or what the labels tell.",
+            help="Shares of the classes: uniform, cat=0.3,dog=0.7, a JSON file as `scarce priors` writes, an estimator such as "
+            "best-bin, or estimate for what the labels tell. By default those given to `scarce train --priors`, else estimate.",
             show_default=False,
         ),
     ] = None,
@@ -137,14 +137,22 @@ def _without_truth(
     label_noise: str | None,
 ) -> "tuple[ComplementaryReport, dict[str, Any]]":
     """Return all that complementary labels tell of a model."""
-    from scarce.metrics import approximated_accuracy, complementary_risk, covering_rate
-
-    report = model.report(
-        inputs,
-        labels,
-        _priors(priors, labels, inputs),
-        error_rates=None if label_noise is None else _error_rates(label_noise, labels),
+    from scarce.metrics import (
+        LabelModel,
+        approximated_accuracy,
+        complementary_risk,
+        covering_rate,
+        fit_label_model,
     )
+    from scarce.priors import PriorEstimate
+
+    error_rates = None if label_noise is None else _error_rates(label_noise, labels)
+    known: PriorEstimate | LabelModel | None
+    if priors in ("estimate", "answers"):  # as if none had been given in training either
+        known = fit_label_model(labels, errors=error_rates, learned_errors=model.learned_error_rates())
+    else:
+        known = _priors(priors, labels, inputs)
+    report = model.report(inputs, labels, known, error_rates=error_rates)
     probabilities = model.predict_proba(inputs)
     return report, report.as_dict() | {
         "risk": complementary_risk(model.logits(inputs), labels, report.label_model.priors),

@@ -161,7 +161,7 @@ class AnswersLikelihood(Method):
         """Return the mean false-negative and false-positive rate of the answers, as far as they are known."""
         if not len(self.annotators):
             return 0.0, 0.0
-        counts = torch.bincount(self._who, minlength=len(self.annotators)).double()
+        counts = torch.bincount(self._who.long(), minlength=len(self.annotators)).double()
         weights = counts / counts.sum() if len(self._who) else torch.full_like(counts, 1 / len(counts))
         miss, false = ((weights * getattr(self, name).double().cpu()).sum().item() for name in _RATES)
         return miss, false

@@ -17,7 +17,7 @@ import numpy as np
 from scarce.labels import ComplementaryLabels
 from scarce.metrics.checks import predicted_codes
 from scarce.metrics.confusion import Confusion, count
-from scarce.metrics.intervals import gamma_interval
+from scarce.metrics.intervals import gamma_interval, wilson_interval
 from scarce.metrics.label_model import LabelModel, fit_label_model
 
 __all__ = ["AccuracyEstimate", "accuracy_of", "complementary_accuracy"]
@@ -119,7 +119,10 @@ def accuracy_of(confusion: Confusion, labels: ComplementaryLabels, level: float 
     else:
         least, most = gamma_interval(max(value, 0.0), variance, largest, level)
         below, above = value - least, most - value
-    hidden = float(confusion.beta[unseen].sum())  # every prediction of such a class may be wrong
+    # Every prediction of such a class may be wrong, but not more than there are, nor than examples of other classes.
+    _, predicted = wilson_interval(tallies.predicted, np.full(len(trials), float(tallies.n_examples)), level)
+    of_others = np.quantile(confusion.beta_draws, (1 + level) / 2, axis=0)
+    hidden = float(np.minimum(confusion.alpha * predicted, of_others)[unseen].sum())
     down, up = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return AccuracyEstimate(
         value=value,

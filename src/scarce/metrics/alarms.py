@@ -27,6 +27,7 @@ _WIDE = 0.5  # an interval from which nothing follows
 _APPARENT = 0.1  # apparent errors of all examples below which wrong labels do not matter
 _LEFT = 0.3  # the share of them that may remain among the surer half
 _BEYOND = 0.03  # by how much they may exceed what the classifier expects there
+_MOST_LEFT = 0.65  # the share of them that may remain though the classifier expects as many
 
 
 class Alarm(NamedTuple):
@@ -248,12 +249,18 @@ def _wrong_labels(
     surest = np.zeros(t.n_examples, bool)
     surest[np.argsort(-sure, kind="stable")[: max(1, t.n_examples // 2)]] = True
     overall, among = float(apparent.mean()), float(apparent[surest].mean())
-    contrast = apparent * (surest / surest.mean() - _LEFT)
     beyond = (apparent - (1 - sure))[surest]
+
+    def contrast(left: float) -> FloatArray:
+        found: FloatArray = apparent * (surest / surest.mean() - left)
+        return found
+
     if (
         overall > _APPARENT
-        and _is_clearly_above(contrast, 0.0)  # it does not fall as it should where the classifier is surer
-        and _is_clearly_above(beyond, _BEYOND)  # and is more than the classifier itself expects
+        and _is_clearly_above(
+            contrast(_LEFT), 0.0
+        )  # it does not fall as it should where the classifier is surer
+        and (_is_clearly_above(beyond, _BEYOND) or _is_clearly_above(contrast(_MOST_LEFT), 0.0))
     ):
         yield Alarm(
             "wrong-labels",

@@ -79,7 +79,7 @@ def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
     common = (rates > _RARE) & (rates < 1 - _RARE)
     together = np.asarray((excluded.T @ excluded).todense()) / n
     own = np.minimum(rates / np.maximum(1 - pi, _RARE), _LARGEST_C) * pi
-    spread = np.sqrt(rates * (1 - rates))
+    spread = np.sqrt(np.maximum(rates * (1 - rates), 0))  # a rate of 1 may be rounded up
     surplus = together - np.outer(rates, rates) + np.outer(own, own)
     pairs = np.triu(np.outer(common, common), k=1)
     z = np.sqrt(n) * surplus[pairs] / np.outer(spread, spread)[pairs]

@@ -27,6 +27,7 @@ from scarce.labels.csr import IntArray
 from scarce.labels.shares import candidate_shares
 from scarce.labels.single_label import is_single_label
 from scarce.metrics.checks import FloatArray, check_priors
+from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.laplace import Normal, hold, laplace, probability
 from scarce.risk import answer_evidence, confirm
 
@@ -44,7 +45,7 @@ _EQUAL, _UNEQUAL = 0.05, 0.7
 _ALWAYS_UNEQUAL = 0.35  # of the draws, however alike exclusion probabilities look
 # Error rates before anything is known: 0.4 % to 18 %, on the scale of logits.
 _USUAL_RATE, _SPREAD = 0.03, 1.0
-_LEARNED_SPREAD = 0.5  # of rates that were learned elsewhere
+_CAP = 0.99  # level of the interval of 1 − r that priors must not exceed
 _LEAST = 1e-9
 _IMPOSSIBLE = -50.0  # log-likelihood of what cannot happen
 
@@ -216,8 +217,7 @@ def _error_draws(
     yes = torch.from_numpy(some.answers.answer[said] == YES)
     q, m, m_draws = labels.n_classes, len(rows), n_draws(labels.n_classes)
     usual = [_USUAL_RATE] * 2 if learned is None else [learned.false_negative, learned.false_positive]
-    centre = torch.tensor(usual, dtype=torch.float64).clamp(1e-3, 0.45).logit()
-    spread = _SPREAD if learned is None else _LEARNED_SPREAD
+    centre = torch.tensor(usual, dtype=torch.float64).clamp(0.01, 0.45).logit()
 
     def likelihood(log_pi: Tensor, miss: Tensor, false: Tensor) -> Tensor:
         e, constant = answer_evidence(some.shape, rows, asked, yes, miss.expand(m), false.expand(m))
@@ -231,7 +231,7 @@ def _error_draws(
 
     def with_errors(theta: Tensor) -> Tensor:
         logits = theta[n_free:]
-        usual = ((logits - centre) ** 2).sum() / (2 * spread**2) + 2 * np.log(spread)
+        usual = ((logits - centre) ** 2).sum() / (2 * _SPREAD**2) + 2 * np.log(_SPREAD)
         # Who misses little also invents little.
         alike = (logits[0] - logits[1] - (centre[0] - centre[1])) ** 2 / 2
         loss: Tensor = usual + alike + hold(theta[:n_free]) - likelihood(log_priors(theta), *logits.sigmoid())
@@ -300,8 +300,11 @@ def _prior_draws(labels: ComplementaryLabels, error_rate: float, rng: np.random.
     )
     both = np.concatenate([equal.draw(n_equal, rng), unequal.draw(m_draws - n_equal, rng)])[:, :q]
     draws = torch.from_numpy(both).softmax(dim=1).numpy()
-    # Of class k none excludes it, so that at most 1 − r_k are of it.
-    return _at_most(draws, np.maximum(1 - labels.rates, _LEAST))
+    # Of class k the share 1 − ρ does not exclude it, so that at most (1 − r_k) / (1 − ρ) are of it, up to the error of r.
+    _, spared = wilson_interval(
+        len(labels) - labels.counts.astype(float), np.full(q, float(len(labels))), _CAP
+    )
+    return _at_most(draws, np.clip(spared / (1 - error_rate), _LEAST, 1))
 
 
 def _at_most(draws: FloatArray, most: FloatArray) -> FloatArray:
@@ -311,7 +314,7 @@ def _at_most(draws: FloatArray, most: FloatArray) -> FloatArray:
         free = np.where(draws < most, draws, 0.0)
         cut = 1 - draws.sum(axis=1, keepdims=True)
         draws = draws + cut * free / np.maximum(free.sum(axis=1, keepdims=True), _LEAST)
-    draws = np.minimum(draws, most)
+    draws = np.clip(draws, _LEAST, most)
     return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
