@@ -272,7 +272,7 @@ def _shares_of_yes(
 
 
 def _prior_draws(labels: ComplementaryLabels, error_rate: float, rng: np.random.Generator) -> FloatArray:
-    """Draw priors from their distribution given exclusions: equal exclusion probabilities, and, at least as often, unequal ones."""
+    """Draw priors from their posterior given exclusions, partly with equal exclusion probabilities and partly with unequal ones."""
     q, single = labels.n_classes, is_single_label(labels)
     if q > _MANY:
         return rng.dirichlet(_CONCENTRATION * q * np.maximum(candidate_shares(labels), _LEAST), n_draws(q))
