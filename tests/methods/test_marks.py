@@ -1,7 +1,5 @@
 """Labels that come one at a time with some examples left out, and ordinary labels beside exclusions."""
 
-from math import exp
-
 import numpy as np
 import pytest
 import torch
@@ -9,10 +7,9 @@ from methods_world import batch_of, double
 from torch import nn
 
 from scarce.labels import ComplementaryLabels
-from scarce.labels.single_label import is_single_label
 from scarce.methods import Problem, make_method
 from scarce.methods.marks import marked_rates
-from scarce.simulate import scar, uniform
+from scarce.simulate import scar
 from scarce.training import Recipe, train
 
 Q = 5
@@ -42,29 +39,6 @@ def lists_of(labels):
 
 def with_classes(labels, confirmed):
     return ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed)
-
-
-# One at a time or any number -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_empty", [0, 1, 500, 2000])
-def test_single_labels_are_known_as_such_however_many_examples_have_none(n_empty):
-    labels = uniform(np.arange(1000) % 4, classes=4, seed=0)
-    rows = [*lists_of(labels), *([[]] * n_empty)]
-    assert is_single_label(ComplementaryLabels.from_lists(rows, classes=4))
-
-
-@pytest.mark.parametrize(("q", "rate"), [(2, 0.4), (4, 0.02), (4, 0.5)])
-def test_independent_marks_are_none(q, rate):
-    """Of two classes an example can have one mark at most; at low rates some few have two."""
-    assert not is_single_label(scar(np.arange(5000) % q, rates=rate, classes=q, seed=0))
-
-
-def test_where_a_pair_of_marks_would_be_chance_none_is_no_proof():
-    """With 30 marks on 1,000 examples 0.3 examples with two are to be expected, and none with the probability 0.7."""
-    rows = [[k % 4] for k in range(30)] + [[]] * 970
-    assert not is_single_label(ComplementaryLabels.from_lists(rows, classes=4))
-    assert exp(-0.3) > 0.5
 
 
 # An example without a label among single ones --------------------------------------------------------------------

@@ -4,13 +4,22 @@ from itertools import product
 
 import numpy as np
 
-from scarce.labels import ComplementaryLabels
+from scarce.labels import Answers, ComplementaryLabels
+from scarce.simulate import ask, scar, uniform
 
 Q = 3
 PRIORS = np.array([0.5, 0.3, 0.2])
 CONFUSION = np.array([[0.8, 0.15, 0.05], [0.3, 0.6, 0.1], [0.2, 0.3, 0.5]])  # p(predicted | y)
 CHANCES = np.array([0.2, 0.5, 0.9])  # p(k is excluded | y ≠ k)
 ACCURACY = float(PRIORS @ CONFUSION.diagonal())
+JOINT = (PRIORS[:, None] * CONFUSION).T  # p(predicted, y): a row for every predicted class
+ONE_OR_NONE = np.array(
+    [0.2, 0.4, 0.3]
+)  # p(k is excluded | y ≠ k) where an example excludes one class or none
+QUESTIONS = {  # the classes an example is asked about, with their probabilities
+    1: {(0,): 0.5, (1,): 0.3, (2,): 0.2},
+    2: {(0, 1): 0.5, (0, 2): 0.25, (1, 2): 0.25},
+}
 
 
 def every_outcome():
@@ -22,24 +31,86 @@ def every_outcome():
             yield y, predicted, excluded, PRIORS[y] * CONFUSION[y, predicted] * chance
 
 
-def whole_population():
-    """Predictions and labels in which every outcome stands as often as its probability says."""
-    outcomes = list(every_outcome())
-    copies = np.array([chance for *_, chance in outcomes]) * 1e6
+def as_often_as_probable(outcomes, size):
+    """Repeat the fields of outcomes, whose last is a probability, so that there are `size` of them in all."""
+    copies = np.array([outcome[-1] for outcome in outcomes]) * size
     times = np.rint(copies).astype(int)
     assert np.allclose(copies, times)
-    predicted = np.repeat([outcome[1] for outcome in outcomes], times)
-    excluded = np.repeat(np.stack([outcome[2] for outcome in outcomes]), times, axis=0)
+    assert times.sum() == size
+    return [np.repeat(np.stack(column), times, axis=0) for column in zip(*outcomes, strict=True)][:-1]
+
+
+def whole_population():
+    """Predictions and labels in which every outcome stands as often as its probability says."""
+    _, predicted, excluded = as_often_as_probable(list(every_outcome()), 1_000_000)
     return predicted, ComplementaryLabels.from_indicator(excluded)
+
+
+def whole_population_with_errors(error):
+    """The same of labels that exclude one class or none, and the true class with probability `error`."""
+    outcomes = []
+    for y, predicted in product(range(Q), repeat=2):
+        of_class = np.where(np.arange(Q) == y, error, ONE_OR_NONE)
+        for excluded, chance in zip(np.eye(Q, dtype=int), of_class, strict=True):
+            outcomes.append((predicted, excluded, PRIORS[y] * CONFUSION[y, predicted] * chance))
+        none = 1 - of_class.sum()
+        outcomes.append((predicted, np.zeros(Q, int), PRIORS[y] * CONFUSION[y, predicted] * none))
+    predicted, excluded = as_often_as_probable(outcomes, 20_000)
+    return predicted, ComplementaryLabels.from_indicator(excluded)
+
+
+def whole_population_of_answers(n_questions, miss, false):
+    """The same of answers to random questions, of which a share is wrong; 1 is yes, 0 is no."""
+    outcomes = []
+    for y, predicted in product(range(Q), repeat=2):
+        for asked, of_asked in QUESTIONS[n_questions].items():
+            for answers in product([0, 1], repeat=n_questions):
+                chance = PRIORS[y] * CONFUSION[y, predicted] * of_asked
+                for k, answer in zip(asked, answers, strict=True):
+                    yes = 1 - miss if k == y else false
+                    chance *= yes if answer else 1 - yes
+                outcomes.append((predicted, np.array(asked), np.array(answers), chance))
+    predicted, asked, answers = as_often_as_probable(outcomes, 400_000)
+    rows = np.repeat(np.arange(len(predicted)), n_questions)
+    return predicted, answers_of(rows, asked.ravel(), answers.ravel(), len(predicted), Q)
+
+
+def answers_of(rows, asked, said, n, q):
+    """Labels of n examples made of answers, 1 yes, 0 no, −1 skipped, of which disputed ones are dropped."""
+    return ComplementaryLabels.from_settled(Answers.make(rows, asked, said), n, np.arange(q), conflict="drop")
+
+
+def draw_truth(rng, n):
+    """Draw n true classes and predictions."""
+    y = rng.choice(Q, n, p=PRIORS)
+    return y, (rng.random((n, 1)) > CONFUSION.cumsum(axis=1)[y][:, :-1]).sum(axis=1)
+
+
+def draw_with_errors(y, error, seed):
+    """Draw labels as `whole_population_with_errors` lists them."""
+    of_class = np.where(np.eye(Q, dtype=bool), error, ONE_OR_NONE)
+    chosen = (np.random.default_rng(seed).random((len(y), 1)) > of_class.cumsum(axis=1)[y]).sum(axis=1)
+    return ComplementaryLabels.from_indicator(np.eye(Q + 1, dtype=bool)[chosen][:, :Q])
 
 
 def draw(rng, n, kind):
     """Draw n predictions with ``single`` (uniform) or ``multiple`` (SCAR) labels."""
-    y = rng.choice(Q, n, p=PRIORS)
-    predicted = (rng.random((n, 1)) > CONFUSION.cumsum(axis=1)[y]).sum(axis=1)
+    y, predicted = draw_truth(rng, n)
     if kind == "single":
         excluded = np.eye(Q, dtype=bool)[(y + rng.integers(1, Q, n)) % Q]
     else:
         excluded = rng.random((n, Q)) < CHANCES
         excluded[np.arange(n), y] = False
     return predicted, ComplementaryLabels.from_indicator(excluded)
+
+
+WRONG = {"false_negative_rate": 0.1, "false_positive_rate": 0.05}
+KINDS = {  # labels of true classes y
+    "uniform": lambda y, seed: uniform(y, classes=Q, seed=seed),
+    "scar": lambda y, seed: scar(y, c=CHANCES, classes=Q, seed=seed),
+    "question": lambda y, seed: ask(y, classes=Q, seed=seed),
+    "questions": lambda y, seed: ask(y, questions=2, classes=Q, seed=seed),
+    "wrong answers": lambda y, seed: ask(y, questions=2, classes=Q, seed=seed, **WRONG),
+    "wrong answer": lambda y, seed: ask(y, classes=Q, seed=seed, **WRONG),
+    "wrong exclusions": lambda y, seed: draw_with_errors(y, 0.05, seed),
+}

@@ -69,6 +69,14 @@ def test_ordinary_labels_and_unused_classes_do_not_count():
     assert co_exclusion_test(alone, [0.2, 0.2, 0.6]).n_pairs == 1  # the third is never excluded
 
 
+@pytest.mark.parametrize("n", [9, 10, 18])
+def test_a_class_that_everybody_excludes_is_left_out(n):
+    """The mean of n ones may be rounded up to more than one."""
+    found = co_exclusion_test(ComplementaryLabels.from_lists([[0, 2], [1, 2]] * n, classes=4), [0.25] * 4)
+    assert found.n_pairs == 1
+    assert np.isfinite(found.statistic)
+
+
 def test_what_cannot_be_tested():
     with pytest.raises(LabelError, match="no example excludes two classes"):
         co_exclusion_test(uniform([0, 1, 2] * 10), [1 / 3] * 3)

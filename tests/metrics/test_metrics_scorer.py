@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from scarce.errors import LabelError, MethodError, PriorError
+from scarce.errors import LabelError, MethodError
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
@@ -17,6 +17,7 @@ from scarce.metrics import (
     complementary_accuracy,
     complementary_risk,
     covering_rate,
+    fit_label_model,
     make_complementary_scorer,
     scel,
     transition_risk,
@@ -43,9 +44,10 @@ def fitted():
 
 def test_every_criterion_is_its_metric_with_higher_for_better(fitted):
     p, predicted, logits = fitted.predict_proba(X), fitted.predict(X), fitted.decision_function(X)
+    priors = fit_label_model(LABELS).priors
     expected = {
-        "accuracy": complementary_accuracy(predicted, LABELS, [1 / 3] * 3).value,
-        "risk": -complementary_risk(logits, LABELS, [1 / 3] * 3),
+        "accuracy": complementary_accuracy(predicted, LABELS, priors).value,
+        "risk": -complementary_risk(logits, LABELS, priors),
         "covering-rate": covering_rate(predicted, LABELS),
         "approximated-accuracy": approximated_accuracy(p, LABELS),
         "scel": -scel(p, LABELS, T),
@@ -66,7 +68,7 @@ def test_cross_validation_scores_each_fold_by_its_own_labels(kind):
     expected = []
     for train, test in FOLDS.split(X):
         predicted = classifier().fit(X[train], LABELS[train]).predict(X[test])
-        expected.append(complementary_accuracy(predicted, LABELS[test], [1 / 3] * 3).value)
+        expected.append(complementary_accuracy(predicted, LABELS[test]).value)
     assert scores.tolist() == pytest.approx(expected)
 
 
@@ -100,11 +102,15 @@ def test_several_criteria_in_one_search():
         assert np.isfinite(search.cv_results_[f"mean_test_{name}"]).all()
 
 
-def test_given_priors_come_before_those_of_the_estimator(fitted):
+def test_given_priors_come_before_those_of_the_labels(fitted):
     priors = [0.6, 0.2, 0.2]
     expected = complementary_accuracy(fitted.predict(X), LABELS, priors).value
     assert make_complementary_scorer(priors=priors)(fitted, X, LABELS) == expected
     assert expected != make_complementary_scorer()(fitted, X, LABELS)
+    model = fit_label_model(LABELS, priors)
+    for criterion in ("accuracy", "risk"):
+        of_model = make_complementary_scorer(criterion, priors=model)(fitted, X, LABELS)
+        assert of_model == make_complementary_scorer(criterion, priors=priors)(fitted, X, LABELS)
 
 
 def test_named_classes_and_an_indicator():
@@ -134,15 +140,22 @@ class Ordinary(ClassifierMixin, BaseEstimator):
         return self.inner_.decision_function(X)
 
 
-def test_a_classifier_without_priors_needs_them_given():
+def test_a_classifier_without_priors_is_judged_with_those_of_the_labels():
     model = Ordinary().fit(X, TRUTH)
-    for criterion in ("accuracy", "risk"):
-        with pytest.raises(
-            PriorError, match=r"Ordinary has no priors_; pass priors=\[\.\.\.\] to make_complementary_scorer"
-        ):
-            make_complementary_scorer(criterion)(model, X, LABELS)
+    assert make_complementary_scorer()(model, X, LABELS) > 0.9
+    risk = complementary_risk(model.decision_function(X), LABELS, fit_label_model(LABELS).priors)
+    assert make_complementary_scorer("risk")(model, X, LABELS) == pytest.approx(-risk)
     assert make_complementary_scorer(priors=[1 / 3] * 3)(model, X, LABELS) > 0.9
     assert make_complementary_scorer("covering-rate")(model, X, LABELS) > 0.9
+
+
+@pytest.mark.parametrize("criterion", ["accuracy", "risk"])
+def test_priors_that_a_classifier_believes_do_not_change_its_score(criterion):
+    """Always saying the class that it believes to be common must not look good."""
+    model, scorer = Ordinary().fit(X, TRUTH), make_complementary_scorer(criterion)
+    before = scorer(model, X, LABELS)
+    model.priors_ = np.array([0.98, 0.01, 0.01])
+    assert scorer(model, X, LABELS) == before
 
 
 def test_the_single_score_of_two_classes_is_read_as_two():
