@@ -42,7 +42,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(files: Path) -> Path:
     X, y = np.load(files / "train.npy"), np.load(files / "train-truth.npy")
-    classifier = scarce.ScarceClassifier("cc", labels="ordinary", module="linear", epochs=30, learning_rate=0.03)
+    classifier = scarce.ScarceClassifier(
+        "cc", labels="ordinary", module="linear", epochs=30, learning_rate=0.03
+    )
     classifier.fit(X, y).save(files / "model")
     return files / "model"
 
