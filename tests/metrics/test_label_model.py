@@ -402,7 +402,7 @@ def test_prior_interval_allows_for_the_sample_where_labels_tell_the_class(kind):
     """The priors are those of the population, which those of the labelled examples are a draw of."""
     priors, make, errors = SURE[kind]
     rng, covered = np.random.default_rng(6), []
-    for seed in range(60):
+    for seed in range(40):
         y = rng.choice(len(priors), 300, p=priors)
         low, high = fit_label_model(make(y, 2000 + seed), errors=errors).prior_interval()
         covered.append((low <= priors) & (high >= priors))

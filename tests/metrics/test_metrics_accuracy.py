@@ -227,7 +227,7 @@ KNOWN = {  # where labels alone cannot tell it
 def test_intervals_from_labels_alone_cover_the_truth(kind):
     """Of a classifier, and of predictions that are all of one class and so are right as often as its prior says."""
     rng, covered = np.random.default_rng(2), []
-    for seed in range(120):
+    for seed in range(100):
         y, predicted = draw_truth(rng, 500)
         labels = KINDS[kind](y, 1000 + seed)
         model = fit_label_model(labels, **KNOWN.get(kind, {}))

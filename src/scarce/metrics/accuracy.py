@@ -18,7 +18,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.metrics.checks import predicted_codes
 from scarce.metrics.confusion import Confusion, count
 from scarce.metrics.intervals import gamma_interval, wilson_interval
-from scarce.metrics.label_model import LabelModel, fit_label_model
+from scarce.metrics.label_model import as_label_model
 
 __all__ = ["AccuracyEstimate", "accuracy_of", "complementary_accuracy"]
 
@@ -84,7 +84,7 @@ def complementary_accuracy(
     0.75
     """
     codes = predicted_codes(predicted, labels)
-    model = priors if isinstance(priors, LabelModel) else fit_label_model(labels, priors)
+    model = as_label_model(labels, priors)
     return accuracy_of(Confusion.of(count(codes, labels), model), labels, level)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import NO, SKIP
@@ -205,6 +206,21 @@ class Confusion:
         )
         of_draws = s**2 * (a**2).mean(axis=0) + x**2 * (b**2).mean(axis=0) - 2 * s * x * (a * b).mean(axis=0)
         found: FloatArray = np.sqrt(np.maximum(variance, 0) + np.maximum(of_draws, 0))
+        return found
+
+    @property
+    def clear_confusions(self) -> NDArray[np.bool_]:
+        """Which cells off the diagonal are clearly above zero, all of them tested together at a level of 5 %.
+
+        The standard error is the larger of that of the estimate and that of a cell that is zero, x_jk = α_k s_j / β_k: where
+        nothing was counted, the former would be too small.
+        """
+        q = len(self.trials)
+        x = np.clip(self.alpha * self.tallies.shares[:, None] / np.maximum(self.beta, _LEAST), 0, 1)
+        at_zero = self.beta * np.sqrt(x * (1 - x) / np.maximum(self.trials, 1))
+        errors = np.maximum(self.standard_errors, at_zero)
+        found: NDArray[np.bool_] = (self.matrix > norm.isf(0.05 / (q * (q - 1))) * errors) & (self.trials > 0)
+        np.fill_diagonal(found, False)
         return found
 
     @property

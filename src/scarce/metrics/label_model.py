@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from scarce.errors import LabelError, MethodError
+from scarce.errors import MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.labels.csr import IntArray
@@ -31,7 +31,7 @@ from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.laplace import Normal, hold, laplace, probability
 from scarce.risk import answer_evidence, confirm
 
-__all__ = ["ErrorRates", "LabelModel", "fit_label_model", "has_random_answers"]
+__all__ = ["ErrorRates", "LabelModel", "as_label_model", "fit_label_model", "has_random_answers"]
 
 _MOST_DRAWS, _DRAWN = 1000, 100_000  # draws, and numbers in all of them
 # Beyond these, what more rows tell is not worth the time.
@@ -158,8 +158,6 @@ def fit_label_model(
     >>> bool((low < [0.6, 0.2, 0.2]).all() and (high > [0.6, 0.2, 0.2]).all())
     True
     """
-    if not len(labels):
-        raise LabelError("there are no examples; expected at least one labelled example.")
     rng = np.random.default_rng(seed)
     rates, error_draws, error_source = _errors(labels, errors, learned_errors, rng)
     if priors is not None:
@@ -172,6 +170,24 @@ def fit_label_model(
         return LabelModel(values, rates, "answers", error_source, draws, error_draws)
     draws = _prior_draws(labels, rates.false_negative, rng)
     return LabelModel(draws.mean(axis=0), rates, "labels", error_source, draws, error_draws)
+
+
+def as_label_model(labels: ComplementaryLabels, priors: Any) -> LabelModel:
+    """Return a label model as it is, if it suits the labels, and else one with these priors, or with those that labels tell.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([0, 1, 1, 0], classes=2)
+    >>> as_label_model(labels, [0.5, 0.5]).source, as_label_model(labels, None).source
+    ('given', 'labels')
+    """
+    if not isinstance(priors, LabelModel):
+        return fit_label_model(labels, priors)
+    if len(priors.priors) != labels.n_classes:
+        raise PriorError(
+            f"the label model has {len(priors.priors)} classes and the labels have {labels.n_classes}; fit it to such labels."
+        )
+    return priors
 
 
 def n_draws(n_classes: int) -> int:
@@ -368,6 +384,10 @@ def _around(values: FloatArray, interval: tuple[Any, Any] | None, rng: np.random
     if interval is None:
         return np.broadcast_to(values, (n_draws(len(values)), len(values)))
     low, high = (np.asarray(bound, float) for bound in interval)
+    if low.shape != values.shape or high.shape != values.shape:
+        raise PriorError(
+            f"the interval of the priors has bounds of shape {low.shape} and {high.shape}; expected {len(values)} numbers each."
+        )
     errors = np.maximum(high - low, 0) / (2 * 1.96)
     draws = np.maximum(values + errors * rng.standard_normal((n_draws(len(values)), len(values))), _LEAST)
     return draws / draws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics.accuracy import AccuracyEstimate, accuracy_of
 from scarce.metrics.alarms import Alarm, find_alarms
 from scarce.metrics.checks import FloatArray, predicted_codes
 from scarce.metrics.confusion import Confusion, Tallies, count
-from scarce.metrics.label_model import ErrorRates, LabelModel, fit_label_model
+from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
 from scarce.text import WIDTH, text_table
 
 __all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
@@ -63,6 +64,8 @@ class ComplementaryReport:
         P(predicted j, y = k), a row for every predicted class; unbiased, so that cells may be negative.
     confusion_errors : array of shape (q, q)
         The standard error of every cell.
+    clear_confusions : array of shape (q, q)
+        Which confusions clearly happen.
     label_model : LabelModel
         How labels arise: priors and error rates.
     if_labels_are_wrong : Score or None
@@ -79,6 +82,7 @@ class ComplementaryReport:
     classes: tuple[ClassScores, ...]
     confusion: FloatArray
     confusion_errors: FloatArray
+    clear_confusions: NDArray[np.bool_]
     label_model: LabelModel
     if_labels_are_wrong: Score | None
     n_examples: int
@@ -87,15 +91,12 @@ class ComplementaryReport:
 
     def most_confused(self, n: int = 5) -> list[tuple[Any, Any, float, float]]:
         """Return the confusions that clearly happen: predicted class, true class, share of all examples, standard error."""
-        off = self.confusion - 2 * self.confusion_errors
-        np.fill_diagonal(off, -np.inf)
-        order = np.argsort(-off, axis=None, kind="stable")[:n]
-        cells = [np.unravel_index(int(place), off.shape) for place in order]
+        places = np.argwhere(self.clear_confusions)
+        order = np.argsort([-self.confusion[j, k] for j, k in places], kind="stable")[:n]
         names = [one.name for one in self.classes]
         return [
             (names[j], names[k], float(self.confusion[j, k]), float(self.confusion_errors[j, k]))
-            for j, k in cells
-            if off[j, k] > 0
+            for j, k in places[order]
         ]
 
     def __str__(self) -> str:
@@ -111,8 +112,8 @@ class ComplementaryReport:
         lines.append(f"priors                        {_SOURCES[model.source]}")
         if model.error_source != "none":
             lines.append(
-                f"errors in labels              {model.error_source}: {errors.false_negative:.1%} of wrong no, "
-                f"{errors.false_positive:.1%} of wrong yes; the estimate is corrected for them"
+                f"errors in labels              {model.error_source}, and corrected for: wrong no {errors.false_negative:.1%}, "
+                f"wrong yes {errors.false_positive:.1%}"
             )
         if self.if_labels_are_wrong is not None:
             _, low, high = self.if_labels_are_wrong
@@ -221,7 +222,11 @@ def complementary_report(
     ['impossible-shares', 'no-better-than-constant'...]
     """
     codes = predicted_codes(predicted, labels)
-    model = priors if isinstance(priors, LabelModel) else fit_label_model(labels, priors)
+    if confidence is not None and np.shape(confidence) != (len(labels),):
+        raise FeatureError(
+            f"the confidence has shape {np.shape(confidence)}; expected {len(labels)} numbers, one per prediction."
+        )
+    model = as_label_model(labels, priors)
     tallies = count(codes, labels)
     confusion = Confusion.of(tallies, model)
     accuracy = accuracy_of(confusion, labels, level)
@@ -232,6 +237,7 @@ def complementary_report(
         classes=classes,
         confusion=confusion.matrix,
         confusion_errors=confusion.standard_errors,
+        clear_confusions=confusion.clear_confusions,
         label_model=model,
         if_labels_are_wrong=_if_wrong(tallies, model, accuracy.value),
         n_examples=tallies.n_examples,
@@ -291,9 +297,7 @@ def _if_wrong(tallies: Tallies, model: LabelModel, value: float) -> Score | None
     """Return the accuracy if some labels are wrong, and the range from none to so many; None if errors are known."""
     if model.error_source != "none":
         return None
-    by_answers = tallies.from_answers and model.source != "given"
-    rates = _SUPPOSED, _SUPPOSED if by_answers else 0.0
-    priors = model.priors
+    priors, rates = model.priors, (_SUPPOSED, 0.0)
     wrong = LabelModel(priors, ErrorRates(*rates), model.source, "given", priors[None], np.array([rates]))
     confusion = Confusion.of(tallies, wrong)
     then = float(np.clip(confusion.matrix.trace(), 0, 1))

@@ -10,7 +10,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.metrics.accuracy import complementary_accuracy
 from scarce.metrics.blocks import Computed
-from scarce.metrics.label_model import LabelModel, fit_label_model
+from scarce.metrics.label_model import as_label_model
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
 
@@ -84,9 +84,7 @@ def make_complementary_scorer(
     def scorer(estimator: Any, X: Any, y: Any) -> float:
         last = estimator[-1] if hasattr(estimator, "steps") else estimator
         labels = as_labels(y, getattr(last, "classes_", None))
-        model = priors
-        if criterion in _BY_PRIORS and not isinstance(priors, LabelModel):
-            model = fit_label_model(labels, priors)
+        model = as_label_model(labels, priors) if criterion in _BY_PRIORS else None
         return CRITERIA[criterion](estimator, X, labels, model, transition)
 
     return scorer
