@@ -1,6 +1,6 @@
 """How far `complementary_report` can be trusted: coverage of its intervals, its alarms, and model selection.
 
-    python benchmarks/accuracy_coverage.py --data-dir DIR [--out results/accuracy] [--repeats 200] [--only data=ecoli labels=uniform,scar]
+    python benchmarks/accuracy_coverage.py --data-dir DIR [--out results/accuracy] [--repeats 200] [--only data=ecoli labels=scar]
 
 For each data set, models are trained once with true labels; the rows that no model was trained on are the population. Every
 repeat draws rows from it with replacement, gives them fresh complementary labels, and compares the estimated accuracy with the
