@@ -192,6 +192,37 @@ class Confusion:
     @property
     def standard_errors(self) -> FloatArray:
         """The standard error of every cell of A: of the counts and of what is assumed of the labels."""
+        s, x = self.tallies.shares[:, None], self.shares
+        a, b = (
+            self.alpha_draws - self.alpha_draws.mean(axis=0),
+            self.beta_draws - self.beta_draws.mean(axis=0),
+        )
+        of_draws = s**2 * (a**2).mean(axis=0) + x**2 * (b**2).mean(axis=0) - 2 * s * x * (a * b).mean(axis=0)
+        found: FloatArray = np.sqrt(self._count_errors**2 + np.maximum(of_draws, 0))
+        return found
+
+    @property
+    def clear_confusions(self) -> NDArray[np.bool_]:
+        """Which cells off the diagonal are clearly above zero, all of them tested together at a level of 5 %.
+
+        The error of the counts is the larger of that of the estimate and that of a cell that is zero, x_jk = α_k s_j / β_k: where
+        nothing was counted, the former would be too small. What is assumed of the labels moves whole columns, and counts once.
+        """
+        q = len(self.trials)
+        at_zero = np.clip(self.alpha * self.tallies.shares[:, None] / np.maximum(self.beta, _LEAST), 0, 1)
+        of_zero = self.beta * np.sqrt(at_zero * (1 - at_zero) / np.maximum(self.trials, 1))
+        low, high = np.quantile(self.beta_draws, [0.16, 0.84], axis=0)
+        limit = np.hypot(
+            norm.isf(0.05 / (q * (q - 1))) * np.maximum(self._count_errors, of_zero),
+            (high - low) / 2 * self.shares,
+        )
+        found: NDArray[np.bool_] = (self.matrix > limit) & (self.trials > 0)
+        np.fill_diagonal(found, False)
+        return found
+
+    @property
+    def _count_errors(self) -> FloatArray:
+        """The standard error of every cell of A for known priors and error rates."""
         s, n = self.tallies.shares[:, None], self.tallies.n_examples
         x, asked = self.shares, self.tallies.asked_predicted / np.maximum(self.tallies.asked, 1)
         inside = x if self._is_of_denied else asked
@@ -200,27 +231,7 @@ class Confusion:
             + self.beta**2 * x * (1 - x) / np.maximum(self.trials, 1)
             - 2 * self.alpha * self.beta * x * (1 - inside) / n
         )
-        a, b = (
-            self.alpha_draws - self.alpha_draws.mean(axis=0),
-            self.beta_draws - self.beta_draws.mean(axis=0),
-        )
-        of_draws = s**2 * (a**2).mean(axis=0) + x**2 * (b**2).mean(axis=0) - 2 * s * x * (a * b).mean(axis=0)
-        found: FloatArray = np.sqrt(np.maximum(variance, 0) + np.maximum(of_draws, 0))
-        return found
-
-    @property
-    def clear_confusions(self) -> NDArray[np.bool_]:
-        """Which cells off the diagonal are clearly above zero, all of them tested together at a level of 5 %.
-
-        The standard error is the larger of that of the estimate and that of a cell that is zero, x_jk = α_k s_j / β_k: where
-        nothing was counted, the former would be too small.
-        """
-        q = len(self.trials)
-        x = np.clip(self.alpha * self.tallies.shares[:, None] / np.maximum(self.beta, _LEAST), 0, 1)
-        at_zero = self.beta * np.sqrt(x * (1 - x) / np.maximum(self.trials, 1))
-        errors = np.maximum(self.standard_errors, at_zero)
-        found: NDArray[np.bool_] = (self.matrix > norm.isf(0.05 / (q * (q - 1))) * errors) & (self.trials > 0)
-        np.fill_diagonal(found, False)
+        found: FloatArray = np.sqrt(np.maximum(variance, 0))
         return found
 
     @property
