@@ -187,6 +187,12 @@ def test_classes_that_are_excluded_together_raise_an_alarm(seed):
     report = complementary_report(predicted, ComplementaryLabels.from_indicator(excluded))
     assert names(report) == ["scar-violated"]
     assert "excluded together" in report.alarms[0].message
+    # Priors that were found under SCAR prove nothing now; only what every example excludes does.
+    for believed, expected in ((0.55, ["scar-violated"]), (0.95, ["learned-priors", "scar-violated"])):
+        priors = np.full(Q, (1 - believed) / (Q - 1))
+        priors[0] = believed
+        labels = ComplementaryLabels.from_indicator(excluded)
+        assert names(complementary_report(predicted, labels, learned_priors=priors)) == expected
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -72,23 +72,33 @@ def find_alarms(
     confidence : array of shape (n,), optional
         How sure the classifier is of every prediction.
     """
+    violated = list(_violated_scar(confusion, labels, model, confidence))
+    low, high = _possible_priors(labels, model, is_scar=not violated)
     found = [
-        *_impossible_shares(confusion, labels, model),
-        *_learned_priors(labels, model, learned_priors),
+        *_impossible_shares(confusion, labels, high),
+        *_learned_priors(labels, low, high, learned_priors),
         *_no_better_than_constant(confusion, labels, accuracy),
         *_unidentified(confusion, labels, accuracy),
-        *_violated_scar(confusion, labels, model, confidence),
+        *violated,
         *_questions(confusion, labels, model),
         *_wrong_labels(confusion, model, confidence),
     ]
     return tuple(found)
 
 
+def _possible_priors(
+    labels: ComplementaryLabels, model: LabelModel, is_scar: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return bounds of the priors; without SCAR, labels tell no more than that at most 1 − r_k do not exclude class k."""
+    if is_scar or model.source != "labels":
+        return model.prior_interval(_LEVEL)
+    return np.zeros(labels.n_classes), 1 - labels.rates
+
+
 def _impossible_shares(
-    confusion: Confusion, labels: ComplementaryLabels, model: LabelModel
+    confusion: Confusion, labels: ComplementaryLabels, high: FloatArray
 ) -> Iterator[Alarm]:
     shares, n = confusion.tallies.shares, confusion.tallies.n_examples
-    _, high = model.prior_interval(_LEVEL)
     noise = 3 * np.sqrt(shares * (1 - shares) / n)
     excess = shares - noise - high - _MARGIN
     if (excess > 0).any():
@@ -101,11 +111,10 @@ def _impossible_shares(
 
 
 def _learned_priors(
-    labels: ComplementaryLabels, model: LabelModel, learned: FloatArray | None
+    labels: ComplementaryLabels, low: FloatArray, high: FloatArray, learned: FloatArray | None
 ) -> Iterator[Alarm]:
     if learned is None:
         return
-    low, high = model.prior_interval(_LEVEL)
     excess = np.maximum(learned - high, low - learned) - _MARGIN
     if (excess > 0).any():
         k = int(excess.argmax())
