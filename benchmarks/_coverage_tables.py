@@ -302,8 +302,8 @@ def report(records: Mapping[Key, Record]) -> str:
         "the rows, else the prediction of the good model, whose confidence it has, with a learned prior of "
         f"{BELIEVED} for that class. The other models pass the class shares of their training rows as learned priors.",
         "",
-        'SCAR labels have exclusion probabilities from 0.1 to 0.5, shuffled anew in every repeat. Biased labels are "biased-a" for '
-        "ten classes, and by a matrix drawn anew in every repeat for others. Questions are random. Assumptions are violated by "
+        'SCAR labels have exclusion probabilities from 0.1 to 0.5, reshuffled in every repeat. Biased labels are "biased-a" for '
+        "ten classes, and by a new random matrix in every repeat for others. Questions are random. Assumptions are violated by "
         "biased labels, and by wrong labels of which the estimator does not know. It learns error rates of answers by itself.",
         "",
         f"scarce {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, torch {torch.__version__}, python "

@@ -8,9 +8,8 @@ from scarce.cli.together import rank
 
 if __name__ == "__main__":
     code = main()
-    if (
-        rank() > 0
-    ):  # the first process writes; torch's threads may abort another that ends while the first goes on
+    if rank() > 0:
+        # Skip interpreter shutdown: torch's threads sometimes abort it, and only rank 0 has anything left to write.
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)

@@ -202,6 +202,11 @@ def test_evaluate_takes_priors(files: Path, tmp_path: Path, facts: Any, run: Run
         ),
         (["--label-noise", "0.1,0.1"], "has two numbers, which are for answers; these labels are exclusions"),
         (["--label-noise", "1.5"], "the error rates are 1.5 and 0.0; expected numbers of at least 0"),
+        (
+            ["--label-noise", "0.3"],
+            "the error rate is 0.3, but a class is excluded by only 0.1 of the examples",
+        ),
+        (["--priors", "answers"], "priors='answers' needs labels made from answers"),
         (["--priors", "0.5,0.6"], "priors has shape (2,); expected 10 numbers"),
         (["--priors", "luck"], "priors='luck' is unknown"),
     ],
@@ -211,3 +216,32 @@ def test_evaluate_refuses_what_it_does_not_understand(
 ) -> None:
     command = ["evaluate", model, files / "test.npy", "--labels", files / "test-uniform.npz"]
     assert message in refused(*command, *options)
+
+
+@pytest.mark.parametrize("option", [["--priors", "uniform"], ["--label-noise", "0.1"]])
+def test_evaluate_refuses_options_that_only_complementary_labels_need(
+    files: Path, model: Path, refused: Callable[..., str], option: list[str]
+) -> None:
+    command = ["evaluate", model, files / "test.npy", "--truth", files / "test-truth.npy"]
+    assert "--priors and --label-noise are for complementary labels; pass --labels FILE" in refused(
+        *command, *option
+    )
+
+
+def test_train_keeps_a_model_whose_accuracy_cannot_be_estimated(tmp_path: Path, run: Run) -> None:
+    """All but one of the true classes are the same, so that some copies get one class only."""
+    np.save(tmp_path / "rows.npy", np.arange(40.0).reshape(20, 2))
+    (tmp_path / "truth.csv").write_text("label\n" + "cat\n" * 19 + "dog\n")
+    command = [
+        "train",
+        tmp_path / "rows.npy",
+        "--labels",
+        tmp_path / "truth.csv",
+        "--ordinary",
+        "--out",
+        tmp_path / "m",
+    ]
+    told = run(*command, "--module", "linear", "--epochs", "2")
+    assert told.code == 0, told.err
+    assert "the accuracy is not estimated: y holds only one class, cat" in told.out
+    assert scarce.load(tmp_path / "m").classes_.tolist() == ["cat", "dog"]

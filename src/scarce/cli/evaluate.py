@@ -66,7 +66,7 @@ def evaluate(
         typer.Option(
             metavar="X",
             help="The share of wrong answers, or of examples that exclude their own class, such as 0.05; of answers also as two "
-            "numbers, wrong no and wrong yes: 0.05,0.02. By default it is learned from repeated answers.",
+            "numbers, wrong no and wrong yes: 0.05,0.02. By default error rates of answers are learned; exclusions count as right.",
             show_default=False,
         ),
     ] = None,
@@ -82,6 +82,10 @@ def evaluate(
     """
     if labels is None and truth is None:
         raise LabelError("there is nothing to compare with; pass --labels FILE, --truth FILE, or both.")
+    if labels is None and (priors is not None or label_noise is not None):
+        raise LabelError(
+            "--priors and --label-noise are for complementary labels; pass --labels FILE, or leave them out."
+        )
     from scarce.datasets.shards import pick
     from scarce.labels import read_labels
 
@@ -144,10 +148,13 @@ def _without_truth(
         covering_rate,
         fit_label_model,
     )
-    from scarce.priors import PriorEstimate
+    from scarce.metrics.label_model import has_random_answers
+    from scarce.priors import PriorEstimate, priors_from_answers
 
     error_rates = None if label_noise is None else _error_rates(label_noise, labels)
     known: PriorEstimate | LabelModel | None
+    if priors == "answers" and not has_random_answers(labels):
+        priors_from_answers(labels)  # says what is missing
     if priors in ("estimate", "answers"):  # as if none had been given in training either
         known = fit_label_model(labels, errors=error_rates, learned_errors=model.learned_error_rates())
     else:

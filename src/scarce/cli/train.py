@@ -26,7 +26,7 @@ from scarce.cli.settings import parse_classes, parse_priors, parse_settings, ref
 from scarce.cli.show import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
 from scarce.cli.threads import use_one_thread
 from scarce.cli.together import is_together, rank
-from scarce.errors import LabelError
+from scarce.errors import LabelError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.datasets import Features
@@ -339,7 +339,7 @@ def _estimate(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
         except KeyboardInterrupt:
             print("interrupted: the model is saved, its accuracy is not estimated", file=sys.stderr)
             raise typer.Exit(130) from None
-        except LabelError as error:
+        except ScarceError as error:  # of a fold that lacks a class, say; the model itself is fine
             print(f"the accuracy is not estimated: {error}")
             return
         how = f"by held-out labels, in {time.monotonic() - began:.1f} s"

@@ -24,6 +24,7 @@ from scarce.metrics import (
     complementary_report,
     fit_label_model,
 )
+from scarce.metrics.label_model import check_error_rates
 from scarce.priors import PriorEstimate
 
 __all__ = ["ComplementaryClassifierMixin", "all_or_nothing", "judge", "refuse_other_length"]
@@ -50,7 +51,7 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     def report(
         self, X: Any, y: Any, priors: Any = None, *, error_rates: ErrorRates | None = None
     ) -> ComplementaryReport:
-        """Tell how good the classifier is, from complementary labels of examples that it was not trained on.
+        """Evaluate the classifier on complementary labels of held-out examples.
 
         Parameters
         ----------
@@ -115,6 +116,8 @@ def judge(
     error_rates : ErrorRates, optional
         How often labels are wrong.
     """
+    if error_rates is not None:
+        check_error_rates(error_rates, labels)
     estimate: PriorEstimate = classifier.prior_estimate_
     is_known = estimate.source in _KNOWN
     if priors is None and is_known:

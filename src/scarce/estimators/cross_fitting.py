@@ -38,7 +38,7 @@ def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
 
 
 def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> ComplementaryReport:
-    """Tell how good a fitted classifier is, from the labels that it was trained on, each seen by a copy that was not.
+    """Estimate how good a fitted classifier is by cross-fitting: no training label is judged by a model that has seen it.
 
     Up to 5,000 examples are divided into four folds, and four copies are trained, each without one of them. Of more, a tenth is
     held out once. The copies see fewer examples than the classifier, so that it is rather better than they are.

@@ -264,13 +264,10 @@ def _wrong_labels(
         found: FloatArray = apparent * (surest / surest.mean() - left)
         return found
 
-    if (
-        overall > _APPARENT
-        and _is_clearly_above(
-            contrast(_LEFT), 0.0
-        )  # it does not fall as it should where the classifier is surer
-        and (_is_clearly_above(beyond, _BEYOND) or _is_clearly_above(contrast(_MOST_LEFT), 0.0))
-    ):
+    # Apparent errors should become rarer where the classifier is surer, and not exceed what it expects itself.
+    stays = _is_clearly_above(contrast(_LEFT), 0.0)
+    exceeds = _is_clearly_above(beyond, _BEYOND) or _is_clearly_above(contrast(_MOST_LEFT), 0.0)
+    if overall > _APPARENT and stays and exceeds:
         yield Alarm(
             "wrong-labels",
             f"labels contradict the surer half of the predictions as if {among:.0%} of them were wrong, and {overall:.0%} of "

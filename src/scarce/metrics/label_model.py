@@ -31,7 +31,14 @@ from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.laplace import Normal, hold, laplace, probability
 from scarce.risk import answer_evidence, confirm
 
-__all__ = ["ErrorRates", "LabelModel", "as_label_model", "fit_label_model", "has_random_answers"]
+__all__ = [
+    "ErrorRates",
+    "LabelModel",
+    "as_label_model",
+    "check_error_rates",
+    "fit_label_model",
+    "has_random_answers",
+]
 
 _MOST_DRAWS, _DRAWN = 1000, 100_000  # draws, and numbers in all of them
 # Beyond these, what more rows tell is not worth the time.
@@ -201,6 +208,23 @@ def n_draws(n_classes: int) -> int:
     return max(100, min(_MOST_DRAWS, _DRAWN // n_classes))
 
 
+def check_error_rates(errors: ErrorRates, labels: ComplementaryLabels) -> None:
+    """Raise `MethodError` if examples would exclude their own class as often as any other: such labels tell nothing.
+
+    Examples
+    --------
+    >>> check_error_rates(ErrorRates(0.4, 0.0), ComplementaryLabels.from_single([0, 1, 2], classes=3))
+    Traceback (most recent call last):
+    scarce.errors.MethodError: the error rate is 0.4, but a class is excluded by only 0.333 of the examples on average; ...
+    """
+    usual, rate = float(labels.rates.mean()), errors.false_negative
+    if rate and rate >= usual and not has_random_answers(labels):
+        raise MethodError(
+            f"the error rate is {rate:g}, but a class is excluded by only {usual:.3g} of the examples on average; expected less "
+            "than that, since labels that are wrong so often tell nothing."
+        )
+
+
 def _errors(
     labels: ComplementaryLabels,
     given: ErrorRates | None,
@@ -221,7 +245,7 @@ def _error_draws(
 ) -> FloatArray:
     """Draw error rates from their posterior given all answers, with Σ_i log Σ_y π_y Π P(answers of i | y) as log-likelihood.
 
-    Part of the draws are zero: as many as it is probable that there are no errors at all.
+    A share of the draws is zero: the posterior probability that there are no errors.
     """
     some = _sample(labels, rng)
     assert some.answers is not None

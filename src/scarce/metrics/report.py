@@ -193,7 +193,7 @@ def complementary_report(
     learned_priors: FloatArray | None = None,
     level: float = 0.95,
 ) -> ComplementaryReport:
-    """Tell how good predictions are, from complementary labels alone.
+    """Evaluate predictions with complementary labels alone.
 
     Parameters
     ----------
