@@ -174,7 +174,7 @@ def test_learned_errors_need_no_supposition(kind):
     report = complementary_report(predicted, KINDS[kind](y, 1))
     assert report.label_model.error_source == "learned"
     assert report.if_labels_are_wrong is None
-    assert "errors in labels              learned, and corrected for: wrong no " in str(report)
+    assert "errors in labels              learned: wrong no " in str(report)
 
 
 # Confusions --------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ _UNKNOWN = 0.8  # width of an interval that tells nothing
 _SUPPOSED = 0.05  # share of wrong labels of the bound that is told where nothing is known of errors
 _SOURCES = {
     "given": "given",
-    "answers": 'from the shares of "yes" among answers, taken as random questions',
+    "answers": 'shares of "yes" among answers (random questions)',
     "labels": "estimated from these labels",
 }
 
@@ -112,8 +112,8 @@ class ComplementaryReport:
         lines.append(f"priors                        {_SOURCES[model.source]}")
         if model.error_source != "none":
             lines.append(
-                f"errors in labels              {model.error_source}, and corrected for: wrong no {errors.false_negative:.1%}, "
-                f"wrong yes {errors.false_positive:.1%}"
+                f"errors in labels              {model.error_source}: wrong no {errors.false_negative:.1%}, "
+                f"wrong yes {errors.false_positive:.1%} (corrected)"
             )
         if self.if_labels_are_wrong is not None:
             _, low, high = self.if_labels_are_wrong
