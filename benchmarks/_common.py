@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from scarce.files import written_aside
+from scarce._io.paths import written_aside
 
 __all__ = ["make_parser", "peak_megabytes", "versions", "write"]
 

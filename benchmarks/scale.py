@@ -30,9 +30,9 @@ from torch.nn.functional import cross_entropy
 
 from _common import make_parser, peak_megabytes, versions, write
 from scarce import __version__
-from scarce.bench.panels import new_panels
+from scarce._plotting import COLOURS, figure_svg
+from scarce.bench.reports.figures._panels import new_panels
 from scarce.estimators import ScarceClassifier
-from scarce.figures import COLOURS, figure_svg
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Problem, make_method
 from scarce.metrics import complementary_accuracy

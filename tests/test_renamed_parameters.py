@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 from scarce import MetaComplementaryClassifier, ScarceClassifier
 from scarce._validation import parameter_renames, renamed_parameters
-from scarce.bench.experiment import load_experiment
+from scarce.bench.spec.experiment import load_experiment
 from scarce.cli.main import main
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
-from scarce.methods.answers import AnswersLikelihood
+from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.methods.refine import Refine
 from scarce.methods.registry import method_class
 from scarce.priors import PRIOR_ESTIMATORS, BestBin, make_estimator

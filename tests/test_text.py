@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.text import text_table
+from scarce._console import text_table
 
 WORD = st.text("abcdefghij./-0123456789", min_size=1, max_size=40)
 CELL = st.lists(WORD, max_size=4).map(" ".join)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scarce.bench.demo import Demo, run_demo
+from scarce.demo.study import Demo, run_demo
 
 
 @pytest.fixture(scope="session")

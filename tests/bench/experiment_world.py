@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from scarce.bench.experiment import Experiment, load_experiment
-from scarce.bench.plan import Trial, plan
-from scarce.bench.trial import load_data
+from scarce.bench.spec.experiment import Experiment, load_experiment
+from scarce.bench.trials.execution import load_data
+from scarce.bench.trials.plan import Trial, plan
 
 TINY = """
 name = "tiny"

@@ -1,9 +1,9 @@
 """Records as trials leave them, with numbers that follow from the place of the trial and can be worked out by hand."""
 
-from scarce.bench.experiment import Experiment
-from scarce.bench.plan import plan
-from scarce.bench.record import TrialRecord
-from scarce.bench.store import Store
+from scarce.bench.spec.experiment import Experiment
+from scarce.bench.trials.plan import plan
+from scarce.bench.trials.record import TrialRecord
+from scarce.bench.trials.store import Store
 
 SEED_GAPS = (0.0, 0.004, -0.004, 0.002, -0.002)  # they sum to zero over five seeds
 

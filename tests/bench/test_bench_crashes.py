@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 from experiment_world import trials_of
 
-from scarce.bench import run as run_module
-from scarce.bench.record import TrialRecord
-from scarce.bench.run import Outcome, failure, run_local
-from scarce.bench.store import Store
+from scarce.bench.runners import local as run_module
+from scarce.bench.runners.local import Outcome, failure, run_local
+from scarce.bench.trials.record import TrialRecord
+from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
 
@@ -31,7 +31,7 @@ def test_only_the_trial_at_fault_fails_when_processes_are_killed(
     first_time.touch()
 
     def execute(trial, **_):
-        from scarce.bench.locks import held, is_held
+        from scarce.bench.trials._locks import held, is_held
 
         with held(folder / "locks" / f"{trial.key}.lock"):
             if trial.key == guilty:

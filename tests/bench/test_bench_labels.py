@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 from records_world import failed_record, fill, gap, record_of, small_experiment, trials_of
 
-from scarce.bench import report_experiment
-from scarce.bench.experiment_figures import draw_study
-from scarce.bench.latex_text import latex_text
-from scarce.bench.panels import Drawing
-from scarce.bench.report_content import make_report
-from scarce.bench.report_experiment import report
-from scarce.bench.report_latex import latex_report
-from scarce.bench.sheets import Sheet
-from scarce.bench.store import Store
-from scarce.bench.study import read_study
-from scarce.bench.text import report_text
+from scarce._console import text_table
+from scarce.bench import reports as report_experiment
+from scarce.bench.reports import report
+from scarce.bench.reports.content import make_report
+from scarce.bench.reports.figures._panels import Drawing
+from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.latex import latex_report
+from scarce.bench.reports.latex_text import latex_text
+from scarce.bench.reports.summaries import Sheet
+from scarce.bench.reports.terminal import report_text
+from scarce.bench.results.results import read_study
+from scarce.bench.trials.store import Store
 from scarce.errors import FileError
-from scarce.text import text_table
 
 ODD = ["_hidden", r"$\frac$", "[bold] a <b> | σ"]
 METHODS = [

@@ -7,9 +7,9 @@ import pytest
 import torch
 from experiment_world import TINY, tiny, write
 
-from scarce.bench.experiment import Experiment, load_experiment
-from scarce.bench.grid import Grid
-from scarce.bench.plan import plan
+from scarce.bench.spec.experiment import Experiment, load_experiment
+from scarce.bench.spec.grid import Grid
+from scarce.bench.trials.plan import plan
 from scarce.errors import FileError, MethodError, ScarceError
 from scarce.methods import Batch, Method, MethodFacts, registry
 from scarce.simulate import simulate

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from experiment_world import TINY, trials_of
 
-from scarce.bench.record import TrialRecord
-from scarce.bench.run import execute
-from scarce.bench.store import Store
-from scarce.bench.trial import chosen_rows, load_data, run_trial
-from scarce.bench.trials.spec import TrialSpec
+from scarce.bench.runners.local import execute
+from scarce.bench.spec.trial import TrialSpec
+from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
+from scarce.bench.trials.record import TrialRecord
+from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
 SPEC = {

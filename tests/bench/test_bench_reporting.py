@@ -3,16 +3,16 @@
 import pytest
 from records_world import failed_record, fill, prior_record, record_of, small_experiment, trials_of
 
-from scarce.bench.compare import compare
-from scarce.bench.experiment_figures import draw_study
-from scarce.bench.paper_figures import draw_overfitting, draw_sensitivity
-from scarce.bench.report_content import make_report
-from scarce.bench.report_latex import latex_report
-from scarce.bench.sheets import make_sheets
-from scarce.bench.store import Store
-from scarce.bench.study import read_study
-from scarce.bench.tables import make_prior_tables
-from scarce.figures import INK
+from scarce._plotting import INK
+from scarce.bench.reports.content import make_report
+from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.figures.paper import draw_overfitting, draw_sensitivity
+from scarce.bench.reports.latex import latex_report
+from scarce.bench.reports.summaries import make_sheets
+from scarce.bench.results.comparison import compare
+from scarce.bench.results.results import read_study
+from scarce.bench.results.tables import make_prior_tables
+from scarce.bench.trials.store import Store
 
 ONE = {"methods": "scarce", "settings": "uniform", "seeds": 2}
 

@@ -9,14 +9,14 @@ import pytest
 from records_world import fill, trials_of
 from scipy.io import savemat
 
-from scarce.bench.experiment import Experiment, load_experiment
-from scarce.bench.record import TrialRecord
-from scarce.bench.report_content import make_report
+from scarce.bench.baselines import RIVALS
+from scarce.bench.reports.content import make_report
 from scarce.bench.results.regret import regrets
-from scarce.bench.rivals import RIVALS
+from scarce.bench.results.results import Study, read_study
 from scarce.bench.spec.classifier_grid import ClassifierGrid, ClassifierParams
-from scarce.bench.study import Study, read_study
-from scarce.bench.trials.splits import train_test_rows
+from scarce.bench.spec.experiment import Experiment, load_experiment
+from scarce.bench.spec.splits import train_test_rows
+from scarce.bench.trials.record import TrialRecord
 from scarce.cli.main import main
 from scarce.errors import FileError, MethodError
 

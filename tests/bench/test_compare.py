@@ -4,8 +4,8 @@ import pytest
 from records_world import failed_record, fill, record_of, small_experiment, trials_of, with_spec
 from scipy.stats import ttest_rel
 
-from scarce.bench.compare import compare
-from scarce.bench.trials.spec import Perturbed
+from scarce.bench.results.comparison import compare
+from scarce.bench.spec.trial import Perturbed
 
 BEFORE = (0.80, 0.82, 0.81)
 AFTER = (0.84, 0.85, 0.83)

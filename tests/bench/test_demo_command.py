@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from scarce.bench.report import is_report
 from scarce.cli.demo import demo
+from scarce.demo.page import is_report
 from scarce.errors import FileError, ScarceError
 
 
@@ -46,7 +46,7 @@ def test_an_earlier_page_is_replaced_but_no_other_file_unless_forced(tmp_path, c
 
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
 def test_a_missing_package_is_named_with_its_cure(package, monkeypatch, tmp_path):
-    for name in ("scarce.bench.report", "scarce.figures"):
+    for name in ("scarce.demo.page", "scarce._plotting"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scarce.bench import demo as module
-from scarce.bench.demo import QUESTIONS, DemoRun, run_demo
+from scarce.demo import study as module
+from scarce.demo.study import QUESTIONS, DemoRun, run_demo
 from scarce.training import Callback
 
 

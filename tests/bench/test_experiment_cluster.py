@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from experiment_world import TINY, trials_of, write
 
-from scarce.bench.cluster import n_workers, run_on_cluster
-from scarce.bench.run import run_local
-from scarce.bench.store import Store
+from scarce.bench.runners.dask import n_workers, run_on_cluster
+from scarce.bench.runners.local import run_local
+from scarce.bench.trials.store import Store
 from scarce.errors import FileError, ScarceError
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from experiment_world import TINY, tiny, write
 
-from scarce.bench.experiment import available_experiments, load_experiment
-from scarce.bench.paper import paper_accuracies, paper_priors
-from scarce.bench.plan import Trial, plan
-from scarce.bench.trials.spec import Perturbed
+from scarce.bench.results.paper import paper_accuracies, paper_priors
+from scarce.bench.spec.experiment import available_experiments, load_experiment
+from scarce.bench.spec.trial import Perturbed
+from scarce.bench.trials.plan import Trial, plan
 from scarce.errors import FileError
 
 TABLES = ("paper-mnist", "paper-kmnist", "paper-fashion", "paper-cifar10", "paper-real")

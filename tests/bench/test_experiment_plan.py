@@ -7,12 +7,12 @@ import pytest
 from experiment_world import TINY, trials_of
 from pydantic import ValidationError
 
-from scarce.bench.plan import Trial, select
-from scarce.bench.trials.spec import Perturbed, TrialSpec
+from scarce.bench.spec.trial import Perturbed, TrialSpec
+from scarce.bench.trials.plan import Trial, select
 from scarce.errors import MethodError
 from scarce.methods.ure import NN
-from scarce.models import factory
-from scarce.simulate import processes
+from scarce.models import registry as factory
+from scarce.simulate import registry as processes
 from scarce.training import loop
 
 SEVERAL = TINY.replace('"uniform"', '["uniform", "scar-a"]').replace('"linear"', '["linear", "mlp"]')

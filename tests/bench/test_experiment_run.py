@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from experiment_world import ONE_FAILS, trials_of
 
-from scarce.bench import run as run_module
-from scarce.bench.record import TrialRecord
-from scarce.bench.run import Outcome, execute, run_local
-from scarce.bench.status import look
-from scarce.bench.store import Store
-from scarce.bench.watch import Watch
+from scarce.bench.runners import local as run_module
+from scarce.bench.runners.local import Outcome, execute, run_local
+from scarce.bench.runners.progress import Watch
+from scarce.bench.runners.status import look
+from scarce.bench.trials.record import TrialRecord
+from scarce.bench.trials.store import Store
 
 
 def test_trials_with_a_record_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,11 @@ import pytest
 from experiment_world import checksum, tiny, trials_of
 from records_world import with_spec
 
-from scarce.bench import locks
-from scarce.bench.locks import STALE_SECONDS, held, is_held
-from scarce.bench.plan import plan, planned_records
-from scarce.bench.record import TrialRecord
-from scarce.bench.store import Store
+from scarce.bench.trials import _locks as locks
+from scarce.bench.trials._locks import STALE_SECONDS, held, is_held
+from scarce.bench.trials.plan import plan, planned_records
+from scarce.bench.trials.record import TrialRecord
+from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from experiment_world import ONE_FAILS, TINY, checksum, tiny, trials_of
 
-from scarce.bench import trial as trial_module
-from scarce.bench.plan import Trial, plan
-from scarce.bench.record import TrialRecord
-from scarce.bench.trial import chosen_rows, load_data, run_trial
+from scarce.bench.trials import execution as trial_module
+from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
+from scarce.bench.trials.plan import Trial, plan
+from scarce.bench.trials.record import TrialRecord
 from scarce.datasets import ImageData
-from scarce.datasets.image_data import labels_of_annotations
+from scarce.datasets.image_dataset import labels_of_annotations
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.models import make_model

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from scarce.figures import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
+from scarce._plotting import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
 
 
 def curves_of(axes):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from records_world import fill, gap, record_of, small_experiment, trials_of, with_spec
 
-from scarce.bench.compare import compare
-from scarce.bench.report_experiment import report
-from scarce.bench.status import look
-from scarce.bench.store import Store
+from scarce.bench.reports import report
+from scarce.bench.results.comparison import compare
+from scarce.bench.runners.status import look
 from scarce.bench.trials.packed import PackedStore, open_store, pack
+from scarce.bench.trials.store import Store
 from scarce.cli.main import main
 from scarce.errors import FileError
 

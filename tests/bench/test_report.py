@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from html_page import Page
 
-from scarce.bench.report import COLUMNS, is_report, render_report, result_rows
+from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
 
 
 @pytest.fixture(scope="module")

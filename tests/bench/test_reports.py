@@ -9,13 +9,13 @@ from html_page import Page
 from PIL import Image
 from records_world import failed_record, fill, gap, prior_record, record_of, small_experiment, trials_of
 
-from scarce.bench.experiment import load_experiment
-from scarce.bench.experiment_figures import draw_study
-from scarce.bench.report_content import make_report
-from scarce.bench.report_experiment import report
-from scarce.bench.report_latex import latex_report
-from scarce.bench.store import Store
-from scarce.bench.study import read_study
+from scarce.bench.reports import report
+from scarce.bench.reports.content import make_report
+from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.latex import latex_report
+from scarce.bench.results.results import read_study
+from scarce.bench.spec.experiment import load_experiment
+from scarce.bench.trials.store import Store
 
 ERROR = "the loss | of <b>this</b> method is nan_1 & 50 % more; lower the learning rate."
 MEANS = {"ga": 0.88, "a_b|<i>&% {x}": 0.68, "scarce": 0.91}

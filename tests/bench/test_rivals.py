@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from scarce.bench.rivals import RIVALS, EMLogisticRegression, KernelEM, PLkNN, SoftForest
-from scarce.bench.rivals.kernel_em import reweight
+from scarce.bench.baselines import RIVALS, EMLogisticRegression, KernelEM, PLkNN, SoftForest
+from scarce.bench.baselines.kernel_em import reweight
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import scar, uniform

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 from scarce import ScarceClassifier
-from scarce.bench.sensitivity import prior_sensitivity
+from scarce.bench.results.sensitivity import prior_sensitivity
 from scarce.errors import MethodError
 from scarce.priors import corrupt
 from scarce.simulate import scar, uniform

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scarce.bench.statistics import best, can_differ, holm, paired_p, summarise
+from scarce.bench.results.statistics import best, can_differ, holm, paired_p, summarise
 from scarce.errors import MethodError
 
 A = {0: 0.912, 1: 0.905, 2: 0.921, 3: 0.899, 4: 0.917}

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from records_world import failed_record, fill, gap, prior_record, record_of, small_experiment, trials_of
 
-from scarce.bench.experiment import load_experiment
-from scarce.bench.paper import PaperCell, paper_accuracies
-from scarce.bench.selection import epoch_choices, method_choices
-from scarce.bench.study import Slot, read_study
-from scarce.bench.tables import Cell, make_prior_tables, make_tables
+from scarce.bench.results.paper import PaperCell, paper_accuracies
+from scarce.bench.results.results import Slot, read_study
+from scarce.bench.results.selection import epoch_choices, method_choices
+from scarce.bench.results.tables import Cell, make_prior_tables, make_tables
+from scarce.bench.spec.experiment import load_experiment
 from scarce.errors import MethodError
 
 MEANS = {"ga": 0.88, "nn": 0.68, "scarce": 0.91}

@@ -9,10 +9,10 @@ from typing import Any
 import pooch
 import pytest
 
-from scarce.bench.plan import Trial
-from scarce.bench.run import Outcome
+from scarce.bench.runners.local import Outcome
+from scarce.bench.trials.plan import Trial
 from scarce.datasets import locate
-from scarce.datasets.sources import MNIST
+from scarce.datasets._sources import MNIST
 
 Run = Callable[..., Any]
 LABELS = """
@@ -131,8 +131,8 @@ def test_on_a_cluster_as_many_run_as_it_has_workers(run: Run, monkeypatch: pytes
     def one_ends(trials: list[Trial], *_: object, **__: object) -> Iterator[Outcome]:
         yield Outcome(trials[0], "done", accuracy=0.5, seconds=1.0)
 
-    monkeypatch.setattr("scarce.bench.cluster.n_workers", lambda url: {"tcp://host:8786": 5}[url])
-    monkeypatch.setattr("scarce.bench.cluster.run_on_cluster", one_ends)
+    monkeypatch.setattr("scarce.bench.runners.dask.n_workers", lambda url: {"tcp://host:8786": 5}[url])
+    monkeypatch.setattr("scarce.bench.runners.dask.run_on_cluster", one_ends)
     told = run("bench", "run", "labels.toml", "--cluster", "tcp://host:8786")
     assert "(1 done, 5 running, 18 left, 0 failed" in told.out
 

@@ -12,7 +12,7 @@ from cli_files import write_csv
 import scarce
 from scarce import read_labels
 from scarce.cli import main as main_module
-from scarce.cli.options import ModelName
+from scarce.cli._options import ModelName
 from scarce.cli.train import RecipeName
 from scarce.methods import available_methods
 from scarce.models import MODELS

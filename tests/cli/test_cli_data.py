@@ -11,7 +11,7 @@ import pooch
 import pytest
 
 from scarce.datasets import DatasetFacts, locate, registry
-from scarce.datasets.filesets import DataFile, Download, FileSet
+from scarce.datasets._files import DataFile, Download, FileSet
 
 Run = Callable[..., Any]
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from scarce.datasets import read_features
+from scarce.features import read_features
 
 OPTIONS = ["--module", "linear", "--epochs", "3", "--priors", "uniform"]
 

@@ -9,10 +9,10 @@ import pytest
 from datasets_files import colour_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, load_dataset
+from scarce.datasets._files import DataFile, FileSet
+from scarce.datasets._unpickle import unpickle
 from scarce.datasets.cifar import read_cifar10, read_cifar20
-from scarce.datasets.filesets import DataFile, FileSet
 from scarce.datasets.registry import DATASETS
-from scarce.datasets.unpickle import unpickle
 from scarce.errors import FileError
 
 IMAGES, LABELS = colour_images(5), [3, 9, 0, 1, 3]

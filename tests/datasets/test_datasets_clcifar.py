@@ -7,8 +7,8 @@ import pytest
 from datasets_files import colour_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, clcifar, load_dataset
+from scarce.datasets._files import DataFile, FileSet
 from scarce.datasets.clcifar import read_clcifar10
-from scarce.datasets.filesets import DataFile, FileSet
 from scarce.datasets.human import read_human_cifar10
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, LabelError

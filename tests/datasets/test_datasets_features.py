@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from scarce.datasets import Features, read_features
 from scarce.errors import ScarceError
+from scarce.features import Features, read_features
 
 
 @pytest.fixture

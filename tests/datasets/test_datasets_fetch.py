@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from local_server import serving
 
-from scarce.datasets.fetch import fetch, require
-from scarce.datasets.filesets import DataFile, Download, FileSet
+from scarce.datasets._fetch import fetch, require
+from scarce.datasets._files import DataFile, Download, FileSet
 from scarce.errors import FileError
 
 CONTENT = np.random.default_rng(0).bytes(5000)

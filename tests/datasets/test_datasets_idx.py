@@ -6,8 +6,9 @@ import struct
 import numpy as np
 import pytest
 
-from scarce.datasets import load_mnist_like, read_features, read_idx
+from scarce.datasets import load_mnist_like
 from scarce.errors import FileError
+from scarce.features import read_features, read_idx
 
 CODES = {"u1": 8, "i1": 9, ">i2": 11, ">i4": 12, ">f4": 13, ">f8": 14}
 

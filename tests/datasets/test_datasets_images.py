@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from scarce.datasets import read_features
-from scarce.datasets.images import parse_size
 from scarce.errors import FeatureError, FileError
+from scarce.features import read_features
+from scarce.features.images import parse_size
 
 
 def save(folder, name, pixels, mode=None):

@@ -10,9 +10,9 @@ import pytest
 from datasets_files import write_idx_set
 from sklearn.datasets import load_digits
 
+from scarce._io.compressed import read_content
 from scarce.datasets import DatasetFacts, ImageData, available_datasets, find_dataset, load_dataset, locate
-from scarce.datasets.content import read_content
-from scarce.datasets.filesets import DataFile, FileSet
+from scarce.datasets._files import DataFile, FileSet
 from scarce.datasets.mnist import idx_names, read_mnist_like
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, LabelError

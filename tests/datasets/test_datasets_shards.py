@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from scarce.datasets import Shards, read_features
-from scarce.datasets.shards import InHand, pick
 from scarce.errors import FeatureError, ScarceError
+from scarce.features import Shards, read_features
+from scarce.features.shards import InHand, pick
 
 SIZES = (3, 0, 5, 1)
 VALUES = np.random.default_rng(0).normal(size=(sum(SIZES), 4))

@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 from scarce.datasets import available_tables, load_table
-from scarce.datasets.table_data import N_TERMS, TableData
-from scarce.datasets.table_files import read_arff, read_candidate_sets, read_questions
+from scarce.datasets._table_files import read_arff, read_candidate_sets, read_questions
+from scarce.datasets.table_dataset import N_TERMS, TableData
 from scarce.errors import FileError
 
 ARFF = """%% a comment

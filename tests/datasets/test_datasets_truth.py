@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scarce.datasets import read_truth
 from scarce.errors import ScarceError
+from scarce.features import read_truth
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ import torch
 from scarce import ComplementaryLabels
 from scarce.errors import LabelError, MethodError
 from scarce.estimators.auto.class_dependence import compare_mechanisms, scar_of_priors
-from scarce.estimators.auto.cross_fit import make_folds
-from scarce.estimators.auto.estimate import (
+from scarce.estimators.auto.mechanism_choice import check_informative, choose_mechanisms
+from scarce.estimators.auto.mechanism_parameters import (
     estimate_answers,
     estimate_class_conditional,
     estimate_scar,
 )
-from scarce.estimators.auto.mechanism_choice import check_informative, choose_mechanisms
 from scarce.estimators.auto.mechanisms import AnswersWithErrors, CandidateSets, ClassConditional, Scar
+from scarce.estimators.auto.out_of_fold import make_folds
 from scarce.labels import Answers
 from scarce.priors import candidate_shares
 from scarce.simulate import ask, from_transition, scar, scar_single, uniform

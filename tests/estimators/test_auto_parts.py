@@ -9,12 +9,12 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from scarce.errors import MethodError
-from scarce.estimators.auto.cross_fit import cross_fit, make_folds
-from scarce.estimators.auto.features import make_features, predict_probabilities
+from scarce.estimators.auto.batched_mlp import MLPSettings, Task, fit_mlps, mlp_gradient
+from scarce.estimators.auto.feature_maps import make_features, predict_probabilities
 from scarce.estimators.auto.learners import LinearLearner, MLPLearner, default_learners, fit_learners
-from scarce.estimators.auto.linear import fit_linear, linear_objective
-from scarce.estimators.auto.mlp import MLPSettings, Task, fit_mlps, mlp_gradient
-from scarce.estimators.auto.stacking import label_likelihoods, stacking_weights
+from scarce.estimators.auto.linear_likelihood import fit_linear, linear_objective
+from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
+from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
 
 
 def random_evidence(n, q, seed=0):

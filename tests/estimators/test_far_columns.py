@@ -9,11 +9,11 @@ from scipy import sparse
 
 import scarce
 from scarce import ScarceClassifier
-from scarce.datasets.shards import InHand, Shards
+from scarce.features.arrays import column_statistics
+from scarce.features.shards import InHand, Shards
 from scarce.models import Standardize
 from scarce.simulate import uniform
-from scarce.training.inputs import column_statistics
-from scarce.training.network import build_network
+from scarce.training.build import build_network
 from scarce.training.sources import input_dtype
 
 SECONDS = 1.7e9

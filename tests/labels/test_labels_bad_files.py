@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
+from scarce._io.paths import require_file, written_aside
 from scarce.errors import FileError, ScarceError
-from scarce.files import require_file, written_aside
 from scarce.labels import ComplementaryLabels, read_labels
 
 ENDINGS = [".csv", ".npz", ".npy", ".parquet", ".json", ".jsonl"]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from scarce.labels import ComplementaryLabels
-from scarce.simulate import drawing, scar
+from scarce.simulate import _drawing as drawing
+from scarce.simulate import scar
 
 N, Q = 20_000, 1000
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from torch import nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
-from scarce.methods.class_shares import LearnedPriors, within_limits
+from scarce.methods.learned_priors import LearnedPriors, within_limits
 from scarce.priors.simplex import to_simplex
 from scarce.simulate import ask, scar
 from scarce.testing import three_blobs

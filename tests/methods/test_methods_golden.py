@@ -110,7 +110,7 @@ def test_cpe_with_a_trained_matrix(record):
 
 @pytest.mark.parametrize("record", records("mcl_cce"))
 def test_unbiased_multiple_label_risk_with_cross_entropy(record):
-    from scarce.methods.lmcl import lmcl_risk
+    from scarce.methods.multiple_labels import lmcl_risk
 
     logits, excluded, _ = tensors(record)
     value = lmcl_risk(multiclass_loss("cce")(logits), excluded)

@@ -21,7 +21,7 @@ from methods_world import (
 from torch.nn.functional import log_softmax
 
 from scarce.labels import ComplementaryLabels
-from scarce.methods.lmcl import lmcl_risk
+from scarce.methods.multiple_labels import lmcl_risk
 
 
 def value(name, world, transition=None, **params):

@@ -10,8 +10,8 @@ from torch.nn.functional import logsigmoid
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, make_method
-from scarce.methods.meta.mixing import Mixture
-from scarce.methods.meta.recording import held_out_or_all
+from scarce.methods.meta._mixup import Mixture
+from scarce.methods.meta._recording import held_out_or_all
 from scarce.pu import (
     best_bin,
     cvir_kept,

@@ -10,7 +10,7 @@ from torch import nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
-from scarce.methods.candidates import candidate_matrix
+from scarce.methods.partial_label import candidate_matrix
 from scarce.testing import three_blobs
 from scarce.training import Callback, Recipe, train
 

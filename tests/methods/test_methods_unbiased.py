@@ -10,7 +10,7 @@ from methods_world import batch_of, double, ready
 from torch.nn.functional import log_softmax
 
 from scarce.labels import ComplementaryLabels
-from scarce.methods.lmcl import lmcl_risk
+from scarce.methods.multiple_labels import lmcl_risk
 from scarce.risk import multiclass_loss
 
 Q = 4

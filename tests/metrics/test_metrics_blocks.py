@@ -9,14 +9,16 @@ from scipy import sparse
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
+    _blocks as blocks,
+)
+from scarce.metrics import (
     approximated_accuracy,
-    blocks,
     complementary_risk,
     make_complementary_scorer,
     scel,
     transition_risk,
 )
-from scarce.metrics.blocks import Computed
+from scarce.metrics._blocks import Computed
 from scarce.simulate import scar
 
 N, Q = 31, 4

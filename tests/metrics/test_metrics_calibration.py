@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scarce._plotting import figure_svg
 from scarce.errors import LabelError, MethodError
-from scarce.figures import figure_svg
 from scarce.metrics import Reliability, expected_calibration_error, reliability
 from scarce.metrics.calibration_figure import reliability_figure
 

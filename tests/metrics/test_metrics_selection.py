@@ -11,8 +11,10 @@ from metrics_world import ACCURACY, CONFUSION, PRIORS, Q, draw
 from scarce.errors import FeatureError, LabelError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
+    _blocks as blocks,
+)
+from scarce.metrics import (
     approximated_accuracy,
-    blocks,
     complementary_accuracy,
     complementary_risk,
     covering_rate,

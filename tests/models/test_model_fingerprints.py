@@ -7,9 +7,9 @@ import torch
 from fingerprints import in_float64, summary, uncovered, waves
 
 from scarce.models import MODELS, make_model
-from scarce.models.factory import REVISION
+from scarce.models.registry import REVISION
 
-WHERE = "`REVISION` to {revision} in scarce.models.factory"
+WHERE = "`REVISION` to {revision} in scarce.models.registry"
 
 
 class Case(NamedTuple):

@@ -7,7 +7,7 @@ from torch.nn.functional import conv2d, linear, max_pool2d, relu
 
 from scarce.errors import MethodError
 from scarce.models import LeNet, Standardize, make_model
-from scarce.models.convolution import as_images
+from scarce.models._layers import as_images
 
 
 def n_weights(model):

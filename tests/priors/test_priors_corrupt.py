@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import ScarceError
-from scarce.priors.corrupt import corrupt
+from scarce.priors.perturbation import corrupt
 
 
 @given(

@@ -17,7 +17,7 @@ from scarce.risk import (
     risk_parts,
     scarce_risk,
 )
-from scarce.risk.parts import ClassSums
+from scarce.risk.class_risks import ClassSums
 
 Q = 3
 JOINT = np.array([[0.10, 0.05, 0.15], [0.20, 0.02, 0.08], [0.10, 0.23, 0.07]])  # p(x, y): three x, three y

@@ -9,9 +9,9 @@ from fingerprints import uncovered
 
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import PROCESSES, simulate, strong_transition, with_errors
-from scarce.simulate.processes import REVISION
+from scarce.simulate.registry import REVISION
 
-WHERE = "`REVISION` to {revision} in scarce.simulate.processes"
+WHERE = "`REVISION` to {revision} in scarce.simulate.registry"
 
 TEN = np.arange(200) * 7 // 3 % 10
 FOUR = np.arange(200) * 5 // 3 % 4

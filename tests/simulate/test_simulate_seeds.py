@@ -5,7 +5,8 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from scarce.simulate import BIASED_B, ask, drawing, simulate
+from scarce.simulate import BIASED_B, ask, simulate
+from scarce.simulate import _drawing as drawing
 
 Y = np.arange(997) ** 2 % 13 % 10
 

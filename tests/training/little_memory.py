@@ -16,7 +16,7 @@ import pyarrow.parquet  # noqa: F401, so that it is among what the imports took
 import torch
 
 from scarce import ScarceClassifier
-from scarce.datasets import read_features
+from scarce.features import read_features
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.models import make_model

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, MethodFacts
 from scarce.training import Recipe, train
-from scarce.training.augment import AUGMENTATIONS, augment
+from scarce.training.augmentation import AUGMENTATIONS, augment
+from scarce.training.build import build_network
 from scarce.training.loop import REVISION
-from scarce.training.network import build_network
 
 WHERE = "`REVISION` to {revision} in scarce.training.loop"
 

@@ -12,8 +12,8 @@ from scarce.errors import MethodError
 from scarce.methods import Method, make_method
 from scarce.simulate import uniform
 from scarce.training import Recipe, predict_logits, train
-from scarce.training.form import working_form
-from scarce.training.processes import ALONE
+from scarce.training.distributed import ALONE
+from scarce.training.wrappers import working_form
 
 # What torch says of itself when it imports its compiler.
 pytestmark = [

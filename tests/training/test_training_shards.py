@@ -18,13 +18,13 @@ from torch.utils.data import Dataset, Subset
 from training_world import PRIORS, D, N, make_data, make_net, same_state
 
 from scarce import MetaComplementaryClassifier, ScarceClassifier
-from scarce.datasets import Shards, read_features
-from scarce.datasets.shards import InHand
 from scarce.errors import FeatureError, MethodError
+from scarce.features import Shards, read_features
+from scarce.features.arrays import column_statistics, refuse_odd_numbers, row_chunks
+from scarce.features.shards import InHand
 from scarce.methods import make_method
 from scarce.priors import BestBin, Tice
 from scarce.training import Callback, Recipe, predict_logits, train
-from scarce.training.inputs import column_statistics, refuse_odd_numbers, row_chunks
 from scarce.training.order import epoch_order
 from scarce.training.sources import as_source
 
@@ -152,7 +152,7 @@ def test_statistics_of_columns_in_chunks(monkeypatch, n_rows, shift):
     X = np.random.default_rng(0).normal(size=(n_rows, 3)) * [1, 1e-3, 50] + shift
     whole = column_statistics(X)
     assert np.array_equal(whole, [X.mean(axis=0), X.std(axis=0)])  # one chunk: to the last bit
-    monkeypatch.setattr("scarce.training.inputs._AT_ONCE", 3 * 7)
+    monkeypatch.setattr("scarce.features.arrays._AT_ONCE", 3 * 7)
     assert len(list(row_chunks(X))) == -(-n_rows // 7)
     for inputs in (X, Shards([InHand(X[:3]), InHand(X[3:])])):
         mean, deviation = column_statistics(inputs)
@@ -164,7 +164,7 @@ def test_statistics_of_columns_in_chunks(monkeypatch, n_rows, shift):
 
 
 def test_odd_numbers_are_found_in_any_chunk(monkeypatch, tmp_path):
-    monkeypatch.setattr("scarce.training.inputs._AT_ONCE", 3 * D)
+    monkeypatch.setattr("scarce.features.arrays._AT_ONCE", 3 * D)
     X = INPUTS.copy()
     X[40, 2], X[44, 1] = np.nan, np.inf
     for inputs in (X, mapped(tmp_path, X), Shards([InHand(X[:41]), InHand(X[41:])])):

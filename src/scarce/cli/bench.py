@@ -16,11 +16,11 @@ from typer.core import TyperCommand
 from scarce.errors import FileError, MethodError, ScarceError
 
 if TYPE_CHECKING:
-    from scarce.bench.experiment import Experiment
-    from scarce.bench.plan import Trial
-    from scarce.bench.status import Status
-    from scarce.bench.store import Store
+    from scarce.bench.runners.status import Status
+    from scarce.bench.spec.experiment import Experiment
     from scarce.bench.trials.packed import PackedStore
+    from scarce.bench.trials.plan import Trial
+    from scarce.bench.trials.store import Store
 
 __all__ = ["Selecting", "compare", "list_", "pack", "plan", "report", "run", "status"]
 
@@ -85,8 +85,8 @@ _DataDir = Annotated[
 def list_() -> None:
     """List the experiments that come with the library."""
     with _extras():
-        from scarce.bench.experiment import available_experiments
-    from scarce.cli.show import print_table
+        from scarce.bench.spec.experiment import available_experiments
+    from scarce.cli._output import print_table
 
     print_table(["name", "what"], available_experiments().items())
 
@@ -103,8 +103,8 @@ def plan(
     """Show what an experiment would run, and how much of it is done."""
     chosen = _chosen(experiment, epochs, seeds, recipe)
     trials, missing = _trials_at_hand(chosen, only, data_dir)
-    from scarce.bench.status import axis_rows, look
-    from scarce.cli.show import print_table
+    from scarce.bench.runners.status import axis_rows, look
+    from scarce.cli._output import print_table
 
     print(f"{chosen.name}: {chosen.title} (protocol: {chosen.protocol})")
     if chosen.description:
@@ -125,7 +125,7 @@ def status(
     """Show how far an experiment is, what is running, and what failed; the exit code is 1 if something did."""
     chosen = _chosen(experiment, epochs, seeds, recipe)
     trials, missing = _trials_at_hand(chosen, only, data_dir)
-    from scarce.bench.status import look
+    from scarce.bench.runners.status import look
 
     place = _store(store, chosen).require()
     found = look(trials, place)
@@ -171,11 +171,11 @@ def run(
     """
     chosen = _chosen(experiment, epochs, seeds, recipe)
     folder = None if data_dir is None else str(data_dir.resolve())
-    from scarce.bench.cluster import n_workers, run_on_cluster
-    from scarce.bench.run import run_local
-    from scarce.bench.status import look
-    from scarce.bench.trial import data_checksum
-    from scarce.bench.watch import Watch
+    from scarce.bench.runners.dask import n_workers, run_on_cluster
+    from scarce.bench.runners.local import run_local
+    from scarce.bench.runners.progress import Watch
+    from scarce.bench.runners.status import look
+    from scarce.bench.trials.execution import data_checksum
 
     trials = _trials(chosen, only, lambda name: data_checksum(chosen.kind, name, folder))
     place = _writable_store(store, chosen)
@@ -234,9 +234,9 @@ def report(
     """Write a report: tables as the paper lays them out beside its numbers, figures, criteria and costs."""
     chosen = _chosen(experiment, epochs, seeds, recipe)
     with _extras():
-        from scarce.bench.plan import plan
-        from scarce.bench.report_experiment import report as write
+        from scarce.bench.reports import report as write
         from scarce.bench.trials.packed import PackedStore
+        from scarce.bench.trials.plan import plan
 
     wanted = _wanted(plan(chosen, lambda name: None), only)
     place = _store(store, chosen).require()
@@ -268,10 +268,10 @@ def compare(
 ) -> None:
     """Show the results of two stores side by side, for a before and an after."""
     with _extras():
-        from scarce.bench.compare import compare as compare_stores
+        from scarce.bench.results.comparison import compare as compare_stores
         from scarce.bench.trials.packed import open_store
 
-    from scarce.text import terminal_width
+    from scarce._console import terminal_width
 
     print(compare_stores(open_store(first).require(), open_store(second).require(), terminal_width()))
 
@@ -288,8 +288,8 @@ def pack(
     kept. The store is left as it is.
     """
     with _extras():
-        from scarce.bench.store import Store
         from scarce.bench.trials.packed import pack as pack_store
+        from scarce.bench.trials.store import Store
 
     for packed, n_trials in pack_store(Store(store).require(), out).items():
         print(f"{packed.path}: {_count(n_trials)}")
@@ -312,7 +312,7 @@ def _chosen(
     name: str, epochs: int | None, seeds: int | None, recipe: Literal["paper", "annealed"] | None
 ) -> "Experiment":
     with _extras():
-        from scarce.bench.experiment import load_experiment
+        from scarce.bench.spec.experiment import load_experiment
 
     return load_experiment(name).changed(epochs=epochs, seeds=seeds, recipe=recipe)
 
@@ -324,7 +324,7 @@ def _store(path: Path | None, experiment: "Experiment") -> "Store | PackedStore"
 
 
 def _writable_store(path: Path | None, experiment: "Experiment") -> "Store":
-    from scarce.bench.store import Store
+    from scarce.bench.trials.store import Store
 
     place = _store(path, experiment)
     if not isinstance(place, Store):
@@ -338,7 +338,7 @@ def _trials(
     experiment: "Experiment", only: list[str] | None, checksum: Callable[[str], str | None]
 ) -> "list[Trial]":
     """Return the selected trials; only of data that these need is the checksum asked for."""
-    from scarce.bench.plan import plan, select
+    from scarce.bench.trials.plan import plan, select
 
     trials = plan(experiment, lambda name: None)
     wanted = _wanted(trials, only)
@@ -361,7 +361,7 @@ def _wanted(trials: "list[Trial]", only: list[str] | None) -> dict[str, list[str
 
 def _split(trials: "list[Trial]", axis: str, text: str) -> list[str]:
     """Return the names of a list; one that is the name of trials as it stands may hold commas."""
-    from scarce.bench.plan import select
+    from scarce.bench.trials.plan import select
 
     try:
         select(trials, {axis: [text]})
@@ -374,7 +374,7 @@ def _trials_at_hand(
     experiment: "Experiment", only: list[str] | None, data_dir: Path | None
 ) -> "tuple[list[Trial], dict[str, str]]":
     """Return the selected trials without fetching any data, and how to get the data that are not here, by name."""
-    from scarce.bench.trial import data_checksum
+    from scarce.bench.trials.execution import data_checksum
     from scarce.datasets import find_dataset
     from scarce.datasets.load_tables import find_table, table_facts
 
@@ -400,7 +400,7 @@ def _trials_at_hand(
 
 def _tell_of_others(experiment: "Experiment", store: "Store | PackedStore") -> None:
     """If the store has nothing of the experiment as it was asked for, print what else it has of it."""
-    from scarce.bench.plan import plan, planned_records
+    from scarce.bench.trials.plan import plan, planned_records
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # damaged records have been reported
@@ -418,7 +418,7 @@ def _count(n: int) -> str:
 
 
 def _print_counts(found: "Status", missing: dict[str, str]) -> None:
-    from scarce.bench.status import in_words
+    from scarce.bench.runners.status import in_words
 
     counts: dict[str, Sized] = {
         "done": found.done,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from scarce.datasets.filesets import Found
+    from scarce.datasets._files import Found
 
 __all__ = ["fetch", "list_", "verify"]
 
@@ -23,7 +23,7 @@ _DataDirOption = Annotated[
 
 def list_(data_dir: _DataDirOption = None) -> None:
     """List the data sets and where they are."""
-    from scarce.cli.show import print_table
+    from scarce.cli._output import print_table
     from scarce.datasets import available_datasets, find_dataset
 
     rows = []
@@ -57,7 +57,7 @@ def verify(
     data_dir: _DataDirOption = None,
 ) -> None:
     """Check the files of data sets; the exit code is 1 if one is missing or wrong."""
-    from scarce.cli.show import print_table
+    from scarce.cli._output import print_table
     from scarce.datasets import available_datasets, find_dataset
 
     # Keyed by folder, because data sets share files.

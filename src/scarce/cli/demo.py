@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from scarce.cli.threads import use_one_thread
+from scarce.cli._runtime import use_one_thread
 from scarce.errors import ScarceError
 
 __all__ = ["demo"]
@@ -22,17 +22,17 @@ def demo(
 ) -> None:
     """Learn handwritten digits from yes/no answers, and write a page that shows how well it went."""
     try:
-        from scarce.bench.report import COLUMNS, is_report, render_report, result_rows
+        from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
     except ModuleNotFoundError as error:
         if error.name not in ("matplotlib", "jinja2"):
             raise
         raise ScarceError(
             f'scarce demo needs {error.name}, which is not installed: pip install "scarce[bench]".'
         ) from None
-    from scarce.bench.demo import QUESTIONS, run_demo
-    from scarce.bench.progress import EpochBar, epoch_bars
-    from scarce.cli.show import print_table
-    from scarce.files import written_aside
+    from scarce._io.paths import written_aside
+    from scarce.cli._output import print_table
+    from scarce.demo.progress import EpochBar, epoch_bars
+    from scarce.demo.study import QUESTIONS, run_demo
 
     use_one_thread()
     # Opened before the work, so that a path that cannot be written is told at once.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scarce.cli.inputs import join_labels, load_model, read_confirmed, read_inputs
-from scarce.cli.options import (
+from scarce.cli._inputs import join_labels, load_model, read_confirmed, read_inputs
+from scarce.cli._options import (
     ClassesOption,
     ConflictOption,
     FeaturesArgument,
@@ -17,8 +17,8 @@ from scarce.cli.options import (
     JoinOption,
     ModelArgument,
 )
-from scarce.cli.settings import parse_classes
-from scarce.cli.show import show_alarms, show_report
+from scarce.cli._output import show_alarms, show_report
+from scarce.cli._parsing import parse_classes
 from scarce.errors import LabelError, MethodError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def evaluate(
         raise LabelError(
             "--priors and --label-noise are for complementary labels; pass --labels FILE, or leave them out."
         )
-    from scarce.datasets.shards import pick
+    from scarce.features.shards import pick
     from scarce.labels import read_labels
 
     classifier, names = load_model(model)
@@ -121,8 +121,8 @@ def evaluate(
 def _in_order_of(
     model: "ScarceClassifier", labels: "ComplementaryLabels", path: Path
 ) -> "ComplementaryLabels":
-    from scarce.labels.classes import some
-    from scarce.labels.table_forms import with_classes
+    from scarce._class_names import some
+    from scarce.labels.io._table_forms import with_classes
 
     if set(map(str, labels.classes)) != set(map(str, model.classes_)):
         raise LabelError(
@@ -173,7 +173,7 @@ def _priors(text: str | None, labels: "ComplementaryLabels", inputs: Any) -> "Pr
     """Return the priors that were asked for; None for those that the labels tell."""
     if text is None:
         return None
-    from scarce.cli.settings import parse_priors
+    from scarce.cli._parsing import parse_priors
     from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
 
     given = parse_priors(text)

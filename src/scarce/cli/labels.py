@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scarce.cli.options import (
+from scarce.cli._options import (
     ClassesOption,
     ConflictOption,
     ForceOption,
@@ -13,7 +13,7 @@ from scarce.cli.options import (
     IdColumnOption,
     SetOption,
 )
-from scarce.cli.settings import parse_classes, parse_settings, refuse_odd_types
+from scarce.cli._parsing import parse_classes, parse_settings, refuse_odd_types
 
 __all__ = ["convert", "describe", "processes", "simulate"]
 
@@ -35,7 +35,7 @@ def describe(
     conflict: ConflictOption = "raise",
 ) -> None:
     """Show what labels say, class by class."""
-    from scarce.cli.show import show_labels
+    from scarce.cli._output import show_labels
     from scarce.labels import read_labels
 
     labels = read_labels(file, form=form, classes=parse_classes(classes), conflict=conflict)
@@ -78,7 +78,7 @@ def simulate(
     """Draw complementary labels from true classes."""
     from dataclasses import replace
 
-    from scarce.datasets import read_truth
+    from scarce.features import read_truth
     from scarce.simulate import simulate as draw
 
     values, ids = read_truth(truth, id_column)
@@ -93,7 +93,7 @@ def processes() -> None:
     """List the processes that can be simulated."""
     from inspect import getdoc, signature
 
-    from scarce.cli.show import print_table
+    from scarce.cli._output import print_table
     from scarce.simulate import PROCESSES
 
     shared = ("y", "classes", "seed")

@@ -5,7 +5,7 @@ __all__ = ["methods"]
 
 def methods() -> None:
     """List the learning methods and what they need."""
-    from scarce.cli.show import print_table
+    from scarce.cli._output import print_table
     from scarce.methods.listing import COLUMNS, method_rows
 
     print_table(COLUMNS, method_rows())

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from scarce.cli.inputs import load_model, read_inputs
-from scarce.cli.options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
+from scarce.cli._inputs import load_model, read_inputs
+from scarce.cli._options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
 from scarce.errors import FileError
 
 if TYPE_CHECKING:
-    from scarce.datasets import Features
     from scarce.estimators import ScarceClassifier
+    from scarce.features import Features
 
 __all__ = ["predict"]
 
@@ -31,7 +31,7 @@ def predict(
     force: ForceOption = False,
 ) -> None:
     """Predict the class of every example."""
-    from scarce.files import written_aside
+    from scarce._io.paths import written_aside
 
     if out is None:
         classifier, names = load_model(model)
@@ -49,7 +49,7 @@ def predict(
 
 def _write(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
     """Write one row per example: its id (or row number), the class, its probability."""
-    from scarce.labels.classes import lookup_codes
+    from scarce._class_names import lookup_codes
 
     # Not the arg-max of the probabilities: where several are rounded to one, only the scores tell them apart.
     best = lookup_codes(model.predict(features.values), model.classes_)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from scarce.cli.inputs import join_labels
-from scarce.cli.options import (
+from scarce.cli._inputs import join_labels
+from scarce.cli._options import (
     ClassesOption,
     ConflictOption,
     DeviceOption,
@@ -22,9 +22,9 @@ from scarce.cli.options import (
     SeedOption,
     SetOption,
 )
-from scarce.cli.settings import parse_classes, parse_settings, refuse_odd_types
-from scarce.cli.show import show_priors
-from scarce.cli.threads import use_one_thread
+from scarce.cli._output import show_priors
+from scarce.cli._parsing import parse_classes, parse_settings, refuse_odd_types
+from scarce.cli._runtime import use_one_thread
 from scarce.errors import FileError, MethodError
 
 __all__ = ["EstimatorName", "priors"]
@@ -79,7 +79,7 @@ def priors(
             raise MethodError(f"--set {name}=... is not for this; use --{name}.")
     if estimator == "answers" and params:
         raise MethodError(f"--estimator answers takes no parameters, got --set {', '.join(params)}.")
-    from scarce.files import is_folder, require_file, require_free_file, written_aside
+    from scarce._io.paths import is_folder, require_file, require_free_file, written_aside
 
     is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
     for path in (out, figure):
@@ -91,13 +91,13 @@ def priors(
         raise FileError(
             f"--figure {figure} is of no known kind; expected a name that ends in .png, .svg or .pdf."
         )
-    from scarce.datasets import read_features
-    from scarce.datasets.shards import pick
+    from scarce.features import read_features
+    from scarce.features.shards import pick
     from scarce.labels import read_labels
     from scarce.priors import make_estimator, priors_from_answers
-    from scarce.priors.storage import save_priors
-    from scarce.training.devices import usable_device
-    from scarce.training.network import build_network
+    from scarce.priors.io import save_priors
+    from scarce.training.build import build_network
+    from scarce.training.runtime import usable_device
 
     use_one_thread()
     usable_device(device)

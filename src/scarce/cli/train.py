@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from scarce.cli.inputs import Join, join_labels, read_confirmed
-from scarce.cli.options import (
+from scarce.cli._inputs import Join, join_labels, read_confirmed
+from scarce.cli._options import (
     ClassesOption,
     ConflictOption,
     DeviceOption,
@@ -22,15 +22,15 @@ from scarce.cli.options import (
     SeedOption,
     SetOption,
 )
-from scarce.cli.settings import parse_classes, parse_priors, parse_settings, refuse_odd_types
-from scarce.cli.show import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
-from scarce.cli.threads import use_one_thread
+from scarce.cli._output import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
+from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, refuse_odd_types
+from scarce.cli._runtime import use_one_thread
 from scarce.cli.together import is_together, rank
 from scarce.errors import LabelError, ScarceError
 
 if TYPE_CHECKING:
-    from scarce.datasets import Features
     from scarce.estimators import ScarceClassifier
+    from scarce.features import Features
     from scarce.labels import ComplementaryLabels
     from scarce.training import History
 
@@ -211,18 +211,18 @@ def train(
     params, shares, given = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or given is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
-    from scarce.files import is_folder, read_array, require_file, require_free_folder
+    from scarce._io.paths import is_folder, read_array, require_file, require_free_folder
 
     require_free_folder(out, "classifier.json", force=force)
     is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
-    from scarce.datasets import read_features
-    from scarce.datasets.shards import pick
     from scarce.estimators import ScarceClassifier
+    from scarce.features import read_features
+    from scarce.features.shards import pick
     from scarce.labels import read_labels
     from scarce.methods import make_method
     from scarce.priors import resolve_priors
-    from scarce.training.devices import usable_device
+    from scarce.training.runtime import usable_device
 
     use_one_thread()
     if method != "auto":

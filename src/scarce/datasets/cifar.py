@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.datasets.filesets import Found
-from scarce.datasets.image_data import Parts
-from scarce.datasets.unpickle import unpickle
+from scarce.datasets._files import Found
+from scarce.datasets._unpickle import unpickle
+from scarce.datasets.image_dataset import Parts
 from scarce.errors import FileError
 from scarce.simulate import human_counts
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._io.paths import read_arrays, written_aside
+from scarce.datasets._files import Found
+from scarce.datasets._unpickle import unpickle
 from scarce.datasets.cifar import cifar10_test, cifar20_test, integers
-from scarce.datasets.filesets import Found
-from scarce.datasets.image_data import Parts
+from scarce.datasets.image_dataset import Parts
 from scarce.datasets.locate import cache_folder
-from scarce.datasets.unpickle import unpickle
 from scarce.errors import FileError
-from scarce.files import read_arrays, written_aside
 from scarce.simulate import human_counts
 
 __all__ = ["read_clcifar10", "read_clcifar20"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scarce.datasets.image_data import Parts
+from scarce.datasets.image_dataset import Parts
 
 __all__ = ["read_digits"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from scarce.datasets._files import Found
 from scarce.datasets.cifar import read_cifar10
-from scarce.datasets.filesets import Found
-from scarce.datasets.image_data import Parts
+from scarce.datasets.image_dataset import Parts
 from scarce.simulate import human
 
 __all__ = ["read_human_cifar10"]

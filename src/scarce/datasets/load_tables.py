@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from scarce.datasets.filesets import DataFile, FileSet, Found
-from scarce.datasets.locate import DATA_VARIABLE, find
-from scarce.datasets.table_data import TableData
-from scarce.datasets.table_files import (
+from scarce.datasets._files import DataFile, FileSet, Found
+from scarce.datasets._table_files import (
     TableParts,
     read_arff,
     read_candidate_sets,
     read_digit_table,
     read_questions,
 )
+from scarce.datasets.locate import DATA_VARIABLE, find
+from scarce.datasets.table_dataset import TableData
 from scarce.errors import FileError
 
 __all__ = ["TableFacts", "available_tables", "find_table", "load_table", "table_facts"]

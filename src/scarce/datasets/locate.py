@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pooch
 
-from scarce.datasets.filesets import FileSet, Found
+from scarce._io.paths import require_folder
+from scarce.datasets._files import FileSet, Found
 from scarce.errors import FileError
-from scarce.files import require_folder
 
 __all__ = ["DATA_VARIABLE", "cache_folder", "file_in", "files_in", "find", "places", "target_folder"]
 
@@ -56,7 +56,7 @@ def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) ->
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from scarce.datasets.filesets import DataFile
+    >>> from scarce.datasets._files import DataFile
     >>> with TemporaryDirectory() as folder:
     ...     Path(folder, "pets").mkdir()
     ...     _ = Path(folder, "pets", "cats.gz").write_bytes(b"")

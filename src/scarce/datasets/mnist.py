@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.datasets.filesets import DataFile, FileSet, Found
-from scarce.datasets.idx import parse_idx
-from scarce.datasets.image_data import Parts
+from scarce._io.idx import parse_idx
+from scarce._io.paths import require_folder
+from scarce.datasets._files import DataFile, FileSet, Found
+from scarce.datasets.image_dataset import Parts
 from scarce.datasets.locate import file_in
 from scarce.errors import FileError
-from scarce.files import require_folder
 
 __all__ = ["idx_names", "load_mnist_like", "read_mnist_like"]
 

@@ -1,10 +1,10 @@
 """The scikit-learn face."""
 
 from scarce.estimators.classifier import ScarceClassifier
-from scarce.estimators.cross_fitting import cross_fitted_report
+from scarce.estimators.cross_fitted_report import cross_fitted_report
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.estimators.em_classifier import EMComplementaryClassifier
-from scarce.estimators.meta import MetaComplementaryClassifier
+from scarce.estimators.meta_classifier import MetaComplementaryClassifier
 from scarce.estimators.persistence import load
 
 __all__ = [

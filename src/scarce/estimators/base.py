@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from scarce.errors import AccuracyWarning, FeatureError
-from scarce.estimators.inputs import check_inputs
+from scarce.estimators._inputs import check_inputs
 from scarce.estimators.training_rows import TrainingRows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels

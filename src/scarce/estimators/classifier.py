@@ -15,10 +15,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from scarce.datasets.shards import pick
 from scarce.errors import CollapseWarning, MethodError
+from scarce.estimators._inputs import check_inputs
 from scarce.estimators.auto import Choice, fit_stack
-from scarce.estimators.auto.stacked import StackedMethod, is_stacked, progress_bar
+from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, progress_bar
 from scarce.estimators.base import (
     ComplementaryClassifierMixin,
     all_or_nothing,
@@ -26,16 +26,17 @@ from scarce.estimators.base import (
     refuse_other_length,
 )
 from scarce.estimators.collapse import Collapse, find_collapse
+from scarce.estimators.early_stopping import split_rows, stop_early
 from scarce.estimators.few_labels import against_overfitting
-from scarce.estimators.held_out import split_rows, stop_early
-from scarce.estimators.inputs import check_inputs
 from scarce.estimators.method_choice import choose_method
 from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.estimators.training_rows import TrainingRows
+from scarce.features.arrays import input_shape
+from scarce.features.shards import pick
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
-from scarce.methods.answers import AnswersLikelihood
+from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.methods.refine import Refine
 from scarce.methods.transition import resolve_transition
 from scarce.metrics import ErrorRates
@@ -58,10 +59,9 @@ from scarce.training import (
     map_logits,
     train,
 )
-from scarce.training.devices import usable_device
-from scarce.training.inputs import input_shape
-from scarce.training.network import MakeModule, build_network
-from scarce.training.processes import Processes, processes
+from scarce.training.build import MakeModule, build_network
+from scarce.training.distributed import Processes, processes
+from scarce.training.runtime import usable_device
 
 __all__ = ["ScarceClassifier"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce.labels import ComplementaryLabels
-from scarce.labels.shares import candidate_shares
+from scarce.labels.candidate_shares import candidate_shares
 
 __all__ = ["Collapse", "find_collapse"]
 

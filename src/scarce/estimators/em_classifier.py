@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from torch import Tensor, nn
 
 from scarce.errors import FeatureError, MethodError
-from scarce.estimators.auto.estimate import OutOfFold, estimate_scar
+from scarce.estimators._inputs import check_inputs
+from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
 from scarce.estimators.auto.mechanisms import CandidateSets
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
-from scarce.estimators.heads import set_everywhere
-from scarce.estimators.inputs import check_inputs
+from scarce.estimators.pu_learners import set_everywhere
 from scarce.estimators.training_rows import TrainingRows
+from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.labels.targets import as_labels
@@ -27,7 +28,6 @@ from scarce.methods import Batch, Method, Problem, make_method
 from scarce.methods.base import check_number
 from scarce.metrics import co_exclusion_test
 from scarce.priors import PriorEstimate
-from scarce.training.inputs import input_shape
 
 __all__ = ["EMComplementaryClassifier", "class_posterior", "extrapolated", "likely_mechanism"]
 

@@ -14,21 +14,21 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 import scarce
+from scarce._io.paths import folder_written_aside, require_file, require_free_folder
 from scarce.errors import FileError, MethodError
 from scarce.estimators.auto import Choice
-from scarce.estimators.auto.stacked import StackedMethod
+from scarce.estimators.auto.stacked_method import StackedMethod
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.estimators.training_rows import TrainingRows
 from scarce.estimators.upgrade import upgrade_settings, upgrade_state
-from scarce.files import folder_written_aside, require_file, require_free_folder
 from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
-from scarce.methods.answers import AnswersLikelihood
+from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.models import Stack, Standardize, make_model, stack_from_description
-from scarce.priors.storage import priors_from_dict
+from scarce.priors.io import priors_from_dict
 from scarce.training import History
-from scarce.training.devices import usable_device
-from scarce.training.network import MakeModule
+from scarce.training.build import MakeModule
+from scarce.training.runtime import usable_device
 
 __all__ = ["load", "save_classifier"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scarce.features.arrays import row_chunks
 from scarce.metrics import Alarm
-from scarce.training.inputs import row_chunks
 
 __all__ = ["TrainingRows"]
 

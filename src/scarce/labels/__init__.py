@@ -2,9 +2,9 @@
 
 from scarce.labels.answers import Answers
 from scarce.labels.container import ComplementaryLabels
-from scarce.labels.files import read_labels, write_labels
-from scarce.labels.label_studio import read_label_studio
-from scarce.labels.prodigy import read_prodigy
+from scarce.labels.io import read_labels, write_labels
+from scarce.labels.io.label_studio import read_label_studio
+from scarce.labels.io.prodigy import read_prodigy
 from scarce.labels.summary import LabelSummary
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._arrays import IntArray, gather, read_only
+from scarce._class_names import Array, text_or_empty
 from scarce.errors import LabelError
-from scarce.labels.classes import Array, text_or_empty
-from scarce.labels.csr import IntArray, gather, read_only
 
 __all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "settle"]
 

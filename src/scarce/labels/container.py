@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from scarce._arrays import IntArray, compress, gather, read_only, resolve_rows
+from scarce._class_names import Array, check_classes, names_to_array
 from scarce.errors import LabelError
-from scarce.labels import convert
+from scarce.labels import _converters as convert
+from scarce.labels._alignment import Join, align
+from scarce.labels._validation import refuse_contradictions
 from scarce.labels.answers import Answers, Conflict, settle
-from scarce.labels.check import refuse_contradictions
-from scarce.labels.classes import Array, check_classes, names_to_array
-from scarce.labels.csr import IntArray, compress, gather, read_only, resolve_rows
-from scarce.labels.join import Join, align
 from scarce.labels.summary import LabelSummary, summarize
 
 __all__ = ["ComplementaryLabels"]
@@ -282,7 +282,7 @@ class ComplementaryLabels:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the labels as ``.csv`` (for people) or ``.npz`` (everything, compact); see `scarce.read_labels`."""
-        from scarce.labels.files import write_labels
+        from scarce.labels.io import write_labels
 
         write_labels(self, Path(path), force=force)
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from scarce._class_names import some
 from scarce.errors import LabelError
-from scarce.labels.classes import some
 from scarce.labels.container import ComplementaryLabels
 
 __all__ = ["as_labels"]

@@ -1,31 +1,35 @@
 """Learning methods: one file each, one small interface."""
 
-from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.registry import available_methods, make_method, register
+from scarce.methods import (
+    answers_likelihood as answers,
+)
 
 # Importing a method's file makes it known; the order is that of the table of methods.
-from scarce.methods import (  # isort: skip
-    scarce,
-    pc,
-    ure,
-    discriminative,
-    order_preserving,
-    forward,
-    surrogate,
-    cpe,
-    lmcl,
-    cc,
-    rc,
-    lws,
+from scarce.methods import (
     cavl,
-    pop,
+    cc,
+    cpe,
+    discriminative,
+    forward,
     idgp,
-    meta,
-    scar_likelihood,
     least_excluded,
+    lws,
+    meta,
+    order_preserving,
+    pc,
+    pop,
+    rc,
     refine,
-    answers,
+    scar_likelihood,
+    scarce,
+    surrogate,
+    ure,
 )
+from scarce.methods import (
+    multiple_labels as lmcl,
+)
+from scarce.methods.base import Batch, Method, MethodFacts, Problem
+from scarce.methods.registry import available_methods, make_method, register
 
 __all__ = [
     "Batch",

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from scarce.methods.base import MethodFacts
-from scarce.methods.candidates import ConfidenceMethod
+from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
 __all__ = ["CAVL", "most_active"]

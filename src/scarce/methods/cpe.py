@@ -6,8 +6,8 @@ from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.forward import forward_losses, known_transition
-from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
+from scarce.methods.single_label import PairMethod
 
 __all__ = ["CPEF", "CPEI", "CPET", "nearest_row_scores"]
 

@@ -5,8 +5,8 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts
-from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
+from scarce.methods.single_label import PairMethod
 
 __all__ = ["LUW", "LW", "lw_losses"]
 

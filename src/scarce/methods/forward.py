@@ -5,8 +5,8 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts, Problem
-from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
+from scarce.methods.single_label import PairMethod
 from scarce.methods.transition import resolve_transition
 
 __all__ = ["Forward", "forward_losses", "known_transition"]

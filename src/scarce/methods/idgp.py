@@ -8,7 +8,7 @@ from torch.nn.functional import binary_cross_entropy, log_softmax, logsigmoid
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
-from scarce.methods.candidates import ConfidenceMethod, over_candidates
+from scarce.methods.partial_label import ConfidenceMethod, over_candidates
 from scarce.methods.registry import register
 
 __all__ = ["IDGP", "IDGPTerms", "idgp_terms"]

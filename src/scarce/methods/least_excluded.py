@@ -6,7 +6,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, l
 
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.marks import marked_rates, was_marked
+from scarce.methods.labeling import marked_rates, was_marked
 from scarce.methods.registry import register
 from scarce.risk import log_chance
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
-from scarce.methods.candidates import ConfidenceMethod
+from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
 __all__ = ["LWS", "leveraged_weights", "lws_losses"]

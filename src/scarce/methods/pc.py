@@ -7,8 +7,8 @@ from torch import Tensor
 
 from scarce.errors import MethodError
 from scarce.methods.base import MethodFacts
-from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
+from scarce.methods.single_label import PairMethod
 
 __all__ = ["PC", "pc_losses"]
 

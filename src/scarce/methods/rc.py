@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from scarce.methods.base import Batch, MethodFacts
-from scarce.methods.candidates import ConfidenceMethod
+from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
 __all__ = ["PRODEN", "RC"]

@@ -13,7 +13,7 @@ from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
-from scarce.methods.marks import was_marked
+from scarce.methods.labeling import was_marked
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
     conditional_evidence,

@@ -11,8 +11,8 @@ from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
-from scarce.methods.class_shares import LearnedPriors
-from scarce.methods.marks import marked_rates, was_marked
+from scarce.methods.labeling import marked_rates, was_marked
+from scarce.methods.learned_priors import LearnedPriors
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
@@ -38,9 +38,9 @@ class ScarLikelihood(Method):
     """−mean log Σ_y p_y r_y(ȳ_y); see `scarce.risk.scar_likelihood`.
 
     Where examples exclude one class each, the likelihood is that of the class given that it is one, and examples without
-    any say nothing (`scarce.methods.marks`). Without priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows,
+    any say nothing (`scarce.methods.labeling`). Without priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows,
     the E-step of EM, drawn towards the candidate shares and kept within what the labels allow
-    (`scarce.methods.class_shares`), and c follows from π. A confirmed class counts as certain.
+    (`scarce.methods.learned_priors`), and c follows from π. A confirmed class counts as certain.
 
     Parameters
     ----------

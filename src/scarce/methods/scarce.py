@@ -22,9 +22,9 @@ from scarce.risk import (
     ovr_ordinary_losses,
     scarce_risk,
 )
-from scarce.risk.binary import BinaryLoss
-from scarce.risk.multiclass import MulticlassLoss
-from scarce.risk.parts import Absent, Form, check_form
+from scarce.risk.binary_losses import BinaryLoss
+from scarce.risk.class_risks import Absent, Form, check_form
+from scarce.risk.multiclass_losses import MulticlassLoss
 
 __all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
 

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from scarce.methods.base import MethodFacts
-from scarce.methods.pairs import PairMethod
 from scarce.methods.registry import register
+from scarce.methods.single_label import PairMethod
 
 __all__ = ["SCLEXP", "SCLNL", "nl_losses"]
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._class_names import some
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import some
 from scarce.simulate import uniform_transition
 
 __all__ = ["resolve_transition"]

@@ -8,8 +8,8 @@ from torch.nn.functional import log_softmax
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
-from scarce.methods.pairs import SingleLabelMethod
 from scarce.methods.registry import register
+from scarce.methods.single_label import SingleLabelMethod
 
 __all__ = ["FreeURE", "GA", "NN", "ordinary_class_risks"]
 

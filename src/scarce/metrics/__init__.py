@@ -5,12 +5,12 @@ from scarce.metrics.alarms import Alarm
 from scarce.metrics.calibration import Reliability, expected_calibration_error, reliability
 from scarce.metrics.calibration_figure import reliability_figure
 from scarce.metrics.co_exclusion import CoExclusion, co_exclusion_test
+from scarce.metrics.criteria import approximated_accuracy, covering_rate, scel, transition_risk
 from scarce.metrics.intervals import wilson_interval
 from scarce.metrics.label_model import ErrorRates, LabelModel, fit_label_model
 from scarce.metrics.report import ComplementaryReport, complementary_report
 from scarce.metrics.risk import complementary_risk
 from scarce.metrics.scorer import make_complementary_scorer
-from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
 
 __all__ = [
     "AccuracyEstimate",

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, norm
 
+from scarce._arrays import IntArray
+from scarce._class_names import some
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import some
-from scarce.labels.csr import IntArray
 from scarce.labels.single_label import is_single_label
 from scarce.metrics.accuracy import AccuracyEstimate
 from scarce.metrics.checks import FloatArray

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from scarce._arrays import IntArray
 from scarce.errors import LabelError
-from scarce.labels.csr import IntArray
 from scarce.metrics.checks import FloatArray
+from scarce.simulate._truth import Classes, read_truth
 from scarce.simulate.checks import check_count
-from scarce.simulate.truth import Classes, read_truth
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability"]
 

@@ -29,7 +29,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
     Returns
     -------
     Figure
-        Of matplotlib; `scarce.figures.figure_svg` makes a text of it.
+        Of matplotlib; `scarce._plotting.figure_svg` makes a text of it.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         from matplotlib.figure import Figure
         from matplotlib.ticker import LogLocator
 
-        from scarce.figures import COLOURS, DASHES, INK, in_per_cent, new_axes
+        from scarce._plotting import COLOURS, DASHES, INK, in_per_cent, new_axes
     except ImportError:
         raise MethodError("figures need matplotlib; install scarce[bench].") from None
     named = isinstance(curves, dict) and bool(curves)

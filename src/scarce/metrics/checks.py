@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._arrays import IntArray
+from scarce._class_names import lookup_codes, names_to_array, some
 from scarce.errors import FeatureError, LabelError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import lookup_codes, names_to_array, some
-from scarce.labels.csr import IntArray
 
 __all__ = ["check_priors", "predicted_codes"]
 

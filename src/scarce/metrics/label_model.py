@@ -20,15 +20,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from scarce._arrays import IntArray
 from scarce.errors import MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
-from scarce.labels.csr import IntArray
-from scarce.labels.shares import candidate_shares
+from scarce.labels.candidate_shares import candidate_shares
 from scarce.labels.single_label import is_single_label
+from scarce.metrics._laplace import Normal, hold, laplace, probability
 from scarce.metrics.checks import FloatArray, check_priors
 from scarce.metrics.intervals import wilson_interval
-from scarce.metrics.laplace import Normal, hold, laplace, probability
 from scarce.risk import answer_evidence, confirm
 
 __all__ = [

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from scarce._console import WIDTH, text_table
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics.accuracy import AccuracyEstimate, accuracy_of
@@ -14,7 +15,6 @@ from scarce.metrics.alarms import Alarm, find_alarms
 from scarce.metrics.checks import FloatArray, predicted_codes
 from scarce.metrics.confusion import Confusion, Tallies, count
 from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
-from scarce.text import WIDTH, text_table
 
 __all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.blocks import blocks
+from scarce.metrics._blocks import blocks
 from scarce.metrics.checks import check_priors
 from scarce.risk import ClassSums, both_sides, class_sums, risk_parts
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from torch import Tensor
 
+from scarce.metrics._laplace import hold, minimum
 from scarce.metrics.checks import FloatArray
 from scarce.metrics.confusion import Tallies
-from scarce.metrics.laplace import hold, minimum
 
 __all__ = ["ScarFit", "fit_scar"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
+from scarce.metrics._blocks import Computed
 from scarce.metrics.accuracy import complementary_accuracy
-from scarce.metrics.blocks import Computed
+from scarce.metrics.criteria import approximated_accuracy, covering_rate, scel, transition_risk
 from scarce.metrics.label_model import as_label_model
 from scarce.metrics.risk import complementary_risk
-from scarce.metrics.selection import approximated_accuracy, covering_rate, scel, transition_risk
 
 __all__ = ["CRITERIA", "make_complementary_scorer"]
 

@@ -1,11 +1,11 @@
 """Networks by name; any `nn.Module` of the user's works too."""
 
 from scarce.models.densenet import DenseNet
-from scarce.models.factory import MODELS, make_model
 from scarce.models.lenet import LeNet
 from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
 from scarce.models.nystroem import NystroemFeatures
+from scarce.models.registry import MODELS, make_model
 from scarce.models.resnet import ResNet
 from scarce.models.scale_columns import ScaleColumns
 from scarce.models.stack import Stack, stack_from_description

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from scarce.models.convolution import as_images, channels_of, convolution, scale_weights
+from scarce.models._layers import as_images, channels_of, convolution, scale_weights
 
 __all__ = ["DenseNet"]
 

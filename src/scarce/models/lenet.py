@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from scarce.models.convolution import as_images, channels_of
+from scarce.models._layers import as_images, channels_of
 
 __all__ = ["LeNet"]
 

@@ -1,18 +1,18 @@
 """Class priors: given, read from answers, or estimated from complementary labels; checked against them."""
 
-from scarce.priors.answers import priors_from_answers
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
-from scarce.priors.corrupt import corrupt
 from scarce.priors.dedpul import Dedpul
 from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.estimate import PriorEstimate
+from scarce.priors.from_answers import priors_from_answers
+from scarce.priors.io import load_priors
 from scarce.priors.kernel_mean import KernelMean
 from scarce.priors.learned import are_learned, are_unused, learned_priors
+from scarce.priors.perturbation import corrupt
 from scarce.priors.possible import candidate_shares, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.resolve import is_estimated, resolve_priors
-from scarce.priors.storage import load_priors
 from scarce.priors.tice import Tice
 
 __all__ = [

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import nn
 
-from scarce.datasets import Shards
+from scarce._class_names import some
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
+from scarce.features import Shards
+from scarce.features.arrays import refuse_odd_numbers
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import some
 from scarce.labels.targets import as_labels
 from scarce.methods.base import check_number
 from scarce.priors.estimate import FloatArray, PriorEstimate
 from scarce.priors.simplex import to_simplex
-from scarce.training.inputs import refuse_odd_numbers
 
 __all__ = ["MakeModel", "PriorEstimator", "refuse_scarce_evidence", "shrunk", "told_classes"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scarce._validation import renamed_parameters
 from scarce.methods.base import check_number
 from scarce.priors.estimate import FloatArray
-from scarce.priors.scored import ScoredEstimator
+from scarce.priors.score_based import ScoredEstimator
 from scarce.pu import Unlabeled, best_bin, check_unlabeled, priors_from_share
 
 __all__ = ["BestBin"]

@@ -11,7 +11,7 @@ from scarce._validation import renamed_parameters
 from scarce.errors import PriorError
 from scarce.priors.estimate import FloatArray
 from scarce.priors.inputs import check_numbers
-from scarce.priors.scored import ScoredEstimator
+from scarce.priors.score_based import ScoredEstimator
 from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
 
 __all__ = ["Dedpul", "dedpul"]

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from scarce.errors import PriorError
 from scarce.priors.estimate import FloatArray
 from scarce.priors.inputs import check_numbers
-from scarce.priors.scored import ScoredEstimator
+from scarce.priors.score_based import ScoredEstimator
 
 __all__ = ["ElkanNoto", "elkan_noto"]
 

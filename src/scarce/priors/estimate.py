@@ -87,7 +87,7 @@ class PriorEstimate:
 
     def save(self, path: str | Path) -> None:
         """Write the estimate as JSON; ``scarce train --priors`` and `scarce.priors.load_priors` read it."""
-        from scarce.priors.storage import save_priors
+        from scarce.priors.io import save_priors
 
         save_priors(self, Path(path))
 

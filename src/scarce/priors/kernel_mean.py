@@ -11,12 +11,12 @@ from sklearn.decomposition import PCA
 from scarce._validation import renamed_parameters
 from scarce.errors import FeatureError, PriorError
 from scarce.priors.estimate import FloatArray
-from scarce.priors.featured import FeatureEstimator
+from scarce.priors.feature_based import FeatureEstimator
 from scarce.priors.hull import nearest_mean
 from scarce.priors.inputs import check_paired_features
 from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
+from scarce.simulate._drawing import generator
 from scarce.simulate.checks import check_count
-from scarce.simulate.drawing import generator
 
 __all__ = ["KernelMean", "kernel_mean"]
 

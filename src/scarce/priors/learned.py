@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
-from scarce.methods.class_shares import LearnedPriors
+from scarce.methods.learned_priors import LearnedPriors
 from scarce.methods.refine import Refine
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.resolve import is_estimated
@@ -63,7 +63,7 @@ def learned_priors(
         The classes.
     labels : ComplementaryLabels, optional
         With these, priors of ``refine``, which it does not train with, are drawn towards the candidate shares and kept within
-        what the labels allow, as other methods do by themselves while they train; see `scarce.methods.class_shares`.
+        what the labels allow, as other methods do by themselves while they train; see `scarce.methods.learned_priors`.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _WIDEST = 16.0  # inches
 def plot_priors(estimate: "PriorEstimate", truth: Any = None) -> "Figure":
     """Draw the raw estimates with their intervals, class by class, and the true priors if they are known."""
     try:
-        from scarce.figures import draw_priors, new_axes
+        from scarce._plotting import draw_priors, new_axes
     except ImportError:
         raise MethodError("figures need matplotlib; install scarce[bench].") from None
     names = range(len(estimate.values)) if estimate.classes is None else estimate.classes.tolist()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce.labels import ComplementaryLabels
-from scarce.labels.shares import candidate_shares
+from scarce.labels.candidate_shares import candidate_shares
 from scarce.priors.base import _FEWEST
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.simplex import to_simplex

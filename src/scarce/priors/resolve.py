@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from scarce._class_names import some
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
-from scarce.labels.classes import some
 from scarce.metrics.checks import check_priors
-from scarce.priors.answers import priors_from_answers
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import FloatArray, PriorEstimate
+from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.possible import classes_without_evidence, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.simplex import to_simplex

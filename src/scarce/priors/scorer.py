@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from torch import Tensor
 
-from scarce.datasets.shards import Shards, pick
 from scarce.errors import MethodError
+from scarce.features.shards import Shards, pick
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts
 from scarce.priors.base import MakeModel

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from scarce.errors import LabelError
 from scarce.priors.estimate import FloatArray
-from scarce.priors.featured import FeatureEstimator
+from scarce.priors.feature_based import FeatureEstimator
 from scarce.priors.inputs import check_features
+from scarce.simulate._drawing import generator
 from scarce.simulate.checks import check_count
-from scarce.simulate.drawing import generator
 
 __all__ = ["Tice", "tice"]
 

@@ -1,24 +1,24 @@
 """The paper's mathematics as pure functions on tensors."""
 
-from scarce.risk.answers import answer_evidence
-from scarce.risk.binary import BINARY_LOSSES, binary_loss, both_sides
-from scarce.risk.conditional import (
+from scarce.risk.answer_likelihood import answer_evidence
+from scarce.risk.binary_losses import BINARY_LOSSES, binary_loss, both_sides
+from scarce.risk.class_conditional import (
     conditional_evidence,
     implied_chances,
     one_mark_evidence,
     one_mark_transition,
     scar_weight,
 )
+from scarce.risk.class_risks import ClassSums, RiskParts, class_sums, risk_parts
 from scarce.risk.corrections import CORRECTIONS, make_correction
-from scarce.risk.evidence import confirm, evidence_losses, log_chance, posterior
-from scarce.risk.multiclass import MULTICLASS_LOSSES, multiclass_loss
+from scarce.risk.likelihood import confirm, evidence_losses, log_chance, posterior
+from scarce.risk.multiclass_losses import MULTICLASS_LOSSES, multiclass_loss
 from scarce.risk.ordinary import (
     confirmation_weights,
     mix_with_ordinary,
     multiclass_ordinary_losses,
     ovr_ordinary_losses,
 )
-from scarce.risk.parts import ClassSums, RiskParts, class_sums, risk_parts
 from scarce.risk.scar_likelihood import (
     LogRatios,
     exclusion_chances,
@@ -27,7 +27,7 @@ from scarce.risk.scar_likelihood import (
     scar_evidence,
     scar_ratios,
 )
-from scarce.risk.scarce import multiclass_scarce_risk, scarce_risk
+from scarce.risk.scarce_risk import multiclass_scarce_risk, scarce_risk
 
 __all__ = [
     "BINARY_LOSSES",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from scarce.errors import MethodError
-from scarce.risk.parts import RiskParts
+from scarce.risk.class_risks import RiskParts
 
 __all__ = ["CORRECTIONS", "Correction", "make_correction"]
 

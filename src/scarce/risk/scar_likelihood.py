@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from scarce.risk.evidence import LEAST, log_chance
+from scarce.risk.likelihood import LEAST, log_chance
 
 __all__ = [
     "LogRatios",

@@ -1,8 +1,7 @@
 """How complementary labels come about: uniform, biased, SCAR, multiple, noisy, human, asked (no torch here)."""
 
-from scarce.simulate.multiple import uniform_multiple
-from scarce.simulate.people import HUMAN_SOURCES, human, human_counts, human_transition
-from scarce.simulate.processes import PROCESSES, simulate
+from scarce.simulate.human import HUMAN_SOURCES, human, human_counts, human_transition
+from scarce.simulate.multiple_labels import uniform_multiple
 from scarce.simulate.published import (
     BIASED_A,
     BIASED_B,
@@ -15,8 +14,9 @@ from scarce.simulate.published import (
     weak_transition,
 )
 from scarce.simulate.questions import ask
-from scarce.simulate.selected import scar, scar_a, scar_b, scar_single, scar_unequal
-from scarce.simulate.single import biased, biased_a, biased_b, from_transition, noisy, uniform
+from scarce.simulate.registry import PROCESSES, simulate
+from scarce.simulate.scar import scar, scar_a, scar_b, scar_single, scar_unequal
+from scarce.simulate.single_label import biased, biased_a, biased_b, from_transition, noisy, uniform
 from scarce.simulate.transitions import (
     biased_transition,
     scar_single_transition,

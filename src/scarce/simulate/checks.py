@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._class_names import Array
 from scarce.errors import LabelError
-from scarce.labels.classes import Array
 
 __all__ = ["FloatArray", "check_count", "check_probability", "check_shares", "check_transition", "per_class"]
 

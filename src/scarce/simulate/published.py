@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from scarce._class_names import check_classes
 from scarce.errors import LabelError
-from scarce.labels.classes import check_classes
+from scarce.simulate._drawing import generator
 from scarce.simulate.checks import FloatArray, check_probability, check_transition
-from scarce.simulate.drawing import generator
 from scarce.simulate.transitions import scar_single_transition
 
 __all__ = [

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from scarce._arrays import IntArray
 from scarce._validation import renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
-from scarce.labels.csr import IntArray
+from scarce.simulate._drawing import BoolArray, Draw, blocks, choose_subset, generator
+from scarce.simulate._truth import Classes, Truth, read_truth
 from scarce.simulate.checks import check_count, check_probability, per_class
-from scarce.simulate.drawing import BoolArray, Draw, blocks, choose_subset, generator
-from scarce.simulate.truth import Classes, Truth, read_truth
 
 __all__ = ["ask"]
 

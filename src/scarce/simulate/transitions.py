@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from scarce._class_names import Array, check_classes
 from scarce._validation import renamed_parameters
 from scarce.errors import LabelError
-from scarce.labels.classes import Array, check_classes
+from scarce.simulate._drawing import generator
 from scarce.simulate.checks import FloatArray, check_probability, check_transition, per_class
-from scarce.simulate.drawing import generator
 
 __all__ = ["biased_transition", "scar_single_transition", "uniform_transition", "with_errors"]
 

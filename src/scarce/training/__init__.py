@@ -2,10 +2,10 @@
 
 from scarce.training.callbacks import Callback, EarlyStopping, Measure, ProgressBar
 from scarce.training.history import History
+from scarce.training.inference import map_logits, mean_loss, predict_logits
 from scarce.training.loop import train
-from scarce.training.predict import map_logits, mean_loss, predict_logits
 from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
-from scarce.training.run import Run
+from scarce.training.state import Run
 
 __all__ = [
     "ANNEALED",

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch
-from scarce.training.processes import ALONE, Processes
+from scarce.training.distributed import ALONE, Processes
 from scarce.training.sources import Source, float_dtype, input_dtype
 
 __all__ = ["Reader", "split_order"]

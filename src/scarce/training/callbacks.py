@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scarce.errors import MethodError
 
 if TYPE_CHECKING:
-    from scarce.training.run import Run
+    from scarce.training.state import Run
 
 __all__ = ["Callback", "EarlyStopping", "Measure", "ProgressBar"]
 

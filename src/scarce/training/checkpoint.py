@@ -11,8 +11,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from scarce._io.paths import require_file, written_aside
 from scarce.errors import FileError
-from scarce.files import require_file, written_aside
 
 __all__ = ["load_state", "save_state"]
 

@@ -12,7 +12,7 @@ from scarce.methods import Problem
 from scarce.training.sources import Source
 
 if TYPE_CHECKING:
-    from scarce.training.run import Run
+    from scarce.training.state import Run
 
 __all__ = ["CHECKPOINT_FORMAT", "identity_of", "refuse_other_run"]
 

@@ -15,18 +15,18 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
 from scarce.methods.transition import resolve_transition
 from scarce.models import MLP
+from scarce.training._epoch import refuse_few_rows, train_epoch
+from scarce.training._full_batch import full_batch_epoch, has_settled, refuse_unfit_for_full_batch
 from scarce.training.batches import Reader
 from scarce.training.callbacks import Callback
-from scarce.training.devices import usable_device
-from scarce.training.epoch import refuse_few_rows, train_epoch
-from scarce.training.full_batch import full_batch_epoch, has_settled, refuse_unfit_for_full_batch
+from scarce.training.distributed import processes
 from scarce.training.history import History
 from scarce.training.identity import identity_of
-from scarce.training.processes import processes
 from scarce.training.recipe import ANNEALED, Recipe
-from scarce.training.run import Run
+from scarce.training.runtime import usable_device
 from scarce.training.seeding import seeded
 from scarce.training.sources import Source, as_source, float_dtype, input_dtype
+from scarce.training.state import Run
 
 __all__ = ["REVISION", "train"]
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from scarce.errors import MethodError
-from scarce.training.augment import AUGMENTATIONS
+from scarce.training.augmentation import AUGMENTATIONS
 
 __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
 
@@ -36,7 +36,7 @@ class Recipe:
     schedule : {"cosine", "constant"}
         Whether the learning rate falls to zero along half a cosine.
     augmentation : tuple of {"crop", "flip"}
-        What is done to the images of every training batch; see `scarce.training.augment`.
+        What is done to the images of every training batch; see `scarce.training.augmentation`.
     input_noise : float
         Gaussian noise that is added to the inputs of every training batch, in units of the deviations of columns where the model
         standardises them, else of the inputs themselves.

@@ -12,10 +12,10 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
-from scarce.datasets.shards import InHand, Shards
 from scarce.errors import FeatureError
+from scarce.features.shards import InHand, Shards
 from scarce.models import Standardize
-from scarce.training.items import DatasetSource
+from scarce.training.dataset_source import DatasetSource
 
 __all__ = ["Source", "as_source", "float_dtype", "input_dtype"]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from scarce.bench.results.results import Study
 from scarce.bench.spec.classifier_grid import AUTO
-from scarce.bench.study import Study
 
 __all__ = ["Regret", "regrets"]
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from scarce.bench.grid import (
+from scarce.bench.baselines import RIVALS
+from scarce.bench.spec.grid import (
     MethodEntry,
     Seed,
     Setting,
@@ -19,10 +20,9 @@ from scarce.bench.grid import (
     check_row,
     one_of,
 )
-from scarce.bench.params import Params
-from scarce.bench.rivals import RIVALS
-from scarce.bench.trials.spec import first_problem
-from scarce.bench.trials.splits import N_FOLDS, Split
+from scarce.bench.spec.params import Params
+from scarce.bench.spec.splits import N_FOLDS, Split
+from scarce.bench.spec.trial import first_problem
 from scarce.datasets import available_tables
 from scarce.methods import available_methods, make_method
 
@@ -50,11 +50,11 @@ class ClassifierGrid(Table):
     data : tuple of str
         Names of `scarce.datasets.available_tables`.
     split : {"70/30", "10-fold"}
-        How rows are divided, see `scarce.bench.trials.splits.train_test_rows`.
+        How rows are divided, see `scarce.bench.spec.splits.train_test_rows`.
     settings : tuple of Setting
         How labels are generated; ``own`` are the candidate sets of the data.
     methods : tuple of MethodEntry
-        ``auto``, methods of `scarce.methods`, and `scarce.bench.rivals`; parameters are `ClassifierParams`.
+        ``auto``, methods of `scarce.methods`, and `scarce.bench.baselines`; parameters are `ClassifierParams`.
     seeds : tuple of int
         Of splits, labels and classifiers; with ``10-fold`` the numbers of the folds.
     """

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from scarce.bench.rivals import RIVALS, Rival
-from scarce.bench.trials.spec import TrialSpec
-from scarce.bench.trials.splits import train_test_rows
+from scarce.bench.baselines import RIVALS, Rival
+from scarce.bench.spec.splits import train_test_rows
+from scarce.bench.spec.trial import TrialSpec
 from scarce.datasets import TableData, load_table
 from scarce.errors import FileError
 from scarce.estimators import ScarceClassifier

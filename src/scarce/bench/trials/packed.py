@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scarce.bench.record import TrialRecord
-from scarce.bench.store import Store
+from scarce._io.paths import require_file, written_aside
+from scarce.bench.trials.record import TrialRecord
+from scarce.bench.trials.store import Store
 from scarce.errors import FileError
-from scarce.files import require_file, written_aside
 
 __all__ = ["PackedStore", "open_store", "pack"]
 

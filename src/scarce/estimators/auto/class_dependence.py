@@ -11,7 +11,7 @@ from torch import Tensor
 from scarce.estimators.auto.mechanisms import Scar
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
-from scarce.methods.marks import marked_rates
+from scarce.methods.labeling import marked_rates
 from scarce.risk import (
     conditional_evidence,
     confirm,

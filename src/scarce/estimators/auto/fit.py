@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from scarce.errors import FeatureError, MethodError
+from scarce.estimators.auto.batched_mlp import Task
 from scarce.estimators.auto.choice import Candidate, Choice
-from scarce.estimators.auto.cross_fit import cross_fit, make_folds
-from scarce.estimators.auto.features import Features, make_features
+from scarce.estimators.auto.feature_maps import Features, make_features
 from scarce.estimators.auto.learners import (
     FAMILIES,
     Learner,
@@ -24,8 +24,8 @@ from scarce.estimators.auto.learners import (
 )
 from scarce.estimators.auto.mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
 from scarce.estimators.auto.mechanisms import AnswersWithErrors, Mechanism, given_answers
-from scarce.estimators.auto.mlp import Task
-from scarce.estimators.auto.stacking import label_likelihoods, stacking_weights
+from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
+from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import check_number
 from scarce.metrics.checks import check_priors

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from torch import nn
 
-from scarce.estimators.auto.features import Features, Kind
-from scarce.estimators.auto.linear import Start, fit_linear
-from scarce.estimators.auto.mlp import MLPSettings, Task, fit_mlps
+from scarce.estimators.auto.batched_mlp import MLPSettings, Task, fit_mlps
+from scarce.estimators.auto.feature_maps import Features, Kind
+from scarce.estimators.auto.linear_likelihood import Start, fit_linear
 
 __all__ = [
     "FAMILIES",
@@ -26,7 +26,7 @@ _SPARSE_SCALE = 10.0  # networks learn slowly from rows of norm 1
 
 @dataclass(frozen=True)
 class LinearLearner:
-    """A linear model of scaled columns, or of kernel features; see `scarce.estimators.auto.linear`."""
+    """A linear model of scaled columns, or of kernel features; see `scarce.estimators.auto.linear_likelihood`."""
 
     C: float
     start: Start = "soft"
@@ -46,7 +46,7 @@ class LinearLearner:
 
 @dataclass(frozen=True)
 class MLPLearner:
-    """A network with one hidden layer; see `scarce.estimators.auto.mlp`."""
+    """A network with one hidden layer; see `scarce.estimators.auto.batched_mlp`."""
 
     name: str
     settings: MLPSettings
@@ -63,7 +63,7 @@ def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed:
     Examples
     --------
     >>> import numpy as np, torch
-    >>> from scarce.estimators.auto.features import make_features
+    >>> from scarce.estimators.auto.feature_maps import make_features
     >>> features, task = make_features(np.array([[-1.0], [1.0]])), Task(np.arange(2), torch.eye(2) * 30)
     >>> (model,) = fit_learners(features, [(LinearLearner(C=1.0), task)])
     >>> model(features.columns).argmax(dim=1).tolist()
@@ -101,7 +101,7 @@ def default_learners(features: Features, n_classes: int) -> list[Learner]:
     Examples
     --------
     >>> import numpy as np
-    >>> from scarce.estimators.auto.features import make_features
+    >>> from scarce.estimators.auto.feature_maps import make_features
     >>> [learner.name for learner in default_learners(make_features(np.eye(5)), 3)][:4]
     ['linear C=1', 'linear C=0.01', 'linear C=0.1', 'linear C=10']
     """

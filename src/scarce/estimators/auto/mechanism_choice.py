@@ -10,7 +10,7 @@ from torch import Tensor
 
 from scarce.errors import LabelError, MethodError
 from scarce.estimators.auto.class_dependence import Gains, compare_mechanisms, scar_of_priors
-from scarce.estimators.auto.estimate import (
+from scarce.estimators.auto.mechanism_parameters import (
     OutOfFold,
     estimate_answers,
     estimate_class_conditional,

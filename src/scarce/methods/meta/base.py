@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from scarce._class_names import some
 from scarce.errors import MethodError
-from scarce.labels.classes import some
 from scarce.methods.base import Batch, Method, Problem, agree_with
 from scarce.pu import Unlabeled, check_unlabeled, positive_share
 

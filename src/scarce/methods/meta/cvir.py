@@ -7,8 +7,8 @@ from torch import Tensor
 
 from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.base import ShareMethod
-from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
 from scarce.pu import Unlabeled, cvir_kept, cvir_losses, priors_from_share, unlabeled_rows
 

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.meta._mixup import Mixture, draw_mixture
+from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.base import ShareMethod
-from scarce.methods.meta.mixing import Mixture, draw_mixture
-from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
 from scarce.pu import Unlabeled, binary_entropy, dist_pu_losses, entropy_weight, mixed_losses
 

@@ -6,8 +6,8 @@ from torch.nn.functional import logsigmoid
 
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
 from scarce.methods.meta.base import probabilities_of_not_k
-from scarce.methods.meta.recording import RecordingMethod, held_out_or_all
 from scarce.methods.registry import register
 from scarce.pu import elkan_noto_losses, label_frequency
 

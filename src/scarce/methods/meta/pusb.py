@@ -5,8 +5,8 @@ from torch import Tensor
 
 from scarce._validation import renamed_parameters
 from scarce.methods.base import MethodFacts, Problem, check_number
+from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.nnpu import MetaNNPU
-from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
 from scarce.pu import Unlabeled, pusb_thresholds
 

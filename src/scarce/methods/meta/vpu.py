@@ -7,9 +7,9 @@ from torch.nn.functional import logsigmoid
 from scarce._validation import renamed_parameters
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
+from scarce.methods.meta._mixup import Mixture, draw_mixture
+from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.base import probabilities_of_not_k
-from scarce.methods.meta.mixing import Mixture, draw_mixture
-from scarce.methods.meta.recording import RecordingMethod
 from scarce.methods.registry import register
 from scarce.pu import (
     Unlabeled,

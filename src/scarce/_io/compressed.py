@@ -1,0 +1,42 @@
+"""What a file holds, unpacked if it is gzipped."""
+
+import gzip
+import zlib
+from pathlib import Path
+
+from scarce.errors import FileError
+
+__all__ = ["read_content", "unpacked"]
+
+_GZIP = b"\x1f\x8b"
+
+
+def read_content(path: Path) -> bytes:
+    """Return what a file holds, unpacked if it is gzipped.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.gz").write_bytes(gzip.compress(b"content"))
+    ...     read_content(Path(folder, "a.gz"))
+    b'content'
+    """
+    try:
+        return unpacked(path.read_bytes(), path)
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def unpacked(data: bytes, path: Path) -> bytes:
+    """Return the bytes of the file `path`, unpacked if they are gzipped.
+
+    Examples
+    --------
+    >>> unpacked(b"plain", Path("a")), unpacked(gzip.compress(b"packed"), Path("a.gz"))
+    (b'plain', b'packed')
+    """
+    try:
+        return gzip.decompress(data) if data[:2] == _GZIP else data
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileError(f"{path} is a damaged or cut short gzip file; fetch it again.") from error

@@ -1,0 +1,70 @@
+"""The idx format of MNIST and its relatives: a short header, then the numbers, often gzipped."""
+
+import math
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._io.compressed import read_content
+from scarce._io.paths import require_file
+from scarce.errors import FileError
+
+__all__ = ["is_idx_name", "parse_idx", "read_idx"]
+
+_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def is_idx_name(path: str | Path) -> bool:
+    """Tell from its name whether a file is in the idx format.
+
+    Examples
+    --------
+    >>> is_idx_name("train-images-idx3-ubyte.gz"), is_idx_name("digits.idx"), is_idx_name("digits.npy")
+    (True, True, False)
+    """
+    return re.search(r"([-.]idx\d-[a-z]+|\.idx)(\.gz)?$", Path(path).name.lower()) is not None
+
+
+def read_idx(path: str | Path) -> NDArray[Any]:
+    r"""Read an array in the idx format, gzipped or not.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + b"\0\0\0\x03" + b"\x07\x02\x01")
+    ...     read_idx(Path(folder, "labels-idx1-ubyte")).tolist()
+    [7, 2, 1]
+    """
+    path = require_file(path)
+    return parse_idx(read_content(path), path)
+
+
+def parse_idx(data: bytes, path: Path) -> NDArray[Any]:
+    r"""Return the array that the unpacked bytes of the idx file `path` hold.
+
+    Examples
+    --------
+    >>> parse_idx(b"\0\0\x08\x01" + b"\0\0\0\x02" + b"\x07\x02", Path("labels-idx1-ubyte")).tolist()
+    [7, 2]
+    """
+    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or data[3] == 0:
+        raise FileError(f"{path} is no idx file: it does not start with the header of one; check the file.")
+    rank, dtype = data[3], np.dtype(_TYPES[data[2]])
+    start = 4 + 4 * rank
+    if len(data) < start:
+        raise FileError(f"{path} is cut short in its header; fetch it again.")
+    shape = struct.unpack(f">{rank}I", data[4:start])
+    expected = math.prod(shape) * dtype.itemsize
+    if len(data) - start != expected:
+        fault = "is cut short" if len(data) - start < expected else "is too long"
+        sizes = " × ".join(map(str, shape))
+        raise FileError(
+            f"{path} {fault}: its header announces {sizes} values, {expected} bytes, but {len(data) - start} follow; "
+            "fetch it again."
+        )
+    return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="))

@@ -1,0 +1,96 @@
+"""JSON files of annotation tools, and their fields, with errors that say where."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scarce._io.paths import require_file
+from scarce.errors import FileError, LabelError
+
+__all__ = ["field_of", "name_field", "read_json", "read_json_lines"]
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a file that holds one JSON value.
+
+    Examples
+    --------
+    >>> read_json("nowhere.json")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.json does not exist; check the path.
+    """
+    path = require_file(path)
+    text = _text(path)
+    if not text.strip():
+        raise FileError(f"{path} is empty; export it again.")
+    return _parsed(text, path, None)
+
+
+def read_json_lines(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Read a file with one JSON object per line, each with its place, such as "line 3".
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.jsonl").write_text('{"label": "CAT"}')
+    ...     list(read_json_lines(Path(folder, "a.jsonl")))
+    [('line 1', {'label': 'CAT'})]
+    """
+    path = require_file(path)
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if line.strip():
+            record = _parsed(line, path, number)
+            if not isinstance(record, dict):
+                raise FileError(f"{path} line {number} is no JSON object; expected one {{...}} per line.")
+            yield f"line {number}", record
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path} is not UTF-8 text ({error.reason}); export it again.") from error
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _parsed(text: str, path: Path, line: int | None) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = line or getattr(error, "lineno", 1)
+        raise FileError(
+            f"{path} line {line} is not valid JSON ({getattr(error, 'msg', error)}); "
+            "the file is damaged, cut short or of another kind: export it again."
+        ) from error
+
+
+def field_of(record: Any, name: str, kind: type, where: str, fix: str) -> Any:
+    """Return a field of a JSON object, or say that it is missing or of another type.
+
+    Examples
+    --------
+    >>> field_of({"data": []}, "data", dict, "task 0", "Export as JSON.")
+    Traceback (most recent call last):
+    scarce.errors.LabelError: task 0: no field 'data' of type dict. Export as JSON.
+    """
+    value = record.get(name) if isinstance(record, dict) else None
+    if not isinstance(value, kind):
+        raise LabelError(f"{where}: no field {name!r} of type {kind.__name__}. {fix}")
+    return value
+
+
+def name_field(record: Any, name: str, where: str, fix: str) -> int | str:
+    """Return a field that names something: text that is not empty, or a whole number.
+
+    Examples
+    --------
+    >>> name_field({"id": 7}, "id", "task 0", "Pass id_field=.")
+    7
+    """
+    value = record.get(name) if isinstance(record, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, str)) or value == "":
+        raise LabelError(f"{where}: no field {name!r} that holds text or a whole number. {fix}")
+    return value

@@ -1,0 +1,201 @@
+"""Tables on disk, CSV or Parquet, read as a header and rows of text, with the line each row stands on."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from scarce._class_names import Array, is_missing
+from scarce._io.paths import require_file
+from scarce.errors import FileError, LabelError
+
+__all__ = ["Row", "Table", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
+
+Row = tuple[int, list[str]]
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The column names of a table and its rows, which are read as they are asked for (once).
+
+    Attributes
+    ----------
+    header : list of str
+        The distinct names of the columns.
+    rows : iterator of (int, list of str)
+        For every row its line in the file, counted from 1, and one cell per column.
+    """
+
+    header: list[str]
+    rows: Iterator[Row]
+
+    def columns(self) -> dict[str, list[str]]:
+        """Read all rows, and return their cells by column."""
+        cells = zip(*(row for _, row in self.rows), strict=True)
+        return dict(zip(self.header, map(list, cells), strict=False)) or {name: [] for name in self.header}
+
+
+def as_names(texts: Iterable[str], what: str = "name") -> Array:
+    """Return names as integers if all of them are whole numbers in plain form, else as text; none may be empty.
+
+    Examples
+    --------
+    >>> as_names(["3", "-1"]).tolist(), as_names(["3", "007"]).tolist()
+    ([3, -1], ['3', '007'])
+    """
+    texts = list(texts)
+    if "" in texts:
+        raise LabelError(f"row {texts.index('')}: the {what} is missing; fill it in or leave the row out.")
+    whole = all(_WHOLE.fullmatch(text) for text in texts)
+    return np.array(texts, dtype=str).astype(np.int64) if whole and texts else np.array(texts, dtype=str)
+
+
+def read_table(path: str | Path) -> Table:
+    r"""Open a ``.csv`` or ``.parquet`` file as a table of text.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "t.csv").write_text("example_id,cat\np1,no\n")
+    ...     table = read_table(Path(folder, "t.csv"))
+    ...     table.header, list(table.rows)
+    (['example_id', 'cat'], [(2, ['p1', 'no'])])
+    """
+    path = require_file(path)
+    rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else _csv_rows(path)
+    _, header = next(rows, (1, []))
+    _check_header(header, path)
+    return Table(header, rows)
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    if not header:
+        raise FileError(f"{path} is empty; expected a first line with the names of the columns.")
+    if len(header) == 1 and (mark := next((mark for mark in ";\t|" if mark in header[0]), "")):
+        raise FileError(f"{path} separates its columns by {mark!r}; write it with commas.")
+    for place, name in enumerate(header):
+        if not name.strip():
+            raise FileError(
+                f"{path}: column {place + 1} has no name in the first line; name it, or leave it out "
+                "(pandas: to_csv(index=False))."
+            )
+        if name in header[:place]:
+            raise FileError(f"{path}: two columns are named {name!r}; every column needs a name of its own.")
+
+
+def _csv_rows(path: Path) -> Iterator[Row]:
+    reader, width, blank = None, 0, 0
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(_text_lines(file, path), strict=True)
+            for row in reader:
+                if not row:
+                    blank = blank or reader.line_num
+                    continue
+                if blank:
+                    raise FileError(f'{path} line {blank} is blank; remove it (an empty cell alone is "").')
+                width = width or len(row)
+                if len(row) != width:
+                    raise FileError(
+                        f"{path} line {reader.line_num} has {len(row)} cells, but the first line has {width}; "
+                        "correct the line (a name with a comma needs quotes), or the file was cut short."
+                    )
+                yield reader.line_num, row
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f"{path} is not UTF-8 text ({error.reason}); save it as a CSV file in UTF-8."
+        ) from error
+    except csv.Error as error:
+        line = reader.line_num if reader is not None else 0
+        raise FileError(f"{path} line {line} is not valid CSV: {error}; correct its quotes.") from error
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _text_lines(file: TextIO, path: Path) -> Iterator[str]:
+    for line in file:
+        if "\0" in line:
+            raise FileError(f"{path} holds zero bytes, so it is not a text file or it is damaged.")
+        yield line
+
+
+def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
+    """Return the table of a Parquet file, or some of its columns, as pyarrow has it.
+
+    Examples
+    --------
+    >>> open_parquet("nowhere.parquet")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.parquet does not exist; check the path.
+    """
+    path = require_file(path)
+    with _pyarrow(path) as parquet:
+        table = parquet.read_table(path, columns=columns, partitioning=None)
+    _check_header(table.column_names, path)
+    return table
+
+
+def parquet_header(path: str | Path) -> tuple[int, list[str]]:
+    """Return the number of rows and the names of the columns of a Parquet file, without reading the rows.
+
+    Examples
+    --------
+    >>> parquet_header("nowhere.parquet")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.parquet does not exist; check the path.
+    """
+    path = require_file(path)
+    with _pyarrow(path) as parquet:
+        facts = parquet.read_metadata(path)
+        names = facts.schema.to_arrow_schema().names
+    _check_header(names, path)
+    return facts.num_rows, names
+
+
+@contextmanager
+def _pyarrow(path: Path) -> Iterator[Any]:
+    """Give pyarrow's module for Parquet files, and say in our words what goes wrong with it."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise FileError(
+            f'{path} needs pyarrow to be read: pip install "scarce[parquet]", or save it as CSV.'
+        ) from None
+    try:
+        yield parquet
+    except MemoryError as error:
+        raise FileError(
+            f"{path} needs more memory than there is; write it as several smaller files."
+        ) from error
+    except Exception as error:  # pyarrow has its own errors for every kind of damage
+        raise FileError(f"{path} is damaged or no Parquet file; write it again.") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Row]:
+    table = open_parquet(path)
+    yield 1, list(table.column_names)
+    columns = [[cell_text(value) for value in column.to_pylist()] for column in table.columns]
+    for number, cells in enumerate(zip(*columns, strict=True)):
+        yield number + 2, list(cells)
+
+
+def cell_text(value: Any) -> str:
+    """Return the text that a CSV file would hold for a value of a Parquet file.
+
+    Examples
+    --------
+    >>> cell_text(3.0), cell_text(None), cell_text("cat")
+    ('3', '', 'cat')
+    """
+    if is_missing(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a column of whole numbers with gaps is stored as floats
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

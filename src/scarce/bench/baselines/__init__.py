@@ -1,0 +1,25 @@
+"""Classifiers from elsewhere that experiments compare with ours: each learns from candidate sets."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from scarce.bench.baselines.base import Rival
+from scarce.bench.baselines.em_lr import EMLogisticRegression
+from scarce.bench.baselines.kernel_em import KernelEM
+from scarce.bench.baselines.pl_knn import PLkNN
+from scarce.bench.baselines.rf_soft import SoftForest
+
+__all__ = ["RIVALS", "RIVALS_REVISION", "EMLogisticRegression", "KernelEM", "PLkNN", "Rival", "SoftForest"]
+
+RIVALS: Mapping[str, Callable[[int], Rival]] = MappingProxyType(
+    {
+        "pl-knn": lambda seed: PLkNN(),
+        "em-lr": lambda seed: EMLogisticRegression(),
+        "rf-soft": SoftForest,
+        "kernel-em": lambda seed: KernelEM(),
+    }
+)
+"""What makes each rival from a seed, by its name."""
+
+RIVALS_REVISION = 1
+"""Raise when a rival computes something else; its trials are then run again."""

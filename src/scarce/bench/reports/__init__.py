@@ -1,0 +1,116 @@
+"""Reports on an experiment: from the records of a store to files, or to the terminal."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from scarce._console import terminal_width
+from scarce._io.paths import written_aside
+from scarce._plotting import figure_svg
+from scarce.bench.reports.content import Report, make_report
+from scarce.bench.reports.figures._panels import Drawing
+from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.html import html_report
+from scarce.bench.reports.latex import latex_report
+from scarce.bench.reports.markdown import markdown_report
+from scarce.bench.reports.terminal import report_text
+from scarce.bench.results.results import read_study
+from scarce.bench.results.statistics import Test
+from scarce.bench.spec.experiment import Experiment, available_experiments
+from scarce.bench.trials.packed import PackedStore
+from scarce.bench.trials.store import Store
+
+__all__ = ["report"]
+
+_FIGURES = "figures"
+_DPI = 150
+
+
+def report(
+    experiment: Experiment,
+    store: Store | PackedStore,
+    out: Path | None = None,
+    *,
+    command: str | None = None,
+    test: Test = "t",
+    holm: bool = False,
+    terminal: bool = False,
+    only: Mapping[str, Iterable[str]] | None = None,
+) -> None:
+    """Write the report on an experiment: ``report.md``, ``report.tex``, ``report.html`` and the figures.
+
+    The same records give the same files; earlier ones are replaced.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From `scarce.bench.spec.experiment.load_experiment`.
+    store : Store
+        Where its trials are.
+    out : Path, optional
+        The folder to write to, or a file ``.md`` for the tables alone; by default the folder ``report`` of the store, or none
+        with `terminal`.
+    command : str, optional
+        What to type to run it again; by default a guess from the name of the experiment.
+    test : {"t", "wilcoxon"}
+        The paired test that tells what is printed in bold.
+    holm : bool
+        Correct the tests of a column for their number.
+    terminal : bool
+        Print the tables.
+    only : mapping, optional
+        Names by axis, of the trials to report on; see `scarce.bench.trials.plan.select`.
+
+    Examples
+    --------
+    >>> from scarce.bench.spec.experiment import load_experiment
+    >>> report(load_experiment("quick-digits"), Store(Path("nowhere")), terminal=True)
+    Digits of scikit-learn, in a minute (shortened)
+    ...
+    """
+    study = read_study(experiment, store, only)
+    content = make_report(study, command or _command(experiment, store), test, correct=holm)
+    if terminal:
+        print(report_text(content, terminal_width()))
+    if out is None and terminal:
+        return
+    if out is not None and out.suffix == ".md":
+        _write_text(out, markdown_report(content))
+        print(out)
+        return
+    folder = store.report_dir if out is None else out
+    _write(content, [], folder)  # first without figures: one that cannot be drawn costs no more than itself
+    drawings = draw_study(study)
+    for drawing in drawings:
+        _save(drawing, folder / _FIGURES)
+    names = _write(content, drawings, folder)
+    print(f"{folder}: {', '.join(names)}, {_FIGURES}")
+
+
+def _write(content: Report, drawings: list[Drawing], folder: Path) -> list[str]:
+    texts = {
+        "report.md": markdown_report(content, drawings, _FIGURES),
+        "report.tex": latex_report(content),
+        "report.html": html_report(content, drawings),
+    }
+    for name, text in texts.items():
+        _write_text(folder / name, text)
+    return list(texts)
+
+
+def _write_text(path: Path, text: str) -> None:
+    with written_aside(path, force=True) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def _save(drawing: Drawing, folder: Path) -> None:
+    _write_text(folder / f"{drawing.name}.svg", figure_svg(drawing.figure) + "\n")
+    with written_aside(folder / f"{drawing.name}.png", force=True) as aside:
+        # Without the name of the program, so that another version of it gives the same file.
+        drawing.figure.savefig(aside, format="png", dpi=_DPI, metadata={"Software": None})
+
+
+def _command(experiment: Experiment, store: Store | PackedStore) -> str:
+    is_ours = experiment.name in available_experiments()
+    name = experiment.name if is_ours else f"{experiment.name}.toml"
+    return shlex.join(["scarce", "bench", "run", name, "--store", str(store.path)])

@@ -1,0 +1,125 @@
+"""Several panels in one figure, in the house style, and looks that stay apart for a dozen methods."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from scarce._plotting import COLOURS, DASHES, new_axes
+from scarce.bench.results.results import Slot, Study
+
+__all__ = [
+    "Drawing",
+    "draw_band",
+    "draw_points",
+    "legend_below",
+    "legend_name",
+    "looks_of",
+    "new_panels",
+    "trial_curves",
+]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, the name of its files, and what it shows."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+@contextmanager
+def new_panels(
+    count: int, width: float, height: float, columns: int = 3, share: Literal["none", "y", "all"] = "none"
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Give a figure of `count` panels of that size in inches, in rows of at most `columns`.
+
+    Examples
+    --------
+    >>> with new_panels(4, 2.0, 2.0) as (figure, panels):
+    ...     len(figure.axes)
+    4
+    """
+    columns = min(columns, count)
+    rows = ceil(count / columns)
+    with new_axes(width * columns + 0.4, height * rows + 0.1) as first:
+        figure = first.figure
+        assert isinstance(figure, Figure)
+        first.remove()
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=share == "all", sharey=share != "none")
+        panels = list(grid.flat)
+        for axes in panels[count:]:
+            axes.remove()
+        for axes in panels[max(0, count - columns) : count]:  # the lowest of each column, also above a gap
+            axes.tick_params(labelbottom=True)
+        yield figure, panels[:count]
+
+
+def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a colour and a dash for every name, as matplotlib takes them."""
+    return {
+        name: {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
+        for place, name in enumerate(names)
+    }
+
+
+def legend_name(label: str) -> str:
+    """Return a label that matplotlib shows in legends: those that begin with an underscore it leaves out.
+
+    Examples
+    --------
+    >>> legend_name("scarce"), len(legend_name("_mine")), legend_name("_mine").isprintable()
+    ('scarce', 6, False)
+    """
+    return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label
+
+
+def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **look: Any) -> None:
+    """Draw the mean of the curves of each group, and one standard deviation around it where there are several."""
+    for rows in groups:
+        epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
+        axes.plot(epochs, mean, label=legend_name(label), **look)
+        if len(rows) > 1:
+            std = rows.std(axis=0, ddof=1)
+            axes.fill_between(epochs, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+    axes.set_xlabel("epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+
+def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> None:
+    """Draw numbers with their standard deviations: ours as filled dots, the paper's as open diamonds."""
+    mark, colour, face = ("D", COLOURS[1], "white") if label == "paper" else ("o", COLOURS[0], COLOURS[0])
+    look: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 5.5, "elinewidth": 1.5}
+    axes.errorbar(x, y, fmt=mark, label=label, **(look | spread))
+
+
+def trial_curves(study: Study, slots: Sequence[Slot], name: str) -> list[NDArray[np.float64]]:
+    """Return a curve of every trial, a row each, in groups of the same length: NaN where JSON holds null."""
+    by_length: dict[int, list[Sequence[float | None]]] = {}
+    for slot in slots:
+        curve = study.done[slot].curves[name]
+        by_length.setdefault(len(curve), []).append(curve)
+    return [np.array(rows, dtype=float) for rows in by_length.values()]
+
+
+def legend_below(figure: Figure) -> None:
+    """Put one legend for all panels below them, in as many columns as the words have room for."""
+    found: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    room = figure.get_figwidth() / (0.6 + 0.085 * max(map(len, found)))  # inches a character
+    columns = max(1, min(len(found), int(room)))
+    figure.set_figheight(
+        figure.get_figheight() + 0.24 * ceil(len(found) / columns)
+    )  # not at the cost of the panels
+    figure.legend(list(found.values()), list(found), loc="outside lower left", ncols=columns)

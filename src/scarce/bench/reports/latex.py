@@ -1,0 +1,119 @@
+"""The tables of a report as LaTeX, laid out as in the paper."""
+
+from collections.abc import Sequence
+
+from scarce.bench.reports.content import Report, difference_text, trouble_text
+from scarce.bench.reports.latex_text import latex_text, unknown_letters
+from scarce.bench.results.tables import Cell, Table
+
+__all__ = ["latex_report"]
+
+
+def latex_report(report: Report) -> str:
+    r"""Return a table of LaTeX for every data set: settings side by side and, below each, the models; needs ``booktabs``.
+
+    Examples
+    --------
+    >>> from scarce.bench.results.tables import Cell, Table
+    >>> table = Table("mnist, mlp", "method", ("scarce",), ("uniform",),
+    ...               {("scarce", "uniform"): Cell({0: 91.0, 1: 92.0}, bold=True)}, "mnist", "mlp")
+    >>> print(latex_report(Report("Mine", False, (), (table,), (), (), "")))
+    % Needs \usepackage{booktabs}.
+    \begin{table}
+    \centering
+    \caption{Mine (mnist). Mean and standard deviation over 2 seeds.}
+    \begin{tabular}{lc}
+    \toprule
+    Setting & \multicolumn{1}{c}{uniform} \\
+    Model & mlp \\
+    \midrule
+    scarce & \shortstack{\textbf{91.50}\\{\scriptsize $\pm$0.71}} \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    by_data: dict[str, list[Table]] = {}
+    for table in report.tables:
+        by_data.setdefault(table.data, []).append(table)
+    shown = [_table(report, data, tables) for data, tables in by_data.items()]
+    notes = [f"% {' '.join(sentence.split())}" for sentence in report.protocol]
+    return "\n".join([r"% Needs \usepackage{booktabs}.", *_engine(shown), *notes, *shown]) + "\n"
+
+
+def _engine(tables: Sequence[str]) -> list[str]:
+    letters = unknown_letters("".join(tables))
+    told = f"% pdfLaTeX cannot print {letters}: take LuaLaTeX or XeLaTeX, and a font that has them."
+    return [told] if letters else []
+
+
+def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
+    columns = list(dict.fromkeys(column for table in tables for column in table.columns))
+    rows = list(dict.fromkeys(row for table in tables for row in table.rows))
+    groups = {column: [table for table in tables if column in table.columns] for column in columns}
+    lines = [
+        [
+            latex_text(row),
+            *(_cell(table.cells.get((row, column))) for column in columns for table in groups[column]),
+        ]
+        for row in rows
+    ]
+    has_paper = any(table.has_paper for table in tables)
+    note = " Below ours, in italics, the paper's, then ours less the paper's." if has_paper else ""
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{latex_text(report.title)} ({latex_text(data)}). {_score(tables)}{note}}}",
+            rf"\begin{{tabular}}{{l{'c' * (len(lines[0]) - 1)}}}",
+            r"\toprule",
+            *_head(tables[0].corner, groups),
+            r"\midrule",
+            *(f"{' & '.join(line)} \\\\" for line in lines),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _score(tables: Sequence[Table]) -> str:
+    cells = [cell for table in tables for cell in table.cells.values()]
+    n_seeds = len({seed for cell in cells for seed in (*cell.values, *cell.failed, *cell.missing)})
+    return "One seed." if n_seeds == 1 else f"Mean and standard deviation over {n_seeds} seeds."
+
+
+def _head(corner: str, groups: dict[str, list[Table]]) -> list[str]:
+    if corner != "method":
+        return [f"{' & '.join([corner.capitalize(), *map(latex_text, groups)])} \\\\"]
+    above = [
+        rf"\multicolumn{{{len(tables)}}}{{c}}{{{latex_text(column)}}}" for column, tables in groups.items()
+    ]
+    below = [latex_text(table.model) for tables in groups.values() for table in tables]
+    heads = [("Setting", above), *([("Model", below)] if any(below) else [])]
+    return [f"{' & '.join([name, *cells])} \\\\" for name, cells in heads]
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "--"
+    lines = []
+    if cell.summary is None:
+        lines.append("--")
+    else:
+        mean = f"{cell.summary.mean:.2f}"
+        lines.append(rf"\textbf{{{mean}}}" if cell.bold else mean)
+        if cell.summary.std is not None:
+            lines.append(_small(rf"$\pm${cell.summary.std:.2f}"))
+    if cell.paper:
+        mean = rf"\textit{{{cell.paper.mean:.2f}}}"
+        mean = rf"\textbf{{{mean}}}" if cell.paper.bold else mean
+        lines.append(_small(rf"{mean}$\pm$\textit{{{cell.paper.std:.2f}}}"))
+    if cell.difference is not None:
+        lines.append(_small(latex_text(difference_text(cell))))
+    lines += [_small(text) for text in trouble_text(cell).split(", ") if text]
+    stack = r"\\".join(lines)
+    return rf"\shortstack{{{stack}}}" if len(lines) > 1 else stack
+
+
+def _small(text: str) -> str:
+    return rf"{{\scriptsize {text}}}"

@@ -1,0 +1,104 @@
+"""The same trials on many machines, by a Dask cluster that somebody has started."""
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from scarce.bench.runners.local import Outcome, execute, failure
+from scarce.bench.trials.plan import Trial
+from scarce.bench.trials.store import Store
+from scarce.errors import FileError, ProcessError, ScarceError
+from scarce.methods.registry import class_of_another
+
+__all__ = ["n_workers", "run_on_cluster"]
+
+_RETRIES = 2
+_TIMEOUT = "20s"
+
+
+def run_on_cluster(
+    trials: Sequence[Trial], store: Store, data_dir: str | None, url: str, *, retry_failed: bool = False
+) -> Iterator[Outcome]:
+    """Run trials on the workers of a scheduler, and yield every outcome as it comes.
+
+    The store must be on a drive that all machines share under one path: the trial of a worker that dies goes on from its
+    checkpoint on another.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        What to run.
+    store : Store
+        Where records go.
+    data_dir : str or None
+        Where the workers look for data first.
+    url : str
+        Of the scheduler, such as ``tcp://host:8786``.
+    retry_failed : bool
+        Run trials although there is the record of a failure.
+    """
+    with _client_of(url) as client:
+        from distributed import as_completed
+
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is told by us
+        options = {"retry_failed": retry_failed, "wait": True, "pure": False, "retries": _RETRIES}
+        futures = {
+            client.submit(
+                execute,
+                trial,
+                str(store.path.resolve()),
+                data_dir,
+                method=class_of_another(trial.spec.method),
+                **options,
+            ): trial
+            for trial in trials
+        }
+        try:
+            for future in as_completed(futures):  # type: ignore[no-untyped-call]
+                if future.status not in ("finished", "error"):
+                    raise ProcessError(
+                        f"the scheduler at {url} is gone; when there is one again, the same command goes on from here."
+                    )
+                yield _outcome_of(future, futures[future], store)
+        finally:
+            if client.status == "running":
+                client.cancel(list(futures))
+
+
+def n_workers(url: str) -> int:
+    """Return how many trials the workers of a scheduler run at once: one each, whatever threads they have."""
+    with _client_of(url) as client:
+        count = len(client.nthreads())
+    if not count:
+        print(f"{url} has no worker yet; start some with `dask worker {url}`", file=sys.stderr)
+    return max(1, count)
+
+
+def _client_of(url: str) -> Any:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise ScarceError(
+            f'--cluster needs {error.name}, which is not installed: pip install "scarce[dask]".'
+        ) from None
+    try:
+        return Client(url, timeout=_TIMEOUT)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"no scheduler answers at {url} ({error}); start one with `dask scheduler`."
+        ) from None
+
+
+def _outcome_of(future: object, trial: Trial, store: Store) -> Outcome:
+    error = future.exception()  # type: ignore[attr-defined]
+    if error is not None:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        failed = failure(trial, f"its worker could not run it: {reason}", store)
+        return Outcome(trial, "failed", failed.error)
+    if store.record(trial.key) is None:
+        raise FileError(
+            f"the workers of the cluster do not write to {store.path}; choose a --store on a drive that all machines share."
+        )
+    outcome: Outcome = future.result()  # type: ignore[attr-defined]
+    return outcome

@@ -1,0 +1,260 @@
+"""An experiment as a TOML file says it: which data, labels, methods and networks are to be compared, and how."""
+
+import tomllib
+from dataclasses import replace
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
+
+from scarce._io.paths import require_file
+from scarce.bench.spec.classifier_grid import ClassifierGrid
+from scarce.bench.spec.grid import MOST_SEEDS, Grid, MethodEntry, Setting, Table, check_row, one_of
+from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
+from scarce.errors import FileError, MethodError
+from scarce.methods import available_methods, make_method
+from scarce.priors import PRIOR_ESTIMATORS
+from scarce.training import PAPER, Recipe
+
+__all__ = ["Experiment", "available_experiments", "load_experiment"]
+
+_TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
+# In place of pydantic's words, which speak of Python.
+_WORDS = {
+    "tuple_type": "expected a list",
+    "too_short": "expected at least one",
+    "model_type": "expected a name or a table in braces",
+    "dict_type": "expected a table in braces",
+}
+
+
+def _tag(grid: Any) -> str:
+    return (
+        "classifiers"
+        if "split" in (grid if isinstance(grid, dict) else type(grid).model_fields)
+        else "networks"
+    )
+
+
+_TAGS = ("classifiers", "networks")
+AnyGrid = Annotated[
+    Annotated[Grid, Tag("networks")] | Annotated[ClassifierGrid, Tag("classifiers")], Discriminator(_tag)
+]
+
+
+class Experiment(Table):
+    """What to run: one grid, or several where data sets need settings of their own.
+
+    Attributes
+    ----------
+    kind : {"accuracy", "priors", "classifiers"}
+        Whether networks are trained, class priors estimated (the methods are then those of `scarce.priors`), or classifiers
+        compared on tables (every grid is then a `ClassifierGrid`).
+    protocol : {"paper", "shortened", "own"}
+        Whether it repeats what the paper did, something quicker, or is an experiment that the paper does not have.
+    description : str
+        What else there is to know; shown by `scarce bench plan` and in reports.
+    grids : tuple of Grid or ClassifierGrid
+        In the file, keys of a grid stand at the top, and tables ``[[grid]]`` hold what differs.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str
+    protocol: ProtocolName
+    description: str = ""
+    kind: Kind = "accuracy"
+    grids: tuple[AnyGrid, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread(cls, content: Any) -> Any:
+        if not isinstance(content, dict) or "grids" in content:
+            return content
+        fields = _grid_type(content).model_fields
+        shared = {name: value for name, value in content.items() if name in fields}
+        parts = content.get("grid", [{}])
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise ValueError("grid is no list of tables; write [[grid]] above each")
+        if not parts:
+            raise ValueError("grid holds no table; write [[grid]] above each, or leave it out")
+        rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
+        grids = [shared | part for part in parts]
+        needs_split = content.get("kind") == "classifiers"
+        if needs_split and not all("split" in grid for grid in grids):
+            raise ValueError("the field split is missing; add split = '70/30' or split = '10-fold'")
+        if not needs_split and any("split" in grid for grid in [content, *grids]):
+            raise ValueError("split goes with tables; add kind = 'classifiers', or leave it out")
+        return rest | {"grids": grids}
+
+    @model_validator(mode="after")
+    def _methods_fit(self) -> "Experiment":
+        for grid in self._network_grids:
+            for entry in grid.methods:
+                if self.kind == "priors":
+                    one_of("estimator of priors", entry.method, PRIOR_ESTIMATORS)
+                    check_row(PRIOR_ESTIMATORS[entry.method], entry.label, entry.params)
+                    continue
+                one_of("method", entry.method, available_methods())
+                check_row(partial(make_method, entry.method), entry.label, entry.params)
+                facts = available_methods()[entry.method]
+                if facts.needs_transition and grid.transition is None:
+                    raise ValueError(f"{entry.method} needs a transition matrix; add transition = 'uniform'")
+                if "learn" in grid.priors and not facts.learns_priors:
+                    raise ValueError(f"{entry.method} learns no priors; set priors = 'true' or 'estimate'")
+        return self
+
+    @model_validator(mode="after")
+    def _protocol_is_true(self) -> "Experiment":
+        if self.protocol == "paper" and self.kind == "classifiers":
+            raise ValueError("protocol: the paper compares no classifiers on tables; call this 'own'")
+        repeats = all(grid.is_whole and _is_the_paper_s(grid.make_recipe()) for grid in self._network_grids)
+        if self.protocol == "paper" and self.kind == "accuracy" and not repeats:
+            raise ValueError(
+                f"protocol: the paper's is the recipe 'paper' ({PAPER.epochs} epochs, batches of {PAPER.batch_size}, learning "
+                f"rate {PAPER.learning_rate:g}) on all training images; call this 'shortened'"
+            )
+        return self
+
+    @property
+    def _network_grids(self) -> list[Grid]:
+        return [grid for grid in self.grids if isinstance(grid, Grid)]
+
+    def changed(
+        self,
+        *,
+        epochs: int | None = None,
+        seeds: int | None = None,
+        recipe: Literal["paper", "annealed"] | None = None,
+    ) -> "Experiment":
+        """Return the experiment with other epochs, seeds or recipe; with another recipe it is no longer the paper's.
+
+        Parameters
+        ----------
+        epochs : int, optional
+            How long to train.
+        seeds : int, optional
+            How many seeds, from 0 on.
+        recipe : {"paper", "annealed"}, optional
+            This recipe, with the number of epochs it has.
+
+        Examples
+        --------
+        >>> load_experiment("paper-mnist").changed(epochs=20).protocol
+        'shortened'
+        """
+        if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+            raise MethodError(f"seeds={seeds}; expected a number from 1 to {MOST_SEEDS} (--seeds).")
+        if self.kind == "classifiers" and (epochs is not None or recipe is not None):
+            raise MethodError(
+                f"{self.name} compares classifiers as they are; leave out --epochs and --recipe, or set epochs in a row's params."
+            )
+        changes: dict[str, Any] = {} if recipe is None else {"recipe": recipe, "epochs": None}
+        changes |= {} if epochs is None else {"epochs": epochs}
+        changes |= {} if seeds is None else {"seeds": tuple(range(seeds))}
+        grids = tuple(grid.model_copy(update=changes) for grid in self.grids)
+        changed = self.model_copy(update={"grids": grids})
+        pairs = zip(self._network_grids, changed._network_grids, strict=True)
+        kept = {
+            "protocol": self.protocol
+            if all(old.make_recipe() == new.make_recipe() for old, new in pairs)
+            else "shortened",
+            "description": self.description if grids == self.grids else "",  # it may tell of epochs and seeds
+        }
+        for grid in grids:
+            if isinstance(grid, ClassifierGrid):
+                try:
+                    grid.check_seeds()
+                except ValueError as error:
+                    raise MethodError(f"{error} (--seeds).") from None
+        return changed.model_copy(update=kept)
+
+
+def available_experiments() -> dict[str, str]:
+    """Return the titles of the experiments that come with the library, by name.
+
+    Examples
+    --------
+    >>> available_experiments()["paper-mnist"]
+    'Table 2: MNIST'
+    """
+    folder = resources.files("scarce.bench.spec") / "experiments"
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name
+    )
+    return {
+        file.name.removesuffix(".toml"): tomllib.loads(file.read_text("utf-8"))["title"] for file in files
+    }
+
+
+def load_experiment(name: str | Path) -> Experiment:
+    """Read an experiment: one that comes with the library, by name, or a TOML file.
+
+    Examples
+    --------
+    >>> load_experiment("quick-digits").protocol
+    'shortened'
+    >>> load_experiment("paper-minst")
+    Traceback (most recent call last):
+    scarce.errors.FileError: there is no experiment 'paper-minst'; name a .toml file, or choose one of ...
+    """
+    if str(name) in available_experiments():
+        text = (resources.files("scarce.bench.spec") / "experiments" / f"{name}.toml").read_text("utf-8")
+    elif Path(name).suffix.lower() == ".toml" or Path(name).is_file():
+        text = _text_of(require_file(name))
+    else:
+        raise FileError(
+            f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
+        )
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also of numbers that are too long, and of tables too deep
+        raise FileError(f"{name} is no TOML file: {error}.") from None
+    try:
+        return Experiment.model_validate(content)
+    except ValidationError as error:
+        raise FileError(f"{name}: {_in_words(error, _grid_type(content))}.") from None
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")  # some editors begin a file with a mark of its encoding
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} cannot be read as text: {error}.") from error
+
+
+def _is_the_paper_s(recipe: Recipe) -> bool:
+    """Weight decay and augmentation depend on the data in the paper too."""
+    return recipe == replace(PAPER, weight_decay=recipe.weight_decay, augmentation=recipe.augmentation)
+
+
+def _grid_type(content: dict[str, Any]) -> type[Grid] | type[ClassifierGrid]:
+    return ClassifierGrid if content.get("kind") == "classifiers" else Grid
+
+
+def _in_words(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
+    """Return the first mistake in one line: where it is, what it is, and what would be right."""
+    first = error.errors()[0]
+    places = list(first["loc"])
+    if places[:1] == ["grids"]:
+        places = places[2:]  # nor has the file a number for the grid
+    places = [
+        place for place in places if place not in ("a name", "a table", *_TAGS)
+    ]  # kinds of priors, of grids
+    field = ".".join(map(str, places))
+    if first["type"] == "extra_forbidden":
+        table = _TABLES.get(str(places[0])) if len(places) > 1 else None
+        known = (
+            table.model_fields
+            if table
+            else sorted({*Experiment.model_fields, *grid.model_fields} - {"grids"})
+        )
+        return f"there is no field {field}; expected {', '.join(known)}"
+    if first["type"] == "missing":
+        return f"the field {field} is missing; add it"
+    message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
+    if first["type"] != "value_error":
+        words = _WORDS.get(first["type"], f"{message[:1].lower()}{message[1:]}")
+        message = f"{words}, got {first['input']!r}"
+    return f"{field}: {message}" if field else message

@@ -1,0 +1,167 @@
+"""Everything that determines the result of a trial, and its key: a hash of that."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from scarce.bench.spec.splits import Split
+from scarce.errors import MethodError
+from scarce.training import Recipe
+
+__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "TrialSpec", "first_problem"]
+
+Kind = Literal["accuracy", "priors", "classifiers"]
+ProtocolName = Literal["paper", "shortened", "own"]
+
+_REVISIONS = ("method_revision", "labels_revision", "model_revision", "training_revision")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Perturbed(_Strict):
+    """The true priors, multiplied by random factors with this standard deviation (`scarce.priors.perturbation`)."""
+
+    perturb: Annotated[float, Field(ge=0)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_name(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "corrupt" in value:
+            raise ValueError("the field corrupt is now called perturb")
+        return value
+
+
+PriorSource = Literal["true", "uniform", "estimate", "learn"] | Perturbed
+Revision = Annotated[int, Field(ge=1)]
+
+
+def _check_recipe(settings: dict[str, Any]) -> dict[str, Any]:
+    try:
+        Recipe(**settings)
+    except (MethodError, TypeError) as error:
+        raise ValueError(str(error)) from None
+    return settings
+
+
+class TrialSpec(_Strict):
+    """All that determines the result of a trial.
+
+    The key leaves out fields at their defaults, so that a field added later leaves earlier keys alone.
+
+    Attributes
+    ----------
+    kind : {"accuracy", "priors", "classifiers"}
+        Whether a network is trained, class priors are estimated, or a classifier is fitted to a table.
+    data, data_checksum : str
+        The data set, and a checksum of what its files hold; None where they are not available.
+    n_train, imbalance : int, float
+        How many training examples, and how unequal the classes are made.
+    setting, process, setting_params
+        How labels are generated: the name in tables, the process of `scarce.simulate` (None for labels of the data set's own),
+        and its parameters.
+    method, method_params
+        The method, the prior estimator or the classifier, and its parameters.
+    model : str
+        The network; empty where every classifier has its own.
+    seed : int
+        Of labels, weights and training.
+    priors : str or Perturbed
+        Which class priors the method is given.
+    transition : {"uniform"} or None
+        Which transition matrix the method is given.
+    recipe : dict
+        `Recipe.settings` without the seed.
+    early_stopping : bool
+        Whether a tenth of the training examples is held out to choose the epoch.
+    split : {"70/30", "10-fold"} or None
+        How a table is divided into training and test rows.
+    method_revision, labels_revision, model_revision, training_revision : int
+        Which revision of each part of the library produces the numbers.
+
+    Examples
+    --------
+    >>> spec = TrialSpec(data="digits", data_checksum=None, n_train=1198, setting="uniform", process="uniform",
+    ...                  method="scarce", model="mlp", seed=0, priors="true", recipe={"epochs": 2})
+    >>> spec.key
+    'ae9ee6c5e72e0edb'
+    >>> spec.model_copy(update={"method_revision": 2}).key == spec.key
+    False
+    """
+
+    kind: Kind = "accuracy"
+    data: str
+    data_checksum: str | None = None
+    n_train: Annotated[int, Field(ge=1)]
+    imbalance: float | None = None
+    setting: str
+    process: str | None = None
+    setting_params: dict[str, Any] = {}
+    method: str
+    method_params: dict[str, Any] = {}
+    model: str
+    seed: Annotated[int, Field(ge=0)]
+    priors: PriorSource = "true"
+    transition: Literal["uniform"] | None = None
+    recipe: Annotated[dict[str, Any], AfterValidator(_check_recipe)]
+    early_stopping: bool = False
+    split: Split | None = None
+    method_revision: Revision = 1
+    labels_revision: Revision = 1
+    model_revision: Revision = 1
+    training_revision: Revision = 1
+
+    @property
+    def key(self) -> str:
+        """The first 16 hexadecimal digits of the SHA-256 of the spec as JSON with sorted keys."""
+        return _digest(self.as_dict())
+
+    @property
+    def cell(self) -> str:
+        """A text that is equal for trials that differ only in the revisions and the data's checksum."""
+        settings = self.as_dict()
+        return _digest({name: settings[name] for name in settings.keys() - {"data_checksum", *_REVISIONS}})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what differs from the defaults, ready for JSON."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    def is_current(self, planned: Self) -> bool:
+        """Return whether a trial was run with the planned revisions, on the planned data where these are known.
+
+        Examples
+        --------
+        >>> spec = TrialSpec(data="digits", data_checksum="abc", n_train=9, setting="uniform", method="nn", model="mlp",
+        ...                  seed=0, recipe={})
+        >>> spec.is_current(spec.model_copy(update={"data_checksum": None}))
+        True
+        >>> spec.is_current(spec.model_copy(update={"training_revision": 2}))
+        False
+        """
+        same_data = planned.data_checksum in (None, self.data_checksum)
+        return same_data and all(getattr(self, name) == getattr(planned, name) for name in _REVISIONS)
+
+    def make_recipe(self) -> Recipe:
+        """Return the recipe, with the seed of the trial."""
+        return Recipe(**self.recipe, seed=self.seed)
+
+
+def first_problem(errors: Iterable[Any]) -> str:
+    """Return the first of pydantic's errors in one line: where it is, and what is wrong.
+
+    Examples
+    --------
+    >>> first_problem([{"loc": ("curves", "loss"), "msg": "Input should be a valid list"}])
+    'curves.loss: Input should be a valid list'
+    """
+    first = next(iter(errors))
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _digest(settings: dict[str, Any]) -> str:
+    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

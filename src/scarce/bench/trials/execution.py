@@ -1,0 +1,264 @@
+"""Running one trial: from its spec to its record."""
+
+import os
+import platform
+import resource
+import sys
+import time
+import warnings
+from dataclasses import replace
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from scarce.bench.spec.grid import OWN_LABELS
+from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
+from scarce.bench.trials.classifiers import cached_table, classifier_result
+from scarce.bench.trials.evaluation import CRITERIA, Judge
+from scarce.bench.trials.network import network_for
+from scarce.bench.trials.plan import Trial
+from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
+from scarce.datasets import ImageData, load_dataset
+from scarce.errors import FileError
+from scarce.estimators.early_stopping import split_rows, stop_early
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Method, make_method
+from scarce.priors import (
+    PRIOR_ESTIMATORS,
+    PriorEstimate,
+    corrupt,
+    learned_priors,
+    resolve_priors,
+)
+from scarce.priors.score_based import ScoredEstimator
+from scarce.simulate import simulate
+from scarce.training import Callback, map_logits, train
+from scarce.training.checkpoint import load_state
+from scarce.training.identity import CHECKPOINT_FORMAT
+
+__all__ = ["data_checksum", "load_data", "run_trial"]
+
+_CURVES = ("loss", "test_accuracy", "confidence", "calibration_error")
+_HELD_OUT, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClassifier
+_PACKAGES = ("scarce", "torch", "numpy")
+
+
+@lru_cache(maxsize=2)
+def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageData:
+    """Return a data set, kept in memory for the next trial."""
+    return load_dataset(name, data_dir, download)
+
+
+def data_checksum(kind: Kind, name: str, data_dir: str | None, download: bool = True) -> str:
+    """Return the checksum of a data set: of a table where classifiers are compared, else of images.
+
+    Examples
+    --------
+    >>> data_checksum("classifiers", "digits", None) == data_checksum("accuracy", "digits", None)
+    False
+    """
+    if kind == "classifiers":
+        return cached_table(name, data_dir).checksum
+    return load_data(name, data_dir, download).checksum
+
+
+def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
+    """Run a trial, resuming from its checkpoint if there is one; an error becomes part of the record.
+
+    Parameters
+    ----------
+    trial : Trial
+        From `scarce.bench.trials.plan.plan`.
+    checkpoint : Path
+        Written after every epoch.
+    data_dir : str, optional
+        Where to look for data first.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench.spec.experiment import load_experiment
+    >>> from scarce.bench.trials.plan import plan
+    >>> experiment = load_experiment("quick-digits").changed(epochs=2)
+    >>> trial = plan(experiment, lambda name: load_data(name, None).checksum)[-1]
+    >>> with TemporaryDirectory() as folder:
+    ...     record = run_trial(trial, Path(folder, "checkpoint"))
+    >>> record.status, len(record.curves["test_accuracy"]), sorted(record.selection)[0]
+    ('done', 2, 'approximated_accuracy')
+    """
+    started = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # they are for one who trains by hand; the record holds the numbers
+            result = _result(trial.spec, checkpoint, data_dir, started)
+    except (Exception, SystemExit) as error:  # whatever a method may do: the other trials must go on
+        reason = " ".join(str(error).split()) or "no message"
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}
+    return TrialRecord(
+        spec=trial.spec,
+        label=trial.label,
+        experiment=trial.experiment,
+        protocol=trial.protocol,
+        peak_memory_mb=_peak_memory_mb(),
+        versions={name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+        machine={"cpus": os.cpu_count(), "threads": torch.get_num_threads(), "platform": platform.platform()},
+        finished=now(),
+        **result,
+    )
+
+
+def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: float) -> dict[str, Any]:
+    if spec.kind == "classifiers":
+        return classifier_result(spec, data_dir, started)
+    data, seed = load_data(spec.data, data_dir), spec.seed
+    if data.checksum != spec.data_checksum:
+        raise FileError(
+            f"the files of {data.name} hold other data here than where the experiment was planned."
+        )
+    q = len(data.classes)
+    rows = chosen_rows(data.y_train, spec.n_train, spec.imbalance, seed)
+    shown = chosen_rows(data.y_test, len(data.y_test), spec.imbalance, seed)
+    X, y = data.X_train[rows], data.y_train[rows]
+    labels = _labels(spec, data, rows)
+    true = np.bincount(y, minlength=q) / len(y)
+
+    def make(number: int) -> nn.Module:
+        return network_for(spec.model, X, q, number)
+
+    if spec.kind == "priors":
+        estimator = PRIOR_ESTIMATORS[spec.method](seed=seed, **spec.method_params)
+        if isinstance(estimator, ScoredEstimator):
+            estimator = replace(estimator, recipe=spec.make_recipe())
+        estimate = estimator.estimate(X, labels, make_model=make)
+        return {
+            "priors": estimate.as_dict() | {"true": true.tolist()},
+            "seconds": time.perf_counter() - started,
+            "n_examples": len(y),
+        }
+
+    priors = _priors(spec.priors, X, true, labels, make, seed)
+    model, method = make(seed), make_method(spec.method, **spec.method_params)
+    X_test, y_test = data.X_test[shown], data.y_test[shown]
+    callbacks: list[Callback] = [Judge(X_test, y_test, _test_labels(spec, data, y_test), priors, started)]
+    kept = np.arange(len(y))
+    if spec.early_stopping:
+        held_out, kept = split_rows(len(y), _HELD_OUT, seed)
+        callbacks += stop_early(X, labels, held_out, method, priors, _PATIENCE, "cpu")
+    _drop_unusable(checkpoint)
+    history = train(
+        model,
+        method,
+        X[kept],
+        labels[kept],
+        spec.make_recipe(),
+        priors=None if priors is None else priors.values,
+        transition=spec.transition,
+        make_model=lambda: make(seed + 1),
+        callbacks=callbacks,
+        checkpoint=checkpoint,
+    )
+    used = priors or learned_priors(method, labels.classes)
+    last = history["test_accuracy"][-LAST_EPOCHS:]
+    return {
+        "accuracy": _accuracy(model, method, X_test, y_test) if spec.early_stopping else float(np.mean(last)),
+        "curves": {name: history[name] for name in _CURVES},
+        "selection": {name: history[name] for name in CRITERIA},
+        "priors": used.as_dict() | {"true": true.tolist()},
+        "seconds": sum(history["session_seconds"]),
+        "n_examples": len(kept),
+    }
+
+
+def _accuracy(model: nn.Module, method: Method, X: NDArray[Any], y: NDArray[Any]) -> float:
+    predicted = map_logits(model, X, lambda logits: method.scores(logits).argmax(dim=1))
+    return float((predicted.numpy() == y).mean())
+
+
+def _labels(spec: TrialSpec, data: ImageData, rows: NDArray[Any]) -> ComplementaryLabels:
+    if spec.process is None:
+        assert data.labels is not None
+        return data.labels[rows]
+    return _drawn(spec, data.y_train[rows], len(data.classes), spec.seed)
+
+
+def chosen_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
+    """Return which images a trial uses, in their own order: `n_rows` at random, then fewer of every further class.
+
+    Of class k of q the share imbalance^(−k / (q − 1)) is kept.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], 100)
+    >>> np.bincount(y[chosen_rows(y, 300, 4, seed=0)]).tolist()
+    [100, 50, 25]
+    """
+    rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
+    if imbalance is not None:
+        q = int(y.max()) + 1
+        classes = [rows[y[rows] == k] for k in range(q)]
+        kept = [round(len(own) * imbalance ** (-k / (q - 1))) for k, own in enumerate(classes)]
+        rows = np.concatenate([own[:number] for own, number in zip(classes, kept, strict=True)])
+    return np.sort(rows)
+
+
+def _test_labels(spec: TrialSpec, data: ImageData, y: NDArray[Any]) -> ComplementaryLabels:
+    """Draw labels of the test images by the process of the training labels, independently of them."""
+    other = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
+    if spec.process is None:
+        source = {"process": "human", "setting_params": {"source": OWN_LABELS[data.name]}}
+        spec = spec.model_copy(update=source)
+    return _drawn(spec, y, len(data.classes), other)
+
+
+def _drawn(spec: TrialSpec, y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
+    assert spec.process is not None
+    return simulate(spec.process, y, classes=q, seed=seed, **spec.setting_params)
+
+
+def _priors(
+    wanted: PriorSource,
+    X: NDArray[Any],
+    true: NDArray[Any],
+    labels: ComplementaryLabels,
+    make: Any,
+    seed: int,
+) -> PriorEstimate | None:
+    """Return the priors a trial is to use; None if the method is to learn them."""
+    if wanted == "learn":
+        return None
+    if wanted in ("uniform", "estimate"):
+        return resolve_priors(
+            wanted, labels, lambda e: replace(e, seed=seed).estimate(X, labels, make_model=make)
+        )
+    if wanted == "true":
+        return PriorEstimate(true, "frequencies", true, classes=labels.classes)
+    assert isinstance(wanted, Perturbed)
+    wrong = corrupt(true, wanted.perturb, seed)
+    return PriorEstimate(wrong, f"frequencies, corrupted by {wanted.perturb:g}", true, classes=labels.classes)
+
+
+def _drop_unusable(checkpoint: Path) -> None:
+    """Remove a checkpoint that is damaged, or that another version wrote: the trial then starts over."""
+    if checkpoint.exists():
+        try:
+            state = load_state(checkpoint)
+        except FileError:
+            checkpoint.unlink()
+            return
+        if state.get("identity", {}).get("checkpoint_format") != CHECKPOINT_FORMAT:
+            checkpoint.unlink()
+
+
+def _peak_memory_mb() -> float:
+    """Return the most memory that this process has had, in 10⁶ bytes; Linux counts it in KiB, macOS in bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most * (1 if sys.platform == "darwin" else 1024) / 1e6

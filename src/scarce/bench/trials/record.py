@@ -1,0 +1,183 @@
+"""What one trial of an experiment left behind: a JSON file."""
+
+import json
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from scarce._io.paths import require_file, written_aside
+from scarce.bench.spec.trial import ProtocolName, TrialSpec, first_problem
+from scarce.errors import FileError
+
+__all__ = ["LAST_EPOCHS", "TrialRecord", "now"]
+
+_FORMAT = "scarce-trial-2"
+LAST_EPOCHS = 10
+"""The accuracy of a trial is the mean over so many last epochs, or over all of them if there are fewer."""
+
+
+def _finite(value: Any) -> Any:
+    """Return JSON values with None in place of NaN and infinity, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+Curves = Annotated[dict[str, list[float | None]], BeforeValidator(_finite)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Priors(_Strict):
+    """The priors that were used (or estimated), where they come from, and the true ones."""
+
+    model_config = ConfigDict(extra="allow")
+
+    source: str = ""
+    values: list[float] | None = None
+    true: list[float] | None = None
+
+
+class TrialRecord(_Strict):
+    """A trial that has been run.
+
+    Attributes
+    ----------
+    spec : TrialSpec
+        All that determines the result.
+    label : str
+        The row in tables; several labels may share a method.
+    experiment, protocol : str
+        What it was run for, and whether as in the paper or shortened.
+    status : {"done", "failed"}
+        Whether there is a result.
+    error : str or None
+        One line that says why there is none.
+    accuracy : float or None
+        Mean test accuracy over the last ten epochs (with early stopping, at the chosen epoch; of a classifier, after `fit`); None
+        where the trial failed or estimates priors.
+    curves, selection : dict of lists
+        One number per epoch, None where it was not finite: what happened, and the criteria that need no true labels,
+        computed on the test images.
+    priors : Priors
+        The priors that were used or estimated, and the true ones.
+    seconds, peak_memory_mb : float
+        What it cost; the seconds add up over all sessions if it was interrupted.
+    versions, machine : dict
+        Which software ran it, and where.
+    finished : str
+        When it ended, as `now` writes it; empty if unknown.
+    n_examples : int or None
+        How many training examples it used; None if unknown.
+    reason : str or None
+        What the automatic default chose, in its own words.
+
+    Examples
+    --------
+    >>> spec = TrialSpec(data="digits", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
+    >>> record = TrialRecord(spec=spec, label="SCARCE", experiment="quick", protocol="shortened", accuracy=0.9)
+    >>> record.spec.data, record.spec.seed, record.accuracy
+    ('digits', 0, 0.9)
+    >>> TrialRecord.from_dict(record.to_dict()) == record
+    True
+    """
+
+    spec: TrialSpec
+    label: str
+    experiment: str
+    protocol: ProtocolName
+    status: Literal["done", "failed"] = "done"
+    error: str | None = None
+    accuracy: float | None = None
+    priors: Priors = Priors()
+    seconds: float = 0.0
+    peak_memory_mb: float = 0.0
+    versions: dict[str, str] = {}
+    machine: dict[str, Any] = {}
+    finished: str = ""
+    n_examples: int | None = None
+    reason: str | None = None
+    curves: Curves = {}
+    selection: Curves = {}
+
+    @property
+    def key(self) -> str:
+        """The name of the trial, see `TrialSpec.key`."""
+        return self.spec.key
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON; numbers that are not finite become None."""
+        content = self.model_dump(mode="json", exclude={"spec"})
+        return _finite({"format": _FORMAT, "key": self.key, "spec": self.spec.as_dict(), **content})  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_dict(cls, content: Any) -> "TrialRecord":
+        """Restore a record from what `to_dict` returned.
+
+        Examples
+        --------
+        >>> TrialRecord.from_dict({"format": "another"})
+        Traceback (most recent call last):
+        scarce.errors.FileError: not a record of a trial: its format is 'another', expected 'scarce-trial-2'.
+        """
+        found = content.get("format") if isinstance(content, dict) else type(content).__name__
+        if found != _FORMAT:
+            raise FileError(f"not a record of a trial: its format is {found!r}, expected {_FORMAT!r}.")
+        fields = {name: value for name, value in content.items() if name not in ("format", "key")}
+        try:
+            record = cls.model_validate(fields)
+        except ValidationError as error:
+            raise FileError(f"this record is damaged ({first_problem(error.errors())}).") from None
+        problem = record._problem()
+        if content.get("key") != record.key:
+            problem = "its spec is that of another trial"
+        if problem:
+            raise FileError(f"this record is damaged ({problem}).")
+        return record
+
+    def _problem(self) -> str | None:
+        """Return what contradicts itself in the record, if anything."""
+        result = self.priors.values if self.spec.kind == "priors" else self.accuracy
+        if self.status == "done" and result is None:
+            return "its trial is done, but has no result"
+        if self.accuracy is not None and not 0 <= self.accuracy <= 1:
+            return f"its accuracy is {self.accuracy:g}, but should be a fraction"
+        values, true = self.priors.values or [], self.priors.true or []
+        if true and len(values) != len(true):
+            return f"it holds {len(values)} priors for {len(true)} classes"
+        return None
+
+    def save(self, path: Path) -> None:
+        """Write the record; the file is either whole or absent."""
+        with written_aside(path, force=True) as aside:
+            aside.write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "TrialRecord":
+        """Read a record, or raise what is wrong with its file."""
+        require_file(path)
+        try:
+            return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        except FileError as error:
+            raise FileError(f"{path}: {error}") from None
+        except (ValueError, OSError, RecursionError) as error:
+            raise FileError(f"{path} is damaged ({error}).") from error
+
+
+def now() -> str:
+    """Return the UTC time as a sortable string.
+
+    Examples
+    --------
+    >>> first = now()
+    >>> first <= now(), len(first)
+    (True, 32)
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds")

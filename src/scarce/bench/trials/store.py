@@ -1,0 +1,119 @@
+"""The folder of an experiment: records of finished trials, checkpoints of unfinished ones, and locks of running ones."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scarce._io.paths import make_folder, require_folder
+from scarce.bench.trials._locks import held, is_held
+from scarce.bench.trials.record import TrialRecord
+from scarce.errors import FileError
+
+__all__ = ["Store"]
+
+_FOLDERS = ("records", "checkpoints", "locks")
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of trials; several processes, on several machines, may use it at once.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; created when something is written to it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench.spec.trial import TrialSpec
+    >>> spec = TrialSpec(data="digits", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder))
+    ...     store.save(TrialRecord(spec=spec, label="SCARCE", experiment="quick", protocol="shortened", accuracy=0.9))
+    ...     [record.accuracy for record in store.records()]
+    [0.9]
+    """
+
+    path: Path
+
+    @property
+    def report_dir(self) -> Path:
+        """Where a report goes unless another folder is given."""
+        return self.path / "report"
+
+    def require(self) -> "Store":
+        """Check that the folder holds trials.
+
+        Examples
+        --------
+        >>> Store(Path("nowhere")).require()
+        Traceback (most recent call last):
+        scarce.errors.FileError: nowhere does not exist; check the path.
+        """
+        require_folder(self.path)
+        if not any((self.path / name).is_dir() for name in _FOLDERS):
+            raise FileError(
+                f"{self.path} holds no records of trials; run an experiment first, or check the path."
+            )
+        return self
+
+    def prepare(self) -> None:
+        """Create the folders of the store; failing here is a fault of the disk, not of any trial."""
+        for name in _FOLDERS:
+            make_folder(self.path / name)
+
+    def records(self) -> list[TrialRecord]:
+        """Return all records in the order in which they were finished; damaged ones are left out with a warning."""
+        paths = (path for path in (self.path / "records").glob("*.json") if not path.name.startswith("."))
+        found = (self.record(path.stem) for path in paths)
+        return sorted(filter(None, found), key=lambda record: (record.finished, record.key))
+
+    def record(self, key: str) -> TrialRecord | None:
+        """Return the record of a trial if there is one; a damaged one counts as none, with a warning."""
+        path = self._record_path(key)
+        if not os.path.lexists(path):  # a dangling link is reported, too
+            return None
+        try:
+            record = TrialRecord.load(path)
+            if record.key != key:
+                raise FileError(f"{path} is the record of {record.key}, under a wrong name.")
+        except FileError as error:
+            warnings.warn(f"{error} Its trial counts as not run.", stacklevel=2)
+            return None
+        return record
+
+    def save(self, record: TrialRecord) -> None:
+        """Write a record; delete the checkpoint of a trial that is done, and what a killed process left half-written."""
+        record.save(self._record_path(record.key))
+        if record.status == "done":
+            checkpoint = self.checkpoint(record.key)
+            for path in (checkpoint, *checkpoint.parent.glob(f".{record.key}.*")):
+                path.unlink(missing_ok=True)
+
+    def checkpoint(self, key: str) -> Path:
+        """Return the path of the checkpoint of a trial."""
+        return self.path / "checkpoints" / f"{key}.safetensors"
+
+    @contextmanager
+    def claimed(self, key: str) -> Iterator[bool]:
+        """Claim a trial while the block lasts, unless another process has; yield whether it is ours."""
+        with held(self._lock_path(key)) as ours:
+            yield ours
+
+    def is_claimed(self, key: str) -> bool:
+        """Return whether a living process is running a trial."""
+        return is_held(self._lock_path(key))
+
+    def was_left(self, key: str) -> bool:
+        """Return whether the process that had claimed a trial has died."""
+        return self._lock_path(key).exists() and not self.is_claimed(key)
+
+    def _record_path(self, key: str) -> Path:
+        return self.path / "records" / f"{key}.json"
+
+    def _lock_path(self, key: str) -> Path:
+        return self.path / "locks" / f"{key}.lock"

@@ -1,0 +1,99 @@
+"""Features meet labels, true classes and models."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from scarce.cli._runtime import use_one_thread
+from scarce.errors import FeatureError, LabelError
+
+if TYPE_CHECKING:
+    from scarce.estimators import ScarceClassifier
+    from scarce.features import Features
+    from scarce.labels import ComplementaryLabels
+
+__all__ = ["join_labels", "load_model", "read_confirmed", "read_inputs"]
+
+Join = Literal["exact", "inner", "left"]
+
+
+def join_labels(
+    labels: "ComplementaryLabels", features: "Features", join: Join
+) -> tuple["ComplementaryLabels", Any]:
+    """Return the labels of the feature rows, and which rows these are: by id if both have ids, else in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.features import Features
+    >>> from scarce.labels import ComplementaryLabels
+    >>> labels = ComplementaryLabels.from_single([2, 0], classes=3, ids=["a", "b"])
+    >>> join_labels(labels, Features(np.zeros((2, 5)), np.array(["b", "a"])), "exact")[0].ids.tolist()
+    ['b', 'a']
+    """
+    import numpy as np
+
+    if labels.ids is not None and features.ids is not None:
+        return labels.align(features.ids, join)
+    side = "labels" if labels.ids is None else "features"
+    if join != "exact":
+        raise LabelError(f"--join {join} needs ids on both sides, but the {side} have none; leave it out.")
+    if labels.n_examples != len(features.values):
+        raise LabelError(
+            f"there are {len(features.values)} rows of features and {labels.n_examples} labelled examples, and the "
+            f"{side} have no ids to join them by; give as many of both, in the same order, or add ids."
+        )
+    return labels, np.arange(labels.n_examples)
+
+
+def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "ComplementaryLabels":
+    """Read true classes as labels that confirm a class and exclude none, so that they join as labels do."""
+    import numpy as np
+
+    from scarce._io.paths import errors_naming
+    from scarce.features import read_truth
+    from scarce.labels import ComplementaryLabels
+    from scarce.simulate._truth import read_truth as encode
+
+    is_table = path.suffix.lower() in (".csv", ".parquet")
+    values, ids = read_truth(path, id_column if is_table else None)
+    with errors_naming(path):
+        truth = encode(values, classes)
+        nothing = np.zeros(len(values) + 1, int), np.zeros(0, int)
+        return ComplementaryLabels(*nothing, truth.classes, ids, truth.codes.astype(np.int32))
+
+
+def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
+    """Return a saved classifier and the names of its columns, if it was trained on a table that has them."""
+    from scarce._io.paths import require_folder
+
+    require_folder(path)  # before the seconds that it takes to import torch
+    from scarce.estimators import load
+
+    use_one_thread()
+    model = load(path)
+    # Columns are matched by name in read_inputs; scikit-learn, given a bare array, would only warn of them.
+    names = model.__dict__.pop("feature_names_in_", None)
+    return model, None if names is None else names.tolist()
+
+
+def read_inputs(
+    path: Path, id_column: str | None, image_size: str | None, names: list[str] | None
+) -> "Features":
+    """Read features for a model, their columns in the order in which it knows them."""
+    from scarce._class_names import some
+    from scarce.features import read_features
+
+    features = read_features(path, id_column=id_column, image_size=image_size)
+    if names is None or features.names is None or features.names == names:
+        return features
+    lacking = [name for name in names if name not in features.names]
+    beyond = [name for name in features.names if name not in names]
+    if lacking or beyond:
+        parts = [f"lacks {some(lacking)}"] * bool(lacking) + [f"has also {some(beyond)}"] * bool(beyond)
+        raise FeatureError(
+            f"{path} does not have the columns that the model was trained on: it {' and '.join(parts)}; give the "
+            "same columns (in any order)."
+        )
+    order = [features.names.index(name) for name in names]
+    return replace(features, values=features.values[:, order], names=names)

@@ -1,0 +1,117 @@
+"""From the words of a command line to values."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from scarce.errors import LabelError, MethodError, PriorError
+
+__all__ = ["parse_classes", "parse_priors", "parse_settings", "refuse_odd_types"]
+
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def parse_settings(settings: Iterable[str] | None) -> dict[str, Any]:
+    """Return ``key=value`` pairs as a dict of whole numbers, numbers, truth values, text, lists and arrays.
+
+    Examples
+    --------
+    >>> parse_settings(["loss=sigmoid", "alpha=0.5", "draws=3", "distinct=true", "rates=0.1,0.2"])
+    {'loss': 'sigmoid', 'alpha': 0.5, 'draws': 3, 'distinct': True, 'rates': [0.1, 0.2]}
+    """
+    values = {}
+    for setting in settings or ():
+        key, mark, value = setting.partition("=")
+        if not (mark and key.strip().isidentifier()):
+            raise MethodError(f"--set {setting!r} is not understood; expected key=value, such as alpha=0.5.")
+        values[key.strip()] = _value(value.strip())
+    return values
+
+
+def _value(text: str) -> Any:
+    if text.lower().endswith(".npy"):
+        from scarce._io.paths import read_array
+
+        return read_array(text)
+    if "," in text:
+        return [_scalar(part.strip()) for part in text.split(",") if part.strip()]
+    return _scalar(text)
+
+
+def _scalar(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return _WORDS.get(text.lower(), text)
+
+
+@contextmanager
+def refuse_odd_types(settings: dict[str, Any]) -> Iterator[None]:
+    """Turn the `TypeError` of a function that was given a word for a number into a message for a user.
+
+    Examples
+    --------
+    >>> with refuse_odd_types({"alpha": "much"}):
+    ...     "much" < 1
+    Traceback (most recent call last):
+    scarce.errors.MethodError: a value of --set is of the wrong kind: got alpha='much' ('<' not supported ...).
+    """
+    try:
+        yield
+    except TypeError as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+        raise MethodError(f"a value of --set is of the wrong kind: got {given} ({error}).") from error
+
+
+def parse_classes(text: str | None) -> Any:
+    """Return class names separated by commas as an array; a single number stands for as many classes.
+
+    Examples
+    --------
+    >>> parse_classes("cat, dog").tolist(), parse_classes("10")
+    (['cat', 'dog'], 10)
+    """
+    if text is None:
+        return None
+    from scarce._io.tables import as_names
+
+    texts = [name.strip() for name in text.split(",")]
+    if "" in texts:
+        raise LabelError(f"--classes {text!r} holds an empty name; expected names such as cat,cow,dog.")
+    names = as_names(texts)
+    return int(names[0]) if len(names) == 1 and names.dtype.kind == "i" else names
+
+
+def parse_priors(text: str) -> Any:
+    """Return what ``--priors`` says: a word, numbers, or numbers by class, also from a JSON file.
+
+    Examples
+    --------
+    >>> parse_priors("uniform"), parse_priors("0.3,0.7"), parse_priors("cat=0.3,dog=0.7")
+    ('uniform', [0.3, 0.7], {'cat': 0.3, 'dog': 0.7})
+    """
+    if text.lower().endswith(".json") or Path(text).is_file():
+        from scarce._io.json import read_json
+        from scarce.priors.io import is_estimate, load_priors
+
+        stored = read_json(text)
+        return load_priors(text) if is_estimate(stored) else stored
+    if "," not in text and "=" not in text:
+        return text
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    try:
+        numbers = [float(number) for _, _, number in pairs]
+    except ValueError:
+        raise PriorError(
+            f"--priors {text!r} is not understood; expected estimate, uniform, answers, numbers such as 0.3,0.7 or "
+            "cat=0.3,dog=0.7, or a JSON file with either."
+        ) from None
+    if not any(mark for _, mark, _ in pairs):
+        return numbers
+    names = [name.strip() for name, _, _ in pairs]
+    if len(set(names)) < len(names) or "" in names:
+        raise PriorError(f"--priors {text!r} names a class twice or not at all; expected cat=0.3,dog=0.7.")
+    return dict(zip(names, numbers, strict=True))

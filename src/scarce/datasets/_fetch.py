@@ -1,0 +1,115 @@
+"""Data sets from their homes: mirrors in turn, checked, and either whole or not there."""
+
+import gzip
+import logging
+import shutil
+import tarfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+import pooch
+
+from scarce._io.paths import written_aside
+from scarce.datasets._download import resuming
+from scarce.datasets._files import Download, FileSet, Found
+from scarce.datasets._folders import alone_in
+from scarce.datasets.locate import files_in, find, target_folder
+from scarce.errors import FetchError, FileError
+
+__all__ = ["fetch", "require"]
+
+
+def require(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> Found:
+    """Return one of the sets of files where it is found, or else fetch it."""
+    found = find(alternatives, data_dir)
+    if not found.missing:
+        return found
+    if not download:
+        raise FileError(f"{_lack(found)}; or get them with `scarce data fetch`.")
+    return fetch(alternatives, data_dir)
+
+
+def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> Found:
+    """Fetch what is missing or wrong of a set of files, and return it where it is found."""
+    found = find(alternatives, data_dir)
+    if not found.missing and not found.wrong:
+        return found
+    files = next((files for files in alternatives if files.downloads), None)
+    if files is None:
+        raise FileError(f"{_lack(found)}: there is no home to fetch them from.")
+    folder = target_folder(data_dir) / files.folders[0]
+    try:
+        with alone_in(folder):
+            for download in files.downloads:
+                if not _is_there(download, files_in(folder, files)):
+                    _retrieve(download, folder)
+                    if download.name.endswith(".tar.gz"):
+                        _unpack(folder / download.name, files, folder)
+    except OSError as error:
+        raise FileError(
+            f"{error.filename or folder} cannot be written: {error.strerror or error}."
+        ) from error
+    fetched = files_in(folder, files)
+    for name in fetched.wrong:
+        raise FileError(f"{fetched.paths[name]} is damaged, and in the way of the right one; remove it.")
+    return fetched
+
+
+def _lack(found: Found) -> str:
+    return (
+        f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name the folder that has them with "
+        "data_dir= (--data-dir)"
+    )
+
+
+def _is_there(download: Download, found: Found) -> bool:
+    names = {file.name for file in found.files.files}
+    wanted = names & {download.name, download.name.removesuffix(".gz")} or names  # or it is an archive of all
+    return all(name in found.paths and found.state(name) != "wrong" for name in wanted)
+
+
+def _retrieve(download: Download, folder: Path) -> None:
+    pooch.get_logger().setLevel(logging.WARNING)  # the bar tells what happens
+    if (folder / download.name).is_dir():
+        raise FileError(f"{folder / download.name} is a folder in the place of the file; remove it.")
+    failures = []
+    for url in download.urls:
+        try:
+            pooch.retrieve(
+                url,
+                known_hash=download.checksum,
+                fname=download.name,
+                path=folder,
+                downloader=resuming(folder / f"{download.name}.part"),
+            )
+            return
+        except FileError as error:
+            failures.append(f"{urlsplit(url).netloc}: {error}")
+        except ValueError:  # how pooch refuses a wrong checksum
+            failures.append(f"{urlsplit(url).netloc}: what it sent has the wrong checksum")
+    raise FetchError(
+        f"{download.name} could not be fetched ({'; '.join(failures)}); try again later, put the file into {folder} "
+        "yourself, or name a folder that has it with data_dir= (--data-dir)."
+    )
+
+
+def _unpack(archive: Path, files: FileSet, folder: Path) -> None:
+    """Take the files of the set out of an archive, whatever the folders in it are called, and remove it."""
+    wanted = {file.name for file in files.files}
+    try:
+        with tarfile.open(archive) as members:
+            for member in members:
+                name = PurePosixPath(member.name).name
+                content = members.extractfile(member) if name in wanted else None
+                if content is not None:
+                    with written_aside(folder / name, force=True) as aside, aside.open("wb") as file:
+                        shutil.copyfileobj(content, file)
+                    wanted.discard(name)
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FetchError(f"{archive.name} came damaged or cut short; fetch it again.") from error
+    finally:
+        archive.unlink()
+    if wanted:
+        raise FetchError(f"{archive.name} lacks {', '.join(sorted(wanted))}; its home serves another file.")

@@ -1,0 +1,98 @@
+"""A data set in memory: images, their true classes, and what people said they are not."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._hashing import array_checksum
+from scarce.errors import LabelError
+from scarce.labels import ComplementaryLabels
+
+__all__ = ["Annotation", "ImageData", "Parts", "labels_of_annotations"]
+
+Annotation = Literal[0, 1, 2, "union"]
+
+
+class Parts(NamedTuple):
+    """What the files of a data set hold; the classes in `y` and `annotations` are places in `classes`."""
+
+    X_train: NDArray[Any]
+    y_train: NDArray[np.int64]
+    X_test: NDArray[Any]
+    y_test: NDArray[np.int64]
+    classes: tuple[str, ...]
+    annotations: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImageData:
+    """A data set of images in memory.
+
+    Attributes
+    ----------
+    name : str
+        The name it was loaded by.
+    X_train, X_test : array of uint8
+        n × height × width, or n × 3 × height × width.
+    y_train, y_test : array of int
+        The true classes, 0 to q − 1.
+    classes : tuple of str
+        The names of the q classes.
+    labels : ComplementaryLabels or None
+        Which classes (0 to q − 1) the training images are not, where people said so.
+    annotations : array of int or None
+        All that they said, n × 3; repeats and mistakes included.
+
+    Examples
+    --------
+    >>> X, y = np.zeros((2, 8, 8), np.uint8), np.array([0, 1])
+    >>> ImageData("squares", X, y, X, y, ("small", "large"))
+    ImageData('squares', 2 + 2 images of 8 × 8, 2 classes)
+    """
+
+    name: str
+    X_train: NDArray[Any]
+    y_train: NDArray[np.int64]
+    X_test: NDArray[Any]
+    y_test: NDArray[np.int64]
+    classes: tuple[str, ...]
+    labels: ComplementaryLabels | None = None
+    annotations: NDArray[np.int64] | None = None
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of the arrays, the class names and the labels: equal when what is trained on is equal."""
+        arrays = [self.X_train, self.y_train, self.X_test, self.y_test, np.array(self.classes)]
+        if self.labels is not None:
+            arrays += [self.labels.indptr, self.labels.indices]
+        return array_checksum(arrays)
+
+    def __repr__(self) -> str:
+        shape = " × ".join(map(str, self.X_train.shape[1:]))
+        return (
+            f"ImageData({self.name!r}, {len(self.X_train):,} + {len(self.X_test):,} images of {shape}, "
+            f"{len(self.classes)} classes)"
+        )
+
+
+def labels_of_annotations(
+    annotations: NDArray[np.int64], n_classes: int, annotation: Annotation
+) -> ComplementaryLabels:
+    """Return what one of the people said, or the set union of what all said.
+
+    Examples
+    --------
+    >>> said = np.array([[2, 0, 2], [1, 1, 1]])
+    >>> labels_of_annotations(said, 3, "union").indicator(dtype=int).tolist()
+    [[1, 0, 1], [0, 1, 0]]
+    >>> labels_of_annotations(said, 3, 1).indices.tolist()
+    [0, 1]
+    """
+    if annotation == "union":
+        return ComplementaryLabels.from_columns(annotations, n_classes)
+    if annotation not in range(annotations.shape[1]):
+        raise LabelError(f"annotation={annotation!r} is unknown; expected 0, 1, 2 or 'union'.")
+    return ComplementaryLabels.from_single(annotations[:, int(annotation)], n_classes)

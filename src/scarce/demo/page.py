@@ -1,0 +1,146 @@
+"""The demonstration as one HTML page that needs nothing else."""
+
+import base64
+import io
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from numpy.typing import NDArray
+from PIL import Image
+
+from scarce._plotting import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
+from scarce.demo.study import QUESTIONS, Demo
+from scarce.training import PAPER
+
+__all__ = ["COLUMNS", "is_report", "render_report", "result_rows"]
+
+COLUMNS = ("method", "learned from", "without truth", "truth", "within 2 s.e.")
+_MARK = '<meta name="generator" content="scarce demo">'
+_PACKAGES = ("scarce", "torch", "numpy", "scikit-learn")
+
+
+def render_report(demo: Demo, command: str) -> str:
+    """Return the page that shows what was asked, what was learned, and how good that is.
+
+    Parameters
+    ----------
+    demo : Demo
+        From `scarce.demo.study.run_demo`.
+    command : str
+        What to type to get this page again.
+
+    Examples
+    --------
+    >>> from scarce.demo.study import run_demo
+    >>> render_report(run_demo(epochs=1), "scarce demo").splitlines()[0]
+    '<!doctype html>'
+    """
+    page = Environment(
+        loader=PackageLoader("scarce.demo"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page.filters["percent"] = _percent
+    return page.get_template("demo.html").render(
+        demo=demo,
+        mark=_MARK,
+        command=command,
+        questions=QUESTIONS,
+        recipe=PAPER,
+        images=[(_data_uri(_png(image.pixels), "png"), image.answers) for image in demo.images],
+        figures={name: _data_uri(svg.encode(), "svg+xml") for name, svg in _figures(demo).items()},
+        classes=_class_rows(demo),
+        below_zero=next((epoch for epoch, risk in enumerate(demo.uncorrected.risks, 1) if risk < 0), None),
+        best_epoch=int(np.argmax(demo.uncorrected.accuracies)) + 1,
+        columns=COLUMNS,
+        rows=result_rows(demo),
+        versions={"Python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
+    )
+
+
+def result_rows(demo: Demo) -> list[tuple[str, ...]]:
+    """Return the table of results, a tuple of `COLUMNS` for every run, as it is printed and shown."""
+    return [
+        (
+            run.title,
+            run.told,
+            f"{_percent(run.estimates[-1])} ± {_percent(run.standard_errors[-1])} %",
+            f"{_percent(run.accuracies[-1])} %",
+            "yes" if run.agrees else "no",
+        )
+        for run in demo.runs
+    ]
+
+
+def is_report(path: Path) -> bool:
+    """Tell whether a file is such a page, so that a new one may take its place.
+
+    Examples
+    --------
+    >>> is_report(Path("nowhere.html"))
+    False
+    """
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK.encode() in file.read(1000)
+
+
+def _figures(demo: Demo) -> dict[str, str]:
+    estimate = demo.priors
+    assert estimate.low is not None
+    assert estimate.high is not None
+    with new_axes() as priors:
+        names = demo.labels.classes.tolist()
+        draw_priors(priors, names, estimate.raw, estimate.low, estimate.high, demo.frequencies,
+                    "Share of each digit")  # fmt: skip
+    with new_axes() as risks:
+        draw_risks(risks, [Curve(run.title, run.risks) for run in (demo.corrected, demo.uncorrected)])
+    with new_axes() as accuracies:
+        curves = [
+            Curve(run.title, run.accuracies, run.estimates, [2 * error for error in run.standard_errors])
+            for run in demo.runs
+        ]
+        draw_accuracies(accuracies, curves)
+    axes = {"priors": priors, "risks": risks, "accuracies": accuracies}
+    return {name: figure_svg(each.figure) for name, each in axes.items()}
+
+
+def _class_rows(demo: Demo) -> list[dict[str, Any]]:
+    """What was answered about each class, and what that says about its prior."""
+    assert demo.labels.answers is not None
+    assert demo.priors.low is not None
+    assert demo.priors.high is not None
+    yes, no = demo.labels.answers.counts(demo.labels.n_classes)
+    columns = {
+        "name": demo.labels.classes,
+        "yes": yes,
+        "no": no,
+        "low": demo.priors.low,
+        "prior": demo.priors.raw,
+        "high": demo.priors.high,
+        "truth": demo.frequencies,
+        "covered": (demo.priors.low <= demo.frequencies) & (demo.frequencies <= demo.priors.high),
+    }
+    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _png(pixels: NDArray[np.uint8]) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(255 - pixels).save(file, "png")  # dark ink on white paper
+    return file.getvalue()
+
+
+def _data_uri(content: bytes, kind: str) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,87 @@
+"""Features as a network takes them: checked, shaped, and said clearly when they will not do."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+from torch import Tensor
+
+from scarce.errors import FeatureError
+from scarce.features import Shards
+from scarce.features.arrays import refuse_odd_numbers, row_chunks
+
+__all__ = ["check_inputs"]
+
+_EXACT = 2**24  # up to which float32 knows all whole numbers
+
+
+def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Return `X` as a dense array or CSR matrix of numbers, after refusing what cannot be trained on.
+
+    Tables have two axes; images three (n × h × w) or four (n × c × h × w). Images of bytes stay bytes. What is on disk
+    (`Shards`, arrays of `numpy.memmap`) is looked through and stays there, as it is. With `reset` the estimator learns
+    width and names of the features, else they must be those it was fitted on.
+    """
+    is_image = getattr(X, "ndim", 2) > 2
+    if np.ma.is_masked(X):
+        raise FeatureError(
+            "X is a masked array with masked values; fill them in first (X.filled, sklearn.impute)."
+        )
+    if isinstance(X, Tensor):
+        X = X.detach().cpu()
+    if isinstance(X, Shards) and (X.ndim < 2 or len(X) == 0):
+        raise FeatureError(f"X has shape {X.shape}; expected n examples × d values, with n and d at least 1.")
+    given = X
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        skip_check_array=isinstance(X, Shards),
+        accept_sparse="csr",
+        ensure_2d=not is_image,
+        allow_nd=True,
+        ensure_all_finite=False,
+    )
+    is_on_disk = isinstance(given, (Shards, np.memmap)) and given.dtype == X.dtype
+    if is_on_disk:
+        X = given  # of a mapped array scikit-learn makes one that no longer says so
+    if X.ndim > 4 or 0 in X.shape[1:]:
+        raise FeatureError(
+            f"X has shape {X.shape}; expected a table (n × d) or images (n × h × w or n × c × h × w)."
+        )
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1:] != estimator.input_shape_:
+        raise FeatureError(
+            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}."
+        )
+    refuse_odd_numbers(X)
+    if is_image and not reset:
+        _refuse_other_scale(X, estimator.byte_inputs_)
+    stays = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
+    return X if stays else X.astype(np.float64 if _needs_many_digits(X) else np.float32)
+
+
+def _needs_many_digits(X: Any) -> bool:
+    """Return whether there are whole numbers that float32 would round."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.itemsize < 4 or not values.size:
+        return False
+    return any(max(int(rows.max()), -int(rows.min())) > _EXACT for _, rows in row_chunks(values))
+
+
+def _refuse_other_scale(images: Any, fitted_on_bytes: bool) -> None:
+    """Bytes are scaled to [0, 1] and floats are not, so images must come as they came to `fit`."""
+    if fitted_on_bytes and images.dtype != np.uint8:
+        largest = max((rows.max() for _, rows in row_chunks(images)), default=0)
+        if largest > 1:
+            raise FeatureError(
+                f"the model was fitted on images of bytes, which it scales to [0, 1]; these are {images.dtype} up to "
+                f"{largest:g}: pass them as uint8, or divide them by 255."
+            )
+    if images.dtype == np.uint8 and not fitted_on_bytes:
+        raise FeatureError(
+            "the model was fitted on images of floats and these are bytes; pass floats, scaled as they were for fit."
+        )

@@ -1,0 +1,88 @@
+"""How good a classifier will be: copies of it are trained without some examples, and their labels judge."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from scarce.errors import CollapseWarning, LabelError, PriorWarning
+from scarce.estimators._inputs import check_inputs
+from scarce.estimators.base import judge, refuse_other_length
+from scarce.estimators.classifier import ScarceClassifier
+from scarce.features.shards import pick
+from scarce.labels import ComplementaryLabels
+from scarce.metrics import ComplementaryReport
+
+__all__ = ["cross_fitted_report", "held_out_folds"]
+
+_FEW = 5000  # examples up to which every one is held out once
+_N_FOLDS = 4
+_TENTH = 10
+
+
+def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
+    """Return the examples that are held out: all of few in four folds, a tenth of many.
+
+    Examples
+    --------
+    >>> [len(fold) for fold in held_out_folds(10)], [len(fold) for fold in held_out_folds(20_000)]
+    ([3, 3, 2, 2], [2000])
+    """
+    order = np.random.default_rng(seed).permutation(n_examples)
+    if n_examples > _FEW:
+        return [np.sort(order[: n_examples // _TENTH])]
+    return [np.sort(order[start::_N_FOLDS]) for start in range(_N_FOLDS)]
+
+
+def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> ComplementaryReport:
+    """Estimate how good a fitted classifier is by cross-fitting: no training label is judged by a model that has seen it.
+
+    Up to 5,000 examples are divided into four folds, and four copies are trained, each without one of them. Of more, a tenth is
+    held out once. The copies see fewer examples than the classifier, so that it is rather better than they are.
+
+    Parameters
+    ----------
+    classifier : ScarceClassifier
+        Fitted. The copies have its parameters, but no checkpoint.
+    X, y
+        What it was fitted on.
+
+    Examples
+    --------
+    >>> from scarce.testing import three_blobs
+    >>> X, y, labels = three_blobs()
+    >>> clf = ScarceClassifier("cc", "linear", epochs=20, learning_rate=0.1).fit(X, labels)
+    >>> report = cross_fitted_report(clf, X, labels)
+    >>> bool(report.accuracy.low < (clf.predict(X) == y).mean() <= report.accuracy.high)
+    True
+    """
+    check_is_fitted(classifier)
+    labels, classes = classifier._read_labels(y)
+    rows = check_inputs(clone(classifier), X, reset=True)
+    refuse_other_length(rows, labels)
+    if len(labels) < 2 * _N_FOLDS:
+        raise LabelError(
+            f"{len(labels)} examples are too few to hold some out; expected at least {2 * _N_FOLDS}. Evaluate on other examples."
+        )
+    folds = held_out_folds(len(labels))
+    held_out = np.concatenate(folds)
+    predicted, confidence = np.empty(len(held_out), classes.dtype), np.empty(len(held_out))
+    done = 0
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(len(labels)), fold)
+        copy = clone(classifier).set_params(checkpoint=None, warm_start=False)
+        with warnings.catch_warnings():  # they were told when the classifier itself was fitted
+            warnings.simplefilter("ignore", PriorWarning)
+            warnings.simplefilter("ignore", CollapseWarning)
+            copy.fit(pick(rows, rest), _take(y, rest))
+        place = slice(done, done := done + len(fold))
+        predicted[place] = copy.predict(pick(rows, fold))
+        confidence[place] = copy._confidence(pick(rows, fold))
+    return judge(classifier, predicted, confidence, labels[held_out])
+
+
+def _take(y: Any, rows: NDArray[np.int64]) -> Any:
+    return y[rows] if isinstance(y, ComplementaryLabels) else np.asarray(y)[rows]

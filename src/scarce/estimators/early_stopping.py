@@ -1,0 +1,91 @@
+"""Early stopping without true labels: some examples are held out, and their complementary labels are the judge."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from scarce.errors import MethodError
+from scarce.features.shards import pick
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Method, Problem, make_method
+from scarce.methods.answers_likelihood import AnswersLikelihood
+from scarce.metrics import LabelModel, complementary_accuracy, fit_label_model
+from scarce.priors import PriorEstimate
+from scarce.training import Callback, EarlyStopping, Measure, Run, map_logits, mean_loss
+
+__all__ = ["split_rows", "stop_early"]
+
+Rows = NDArray[np.int64]
+_LEAST_RATE = 0.02  # of errors in answers: nobody is certain, and one wrong answer must not decide
+
+
+def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
+    """Return which examples to hold out, rounded up, and which to train on; both in order.
+
+    Examples
+    --------
+    >>> held_out, rows = split_rows(5, 0.3, seed=0)
+    >>> held_out.tolist(), rows.tolist()
+    ([2, 4], [0, 1, 3])
+    """
+    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
+        raise MethodError(f"validation_fraction={fraction!r}; expected a number between 0 and 1.")
+    order = np.random.default_rng(seed).permutation(n_examples)
+    n_held_out = int(np.ceil(float(fraction) * n_examples))
+    if n_held_out == n_examples:
+        raise MethodError(
+            f"{n_examples} examples cannot be split for early stopping; set early_stopping=False."
+        )
+    return np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
+
+
+def stop_early(
+    X: Any,
+    labels: ComplementaryLabels,
+    held_out: Rows,
+    method: Method,
+    estimate: PriorEstimate | None,
+    patience: int,
+    device: str,
+) -> list[Callback]:
+    """Return what judges by these rows after every epoch, and stops when that no longer rises.
+
+    A method whose loss is a likelihood is judged by that of the held-out labels, any other by the accuracy on them. Priors and
+    error rates that are not given come from the labels (`fit_label_model`) and are the same for all epochs: what a method has
+    learned so far would judge itself. One that trains in stages may change from the one to the other; stages are never compared.
+    """
+    inputs, known = pick(X, held_out), labels[held_out]
+    label_model = fit_label_model(labels, None if estimate is None else estimate.values)
+
+    def likelihood(run: Run) -> float:
+        judge = _with_fixed_rates(run.method, labels, label_model)
+        return -mean_loss(run.model, judge, inputs, known, device=device)
+
+    def accuracy(run: Run) -> float:
+        def best(logits: Tensor) -> Tensor:
+            return run.method.scores(logits).argmax(dim=1)
+
+        predicted = labels.classes[map_logits(run.model, inputs, best, device=device).numpy()]
+        return complementary_accuracy(predicted, known, label_model).value
+
+    def value(run: Run) -> float:
+        return likelihood(run) if run.method.loss_is_likelihood else accuracy(run)
+
+    kind = "likelihood" if method.loss_is_likelihood else "score" if method.in_stages else "accuracy"
+    measure = Measure(f"validation_{kind}", value)
+    return [measure, EarlyStopping(measure.name, patience)]
+
+
+def _with_fixed_rates(method: Method, labels: ComplementaryLabels, label_model: LabelModel) -> Method:
+    """Return the method, or, if it learns the error rates of answers while it trains, one that has those of the labels."""
+    if not isinstance(method, AnswersLikelihood):
+        return method
+    found = label_model.errors.false_negative, label_model.errors.false_positive
+    rates = dict(zip(method.params, (max(rate, _LEAST_RATE) for rate in found), strict=True))
+    given = {name: value for name, value in method.params.items() if value is not None}
+    fixed = make_method("answers", **(rates | given))
+    fixed.prepare(Problem(labels))
+    return fixed

@@ -1,0 +1,168 @@
+"""A folder of .npy or .parquet files as one table: which files, and whether they fit together."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._class_names import some
+from scarce._io.paths import errors_naming, map_array
+from scarce._io.tables import as_names, open_parquet, parquet_header
+from scarce.errors import FeatureError, FileError
+from scarce.features.images import find_images
+from scarce.features.shards import Shards
+from scarce.features.tables import find_id_column, parquet_ids, parquet_values
+
+__all__ = ["find_shards", "open_shards"]
+
+_ENDINGS = (".npy", ".parquet")
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class _Npy:
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    is_mapped = True
+
+    def read(self) -> Array:
+        array = map_array(self.path)
+        _refuse_change(self, array)
+        return array
+
+
+@dataclass(frozen=True)
+class _Parquet:
+    path: Path
+    n_rows: int
+    names: list[str]
+    dtype = np.dtype(np.float64)
+    is_mapped = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.n_rows, len(self.names)
+
+    def read(self) -> Array:
+        with errors_naming(self.path):
+            values = parquet_values(open_parquet(self.path), self.names)
+        _refuse_change(self, values)
+        return values
+
+
+def find_shards(folder: Path) -> list[Path]:
+    """Return the ``.npy`` or ``.parquet`` files of a folder by name; none if it holds no such file, or images.
+
+    Names that begin with ``.`` or ``_`` are left alone; anything else that stands between the shards is refused.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("b.npy", "a.npy", "_SUCCESS"):
+    ...         Path(folder, name).touch()
+    ...     [path.name for path in find_shards(Path(folder))]
+    ['a.npy', 'b.npy']
+    """
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
+    except OSError as error:
+        raise FileError(f"{folder} cannot be read: {error.strerror or error}.") from error
+    kinds = [_kind(path) for path in paths]
+    kind = next((kind for kind in kinds if kind in _ENDINGS), None)
+    if kind is None or find_images(folder):
+        return []
+    other = next((path for path, its in zip(paths, kinds, strict=True) if its != kind), None)
+    if other is not None:
+        raise FileError(
+            f"{other} stands between {kind} files; a folder of shards holds files of one kind only: move it elsewhere."
+        )
+    return paths
+
+
+def _kind(path: Path) -> str:
+    return path.suffix.lower() if path.is_file() else "folder"
+
+
+def open_shards(
+    paths: Sequence[Path], id_column: str | None = None
+) -> tuple[Shards, Array | None, list[str] | None]:
+    """Return the rows of all files, one file after the other, their ids and column names; only headers are read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("0.npy", "1.npy"):
+    ...         np.save(Path(folder, name), np.zeros((2, 3), np.uint8))
+    ...     open_shards(find_shards(Path(folder)))[0]
+    Shards(4 × 3 uint8 in 2 files)
+    """
+    if _kind(paths[0]) == ".parquet":
+        return _open_parquet_shards(paths, id_column)
+    _refuse_doubtful_order(paths)
+    parts = []
+    for path in paths:
+        array = map_array(path)
+        parts.append(_Npy(path, array.shape, array.dtype))
+        first = parts[0]
+        if array.shape[1:] != first.shape[1:] or array.dtype != first.dtype or array.ndim == 0:
+            raise FeatureError(
+                f"{path} holds {array.dtype} of shape {array.shape}, and {first.path.name} {first.dtype} of shape "
+                f"{first.shape}; expected the same type everywhere, and shapes that differ in the first number only."
+            )
+    return Shards(parts), None, None
+
+
+def _open_parquet_shards(
+    paths: Sequence[Path], id_column: str | None
+) -> tuple[Shards, Array | None, list[str] | None]:
+    parts: list[_Parquet] = []
+    ids: list[str] = []
+    header: list[str] = []
+    for path in paths:
+        n_rows, columns = parquet_header(path)
+        header = header or columns
+        lacking, beyond = set(header) - set(columns), set(columns) - set(header)
+        if lacking or beyond:
+            what = [f"lacks {some(sorted(lacking))}"] * bool(lacking)
+            what += [f"has also {some(sorted(beyond))}"] * bool(beyond)
+            raise FeatureError(
+                f"{path} does not have the columns of {paths[0].name}: it {' and '.join(what)}; write all shards alike."
+            )
+        with errors_naming(path):
+            ids_name = find_id_column(header, id_column)
+            if ids_name is not None:
+                ids += map(str, parquet_ids(open_parquet(path, [ids_name]), ids_name).tolist())
+        parts.append(_Parquet(path, n_rows, [name for name in header if name != ids_name]))
+    if ids_name is None:
+        _refuse_doubtful_order(paths)
+    return Shards(parts), None if ids_name is None else as_names(ids), parts[0].names
+
+
+def _refuse_doubtful_order(paths: Sequence[Path]) -> None:
+    """Where rows have no ids their order is all there is, and 10 stands before 2 in the order of names."""
+    counted = sorted(paths, key=_by_number)
+    for path, other in zip(paths, counted, strict=True):
+        if path != other:
+            raise FileError(
+                f"{path} comes before {other.name} by name, but after it by number; give all numbers as many digits "
+                "(part-02, part-10), so that the order of the rows is plain."
+            )
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.name)]
+
+
+def _refuse_change(part: _Npy | _Parquet, array: Array) -> None:
+    if (array.shape, array.dtype) != (part.shape, part.dtype):
+        raise FileError(
+            f"{part.path} has changed while it was in use: it now holds {array.dtype} of shape {array.shape}, and held "
+            f"{part.dtype} of shape {part.shape}; leave the files alone, and start again."
+        )

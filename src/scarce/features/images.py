@@ -1,0 +1,119 @@
+"""A folder of images as one array."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from scarce._io.paths import require_folder
+from scarce.errors import FeatureError, FileError
+
+__all__ = ["Size", "find_images", "parse_size", "read_images"]
+
+Size = tuple[int, int]
+_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
+_GREY = {"1", "L", "LA"}
+
+
+def parse_size(size: "str | Size") -> Size:
+    """Return height and width written as ``"32x32"`` or given as two numbers.
+
+    Examples
+    --------
+    >>> parse_size("32x48")
+    (32, 48)
+    """
+    numbers = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", size) if isinstance(size, str) else None
+    pair = tuple(map(int, numbers.groups())) if numbers else size
+    if isinstance(pair, str) or len(pair) != 2 or not all(1 <= side <= 10_000 for side in pair):
+        raise FeatureError(f"the image size is {size!r}; expected height x width in pixels, such as 32x32.")
+    return pair[0], pair[1]
+
+
+def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_]]:
+    """Read all images below a folder, in the order of their paths.
+
+    Parameters
+    ----------
+    folder : path
+        Searched with all its folders; files that are no images by their ending are left alone.
+    size : (height, width), optional
+        Resize every image to this; needed if they are of unequal size.
+
+    Returns
+    -------
+    images : array of uint8
+        n × height × width if all images are grey, else n × 3 × height × width.
+    ids : array of str
+        The paths below `folder`, with ``/`` between their parts.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for name, shade in (("b", 9), ("a", 5)):
+    ...         Image.new("L", (3, 2), shade).save(Path(folder, f"{name}.png"))
+    ...     images, ids = read_images(folder)
+    >>> images.shape, images[:, 0, 0].tolist(), ids.tolist()
+    ((2, 2, 3), [5, 9], ['a.png', 'b.png'])
+    """
+    folder = require_folder(folder)
+    paths = find_images(folder)
+    ids = sorted(paths)
+    if not ids:
+        raise FileError(
+            f"{folder} holds no images ({', '.join(sorted(_ENDINGS))}), and no shards (.npy, .parquet); check the path."
+        )
+    sizes: dict[Size, str] = {}
+    grey = True
+    for name in ids:  # the headers alone, so that all is known before much is read
+        with _opened(paths[name]) as image:
+            sizes.setdefault((image.height, image.width), name)
+            grey = grey and image.mode in _GREY
+    if size is None and len(sizes) > 1:
+        (one, first), (other, second) = list(sizes.items())[:2]
+        raise FeatureError(
+            f"{folder}: the images are of unequal size: {first} is {one[0]}x{one[1]}, {second} is "
+            f"{other[0]}x{other[1]}; pass image_size=(32, 32) (--image-size 32x32) to resize them."
+        )
+    height, width = size or next(iter(sizes))
+    images = np.empty((len(ids), height, width) if grey else (len(ids), 3, height, width), np.uint8)
+    for row, name in enumerate(ids):
+        pixels = _pixels(paths[name], "L" if grey else "RGB", (width, height))
+        images[row] = pixels if grey else pixels.transpose(2, 0, 1)
+    return images, np.array(ids)
+
+
+def find_images(folder: Path) -> dict[str, Path]:
+    """Return the files with the ending of an image below a folder, by their paths in it."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
+    return {path.relative_to(folder).as_posix(): path for path in found}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Image.Image]:
+    try:
+        with path.open("rb") as file, Image.open(file) as image:
+            ImageOps.exif_transpose(image, in_place=True)  # photos are stored as the camera was held
+            if image.mode[0] in "IF":
+                raise FeatureError(
+                    f"{path} has more than 8 bits per pixel (mode {image.mode}); save it with 8 bits."
+                )
+            yield image
+    except FeatureError:
+        raise
+    except Exception as error:  # every format has its own errors for damage
+        raise FileError(f"{path} is damaged or no image; replace or remove it.") from error
+
+
+def _pixels(path: Path, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
+    with _opened(path) as image:
+        # By way of RGBA, because a palette may carry transparency.
+        plain = image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)
+        if plain.size != size:
+            plain = plain.resize(size, Image.Resampling.BILINEAR)
+        return np.asarray(plain)

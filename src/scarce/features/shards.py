@@ -1,0 +1,169 @@
+"""Rows that stay on disk: a few are read at a time, never all of them."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._arrays import IntArray, resolve_rows
+from scarce.errors import FeatureError
+
+__all__ = ["InHand", "Part", "Shards", "pick"]
+
+_MOST_MAPPED = 128  # each of them holds a file open
+
+
+class Part(Protocol):
+    """The rows of one file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows first."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the numbers."""
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether single rows can be read, instead of the whole file."""
+
+    def read(self) -> NDArray[Any]:
+        """Return all rows: mapped, or read."""
+
+
+class InHand:
+    """An array that is mapped already."""
+
+    is_mapped = True
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def read(self) -> NDArray[Any]:
+        """Return the array."""
+        return self.array
+
+
+class Shards:
+    """Rows in several files, one after the other, of which only those asked for come into memory.
+
+    Files that are mapped are read row by row. Of the others one is in memory at a time, and its rows should be asked
+    for together; `blocks` says which these are.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The files, alike in type and in the shape of a row.
+
+    Attributes
+    ----------
+    shape, dtype, ndim
+        As of one array.
+    blocks : tuple of int
+        How many rows after each other come from the same file; a single block if files need not be read as a whole.
+
+    Examples
+    --------
+    >>> shards = Shards([InHand(np.zeros((2, 3))), InHand(np.ones((4, 3)))])
+    >>> shards
+    Shards(6 × 3 float64 in 2 files)
+    >>> shards.take([5, 0]).tolist()
+    [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    >>> shards[1:][:, [0, 1]].shape
+    (5, 2)
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = parts
+        self._ends = np.cumsum([part.shape[0] for part in parts])
+        self._most_open = _MOST_MAPPED if parts[0].is_mapped else 1
+        self._open: dict[int, NDArray[Any]] = {}  # shared with the views
+        self._rows: IntArray | None = None
+        self._columns: IntArray | None = None
+        self.dtype = parts[0].dtype
+        self.shape: tuple[int, ...] = (int(self._ends[-1]), *parts[0].shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The numbers of rows that should be asked for together."""
+        if self._parts[0].is_mapped:
+            return (len(self),)
+        files = self._files_of(self._places(np.arange(len(self))))
+        changes = np.flatnonzero(np.diff(files)) + 1
+        return tuple(np.diff([0, *changes, len(self)]).tolist())
+
+    def take(self, rows: Any) -> NDArray[Any]:
+        """Read these rows, in this order."""
+        places = self._places(resolve_rows(rows, len(self)))
+        files = self._files_of(places)
+        taken = np.empty((len(places), *self.shape[1:]), self.dtype)
+        for file in dict.fromkeys(files.tolist()):  # by appearance: the last is still open for the next rows
+            here = files == file
+            found = self._opened(file)[places[here] - (self._ends[file] - self._parts[file].shape[0])]
+            taken[here] = found if self._columns is None else found[:, self._columns]
+        return taken
+
+    def _places(self, rows: IntArray) -> IntArray:
+        return rows if self._rows is None else self._rows[rows]
+
+    def _files_of(self, places: IntArray) -> IntArray:
+        return np.searchsorted(self._ends, places, side="right")
+
+    def _opened(self, file: int) -> NDArray[Any]:
+        array = self._open.pop(file, None)
+        if array is None:
+            while len(self._open) >= self._most_open:  # before the next one is read
+                del self._open[next(iter(self._open))]
+            array = self._parts[file].read()
+        self._open[file] = array  # last in order: the first is the one unused for longest
+        return array
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Self:
+        """Return some rows, or with ``[:, columns]`` some columns; nothing is read."""
+        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, Ellipsis)
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__)
+        if not isinstance(rows, slice) or rows != slice(None):
+            view._rows = self._places(resolve_rows(rows, len(self)))
+            view.shape = (len(view._rows), *self.shape[1:])
+        if columns is not Ellipsis:  # scikit-learn indexes as [rows, ...]
+            chosen = resolve_rows(columns, self.shape[1])
+            view._columns = chosen if self._columns is None else self._columns[chosen]
+            view.shape = (view.shape[0], len(chosen), *self.shape[2:])
+        return view
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        raise FeatureError(
+            f"{self!r} is read a few rows at a time and is not made one array; use a method that trains a network, or "
+            "read some rows with take(rows)."
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_open": {}}  # what is mapped here would be copied
+
+    def __repr__(self) -> str:
+        shape = " × ".join(f"{side:,}" for side in self.shape)
+        return f"Shards({shape} {self.dtype} in {len(self._parts):,} files)"
+
+
+def pick(X: Any, rows: Any) -> Any:
+    """Return these rows of features, without reading what is on disk; `X` itself if they are all of it, in order.
+
+    Examples
+    --------
+    >>> pick(np.eye(2), [1]).tolist()
+    [[0.0, 1.0]]
+    """
+    if np.array_equal(rows, np.arange(X.shape[0])):
+        return X
+    return (Shards([InHand(X)]) if isinstance(X, np.memmap) else X)[rows]

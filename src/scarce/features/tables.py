@@ -1,0 +1,131 @@
+"""Features from tables: every column a number, apart from one that may hold the ids."""
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._class_names import some
+from scarce._io.tables import Row, Table, as_names, cell_text, open_parquet, read_table
+from scarce.errors import FeatureError
+
+__all__ = ["find_id_column", "parquet_ids", "parquet_values", "read_csv_features", "read_parquet_features"]
+
+_CHUNK = 4096
+Found = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
+
+
+def find_id_column(header: list[str], id_column: str | None) -> str | None:
+    """Return the name of the column with the ids: the named one, else ``example_id`` or ``id``, else None.
+
+    Examples
+    --------
+    >>> find_id_column(["id", "width"], None)
+    'id'
+    """
+    if id_column is not None:
+        if id_column not in header:
+            raise FeatureError(
+                f"there is no column {id_column!r} (id_column, --id-column); there are {some(header)}."
+            )
+        return id_column
+    found = [name for name in ("example_id", "id") if name in header]
+    if len(found) > 1:
+        raise FeatureError("both example_id and id are columns; say which holds the ids with id_column=.")
+    return found[0] if found else None
+
+
+def read_csv_features(path: Path, id_column: str | None) -> Found:
+    """Return values, ids and column names of a CSV file with a header."""
+    table = read_table(path)
+    _refuse_numbers_as_header(table.header)
+    ids_name = find_id_column(table.header, id_column)
+    names = [name for name in table.header if name != ids_name]
+    ids: list[str] = []
+    parts = []
+    rows = _split_ids(table, ids_name, ids)
+    while chunk := list(islice(rows, _CHUNK)):
+        parts.append(_numbers(chunk, names))
+    if not parts:
+        raise FeatureError("the table has a header but no rows; expected one row per example.")
+    return np.concatenate(parts), None if ids_name is None else as_names(ids, "id"), names
+
+
+def _split_ids(table: Table, ids_name: str | None, ids: list[str]) -> Iterable[Row]:
+    place = None if ids_name is None else table.header.index(ids_name)
+    for line, row in table.rows:
+        if place is not None:
+            ids.append(row.pop(place))
+        yield line, row
+
+
+def _numbers(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
+    try:
+        return np.array([[float(cell) for cell in row] for _, row in rows], np.float64).reshape(len(rows), -1)
+    except ValueError:
+        for line, row in rows:
+            for name, cell in zip(names, row, strict=True):
+                if not cell.strip():
+                    raise FeatureError(
+                        f"line {line}, column {name}: the value is missing; fill it in, or leave the row out."
+                    ) from None
+                if not _is_number(cell):
+                    raise FeatureError(
+                        f"line {line}, column {name}: {cell!r} is no number; encode it as numbers, leave the "
+                        "column out, or name it with id_column= (--id-column) if it identifies the examples."
+                    ) from None
+        raise
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_numbers_as_header(header: list[str]) -> None:
+    # pandas names nameless columns 0, 1, 2, ...; any other numbers are data.
+    if all(map(_is_number, header)) and header != [str(place) for place in range(len(header))]:
+        raise FeatureError(
+            "line 1 holds numbers; expected the names of the columns: add a first line with them."
+        )
+
+
+def read_parquet_features(path: Path, id_column: str | None) -> Found:
+    """Return values, ids and column names of a Parquet file."""
+    table = open_parquet(path)
+    ids_name = find_id_column(table.column_names, id_column)
+    names = [name for name in table.column_names if name != ids_name]
+    if table.num_rows == 0:
+        raise FeatureError("the table has no rows; expected one row per example.")
+    ids = None if ids_name is None else parquet_ids(table, ids_name)
+    return parquet_values(table, names), ids, names
+
+
+def parquet_ids(table: Any, name: str) -> NDArray[Any]:
+    """Return a column of a table of pyarrow as ids."""
+    return as_names(map(cell_text, table[name].to_pylist()), "id")
+
+
+def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
+    """Return columns of a table of pyarrow as numbers."""
+    values = np.empty((table.num_rows, len(names)))
+    for place, name in enumerate(names):
+        numbers = table[name].to_numpy()
+        if table[name].null_count:
+            row = table[name].is_null().to_numpy().argmax()
+            raise FeatureError(
+                f"row {row}, column {name}: the value is missing; fill it in, or leave the row out."
+            )
+        if numbers.dtype.kind not in "biuf":
+            raise FeatureError(
+                f"column {name} holds {table[name].type} values; expected numbers: encode it, leave it out, or "
+                "name it with id_column= (--id-column) if it identifies the examples."
+            )
+        values[:, place] = numbers
+    return values

@@ -1,0 +1,87 @@
+"""True labels from files, to measure against; training never needs them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._io.idx import is_idx_name, read_idx
+from scarce._io.paths import errors_naming, read_array, require_file
+from scarce._io.tables import as_names, read_table
+from scarce.errors import FileError, LabelError
+from scarce.features.tables import find_id_column
+
+__all__ = ["read_truth"]
+
+
+def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    r"""Read the true class of every example, and the ids of the examples if the file has them.
+
+    Parameters
+    ----------
+    path : path
+        ``.npy`` with one class per example; an idx file; or ``.csv`` or ``.parquet`` with a column
+        ``label`` or ``class``, or with only one column beside the ids.
+    id_column : str, optional
+        The column that holds the ids; by default ``example_id`` or ``id`` if there is one.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "truth.csv").write_text("example_id,label\np1,cat\np2,dog\n")
+    ...     truth, ids = read_truth(Path(folder, "truth.csv"))
+    >>> truth.tolist(), ids.tolist()
+    (['cat', 'dog'], ['p1', 'p2'])
+    """
+    path = require_file(path)
+    with errors_naming(path):
+        if path.suffix.lower() in (".csv", ".parquet"):
+            return _from_table(path, id_column)
+        if id_column is not None:
+            raise LabelError(f"id_column={id_column!r} is for tables; leave it out.")
+        if is_idx_name(path):
+            return _one_each(read_idx(path)), None
+        if path.suffix.lower() == ".npy":
+            return _one_each(read_array(path)), None
+    raise FileError(
+        f"{path} ends in {path.suffix or 'nothing'!r}; true labels are read from .npy, .csv, .parquet and idx files."
+    )
+
+
+def _one_each(labels: NDArray[Any]) -> NDArray[Any]:
+    if labels.ndim != 1 or len(labels) == 0:
+        raise LabelError(f"the true labels have shape {labels.shape}; expected one class per example.")
+    if labels.dtype.kind == "f":
+        if not (labels % 1 == 0).all():
+            row = int(np.argmax(~(labels % 1 == 0)))
+            raise LabelError(
+                f"row {row}: the true label is {labels[row]}; expected a whole number or a name."
+            )
+        return labels.astype(np.int64)
+    return labels
+
+
+def _from_table(path: Path, id_column: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    table = read_table(path)
+    ids_name = find_id_column(table.header, id_column)
+    others = [name for name in table.header if name != ids_name]
+    named = [name for name in ("label", "class") if name in others] or others
+    if len(named) != 1:
+        raise LabelError(
+            f"which of the columns {', '.join(named) or 'none'} holds the true classes? Name it label."
+        )
+    lines = []
+    columns: dict[str, list[str]] = {name: [] for name in table.header}
+    for line, row in table.rows:
+        lines.append(line)
+        for name, cell in zip(table.header, row, strict=True):
+            columns[name].append(cell)
+    labels = columns[named[0]]
+    if "" in labels:
+        raise LabelError(
+            f"line {lines[labels.index('')]}, column {named[0]}: the true label is missing; fill it in, or leave the row out."
+        )
+    ids = None if ids_name is None else as_names(columns[ids_name], "id")
+    return _one_each(as_names(labels)), ids

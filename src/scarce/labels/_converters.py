@@ -1,0 +1,220 @@
+"""From what users hold to (row, class) pairs; each converter refuses what it cannot mean."""
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from scarce._arrays import IntArray, compress
+from scarce._class_names import Array, check_classes, lookup_codes, names_to_array, some, text_or_empty
+from scarce.errors import LabelError
+from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
+
+__all__ = [
+    "columns_pairs",
+    "lists_csr",
+    "matrix_of_answers",
+    "ones_of_matrix",
+    "single_pairs",
+    "table_of_answers",
+]
+
+
+def ones_of_matrix(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
+    """Return shape, rows and columns of the ones of an n × q matrix of 0 and 1, dense or sparse."""
+    if sparse.issparse(matrix):
+        coordinates = sparse.coo_matrix(matrix)
+        shape, values = coordinates.shape, coordinates.data
+        rows, columns = coordinates.row[values != 0], coordinates.col[values != 0]
+    else:
+        dense = _table(matrix, meaning)
+        if dense.ndim != 2:
+            raise LabelError(
+                f"{meaning} has shape {dense.shape}; expected an n × q matrix of 0 and 1. For one excluded class per "
+                "example use ComplementaryLabels.from_single(y, classes); for lists of classes use from_lists."
+            )
+        if dense.dtype.kind not in "biuf":
+            raise LabelError(
+                f"{meaning} holds {dense.dtype} values; expected 0 and 1. For lists of class names use from_lists."
+            )
+        shape, values = dense.shape, dense
+        rows, columns = np.nonzero(dense)
+    odd = (values != 0) & (values != 1)
+    if odd.any():
+        place = np.argwhere(odd)[0]
+        got = values[tuple(place)]
+        row = int(coordinates.row[place[0]]) if sparse.issparse(matrix) else int(place[0])
+        fix = (
+            "use from_answer_matrix for yes / no / not asked"
+            if np.isnan(got)
+            else "use from_columns for class numbers"
+        )
+        raise LabelError(f"row {row}: {meaning} holds the value {got}; expected only 0 and 1 ({fix}).")
+    return (int(shape[0]), int(shape[1])), rows, columns
+
+
+def lists_csr(rows: Iterable[Collection[Any]], classes: Array) -> tuple[IntArray, IntArray]:
+    """Return the compressed rows of one list (or set) of excluded class names per example."""
+    shape = getattr(rows, "shape", ())
+    if len(shape) > 1:
+        raise LabelError(
+            f"from_lists takes one list of class names per example, got a matrix of shape {shape}; "
+            "for 0 and 1 use from_indicator, for class numbers use from_columns."
+        )
+    if not isinstance(rows, Iterable):
+        raise LabelError(f"from_lists takes one list of class names per example, got {rows!r}.")
+    lists = rows if isinstance(rows, Sequence) else list(rows)
+    for number, row in enumerate(lists):
+        if (
+            isinstance(row, (str, bytes))
+            or not isinstance(row, Collection)
+            or (isinstance(row, np.ndarray) and row.ndim != 1)
+        ):
+            raise LabelError(
+                f"row {number}: got {row!r}, expected a list of class names such as [{row!r}]. "
+                "For one class per example use ComplementaryLabels.from_single(y, classes)."
+            )
+    code = {name: index for index, name in enumerate(classes.tolist())}
+    try:
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        columns = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int32, lengths.sum())
+    except (KeyError, TypeError) as error:
+        for number, row in enumerate(lists):
+            unknown = [name for name in row if not _known(name, code)]
+            if unknown:
+                raise LabelError(
+                    f"row {number}: {unknown[0]!r} is not one of the classes ({some(classes)}); "
+                    "correct the name or add it to classes."
+                ) from error
+        raise
+    return compress(
+        np.repeat(np.arange(len(lists), dtype=np.int32), lengths), columns, (len(lists), len(classes))
+    )
+
+
+def _known(name: Any, code: dict[Any, int]) -> bool:
+    try:
+        return name in code
+    except TypeError:
+        return False
+
+
+def _table(matrix: Any, what: str) -> Array:
+    try:
+        array = np.asarray(matrix)
+        if array.dtype.kind == "U" and not hasattr(matrix, "__array__"):
+            array = np.asarray(matrix, dtype=object)  # else a NaN among text would become the name "nan"
+        return array
+    except (TypeError, ValueError):
+        raise LabelError(
+            f"{what} has rows of unequal length; expected a rectangular table. For lists of classes use from_lists."
+        ) from None
+
+
+def single_pairs(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
+    """Return (row, class) pairs of exactly one excluded class per example."""
+    names = names_to_array(excluded, "excluded class")
+    if names.ndim != 1:
+        raise LabelError(
+            f"from_single takes one class per example, got an array of shape {names.shape}; use from_columns or from_indicator."
+        )
+    return np.arange(len(names)), _codes(names, classes, np.arange(len(names)))
+
+
+def columns_pairs(table: Any, classes: Array, missing: Any) -> tuple[int, IntArray, IntArray]:
+    """Return n and the (row, class) pairs of an n × m table; `missing`, NaN and empty text mark empty cells."""
+    names = _table(table, "the table of columns")
+    if names.ndim != 2:
+        raise LabelError(
+            f"from_columns takes an n × m table, got shape {names.shape}; for one class per example use from_single."
+        )
+    if names.dtype.kind not in "iufbU":
+        names = text_or_empty(names.ravel()).reshape(names.shape)
+    gap, mark = (names == "", str(missing)) if names.dtype.kind == "U" else (np.isnan(names), missing)
+    empty = gap | (names == mark)
+    rows = np.nonzero(~empty)[0]
+    return len(names), rows, _codes(names[~empty], classes, rows)
+
+
+def _codes(names: Array, classes: Array, rows: IntArray) -> IntArray:
+    codes = lookup_codes(names, classes)
+    if (codes < 0).any():
+        place = int(np.argmax(codes < 0))
+        raise LabelError(
+            f"row {rows[place]}: {names[place]!s} is not one of the classes ({some(classes)}); "
+            "correct the name or add it to classes."
+        )
+    return codes
+
+
+def matrix_of_answers(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray, IntArray]:
+    """Return shape, rows, columns and codes of the questions asked in an n × q matrix of answers.
+
+    Cells are 1 / yes, 0 / no, −1 / skip, and NaN, None or empty where nothing was asked.
+    """
+    cells = _table(matrix, "the answer matrix")
+    if cells.ndim != 2:
+        raise LabelError(f"the answer matrix has shape {cells.shape}; expected n × q, one column per class.")
+    if cells.dtype.kind in "biuf":
+        codes = (
+            np.where(np.isnan(cells), NOT_ASKED, cells) if cells.dtype.kind == "f" else cells.astype(np.int64)
+        )
+        odd = ~np.isin(codes, (YES, NO, -1, NOT_ASKED)) | ((codes == NOT_ASKED) & (cells == NOT_ASKED))
+        if odd.any():
+            row, column = np.argwhere(odd)[0]
+            raise LabelError(
+                f"row {row}, column {column}: the answer {cells[row, column]} is not understood; "
+                "expected 1 (yes), 0 (no), -1 (skip) or NaN (not asked)."
+            )
+    else:
+        codes = parse_answers(text_or_empty(cells.ravel()).reshape(cells.shape))
+    rows, columns = np.nonzero(codes != NOT_ASKED)
+    return (cells.shape[0], cells.shape[1]), rows, columns, codes[rows, columns].astype(np.int8)
+
+
+def table_of_answers(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, Answers]:
+    """Return class names, example ids and the answers of a long table of answers."""
+    if not hasattr(table, "keys"):
+        raise LabelError(
+            f"the answer table is a {type(table).__name__}; expected a DataFrame or a dict with the columns "
+            "example_id, class_name and answer."
+        )
+    columns = {}
+    for name in ("example_id", "class_name", "answer", "annotator"):
+        if name in table:
+            columns[name] = (
+                text_or_empty(table[name]) if name in ("answer", "annotator") else _filled(table[name], name)
+            )
+        elif name != "annotator":
+            raise LabelError(
+                f"the answer table lacks the column {name!r}; it has {some(table)}. Rename its columns."
+            )
+    if len({column.shape for column in columns.values()}) > 1:
+        sizes = ", ".join(f"{column.size} {name}" for name, column in columns.items())
+        raise LabelError(f"the answer table has {sizes} values; expected columns of equal length.")
+    examples, asked, codes = columns["example_id"], columns["class_name"], parse_answers(columns["answer"])
+    names = check_classes(np.unique(asked) if classes is None else classes)
+    class_index = _codes(asked, names, np.arange(len(asked)))
+    if ids is None:
+        values, first = np.unique(examples, return_index=True)
+        ids = values[np.argsort(first)]
+    ids = names_to_array(ids, "id")
+    rows = lookup_codes(examples, ids)
+    if (rows < 0).any():
+        raise LabelError(
+            f"row {int(np.argmax(rows < 0))}: example {examples[rows < 0][0]!s} is not in ids; add it or leave ids out."
+        )
+    given = codes != NOT_ASKED
+    who = columns["annotator"][given] if "annotator" in columns else None
+    return names, ids, Answers.make(rows[given], class_index[given], codes[given], who)
+
+
+def _filled(values: Any, name: str) -> Array:
+    column = names_to_array(values, name)
+    if column.dtype.kind == "U" and (column == "").any():
+        raise LabelError(
+            f"row {int(np.argmax(column == ''))}: the {name} is missing; fill it in or leave the row out."
+        )
+    return column

@@ -1,0 +1,122 @@
+"""Labels in files: what kind a file is follows from its ending, what it means from its header or `form`."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+from scarce._io.paths import errors_naming, read_array, require_file, written_aside
+from scarce._io.tables import read_table
+from scarce.errors import FileError, LabelError
+from scarce.labels.answers import Conflict
+from scarce.labels.container import ComplementaryLabels
+from scarce.labels.io._csv import write_csv
+from scarce.labels.io._npz import read_npz, write_npz
+from scarce.labels.io._table_forms import ARRAY_FORMS, TABLE_FORMS, from_array, from_table, with_classes
+from scarce.labels.io.label_studio import read_label_studio
+from scarce.labels.io.prodigy import read_prodigy
+
+__all__ = ["read_labels", "write_labels"]
+
+_JSON_FORMS = ("label-studio-excluded", "label-studio-answer", "prodigy")
+_WRITERS = {".csv": write_csv, ".npz": write_npz}
+
+
+def read_labels(
+    path: str | Path, *, form: str | None = None, classes: Any = None, conflict: Conflict = "raise"
+) -> ComplementaryLabels:
+    r"""Read complementary labels from a file.
+
+    Parameters
+    ----------
+    path : path
+        ``.npz`` as `ComplementaryLabels.save` writes it; ``.csv`` or ``.parquet`` with a header; ``.npy``;
+        or an export of an annotation tool as ``.json`` or ``.jsonl``.
+    form : str, optional
+        What the file means. A table is recognised by its header if it is the long table of answers
+        (columns ``example_id, class_name, answer, annotator``), lists (``example_id, excluded``, the class
+        names separated by ``;``), or a matrix of yes, no and empty cells under the class names. Anything
+        else must be named, because the same numbers have opposite meanings: ``"answers"``,
+        ``"answer-matrix"``, ``"lists"``, ``"indicator"`` (1 is "not this class"), ``"candidates"`` (1 is
+        "still possible"), ``"single"`` (one excluded class), ``"columns"`` (several excluded classes),
+        ``"label-studio-excluded"``, ``"label-studio-answer"``, ``"prodigy"``.
+    classes : int or sequence, optional
+        All classes in order; needed where the file does not name them.
+    conflict : {"raise", "drop", "majority"}
+        What to do when answers contradict each other.
+
+    Notes
+    -----
+    Names and ids that are all whole numbers become integers; all others stay text. Without a column
+    ``example_id`` the labels have no ids and stand in the order of the features. In messages, lines of the
+    file count from 1 and rows below the header from 0.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pets.csv")
+    ...     _ = path.write_text("example_id,cat,cow,dog\np1,no,,no\np2,,yes,\n")
+    ...     labels = read_labels(path)
+    >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist(), labels.ids.tolist()
+    ([[1, 0, 1], [0, 0, 0]], [-1, 1], ['p1', 'p2'])
+    """
+    path = require_file(path)
+    known = (*TABLE_FORMS, *_JSON_FORMS)
+    if form is not None and form not in known:
+        raise LabelError(f"form={form!r} is unknown; expected one of {', '.join(known)}.")
+    if conflict not in get_args(Conflict):
+        raise LabelError(
+            f"conflict={conflict!r} is unknown; expected one of {', '.join(get_args(Conflict))}."
+        )
+    if form == "prodigy":
+        return read_prodigy(path, classes=classes, conflict=conflict)
+    if form == "label-studio-excluded":
+        return read_label_studio(path, meaning="excluded", classes=classes, conflict=conflict)
+    if form == "label-studio-answer":
+        return read_label_studio(path, meaning="answer", classes=classes, conflict=conflict)
+    with errors_naming(path):
+        return _read(path, form, classes, conflict)
+
+
+def _read(path: Path, form: str | None, classes: Any, conflict: Conflict) -> ComplementaryLabels:
+    kind = path.suffix.lower()
+    if kind in (".csv", ".parquet"):
+        return from_table(read_table(path), form, classes, conflict)
+    if kind == ".npz":
+        if form is not None:
+            raise LabelError(f"an .npz file of scarce says itself what it holds; leave out form={form!r}.")
+        return with_classes(read_npz(path), classes)
+    if kind == ".npy":
+        if form not in ARRAY_FORMS:
+            raise LabelError(
+                f"an array does not say what it means (form={form!r}); pass form= (--form), one of {', '.join(ARRAY_FORMS)}."
+            )
+        return from_array(read_array(path), form, classes, conflict)
+    if kind in (".json", ".jsonl"):
+        raise LabelError(f"say which tool wrote it: pass form= (--form), one of {', '.join(_JSON_FORMS)}.")
+    raise FileError(
+        f"{path} ends in {kind or 'nothing'!r}; labels are read from .csv, .npz, .npy, .parquet, .json and .jsonl."
+    )
+
+
+def write_labels(labels: ComplementaryLabels, path: str | Path, *, force: bool = False) -> None:
+    """Write labels as ``.csv`` (for people) or ``.npz`` (everything, compact).
+
+    A CSV file is a matrix of yes, no and empty cells, or, for labels with answers, the long table of them.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> labels = ComplementaryLabels.from_single(["dog", "cat"], classes=["cat", "cow", "dog"], ids=["a", "b"])
+    >>> with TemporaryDirectory() as folder:
+    ...     write_labels(labels, Path(folder, "labels.csv"))
+    ...     print(Path(folder, "labels.csv").read_text())
+    example_id,cat,cow,dog
+    a,,,no
+    b,no,,
+    """
+    path = Path(path)
+    write = _WRITERS.get(path.suffix.lower())
+    if write is None:
+        raise FileError(f"{path} ends in {path.suffix or 'nothing'!r}; labels are written to .csv or .npz.")
+    with written_aside(path, force=force) as aside, errors_naming(path):
+        write(labels, aside)

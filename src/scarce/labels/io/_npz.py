@@ -1,0 +1,63 @@
+"""Labels as an ``.npz`` file: everything that is known, compact, and without pickle."""
+
+from pathlib import Path
+
+import numpy as np
+
+from scarce._class_names import Array
+from scarce._io.paths import read_arrays
+from scarce.errors import FileError
+from scarce.labels.answers import Answers
+from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["FORMAT", "read_npz", "write_npz"]
+
+FORMAT = "scarce-labels-1"
+_KINDS = {"indptr": "iu", "indices": "iu", "classes": "iufbU", "confirmed": "iu"}
+_ANSWER_KINDS = {
+    "answers.example": "iu",
+    "answers.class_index": "iu",
+    "answers.answer": "iu",
+    "answers.annotator": "U",
+}
+
+
+def write_npz(labels: ComplementaryLabels, path: Path) -> None:
+    """Write labels to an open name ending in ``.npz``."""
+    arrays: dict[str, Array] = {"format": np.array(FORMAT)}
+    arrays |= {name: getattr(labels, name) for name in _KINDS}
+    if labels.ids is not None:
+        arrays["ids"] = labels.ids
+    if labels.answers is not None:
+        arrays |= {name: getattr(labels.answers, name.removeprefix("answers.")) for name in _ANSWER_KINDS}
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+
+
+def read_npz(path: Path) -> ComplementaryLabels:
+    """Read labels that `write_npz` wrote."""
+    arrays = read_arrays(path)
+    found = str(arrays.get("format", ""))
+    if found != FORMAT:
+        if found.startswith("scarce-labels-"):
+            raise FileError(f"{path} is written as {found!r} by another version of scarce, not {FORMAT!r}.")
+        raise FileError(
+            f"{path} holds no labels written by scarce; for a matrix of your own save it as .npy and name its form=."
+        )
+    kinds = _KINDS | ({"ids": "iufbU"} if "ids" in arrays else {})
+    kinds |= _ANSWER_KINDS if any(name in arrays for name in _ANSWER_KINDS) else {}
+    for name, allowed in kinds.items():
+        if name not in arrays or arrays[name].ndim != 1 or arrays[name].dtype.kind not in allowed:
+            raise FileError(
+                f"{path} is damaged: the column {name!r} is missing or malformed; write it again."
+            )
+    answers = None
+    if "answers.example" in arrays:
+        answers = Answers(*(arrays[name] for name in _ANSWER_KINDS))
+    return ComplementaryLabels(
+        arrays["indptr"],
+        arrays["indices"],
+        arrays["classes"],
+        arrays.get("ids"),
+        arrays["confirmed"],
+        answers,
+    )

@@ -1,0 +1,165 @@
+"""What a table of labels may mean: recognised by its header or named by ``form``, never guessed from its values."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._arrays import compress
+from scarce._class_names import Array, check_classes, lookup_codes, some
+from scarce._io.tables import Row, Table, as_names
+from scarce.errors import LabelError
+from scarce.labels.answers import Conflict
+from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["ARRAY_FORMS", "TABLE_FORMS", "from_array", "from_table", "with_classes"]
+
+TABLE_FORMS = ("answers", "answer-matrix", "lists", "indicator", "candidates", "single", "columns")
+ARRAY_FORMS = ("answer-matrix", "indicator", "candidates", "single", "columns")
+_ID = "example_id"
+_NAN = float("nan")
+_YES_NO = {"yes": 1.0, "no": 0.0, "": _NAN}
+_ANSWERS = _YES_NO | {"skip": -1.0, "1": 1.0, "0": 0.0, "-1": -1.0, "1.0": 1.0, "0.0": 0.0, "-1.0": -1.0}
+_ZERO_ONE = {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0, "true": 1.0, "false": 0.0}
+
+
+def from_table(table: Table, form: str | None, classes: Any, conflict: Conflict) -> ComplementaryLabels:
+    """Make labels of a table; without `form` its header says what it is.
+
+    Columns ``class_name`` and ``answer`` make it the long table of answers, a column ``excluded`` makes it
+    lists of class names separated by ``;``, and anything else a matrix of yes, no and empty cells.
+    """
+    if _ID not in table.header and "id" in table.header:
+        table = replace(table, header=[_ID if name == "id" else name for name in table.header])
+    form = form or _form_of(table.header)
+    if form == "answers":
+        columns: dict[str, Any] = dict(table.columns())
+        names = {name: as_names(columns[name], name) for name in (_ID, "class_name") if name in columns}
+        return ComplementaryLabels.from_answers(columns | names, classes, conflict=conflict)
+    if form in ("lists", "single"):
+        return _from_excluded(table, form, classes)
+    if form == "columns":
+        return _from_columns(table, classes)
+    return with_classes(_from_matrix(table, form, conflict), classes)
+
+
+def from_array(matrix: Array, form: str, classes: Any, conflict: Conflict) -> ComplementaryLabels:
+    """Make labels of a bare array, which has neither class names nor ids, in one of the `ARRAY_FORMS`."""
+    if form == "single":
+        return ComplementaryLabels.from_single(matrix, _required(classes, form))
+    if form == "columns":
+        return ComplementaryLabels.from_columns(matrix, _required(classes, form))
+    if classes is not None:
+        classes = check_classes(classes)
+    if form == "answer-matrix":
+        return ComplementaryLabels.from_answer_matrix(matrix, classes, conflict=conflict)
+    if form == "indicator":
+        return ComplementaryLabels.from_indicator(matrix, classes)
+    return ComplementaryLabels.from_candidates(matrix, classes)
+
+
+def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabels:
+    """Bring the classes of labels, which name their own, into the order of `classes` (None: as they are).
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single(["dog"], classes=["cat", "dog", "cow"])
+    >>> with_classes(labels, ["dog", "cow", "cat"]).indices.tolist()
+    [0]
+    """
+    if classes is None:
+        return labels
+    names = check_classes(classes)
+    codes = lookup_codes(labels.classes, names)
+    if len(names) != labels.n_classes or (codes < 0).any():
+        raise LabelError(
+            f"it names the classes {some(labels.classes)}, but classes={some(names)}; these must be the same "
+            "(in any order): add the missing column, or correct classes."
+        )
+    rows = np.repeat(np.arange(labels.n_examples), labels.per_example)
+    answers = labels.answers and replace(labels.answers, class_index=codes[labels.answers.class_index])
+    confirmed = np.where(labels.confirmed >= 0, codes[labels.confirmed], -1)
+    excluded = compress(rows, codes[labels.indices], labels.shape)
+    return ComplementaryLabels(*excluded, names, labels.ids, confirmed, answers)
+
+
+def _form_of(header: list[str]) -> Literal["answers", "lists", "yes-no"]:
+    if {"class_name", "answer"} <= set(header):
+        return "answers"
+    return "lists" if "excluded" in header else "yes-no"
+
+
+def _required(classes: Any, form: str) -> Array:
+    if classes is None:
+        raise LabelError(
+            f"the form {form!r} does not tell which classes there are; pass all of them as classes=[...] (--classes)."
+        )
+    return check_classes(classes)
+
+
+def _from_excluded(table: Table, form: str, classes: Any) -> ComplementaryLabels:
+    names = _required(classes, form)
+    if "excluded" not in table.header:
+        raise LabelError(
+            f"the form {form!r} needs a column 'excluded'; the file has {some(table.header)}. Rename its column."
+        )
+    columns = table.columns()
+    ids = as_names(columns[_ID], _ID) if _ID in columns else None
+    if form == "single":
+        return ComplementaryLabels.from_single(np.array(columns["excluded"], str), names, ids=ids)
+    lists = [[name.strip() for name in cell.split(";") if name.strip()] for cell in columns["excluded"]]
+    labels = ComplementaryLabels.from_lists(lists, names.astype(str), ids=ids)
+    return replace(labels, classes=names)
+
+
+def _from_columns(table: Table, classes: Any) -> ComplementaryLabels:
+    names = _required(classes, "columns")
+    columns = table.columns()
+    ids = as_names(columns.pop(_ID), _ID) if _ID in columns else None
+    if not columns:
+        raise LabelError("the form 'columns' needs columns of class names beside example_id.")
+    cells = np.array(list(columns.values()), str).T
+    return ComplementaryLabels.from_columns(cells, names, ids=ids)
+
+
+def _from_matrix(table: Table, form: str, conflict: Conflict) -> ComplementaryLabels:
+    place = table.header.index(_ID) if _ID in table.header else None
+    classes = as_names(name for name in table.header if name != _ID)
+    words, hint = {
+        "yes-no": (_YES_NO, "yes, no or an empty cell; if the cells mean something else, say what with form= (--form)"),
+        "answer-matrix": (_ANSWERS, "yes (1), no (0), skip (-1) or an empty cell"),
+        "indicator": (_ZERO_ONE, "0 or 1 (not this class)"),
+        "candidates": (_ZERO_ONE, "0 or 1 (still possible)"),
+    }[form]  # fmt: skip
+    texts, cells = _read_cells(table.header, table.rows, place, words, hint)
+    ids = None if place is None else as_names(texts, _ID)
+    if form == "indicator":
+        return ComplementaryLabels.from_indicator(cells, classes, ids=ids)
+    if form == "candidates":
+        return ComplementaryLabels.from_candidates(cells, classes, ids=ids)
+    labels = ComplementaryLabels.from_answer_matrix(cells, classes, ids=ids, conflict=conflict)
+    return replace(labels, answers=None) if form == "yes-no" else labels
+
+
+def _read_cells(
+    header: list[str], rows: Iterable[Row], place: int | None, words: Mapping[str, float], hint: str
+) -> tuple[list[str], NDArray[np.float32]]:
+    """Return the ids and the matrix of numbers that the words in the other cells stand for."""
+    ids, values = [], array("f")
+    for line, row in rows:
+        if place is not None:
+            ids.append(row.pop(place))
+        try:
+            values.extend([words[cell] for cell in row])
+        except KeyError:  # not in plain form: with blanks or capitals, or not understood at all
+            for column, cell in zip((name for name in header if name != _ID), row, strict=True):
+                if cell.strip().lower() not in words:
+                    raise LabelError(
+                        f"line {line}, column {column}: the cell {cell!r} is not understood; expected {hint}."
+                    ) from None
+            values.extend([words[cell.strip().lower()] for cell in row])
+    width = len(header) - (place is not None)
+    return ids, np.frombuffer(values, np.float32).reshape(-1, width)

@@ -1,0 +1,171 @@
+"""Exports of Label Studio: tasks, their annotations, and the choices made in them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from scarce._io.json import field_of, name_field, read_json
+from scarce._io.paths import errors_naming
+from scarce.errors import FileError, LabelError
+from scarce.labels.answers import Conflict
+from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["Meaning", "read_label_studio"]
+
+Meaning = Literal["excluded", "answer"]
+_EXPORT = "Export the project as JSON (not JSON-MIN)."
+_WORDS = {"yes": "yes", "no": "no", "true": "yes", "false": "no", "skip": "skip"}
+
+
+def read_label_studio(
+    path: str | Path,
+    *,
+    meaning: Meaning,
+    class_field: str = "class_name",
+    control: str | None = None,
+    id_field: str | None = None,
+    classes: Any = None,
+    conflict: Conflict = "raise",
+) -> ComplementaryLabels:
+    """Read the JSON export of a Label Studio project with choices.
+
+    Parameters
+    ----------
+    path : path
+        The export, a list of tasks.
+    meaning : {"excluded", "answer"}
+        What a choice says: a class that the example is *not*, or yes / no to the class that the task
+        names in ``data[class_field]``.
+    class_field : str
+        Where a task names the class it asks about.
+    control : str, optional
+        The name of the choices in the labelling interface; needed if it has several.
+    id_field : str, optional
+        The field of ``data`` that identifies the example; by default the ``id`` of the task.
+    classes : int or sequence, optional
+        All classes in order; needed for ``meaning="excluded"``.
+    conflict : {"raise", "drop", "majority"}
+        What to do when annotators contradict each other.
+
+    Notes
+    -----
+    A cancelled (skipped) annotation is no answer: with ``meaning="answer"`` it counts as a skip, else as
+    nothing. A task without annotations stays, as an example of which nothing is known.
+
+    Examples
+    --------
+    >>> import json
+    >>> from tempfile import TemporaryDirectory
+    >>> task = {"id": 7, "data": {}, "annotations": [{"completed_by": 1, "result": [
+    ...     {"from_name": "not", "type": "choices", "value": {"choices": ["cat", "cow"]}}]}]}
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "export.json")
+    ...     _ = path.write_text(json.dumps([task]))
+    ...     labels = read_label_studio(path, meaning="excluded", classes=["cat", "cow", "dog"])
+    >>> labels.ids.tolist(), labels.indicator(dtype=int).tolist()
+    ([7], [[1, 1, 0]])
+    """
+    if meaning not in get_args(Meaning):
+        raise LabelError(f"meaning={meaning!r} is unknown; expected 'excluded' or 'answer'.")
+    tasks = read_json(path)
+    if not isinstance(tasks, list) or not tasks:
+        raise FileError(f"{path} holds no list of tasks. {_EXPORT}")
+    with errors_naming(path):
+        if meaning == "excluded" and classes is None:
+            raise LabelError(
+                "choices of excluded classes do not tell which classes there are; pass classes=[...]."
+            )
+        control = _only_control(tasks, control)
+        columns: dict[str, list[Any]] = {"example_id": [], "class_name": [], "answer": [], "annotator": []}
+        examples: dict[int | str, None] = {}
+        for number, task in enumerate(tasks):
+            where = f"task {number}"
+            data = field_of(task, "data", dict, where, _EXPORT)
+            example = (
+                name_field(task, "id", where, "Name a field of its data with id_field=.")
+                if id_field is None
+                else name_field(data, id_field, where, "Correct id_field=.")
+            )
+            examples[example] = None
+            asked = (
+                name_field(
+                    data, class_field, where, "Name the field that holds the asked class with class_field=."
+                )
+                if meaning == "answer"
+                else None
+            )
+            for row in _rows_of(task, where, control, asked):
+                for name, value in zip(columns, (example, *row), strict=True):
+                    columns[name].append(value)
+        labels = ComplementaryLabels.from_answers(columns, classes, ids=list(examples), conflict=conflict)
+    # "Pick what it is not" asks no question about a single class, so its choices are no table of answers.
+    return labels if meaning == "answer" else replace(labels, answers=None)
+
+
+def _rows_of(
+    task: Any, where: str, control: str | None, asked: int | str | None
+) -> list[tuple[Any, str, str]]:
+    """Return class, answer and annotator of everything that was said in a task about its example."""
+    rows: list[tuple[Any, str, str]] = []
+    for annotation in field_of(task, "annotations", list, where, _EXPORT):
+        who = _annotator(annotation)
+        choices = _choices(annotation, where, control)
+        if asked is None:
+            rows += [(choice, "no", who) for choice in choices]
+        elif not choices:
+            rows.append((asked, "skip", who))
+        else:
+            word = _WORDS.get(choices[0].strip().lower())
+            if word is None or len(choices) > 1:
+                raise LabelError(
+                    f"{where}: the choice {', '.join(choices)!r} is no answer; expected one of yes, no and skip. "
+                    "If choices name classes that the example is not, pass meaning='excluded'."
+                )
+            rows.append((asked, word, who))
+    return rows or ([] if asked is None else [(asked, "", "")])
+
+
+def _choices(annotation: Any, where: str, control: str | None) -> list[str]:
+    """Return the choices of one annotation; none if it was cancelled."""
+    if isinstance(annotation, dict) and annotation.get("was_cancelled"):
+        return []
+    chosen: list[str] = []
+    for result in field_of(annotation, "result", list, where, _EXPORT):
+        if control is not None and field_of(result, "from_name", str, where, _EXPORT) == control:
+            value = field_of(result, "value", dict, where, _EXPORT)
+            chosen += field_of(
+                value, "choices", list, where, f"The control {control!r} must be a Choices tag."
+            )
+    if not all(isinstance(choice, str) for choice in chosen):
+        raise LabelError(f"{where}: the choices {chosen} are not all text. {_EXPORT}")
+    return chosen
+
+
+def _annotator(annotation: Any) -> str:
+    who = annotation.get("completed_by") if isinstance(annotation, dict) else None
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("id")
+    return "" if who is None else str(who)
+
+
+def _only_control(tasks: list[Any], control: str | None) -> str | None:
+    """Return the one control with choices that the project has, or check that it has the named one."""
+    results = [
+        result
+        for number, task in enumerate(tasks)
+        for annotation in field_of(task, "annotations", list, f"task {number}", _EXPORT)
+        if isinstance(annotation, dict) and isinstance(annotation.get("result"), list)
+        for result in annotation["result"]
+        if isinstance(result, dict)
+    ]
+    found = {str(result.get("from_name")) for result in results if result.get("type") == "choices"}
+    if control is not None and control in (result.get("from_name") for result in results):
+        return control
+    names = sorted(found)
+    if control is not None and names:
+        raise LabelError(f"no choices are named control={control!r}; the project has {', '.join(names)}.")
+    if control is None and len(names) > 1:
+        raise LabelError(
+            f"there are several controls with choices, {', '.join(names)}; choose one with control=."
+        )
+    return control or (names[0] if names else None)

@@ -1,0 +1,72 @@
+"""Exports of Prodigy: one line per question, accepted, rejected or ignored."""
+
+from pathlib import Path
+from typing import Any
+
+from scarce._io.json import name_field, read_json_lines
+from scarce._io.paths import errors_naming
+from scarce.errors import FileError, LabelError
+from scarce.labels.answers import Conflict
+from scarce.labels.container import ComplementaryLabels
+
+__all__ = ["read_prodigy"]
+
+_WORDS = {"accept": "yes", "reject": "no", "ignore": "skip"}
+
+
+def read_prodigy(
+    path: str | Path, *, id_field: str | None = None, classes: Any = None, conflict: Conflict = "raise"
+) -> ComplementaryLabels:
+    r"""Read the JSONL export of a binary Prodigy task: accept is yes, reject is no, ignore is a skip.
+
+    Parameters
+    ----------
+    path : path
+        The export, one JSON object per line with ``label`` and ``answer``.
+    id_field : str, optional
+        The field that identifies the example; by default ``id``, else ``meta.id``, else ``_input_hash``.
+    classes : int or sequence, optional
+        All classes in order; by default the labels that occur, sorted.
+    conflict : {"raise", "drop", "majority"}
+        What to do when answers contradict each other.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> lines = '{"id": "p1", "label": "CAT", "answer": "reject"}\n{"id": "p1", "label": "DOG", "answer": "accept"}'
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pets.jsonl").write_text(lines)
+    ...     labels = read_prodigy(Path(folder, "pets.jsonl"))
+    >>> labels.classes.tolist(), labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
+    (['CAT', 'DOG'], [[1, 0]], [1])
+    """
+    columns: dict[str, list[Any]] = {"example_id": [], "class_name": [], "answer": [], "annotator": []}
+    with errors_naming(path):
+        for where, record in read_json_lines(path):
+            columns["example_id"].append(_example_of(record, where, id_field))
+            columns["class_name"].append(
+                name_field(
+                    record, "label", where, "Only binary tasks (accept / reject one label) can be read."
+                )
+            )
+            answer = record.get("answer")
+            if not isinstance(answer, str) or answer not in _WORDS:
+                raise LabelError(f"{where}: the answer is {answer!r}; expected accept, reject or ignore.")
+            columns["answer"].append(_WORDS[answer])
+            columns["annotator"].append(record.get("_annotator_id") or record.get("_session_id") or "")
+        if not columns["answer"]:
+            raise FileError(f"{path} is empty; export it again.")
+        return ComplementaryLabels.from_answers(columns, classes, conflict=conflict)
+
+
+def _example_of(record: dict[str, Any], where: str, id_field: str | None) -> int | str:
+    if id_field is not None:
+        return name_field(record, id_field, where, "Correct id_field=.")
+    if "id" in record:
+        return name_field(record, "id", where, "Name another field with id_field=.")
+    meta = record.get("meta")
+    if isinstance(meta, dict) and "id" in meta:
+        return name_field(meta, "id", f"{where}, meta", "Name another field with id_field=.")
+    return name_field(
+        record, "_input_hash", where, "Name the field that identifies the example with id_field=."
+    )

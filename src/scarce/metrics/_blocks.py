@@ -1,0 +1,83 @@
+"""Scores of n rows and q classes, a block of rows at a time: no metric needs n × q numbers of its own."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from torch import Tensor
+
+from scarce._arrays import IntArray
+from scarce.errors import LabelError
+from scarce.labels import ComplementaryLabels
+from scarce.metrics.checks import FloatArray
+
+__all__ = ["Block", "Computed", "blocks"]
+
+_CELLS = 1 << 19  # scores of a block: 4 MB, whatever n and q are
+
+
+class Block(NamedTuple):
+    """The scores of some rows, of shape (B, q), and the exclusions among them as pairs of row and class."""
+
+    scores: FloatArray
+    rows: IntArray
+    columns: IntArray
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Scores that are computed when their rows are read: ``function(X[rows])``.
+
+    Examples
+    --------
+    >>> Computed(np.exp, np.zeros((5, 3)), 3)[0:2].shape
+    (2, 3)
+    """
+
+    function: Callable[[Any], Any]
+    X: Any
+    n_classes: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape (n, q) of all scores."""
+        return (self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)), self.n_classes
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self.function(_safe_indexing(self.X, rows))
+
+
+def blocks(scores: Any, labels: ComplementaryLabels, what: str) -> Iterator[Block]:
+    """Read logits or probabilities of shape (n, q) block after block; `what` they are is for the message.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> [block.columns.tolist() for block in blocks([[0.1, 0.9], [0.5, 0.5]], labels, "probabilities")]
+    [[0, 1]]
+    """
+    whole = scores if isinstance(scores, (np.ndarray, Tensor, Computed)) else _floats(scores, what)
+    _refuse_other_shape(whole.shape, labels.shape, what)
+    height = max(1, _CELLS // labels.n_classes)
+    for start in range(0, labels.n_examples, height):
+        ends = labels.indptr[start : start + height + 1]
+        lengths = np.diff(ends)
+        part = _floats(whole[start : start + height], what)
+        _refuse_other_shape(part.shape, (len(lengths), labels.n_classes), what)
+        yield Block(part, np.repeat(np.arange(len(lengths)), lengths), labels.indices[ends[0] : ends[-1]])
+
+
+def _floats(scores: Any, what: str) -> FloatArray:
+    try:
+        return np.asarray(scores.detach().cpu() if isinstance(scores, Tensor) else scores, float)
+    except (TypeError, ValueError):
+        raise LabelError(
+            f"the {what} are no matrix of numbers; expected a row per example, a column per class."
+        ) from None
+
+
+def _refuse_other_shape(shape: tuple[int, ...], expected: tuple[int, int], what: str) -> None:
+    if tuple(shape) != expected:
+        raise LabelError(f"the {what} have shape {tuple(shape)}; expected {expected}, as the labels.")

@@ -1,0 +1,65 @@
+"""Estimators that read priors off the features themselves, without training anything."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from scarce.features.shards import Shards
+from scarce.labels import ComplementaryLabels
+from scarce.methods.base import check_number
+from scarce.priors.base import MakeModel, PriorEstimator, told_classes
+from scarce.priors.estimate import FloatArray
+
+__all__ = ["FeatureEstimator"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureEstimator(PriorEstimator):
+    """Compares the features of rows that exclude k with those of other rows; images are taken as rows of pixels.
+
+    Parameters
+    ----------
+    bootstrap : int
+        As in `PriorEstimator`; by default 0, for a single estimate takes seconds per class.
+    n_rows : int
+        How many rows to use, drawn at random if there are more.
+    """
+
+    bootstrap: int = 0
+    n_rows: int = 10_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("n_rows", self.n_rows, low=50, whole=True)
+
+    @abstractmethod
+    def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
+        """Return π_k from the features of the rows and which of them exclude k; there are rows of either kind."""
+
+    def evidence(
+        self,
+        X: Any,
+        labels: ComplementaryLabels,
+        *,
+        make_model: MakeModel | None,
+        device: str,
+        verbose: bool,
+    ) -> tuple[list[FloatArray], NDArray[np.intp]]:
+        """Return the features of some rows."""
+        order = np.random.default_rng(self.seed).permutation(labels.n_examples)[: self.n_rows]
+        rows = np.sort(order)
+        chosen: Any = X.take(rows) if isinstance(X, Shards) else X[rows]
+        table = chosen.toarray() if sparse.issparse(X) else chosen.reshape(len(rows), -1)
+        return [table.astype(np.float64)], rows
+
+    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+        """Return π_k of every class; NaN where the rows tell nothing about it."""
+        (features,) = evidence
+        estimates = np.full(len(rates), np.nan)
+        for k in told_classes(excluded):
+            estimates[k] = self.prior(features, excluded[:, k], rates[k])
+        return estimates

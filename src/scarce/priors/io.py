@@ -1,0 +1,85 @@
+"""Class priors as JSON files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scarce._io.json import read_json
+from scarce._io.paths import written_aside
+from scarce.errors import FileError
+from scarce.priors.estimate import PriorEstimate
+
+__all__ = ["is_estimate", "load_priors", "priors_from_dict", "save_priors"]
+
+_FORMAT = "scarce-priors-1"
+
+
+def save_priors(estimate: PriorEstimate, path: Path, *, force: bool = False) -> None:
+    """Write an estimate, with the names of the classes."""
+    text = json.dumps({"format": _FORMAT, **estimate.as_dict()}, indent=2, ensure_ascii=False)
+    with written_aside(path, force=force) as aside:
+        aside.write_text(text + "\n", encoding="utf-8")
+
+
+def load_priors(path: str | Path) -> PriorEstimate:
+    """Read what `PriorEstimate.save` or ``scarce priors --out`` wrote.
+
+    Examples
+    --------
+    >>> load_priors("nowhere.json")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.json does not exist; check the path.
+    """
+    stored = read_json(path)
+    if not is_estimate(stored):
+        raise FileError(f"{path} does not hold estimated priors; expected a file of `scarce priors --out`.")
+    try:
+        return priors_from_dict(stored)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{path} is damaged ({error}); estimate the priors again.") from error
+
+
+def is_estimate(stored: Any) -> bool:
+    """Tell whether the content of a JSON file is an estimate of priors, rather than bare numbers.
+
+    Examples
+    --------
+    >>> is_estimate({"cat": 0.3, "dog": 0.7})
+    False
+    """
+    return isinstance(stored, dict) and stored.get("format") == _FORMAT
+
+
+def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
+    """Return the estimate that `PriorEstimate.as_dict` turned into plain data.
+
+    Examples
+    --------
+    >>> estimate = PriorEstimate(np.array([0.5, 0.5]), "uniform", np.array([0.5, 0.5]))
+    >>> priors_from_dict(estimate.as_dict()).source
+    'uniform'
+    """
+    arrays = {
+        name: None
+        if stored.get(name) is None
+        else np.array(stored[name], None if name == "classes" else float)
+        for name in ("values", "raw", "low", "high", "classes")
+    }
+    values, classes = arrays["values"], arrays["classes"]
+    if values is None or arrays["raw"] is None or not isinstance(stored.get("source"), str):
+        raise ValueError("it lacks values, raw or source")
+    if any(
+        (array is not None and array.shape != values.shape) or values.ndim != 1 for array in arrays.values()
+    ):
+        raise ValueError("it holds another number of numbers than of classes")
+    if not all(
+        np.isfinite(array).all()
+        for name, array in arrays.items()
+        if name in ("values", "raw") and array is not None
+    ):
+        raise ValueError("it holds numbers that are not finite")
+    if classes is not None and len(set(map(str, classes))) < len(classes):
+        raise ValueError("it names a class twice")
+    return PriorEstimate(source=stored["source"], **arrays)  # type: ignore[arg-type]

@@ -1,0 +1,45 @@
+"""The likelihood of answers to "is it class k?", given by people who may be wrong."""
+
+import torch
+from torch import Tensor
+
+from scarce.risk.likelihood import log_chance
+
+__all__ = ["answer_evidence"]
+
+
+def answer_evidence(
+    shape: tuple[int, int],
+    row: Tensor,
+    asked: Tensor,
+    yes: Tensor,
+    false_negative_rate: Tensor,
+    false_positive_rate: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Return e of shape (B, q) and the constant a of shape (B,): Σ_j log P(answer_j | y) = e_y + a.
+
+    P(no | y = k) is the false-negative rate and P(yes | y ≠ k) the false-positive rate of a question about class k. Only e_k
+    depends on the class.
+
+    Parameters
+    ----------
+    shape : tuple
+        (B, q).
+    row, asked, yes : tensors of shape (m,)
+        Which row of the batch each answer is about, which class, and whether it was "yes".
+    false_negative_rate, false_positive_rate : tensors of shape (m,)
+        The error rates of who gave the answer.
+
+    Examples
+    --------
+    >>> zero = torch.zeros(1)
+    >>> e, a = answer_evidence((1, 3), torch.tensor([0]), torch.tensor([2]), torch.tensor([False]), zero, zero)
+    >>> (e + a[:, None]).exp().round(decimals=4).tolist()  # "no" to the last class
+    [[1.0, 1.0, 0.0]]
+    """
+    if_it_is = log_chance(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
+    if_not = log_chance(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
+    evidence = false_negative_rate.new_zeros(shape)
+    evidence.index_put_((row, asked), if_it_is - if_not, accumulate=True)
+    constant = false_negative_rate.new_zeros(shape[0]).index_add(0, row, if_not)
+    return evidence, constant

@@ -1,0 +1,84 @@
+"""The SCARCE risk of a batch: one-versus-rest, or with a multi-class loss."""
+
+from torch import Tensor
+
+from scarce.risk.binary_losses import both_sides
+from scarce.risk.class_risks import Absent, Form, class_sums, risk_parts
+from scarce.risk.corrections import Correction, make_correction
+from scarce.risk.multiclass_losses import multiclass_loss
+
+__all__ = ["multiclass_scarce_risk", "scarce_risk"]
+
+
+def scarce_risk(
+    logits: Tensor,
+    excluded: Tensor,
+    priors: Tensor,
+    *,
+    loss: str = "logistic",
+    correction: str | Correction = "abs",
+    form: Form = "batch",
+    rates: Tensor | None = None,
+    absent: Absent = "skip",
+) -> Tensor:
+    """Return Σ_k g(P_k) + N_k part, the one-versus-rest risk from complementary labels.
+
+    Under SCAR, p(x | ȳ_k = 1) = p(x | y ≠ k), so that without correction this is an unbiased estimate of the risk
+    E[ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)] of ordinary labels.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (B, q)
+        f.
+    excluded : Tensor of shape (B, q)
+        ȳ, 1 where the class is excluded, in the dtype of the logits.
+    priors : Tensor of shape (q,)
+        π.
+    loss : str
+        A binary loss of `scarce.risk.BINARY_LOSSES`.
+    correction : {"none", "abs", "relu", "leaky", "nnpu"} or callable
+        g by name, or as made by `scarce.risk.make_correction` where it has parameters.
+    form, rates, absent
+        See `scarce.risk.risk_parts`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> logits = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
+    >>> excluded = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> round(scarce_risk(logits, excluded, torch.full((3,), 1 / 3), absent="keep").item(), 4)
+    0.9996
+    """
+    sums = class_sums(*both_sides(loss, logits), excluded)
+    parts = risk_parts(sums, priors, form=form, rates=rates, absent=absent)
+    correct = make_correction(correction) if isinstance(correction, str) else correction
+    return correct(parts).sum()
+
+
+def multiclass_scarce_risk(
+    logits: Tensor,
+    excluded: Tensor,
+    priors: Tensor,
+    *,
+    loss: str = "cce",
+    correction: str | Correction = "abs",
+    form: Form = "batch",
+    rates: Tensor | None = None,
+    absent: Absent = "skip",
+) -> Tensor:
+    """Return Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ), the risk with a multi-class loss L.
+
+    `loss` names one of `scarce.risk.MULTICLASS_LOSSES`; the other parameters are those of `scarce_risk`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> logits = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
+    >>> excluded = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> round(multiclass_scarce_risk(logits, excluded, torch.full((3,), 1 / 3), absent="keep").item(), 4)
+    1.5956
+    """
+    sums = class_sums(multiclass_loss(loss)(logits), None, excluded)
+    parts = risk_parts(sums, priors, form=form, rates=rates, absent=absent)
+    correct = make_correction(correction) if isinstance(correction, str) else correction
+    return correct(parts).sum()

@@ -1,0 +1,110 @@
+"""The true classes a simulation starts from."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._class_names import Array, check_classes, lookup_codes, some
+from scarce.errors import LabelError
+from scarce.simulate.checks import FloatArray
+
+__all__ = ["Classes", "Truth", "read_truth", "read_values", "require_ten"]
+
+Classes = int | Iterable[Any] | None
+
+_MISSING = {"None", "nan", "NaT", "<NA>"}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true class of every example, as an index into `classes`."""
+
+    codes: NDArray[np.int64]
+    classes: Array
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes q."""
+        return len(self.classes)
+
+    @property
+    def priors(self) -> FloatArray:
+        """The share of each class: π_k."""
+        return np.bincount(self.codes, minlength=self.n_classes) / len(self.codes)
+
+
+def read_truth(y: Any, classes: Classes = None) -> Truth:
+    """Read one true class per example; `classes` fixes their order, by default the sorted values of `y`.
+
+    Examples
+    --------
+    >>> read_truth(["dog", "cat", "dog"]).codes.tolist()
+    [1, 0, 1]
+    """
+    values = read_values(y)
+    names = check_classes(np.unique(values) if classes is None else classes)
+    codes = lookup_codes(values, names)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise LabelError(
+            f"row {row}: the true class {values[row]} is not one of the classes ({some(names)}); "
+            "correct y or add it to classes."
+        )
+    return Truth(codes, names)
+
+
+def require_ten(truth: Truth, process: str) -> None:
+    """Refuse any number of classes but ten, for which the published numbers are printed."""
+    if truth.n_classes != 10:
+        raise LabelError(
+            f"{process} is printed for ten classes, got {truth.n_classes}; pass classes=[...] when y lacks some, "
+            "or use from_transition or scar_single with numbers of your own."
+        )
+
+
+def read_values(y: Any) -> Array:
+    """Return the values of `y` as whole numbers or text, one per example.
+
+    Examples
+    --------
+    >>> read_values([1.0, 2.0]).tolist()
+    [1, 2]
+    """
+    # A list goes by way of objects: NumPy would turn the NaN of ["cat", nan] into the text 'nan'.
+    values = np.asarray(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    if values.ndim != 1:
+        raise LabelError(
+            f"y has shape {values.shape}; expected a 1-D array with the true class of each example "
+            "(y.ravel() for one column, y.argmax(1) for one-hot rows)."
+        )
+    if not len(values):
+        raise LabelError("y is empty; expected the true class of at least one example.")
+    if values.dtype.kind in "Of":
+        missing = (
+            np.isnan(values)
+            if values.dtype.kind == "f"
+            else np.array([not isinstance(value, str) and str(value) in _MISSING for value in values])
+        )
+        if missing.any():
+            raise LabelError(
+                f"row {int(np.argmax(missing))}: the true class is missing ({values[missing][0]}); leave such rows out."
+            )
+    if values.dtype.kind == "O":
+        try:
+            values = np.asarray(values.tolist())
+        except ValueError as error:
+            raise LabelError("y is a list of lists; expected one true class per example.") from error
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64)
+        whole = (np.floor(values) == values) & (np.abs(values) < 2**53)
+        if not whole.all():
+            raise LabelError(
+                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is no class number; expected whole numbers or names."
+            )
+        values = values.astype(np.int64)
+    if values.ndim != 1 or values.dtype.kind not in "biuU":
+        raise LabelError(f"y holds {values.dtype} values; expected class names or whole class numbers.")
+    return values

@@ -1,0 +1,182 @@
+"""SCAR: classes selected completely at random to be excluded, each with a probability of its own."""
+
+from typing import Any
+
+import numpy as np
+
+from scarce._arrays import IntArray
+from scarce._validation import renamed_parameters
+from scarce.errors import LabelError
+from scarce.labels import ComplementaryLabels
+from scarce.simulate._drawing import BoolArray, generator, label, second_seed
+from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
+from scarce.simulate.checks import FloatArray, check_probability, per_class
+from scarce.simulate.published import SCAR_A, SCAR_B
+from scarce.simulate.single_label import draw_from
+from scarce.simulate.transitions import scar_single_transition
+
+__all__ = ["scar", "scar_a", "scar_b", "scar_single", "scar_unequal"]
+
+
+@renamed_parameters(error="error_rate")
+def scar(
+    y: Any,
+    *,
+    c: Any = None,
+    rates: Any = None,
+    error_rate: float = 0.0,
+    classes: Classes = None,
+    seed: int = 0,
+) -> ComplementaryLabels:
+    """Exclude every wrong class k independently with probability c_k: any number of labels, also none.
+
+    The excluded classes do not depend on the true class otherwise, p(k excluded | y) = c_k for all y ≠ k, and
+    class k comes to be excluded at the rate π̄_k = c_k (1 − π_k).
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    c : float or sequence of float
+        The probabilities c_k; one number stands for all classes. Give either `c` or `rates`.
+    rates : float or sequence of float
+        Target rates π̄_k instead: c_k = π̄_k / (1 − π_k), with π the shares of the classes in `y`.
+    error_rate : float
+        The probability that an example excludes its own class as well, a wrong label. Rows that would exclude
+        every class are drawn again, which with few classes and large c makes errors somewhat rarer.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> scar(["cat", "dog", "cow"], c=1).indicator(dtype=int).tolist()
+    [[0, 1, 1], [1, 1, 0], [1, 0, 1]]
+    """
+    truth = read_truth(y, classes)
+    chances, error_rate = _chances(truth, c, rates), check_probability("error_rate", error_rate)
+
+    def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
+        uniforms = random.random((len(codes), truth.n_classes))
+        excluded: BoolArray = uniforms < chances
+        own = np.arange(len(codes)), codes
+        excluded[own] = uniforms[own] < error_rate
+        return excluded
+
+    return label(truth, draw, seed)
+
+
+def scar_unequal(
+    y: Any, *, low: float = 0.1, high: float = 0.5, classes: Classes = None, seed: int = 0
+) -> ComplementaryLabels:
+    """Exclude classes as `scar` does, with unequal probabilities for any number of classes.
+
+    The c_k are q equally spaced numbers from `low` to `high` in random order; the seed draws the order and the labels.
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    low, high : float
+        The lowest and the highest probability.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> labels = scar_unequal([0, 1, 2] * 1000, low=0.3, high=0.9)
+    >>> sorted((labels.rates * 3 / 2).round(1).tolist())
+    [0.3, 0.6, 0.9]
+    """
+    q = read_truth(y, classes).n_classes
+    low, high = check_probability("low", low), check_probability("high", high)
+    order = np.argsort(generator(second_seed(seed)).random(q), kind="stable")
+    return scar(y, c=np.linspace(low, high, q)[order], classes=classes, seed=seed)
+
+
+def scar_single(
+    y: Any, rates: Any = None, *, c: Any = None, classes: Classes = None, seed: int = 0
+) -> ComplementaryLabels:
+    """Give every example one label: the draws of `scar`, repeated until exactly one label comes.
+
+    Drawn at once from what the repetition amounts to, `scar_single_transition`. Exactly one label and SCAR
+    cannot both hold unless all c_k are equal, so the rates that come out differ from `rates`: use those of the
+    labels. Another reading of "one label at given rates", drawing from π̄ until the class is wrong, is
+    ``from_transition`` with T[y, k] = π̄_k / (1 − π̄_y).
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    rates : float or sequence of float
+        The rates π̄_k of the independent draws: c_k = π̄_k / (1 − π_k), with π the shares of the classes in `y`.
+    c : float or sequence of float
+        The probabilities c_k instead.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> scar_single(["cat", "dog", "cow"], [0.1, 0.1, 0.3]).per_example.tolist()
+    [1, 1, 1]
+    """
+    truth = read_truth(y, classes)
+    return draw_from(truth, scar_single_transition(_chances(truth, c, rates)), seed)
+
+
+def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example of ten classes one label by "SCAR-a": `scar_single` with c = `SCAR_A_RATES` / 0.9.
+
+    On balanced classes the printed rates .05, .10 and .20 come out as .0456, .0963 and .2163. Parameters as in
+    `uniform`.
+
+    Examples
+    --------
+    >>> scar_a(range(10)).n_classes
+    10
+    """
+    truth = read_truth(y, classes)
+    require_ten(truth, "SCAR-a")
+    return draw_from(truth, SCAR_A, seed)
+
+
+def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example of ten classes one label by "SCAR-b": `scar_single` with c = `SCAR_B_RATES` / 0.9.
+
+    The rates are those of `scar_a` for other classes. Parameters as in `uniform`.
+
+    Examples
+    --------
+    >>> scar_b(range(10)).n_classes
+    10
+    """
+    truth = read_truth(y, classes)
+    require_ten(truth, "SCAR-b")
+    return draw_from(truth, SCAR_B, seed)
+
+
+def _chances(truth: Truth, c: Any, rates: Any) -> FloatArray:
+    """Return c_k, given or from target rates."""
+    if (c is None) == (rates is None):
+        got = "neither" if c is None else "both"
+        raise LabelError(
+            f"got {got} of c and rates; give exactly one: c=0.5 for p(k excluded | y ≠ k), or rates=0.5 for "
+            "p(k excluded)."
+        )
+    if rates is None:
+        return per_class("c", c, truth.classes)
+    wanted, most = per_class("rates", rates, truth.classes), 1 - truth.priors
+    beyond = wanted > most + 1e-12
+    if beyond.any():
+        k = int(np.argmax(beyond))
+        needed = f"c = {wanted[k] / most[k]:.4g}" if most[k] else "an infinite c"
+        raise LabelError(
+            f"class {truth.classes[k]}: the rate {wanted[k]:g} needs {needed}, above 1, because the share {truth.priors[k]:g} "
+            f"of the examples is of this class; lower its rate to at most {most[k]:g}."
+        )
+    return np.minimum(np.divide(wanted, most, out=np.zeros_like(most), where=most > 0), 1)

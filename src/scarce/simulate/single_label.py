@@ -1,0 +1,175 @@
+"""Labels drawn from the row of a transition matrix that belongs to the true class."""
+
+from typing import Any
+
+import numpy as np
+
+from scarce._arrays import IntArray
+from scarce.errors import LabelError
+from scarce.labels import ComplementaryLabels
+from scarce.simulate._drawing import BoolArray, choose, cumulate, label, second_seed
+from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
+from scarce.simulate.checks import check_count, check_transition
+from scarce.simulate.published import BIASED_A, BIASED_B, noisy_transition
+from scarce.simulate.transitions import biased_transition, uniform_transition
+
+__all__ = ["biased", "biased_a", "biased_b", "draw_from", "from_transition", "noisy", "uniform"]
+
+
+def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example one label, uniform over its wrong classes: π̄_k = (1 − π_k) / (q − 1).
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> labels = uniform(["cat", "dog", "cow"])
+    >>> labels.per_example.tolist()
+    [1, 1, 1]
+    """
+    truth = read_truth(y, classes)
+    return draw_from(truth, uniform_transition(truth.n_classes), seed)
+
+
+def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example one label from a biased matrix (`biased_transition`); the seed draws the matrix and the labels.
+
+    Parameters as in `uniform`.
+
+    Examples
+    --------
+    >>> biased(["cat", "dog", "cow"]).per_example.tolist()
+    [1, 1, 1]
+    """
+    truth = read_truth(y, classes)
+    return draw_from(truth, biased_transition(truth.n_classes, seed=second_seed(seed)), seed)
+
+
+def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example of ten classes one label from the matrix "biased-a" (`BIASED_A`).
+
+    Every row holds .75/3, .13/3 and .12/3 three times each. Parameters as in `uniform`.
+
+    Examples
+    --------
+    >>> biased_a(range(10)).n_classes
+    10
+    """
+    truth = read_truth(y, classes)
+    require_ten(truth, "biased-a")
+    return draw_from(truth, BIASED_A, seed)
+
+
+def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
+    """Give every example of ten classes one label from the matrix "biased-b" (`BIASED_B`).
+
+    Every row holds .66/3, .24/3 and .10/3 three times each. Parameters as in `uniform`.
+
+    Examples
+    --------
+    >>> biased_b(range(10)).n_classes
+    10
+    """
+    truth = read_truth(y, classes)
+    require_ten(truth, "biased-b")
+    return draw_from(truth, BIASED_B, seed)
+
+
+def noisy(
+    y: Any, *, noise: float, base: Any = "strong", classes: Classes = None, seed: int = 0
+) -> ComplementaryLabels:
+    """Give every example one label from (1 − η) base + η / q, wrong with probability η / q.
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    noise : float
+        η, the share of labels drawn blindly from all classes.
+    base : {"strong", "weak"} or array of shape (q, q)
+        The matrix to disturb; by name, always the same shuffle: `seed` moves the labels, not the matrix.
+        For another one pass, say, ``strong_transition(10, seed=7)``. The names need q − 1 divisible by three.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> noisy([0, 1, 2, 3], noise=0.1).per_example.tolist()
+    [1, 1, 1, 1]
+    """
+    truth = read_truth(y, classes)
+    return draw_from(truth, noisy_transition(noise, base, truth.n_classes), seed)
+
+
+def from_transition(
+    y: Any,
+    transition: Any,
+    *,
+    draws: int = 1,
+    distinct: bool = False,
+    classes: Classes = None,
+    seed: int = 0,
+) -> ComplementaryLabels:
+    """Draw labels from any matrix, p(k excluded | y) = T[y, k].
+
+    Parameters
+    ----------
+    y : sequence
+        The true class of each example, by name or number.
+    transition : array of shape (q, q)
+        Rows are true classes and sum to one; the diagonal is the probability of a wrong label.
+    draws : int
+        Labels drawn per example. They are independent and may repeat; the example gets their set union.
+        Rows that would exclude every class are drawn again.
+    distinct : bool
+        Draw without replacement instead: exactly `draws` different labels, each from what T[y] has left.
+    classes : int or sequence, optional
+        All classes, in order; by default the sorted values of `y`.
+    seed : int
+        The same seed gives the same labels on every machine.
+
+    Examples
+    --------
+    >>> always_the_next = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    >>> from_transition([0, 1, 2, 2], always_the_next).indices.tolist()
+    [1, 2, 0, 0]
+    """
+    truth = read_truth(y, classes)
+    return draw_from(truth, transition, seed, draws, distinct=distinct)
+
+
+def draw_from(
+    truth: Truth, transition: Any, seed: int, draws: int = 1, *, distinct: bool = False
+) -> ComplementaryLabels:
+    """Draw labels from the rows of a matrix; see `from_transition`."""
+    matrix = check_transition(transition, truth.classes)
+    cumulative = cumulate(matrix)
+    draws = check_count("draws", draws, 1, truth.n_classes - 1 if distinct else None)
+    few = np.count_nonzero(matrix, axis=1) < draws
+    if distinct and few.any():
+        raise LabelError(
+            f"draws={draws}: the transition's row of true class {truth.classes[few][0]} has fewer classes "
+            "above 0; lower draws, or leave distinct out."
+        )
+
+    def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
+        excluded = np.zeros((len(codes), truth.n_classes), bool)
+        rows, uniforms = np.arange(len(codes)), random.random((len(codes), draws))
+        if not distinct:
+            excluded[rows[:, None], choose(cumulative, codes, uniforms)] = True
+            return excluded
+        for column in uniforms.T:
+            left = cumulate(np.where(excluded, 0, matrix[codes]))
+            excluded[rows, choose(left, rows, column[:, None])[:, 0]] = True
+        return excluded
+
+    return label(truth, draw, seed)

@@ -1,0 +1,142 @@
+"""The contract of an estimator that learns from complementary labels, beside scikit-learn's own."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from scarce.labels import ComplementaryLabels
+from scarce.testing._blobs import three_blobs
+
+__all__ = ["check_complementary_estimator", "complementary_estimator_checks"]
+
+Check = Callable[[Any], None]
+
+
+def _refuses(action: Callable[[], object], *words: str) -> None:
+    said = ""
+    try:
+        action()
+    except ValueError as error:
+        said = str(error)
+    missing = [word for word in words if word not in said]
+    assert not missing, f"expected a ValueError that mentions {missing}; it says: {said or 'nothing'}"
+
+
+def check_forms_of_labels_agree(estimator: Any) -> None:
+    """Container, dense indicator and sparse indicator train the same classifier."""
+    X, _, labels = three_blobs()
+    numbered = ComplementaryLabels.from_indicator(labels.indicator())
+    forms = [numbered, numbered.indicator(dtype=int), numbered.to_csr()]
+    first, *others = [clone(estimator).fit(X, form).predict(X) for form in forms]
+    for other in others:
+        assert_array_equal(first, other)
+
+
+def check_refuses_one_dimension(estimator: Any) -> None:
+    """A single column of labels is an error that names both possible meanings."""
+    X, y, _ = three_blobs()
+    _refuses(lambda: clone(estimator).fit(X, y), "from_single", "labels='ordinary'")
+
+
+def check_refuses_bad_rows(estimator: Any) -> None:
+    """Other lengths, NaN, and a row that excludes everything are errors."""
+    X, _, labels = three_blobs()
+    _refuses(lambda: clone(estimator).fit(X[:-1], labels), "299", "300")
+    broken = X.copy()
+    broken[7, 1] = np.nan
+    _refuses(lambda: clone(estimator).fit(broken, labels), "NaN")
+    contradiction = labels.indicator(dtype=int)
+    contradiction[3] = 1
+    _refuses(lambda: clone(estimator).fit(X, contradiction), "row 3", "every class")
+
+
+def check_classes_and_predictions(estimator: Any) -> None:
+    """`classes_` are those of the labels, and predictions are members of them."""
+    X, _, labels = three_blobs()
+    fitted = clone(estimator).fit(X, labels)
+    assert_array_equal(fitted.classes_, labels.classes)
+    assert np.isin(fitted.predict(X), labels.classes).all()
+
+
+def check_probabilities(estimator: Any) -> None:
+    """Probabilities sum to one and agree with the predictions."""
+    X, _, labels = three_blobs()
+    fitted = clone(estimator).fit(X, labels)
+    probabilities = fitted.predict_proba(X)
+    assert probabilities.shape == labels.shape
+    assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
+    assert_array_equal(fitted.classes_[probabilities.argmax(axis=1)], fitted.predict(X))
+
+
+def check_priors(estimator: Any) -> None:
+    """`priors_` is a distribution over the classes."""
+    X, _, labels = three_blobs()
+    priors = clone(estimator).fit(X, labels).priors_
+    assert priors.shape == (labels.n_classes,)
+    assert priors.min() >= 0
+    assert_allclose(priors.sum(), 1)
+
+
+def check_same_seed_same_result(estimator: Any) -> None:
+    """Two fits on the same data give the same probabilities."""
+    X, _, labels = three_blobs()
+    one, other = (clone(estimator).fit(X, labels).predict_proba(X) for _ in range(2))
+    assert_array_equal(one, other)
+
+
+def check_learns(estimator: Any) -> None:
+    """Three clouds are told apart from one complementary label each, and `score` knows it without the truth."""
+    X, y, labels = three_blobs()
+    fitted = clone(estimator).fit(X, labels)
+    assert fitted.score(X, y) > 0.9, f"accuracy {fitted.score(X, y):.3f} on three blobs"
+    others, truth, fresh = three_blobs(seed=1)
+    assert abs(fitted.score(others, fresh) - fitted.score(others, truth)) < 0.15
+
+
+def check_any_number_of_labels(estimator: Any) -> None:
+    """Rows without a label and rows with all but one class excluded are fine."""
+    X, y, labels = three_blobs()
+    excluded, turn = labels.indicator(), np.arange(len(X)) // 3 % 3  # the classes themselves alternate
+    excluded[turn == 0] = False
+    excluded[turn == 1] = y[turn == 1, None] != labels.classes
+    fitted = clone(estimator).fit(X, ComplementaryLabels.from_indicator(excluded, labels.classes))
+    assert fitted.score(X, y) > 0.8
+
+
+_CHECKS: tuple[Check, ...] = (
+    check_forms_of_labels_agree,
+    check_refuses_one_dimension,
+    check_refuses_bad_rows,
+    check_classes_and_predictions,
+    check_probabilities,
+    check_priors,
+    check_same_seed_same_result,
+    check_learns,
+    check_any_number_of_labels,
+)
+
+
+def complementary_estimator_checks() -> list[tuple[str, Check]]:
+    """Return the names and functions of all checks, to parametrise a test with; each takes an unfitted estimator.
+
+    Examples
+    --------
+    >>> [name for name, _ in complementary_estimator_checks()][:2]
+    ['check_forms_of_labels_agree', 'check_refuses_one_dimension']
+    """
+    return [(check.__name__, check) for check in _CHECKS]
+
+
+def check_complementary_estimator(estimator: Any) -> None:
+    """Run every check on an unfitted estimator; raise `AssertionError` at the first that fails.
+
+    Examples
+    --------
+    >>> from scarce import ScarceClassifier
+    >>> check_complementary_estimator(ScarceClassifier(module="linear", epochs=60, learning_rate=0.02))
+    """
+    for _, check in complementary_estimator_checks():
+        check(estimator)

@@ -1,0 +1,158 @@
+"""A user's `Dataset`, item by item, read here or by worker processes: the result is the same."""
+
+import random
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, default_collate
+
+from scarce._class_names import some
+from scarce.errors import FeatureError
+from scarce.methods.base import check_number
+
+__all__ = ["DatasetSource"]
+
+_SPREAD = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
+
+
+class DatasetSource:
+    """A user's `Dataset`; of an item that is a tuple, the first part is the input.
+
+    What an item draws at random from torch, numpy.random or random depends on its number and the epoch only, not on the
+    process that reads it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With ``__len__`` and ``__getitem__``.
+    workers : int
+        Processes that read ahead; with 0 the training process reads itself.
+    """
+
+    def __init__(self, dataset: Dataset[Any], workers: int = 0) -> None:
+        if not hasattr(dataset, "__len__"):
+            raise FeatureError(
+                f"{type(dataset).__name__} has no length; expected a Dataset with __len__ and __getitem__."
+            )
+        check_number("workers", workers, whole=True)
+        self.dataset, self.workers = dataset, workers
+        self.blocks = (len(dataset),)
+
+    def __len__(self) -> int:
+        return self.blocks[0]
+
+    def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
+        """Yield the inputs of one batch of row numbers after the other."""
+        batches = _Batches(self.dataset, indices, torch.initial_seed())
+        read = self._read_ahead(batches) if self.workers else map(batches.read, indices)
+        for inputs in read:
+            yield inputs.to(dtype)
+
+    def fingerprint(self) -> str:
+        """Name the Dataset; its items are not looked at."""
+        return f"{type(self.dataset).__name__} of {len(self)}"
+
+    def _read_ahead(self, batches: "_Batches") -> Iterator[Tensor]:
+        own = torch.Generator()  # a loader draws a seed, which must not come from the user's generator
+        loader = DataLoader(batches, batch_size=None, num_workers=self.workers, generator=own.manual_seed(0))
+        try:
+            read = _started(loader)
+            for _ in range(len(batches)):
+                inputs = next(read)
+                if isinstance(inputs, str):
+                    raise FeatureError(inputs)
+                yield inputs
+        except (RuntimeError, OSError, EOFError) as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise FeatureError(
+                f"the {self.workers} processes that read {type(self.dataset).__name__} failed ({reason}); pass workers=0 to see "
+                "why, or fewer if memory is short."
+            ) from error
+
+
+class _Batches(Dataset[Any]):
+    """The batches of one epoch, for a loader: tensors, or text that says what went wrong."""
+
+    def __init__(self, dataset: Dataset[Any], indices: list[Tensor], seed: int) -> None:
+        self.dataset, self.indices, self.seed = dataset, indices, seed
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, number: int) -> Tensor | str:
+        try:
+            return self.read(self.indices[number])
+        except FeatureError as error:  # an exception would come back as the text of its traceback
+            return str(error)
+
+    def read(self, index: Tensor) -> Tensor:
+        """Return the inputs of the items with these numbers."""
+        rows, items, name = index.tolist(), [], type(self.dataset).__name__
+        try:
+            with _random_state_kept():
+                if hasattr(self.dataset, "__getitems__"):
+                    _seed(self.seed, rows[0])
+                    items += self.dataset.__getitems__(rows)
+                else:
+                    for row in rows:
+                        _seed(self.seed, row)
+                        items.append(self.dataset[row])
+        except Exception as error:  # whatever a user's program may raise
+            reason = str(error).partition("\n")[0]
+            raise FeatureError(
+                f"{name} failed at item {rows[len(items)]} ({type(error).__name__}: {reason}); correct its __getitem__."
+            ) from error
+        first = [item[0] if isinstance(item, (list, tuple)) else item for item in items]
+        try:
+            inputs = default_collate(first)
+        except Exception as error:  # of many kinds, few of which say what is wrong
+            kinds = {f"{type(item).__name__} of shape {tuple(np.shape(item))}": None for item in first}
+            raise FeatureError(
+                f"the items of {name} do not fit into one batch: there are {some(kinds)}; expected tensors of one shape, or "
+                "tuples that begin with one."
+            ) from error
+        if not isinstance(inputs, Tensor):
+            raise FeatureError(
+                f"an item of {name} is a {type(inputs).__name__}; expected a tensor, or a tuple that begins with one."
+            )
+        return inputs
+
+
+@contextmanager
+def _random_state_kept() -> Iterator[None]:
+    """Draw inside without a trace outside. A GPU is left alone: a process that was forked may not touch it."""
+    python, legacy = random.getstate(), np.random.get_state()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(legacy)
+
+
+def _seed(seed: int, row: int) -> None:
+    """Seed what an item may draw from; multiples of an odd number, so that no two rows have the same seed."""
+    own = (seed + row * _SPREAD) % 2**64
+    random.seed(own)
+    np.random.seed(own % 2**32)
+    torch.default_generator.manual_seed(own)
+
+
+def _started(loader: DataLoader[Any]) -> Iterator[Any]:
+    """Start the processes of a loader, and put back the signal handler that torch installs with them.
+
+    It raises wherever the program happens to be when a process dies; the loader itself notices, too, if a little later.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        return iter(loader)
+    handler = signal.getsignal(signal.SIGCHLD)
+    read = iter(loader)
+    signal.signal(signal.SIGCHLD, handler)
+    return read

@@ -1,0 +1,131 @@
+"""A training run: its parts, how far it is, and how it is stored and taken up again."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from scarce.methods import Method
+from scarce.training.callbacks import Callback
+from scarce.training.checkpoint import load_state, save_state
+from scarce.training.distributed import ALONE, Processes
+from scarce.training.history import History
+from scarce.training.identity import refuse_other_run
+from scarce.training.recipe import Recipe
+from scarce.training.wrappers import working_form
+
+__all__ = ["Run"]
+
+
+@dataclass
+class Run:
+    """A training run as callbacks see it.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are done.
+    stop : bool
+        Set by a callback to end the run after this epoch.
+    history : History
+        The records so far.
+    stages : list of int
+        The number of epochs of each stage that has begun; most methods have one.
+    beginning : dict
+        The state of the model before the first epoch, for methods that train in stages.
+    processes : Processes
+        Those that train the model together; by default only this one.
+    network : nn.Module
+        The model as a step shows it rows; see `scarce.training.wrappers.working_form`.
+    """
+
+    model: nn.Module
+    method: Method
+    recipe: Recipe
+    optimizer: torch.optim.Optimizer
+    stages: list[int]
+    callbacks: Sequence[Callback] = ()
+    epoch: int = 0
+    stop: bool = False
+    history: History = field(default_factory=History)
+    beginning: dict[str, Tensor] = field(default_factory=dict)
+    processes: Processes = ALONE
+
+    def __post_init__(self) -> None:
+        self.network = working_form(self.model, self.recipe, self.processes)
+
+    @classmethod
+    def of(
+        cls,
+        model: nn.Module,
+        method: Method,
+        recipe: Recipe,
+        callbacks: Sequence[Callback],
+        processes: Processes = ALONE,
+    ) -> "Run":
+        """Return the run of a prepared method before its first epoch."""
+        stages = [method.first_stage(recipe.epochs)]
+        optimizer = _optimizer(model, method, recipe)
+        run = cls(model, method, recipe, optimizer, stages, callbacks, processes=processes)
+        if method.in_stages:
+            run.beginning = deepcopy(model.state_dict())
+        return run
+
+    def start_stage(self, epochs: int) -> None:
+        """Go back to the network of the beginning for so many more epochs, with a new optimiser."""
+        self.stages.append(epochs)
+        self.model.load_state_dict(self.beginning)
+        self.optimizer = _optimizer(self.model, self.method, self.recipe)
+
+    def end_stage(self) -> None:
+        """Let the present stage be over after this epoch; without stages, the run."""
+        self.stages[-1] = self.epoch - sum(self.stages[:-1])
+
+    def weights(self) -> dict[str, dict[str, Tensor]]:
+        """Return the state of model and method."""
+        return {"model": self.model.state_dict(), "method": self.method.state_dict()}
+
+    def load_weights(self, weights: dict[str, dict[str, Tensor]]) -> None:
+        """Take back what `weights` gave."""
+        self.model.load_state_dict(weights["model"])
+        self.method.load_state_dict(weights["method"])
+
+    def stateful_callbacks(self) -> list[Callback]:
+        """Return the callbacks that a resumed run needs too; others, such as a progress bar, may come and go."""
+        return [
+            callback for callback in self.callbacks if type(callback).state_dict is not Callback.state_dict
+        ]
+
+    def save(self, path: Path, identity: dict[str, Any]) -> None:
+        """Write all that the run needs to go on; the first process does."""
+        state = {
+            "identity": identity,
+            "epoch": self.epoch,
+            "stages": self.stages,
+            "stop": self.stop,
+            "history": self.history.records,
+            "weights": self.weights(),
+            "beginning": self.beginning,
+            "optimizer": self.optimizer.state_dict(),
+            "callbacks": [callback.state_dict() for callback in self.stateful_callbacks()],
+        }
+        self.processes.agree(lambda: save_state(path, state))
+
+    def resume(self, path: Path, identity: dict[str, Any]) -> None:
+        """Go back to where a run of the same identity was when it last saved."""
+        state = self.processes.agree(lambda: load_state(path))
+        refuse_other_run(path, state.get("identity", {}), identity)
+        self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
+        self.load_weights(state["weights"])
+        self.stages, self.beginning = state["stages"], state["beginning"]
+        self.optimizer.load_state_dict(state["optimizer"])
+        for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
+            callback.load_state_dict(stored)
+
+
+def _optimizer(model: nn.Module, method: Method, recipe: Recipe) -> torch.optim.Optimizer:
+    return recipe.make_optimizer([*model.parameters(), *method.parameters()])
