@@ -1,12 +1,10 @@
-"""Shared by all tests: one torch thread, patient properties, and helpers importable from here."""
+"""Shared by all tests: one torch thread, properties without a deadline, the mark of slow tests, fingerprints."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("patient", deadline=None)  # how long an example takes depends on the machine
 settings.load_profile("patient")
 
@@ -35,14 +33,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long files, each of which one process has to run, so that the other is not idle at the end."""
+    """Mark the tests of `e2e` as slow, and begin with the long files, so that no process is idle at the end."""
+    for item in items:
+        if "e2e" in item.path.relative_to(Path(__file__).parents[1]).parts:
+            item.add_marker("slow")
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
 
 
 @pytest.fixture(scope="module")
 def fingerprints(request: pytest.FixtureRequest):
     """The records in the folder of a test file that has CASES by label, and says WHERE their revision is raised."""
-    from fingerprints import Fingerprints
+    from helpers.fingerprints import Fingerprints
 
     module = request.module
     path = Path(module.__file__).with_name("fingerprints.json")

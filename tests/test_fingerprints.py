@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from fingerprints import Fingerprints, rounded, uncovered
+from helpers.fingerprints import Fingerprints, rounded, uncovered
 
 WHERE = "`revision` of {name!r} to {revision} in its MethodFacts"
 OLD = {"name": "refine", "revision": 1, "loss": 1.234567891, "weights": [0.5, -2.0], "digest": "ab12"}

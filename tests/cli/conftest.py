@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cli_files import write_csv
+from helpers.csv_files import write_csv
 from sklearn.datasets import load_digits
 
 from scarce.cli.main import main

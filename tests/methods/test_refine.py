@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from methods_world import batch_of, double
+from helpers.methods import batch_of, double
 from torch import nn
 
 from scarce.errors import MethodError

@@ -5,9 +5,9 @@ from math import ceil, log
 import numpy as np
 import pytest
 import torch
+from helpers.methods import batch_of, double, loss_of, mean, sigmoid, softmax
 from hypothesis import given
 from hypothesis import strategies as st
-from methods_world import batch_of, double, loss_of, mean, sigmoid, softmax
 
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels

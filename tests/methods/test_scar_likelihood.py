@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 import torch
-from methods_world import batch_of, double, loss_of, mean, softmax
+from helpers.methods import batch_of, double, loss_of, mean, softmax
 from torch import nn
 
 from scarce.errors import MethodError

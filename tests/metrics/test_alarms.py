@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.populations import answers_of
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_world import answers_of
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import Alarm, ErrorRates, complementary_report, fit_label_model

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
-from metrics_world import (
+from helpers.populations import (
     ACCURACY,
     JOINT,
     KINDS,
@@ -16,6 +14,8 @@ from metrics_world import (
     whole_population_of_answers,
     whole_population_with_errors,
 )
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from scarce.labels import ComplementaryLabels

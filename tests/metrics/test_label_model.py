@@ -5,9 +5,9 @@ from math import exp, log
 import numpy as np
 import pytest
 import torch
+from helpers.populations import CHANCES, KINDS, PRIORS, Q, answers_of, draw_truth, whole_population_of_answers
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_world import CHANCES, KINDS, PRIORS, Q, answers_of, draw_truth, whole_population_of_answers
 from scipy.stats import binomtest
 
 from scarce.errors import MethodError, PriorError

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.populations import KINDS, PRIORS, draw_truth, whole_population, whole_population_with_errors
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_world import KINDS, PRIORS, draw_truth, whole_population, whole_population_with_errors
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics.confusion import count

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from golden import EXTREME, records, tensors
+from helpers.golden import EXTREME, records, tensors
 
 from scarce.risk import (
     BINARY_LOSSES,

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from likelihood_world import (
+from helpers.label_likelihoods import (
     CHANCES,
     ERRORS,
     LABEL_SETS,
@@ -29,6 +28,7 @@ from likelihood_world import (
     scar_story,
     seeds,
 )
+from hypothesis import given
 
 from scarce.methods.cc import cc_losses
 from scarce.risk import (

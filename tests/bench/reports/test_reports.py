@@ -1,0 +1,333 @@
+"""Reports hold the numbers of the records, whatever they look like, and need nothing beside them."""
+
+import base64
+import re
+from xml.etree import ElementTree
+
+import pytest
+from helpers.bench_records import (
+    failed_record,
+    fill,
+    gap,
+    prior_record,
+    record_of,
+    small_experiment,
+    trials_of,
+)
+from helpers.html import Page
+from PIL import Image
+
+from scarce.bench.reports import report
+from scarce.bench.reports.content import make_report
+from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.latex import latex_report
+from scarce.bench.results.results import read_study
+from scarce.bench.spec.experiment import load_experiment
+from scarce.bench.trials.store import Store
+
+ERROR = "the loss | of <b>this</b> method is nan_1 & 50 % more; lower the learning rate."
+MEANS = {"ga": 0.88, "a_b|<i>&% {x}": 0.68, "scarce": 0.91}
+ODD = list(MEANS)[1]
+METHODS = ["ga", {"label": ODD, "method": "nn"}, "scarce"]
+FILES = ("report.md", "report.tex", "report.html")
+
+
+def small_store(folder, experiment):
+    records = []
+    for trial in trials_of(experiment):
+        place = (trial.label, trial.spec.setting, trial.spec.seed)
+        if place == ("ga", "biased-a", 1):
+            records.append(failed_record(trial, ERROR))
+        elif place != ("scarce", "biased-a", 0):
+            records.append(record_of(trial, MEANS[trial.label] + gap(trial)))
+    return fill(folder, records)
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    return small_experiment(methods=METHODS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, experiment):
+    place = tmp_path_factory.mktemp("reports")
+    store = small_store(place / "store", experiment)
+    report(experiment, store, place / "out")
+    return place / "out"
+
+
+@pytest.fixture(scope="module")
+def texts(folder):
+    return {name: (folder / name).read_text("utf-8") for name in FILES}
+
+
+def printed(capsys, experiment, store, **options):
+    capsys.readouterr()
+    report(experiment, store, terminal=True, **options)
+    return capsys.readouterr().out
+
+
+def test_markdown_holds_ours_the_papers_and_the_difference(texts):
+    rows = [line for line in texts["report.md"].splitlines() if line.startswith("| scarce |")]
+    # The paper has 91.27 ± 0.20, and the seeds here 91.0, 91.4, 90.6, 91.2, 90.8: √(0.1 / 5 + 0.04 / 5) = 0.17.
+    assert "| **91.00 ± 0.32**<br>paper **91.27 ± 0.20**<br>−0.27 within |" in rows[0]
+    (ga,) = [line for line in texts["report.md"].splitlines() if line.startswith("| ga | 88.00 ± 0.32")]
+    assert "88.00 ± 0.32<br>paper 88.00 ± 0.85<br>0.00 within" in ga
+    assert "<br>1 failed" in ga
+    assert "**" not in ga
+    assert "1 missing" in rows[0]
+
+
+def test_names_and_errors_are_shown_as_they_are(texts):
+    assert r"a\_b\|\<i\>&% {x}" in texts["report.md"]
+    assert r"the loss \| of \<b\>this\</b\> method is nan\_1 & 50 % more" in texts["report.md"]
+    assert r"a\_b\textbar{}\textless{}i\textgreater{}\&\% \{x\} &" in texts["report.tex"]
+    assert "<b>this</b>" not in texts["report.html"]
+    assert "a_b|&lt;i&gt;&amp;% {x}" in texts["report.html"]
+
+
+def test_markdown_tables_have_as_many_cells_as_columns(texts):
+    tables = re.findall(r"(?:^\|.*\|\n)+", texts["report.md"], re.M)
+    assert len(tables) == 5  # results, failures, epochs, methods, costs
+    for table in tables:
+        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(counts) == 1
+
+
+def test_the_protocol_the_tests_and_the_costs_are_told(texts):
+    for text in (texts["report.md"], texts["report.html"]):
+        assert "28 of 30 trials are done; 1 has failed; 1 has not been run." in text
+        assert (
+            "200 epochs of adam, batches of 256, learning rate 0.001 (constant), weight decay 1e-05" in text
+        )
+        assert "60,000 of mnist" in text
+        assert "over 5 seeds (0 to 4)" in text
+        assert "paired t-test over common seeds at 0.05" in text
+        assert "scarce 0.1.0" in text
+        assert "scarce bench run small.toml --store" in text
+    # Five seeds of 60 to 64 seconds in one setting, and without seed 0 in the other: 310 + 250.
+    assert "| scarce | 9 | 9 min 20 s | 62.2 | 500 |" in texts["report.md"]
+
+
+def test_a_shortened_protocol_is_called_so(tmp_path, capsys):
+    experiment = small_experiment(protocol="shortened", seeds=1)
+    store = small_store(tmp_path, small_experiment(protocol="shortened", seeds=1, methods=["ga", "scarce"]))
+    text = " ".join(printed(capsys, experiment, store).split())  # lines are folded where they are long
+    assert text.startswith("A small one (shortened) ")
+    assert "Shortened: this is not the paper's protocol" in text
+    assert "One seed only: no difference can be tested." in text
+
+
+def test_latex_is_a_tabular_whose_rows_are_all_of_one_length(texts):
+    text = texts["report.tex"]
+    (columns,) = re.findall(r"\\begin{tabular}{(l?c*)}", text)
+    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
+    stacked = re.sub(r"\\shortstack\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", "cell", body)
+    rows = [line for line in stacked.splitlines() if line.endswith(r" \\")]
+    assert len(rows) == 2 + len(METHODS)
+    for row in rows:
+        spans = sum(int(n) - 1 for n in re.findall(r"\\multicolumn{(\d)}", row))
+        assert len(re.findall(r"(?<!\\)&", row)) + 1 + spans == len(columns)
+    assert text.count("{") == text.count("}")
+    for kind in ("table", "tabular"):
+        assert text.count(rf"\begin{{{kind}}}") == text.count(rf"\end{{{kind}}}") == 1
+    assert r"\shortstack{\textbf{91.00}\\{\scriptsize $\pm$0.32}\\" in text
+    assert r"\textbf{\textit{91.27}}$\pm$\textit{0.20}" in text
+    assert r" \textit{88.00}$\pm$\textit{0.85}" in text
+    assert r"{\scriptsize $-$0.27 within}" in text
+
+
+def test_latex_lays_models_out_below_their_settings(tmp_path):
+    experiment = small_experiment(models=["mlp", "lenet"], methods=["ga", "scarce"])
+    text = latex_report(
+        make_report(read_study(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
+    )
+    assert r"Setting & \multicolumn{2}{c}{uniform} & \multicolumn{2}{c}{biased-a} \\" in text
+    assert r"Model & mlp & lenet & mlp & lenet \\" in text
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(texts):
+    page = Page(texts["report.html"])
+    assert not page.tags & {"script", "link", "iframe"}
+    assert "url(" not in texts["report.html"]
+    assert "http" not in texts["report.html"]
+    prefix = "data:image/svg+xml;base64,"
+    assert len(page.references) == 2
+    for reference in page.references:
+        assert reference.startswith(prefix)
+        assert ElementTree.fromstring(base64.b64decode(reference.removeprefix(prefix))).tag.endswith("svg")
+
+
+def test_the_page_marks_the_best_and_the_difference(texts):
+    text = re.sub(r">\s+<", "><", texts["report.html"])
+    assert (
+        '<b>91.00 ± 0.32</b><small>paper <b>91.27 ± 0.20</b></small><small class="within">−0.27 within</small>'
+        in text
+    )
+    assert text.count("<b>") == 4  # one in each column, and so in the paper
+    assert '<small class="trouble">1 failed</small>' in text
+
+
+def test_figures_are_there_in_both_formats(folder):
+    names = {path.name for path in (folder / "figures").iterdir()}
+    assert names == {
+        f"{name}-mnist-mlp.{kind}" for name in ("comparison", "curves") for kind in ("png", "svg")
+    }
+    for name in names:
+        if name.endswith("png"):
+            with Image.open(folder / "figures" / name) as image:
+                assert image.width > 600
+        else:
+            ElementTree.parse(folder / "figures" / name)
+
+
+def test_the_same_records_give_the_same_files_over_earlier_ones(folder, experiment):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert len(before) == len(FILES) + 4
+    report(experiment, Store(folder.parent / "store"), folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("columns", ["60", "100", "200"])
+def test_the_terminal_is_not_wider_than_it_is(folder, experiment, capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    store = Store(folder.parent / "store")
+    lines = printed(capsys, experiment, store).splitlines()
+    tables = [line for line in lines if not line.startswith("scarce bench run")]
+    assert max(map(len, tables)) <= min(100, int(columns))
+    assert any("91.00 ± 0.32*" in line for line in lines)
+    assert any(re.search(r"91\.27 ± 0\.20\*", line) for line in lines)
+    assert "Bold (here an asterisk)" in "\n".join(lines)
+
+
+def test_wide_tables_are_printed_in_parts(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    names = [{"name": f"uniform number {number}", "process": "uniform"} for number in range(9)]
+    experiment = small_experiment(settings=names, methods=["ga", "scarce"], seeds=2)
+    store = fill(tmp_path, [record_of(trial, 0.5 + gap(trial)) for trial in trials_of(experiment)])
+    text = printed(capsys, experiment, store)
+    assert text.count("\nmnist, mlp\n") == 2
+    assert all(setting["name"] in text for setting in names)
+    assert max(map(len, text.splitlines()[:-1])) <= 100
+
+
+def test_the_terminal_alone_writes_nothing(folder, experiment, capsys):
+    store = Store(folder.parent / "store")
+    printed(capsys, experiment, store)
+    assert not (store.path / "report").exists()
+
+
+def test_wilcoxon_and_holm_are_told(folder, experiment, capsys):
+    store = Store(folder.parent / "store")
+    text = " ".join(printed(capsys, experiment, store, test="wilcoxon", holm=True).split())
+    assert "Wilcoxon signed-rank test over common seeds at 0.05, corrected by Holm's method" in text
+    # Three methods, two tests: the smallest p-value of n seeds is 2 · 2 / 2ⁿ, below 0.05 from n = 7 on.
+    assert (
+        "With 5 seeds this test cannot find any difference at that level among 3 methods, so that all are bold; it needs 7."
+        in text
+    )
+    alone = " ".join(printed(capsys, experiment, store, test="wilcoxon").split())
+    assert "cannot find any difference at that level, so that all are bold; it needs 6." in alone
+
+
+def test_a_store_without_any_result_can_be_reported(tmp_path, experiment):
+    report(experiment, Store(tmp_path), tmp_path / "out")
+    text = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "0 of 30 trials are done; 30 have not been run." in text
+    assert "5 missing" in text
+
+
+def test_the_papers_number_does_not_stand_where_ours_is_missing(tmp_path, experiment, capsys):
+    text = printed(capsys, experiment, Store(tmp_path))
+    row = text.splitlines().index(next(line for line in text.splitlines() if line.startswith("scarce ")))
+    ours, papers = (text.splitlines()[number].split() for number in (row, row + 1))
+    assert ours == ["scarce", "–", "–"]
+    assert papers[:3] == ["91.27", "±", "0.20*"]
+    assert "one seed" not in text
+
+
+def drawings_of(folder, experiment, make):
+    study = read_study(experiment, fill(folder, [make(trial) for trial in trials_of(experiment)]))
+    return {drawing.name: drawing for drawing in draw_study(study)}
+
+
+def lines_of(axes):
+    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def test_learning_curves_are_means_over_seeds(tmp_path, experiment):
+    drawings = drawings_of(
+        tmp_path, experiment, lambda trial: record_of(trial, MEANS[trial.label] + gap(trial))
+    )
+    uniform, _ = drawings["curves-mnist-mlp"].figure.axes
+    lines = lines_of(uniform)
+    assert list(lines) == list(MEANS)
+    assert lines["scarce"].get_ydata().tolist() == pytest.approx([0.455, 0.92] + [0.91] * 10)
+    assert lines["scarce"].get_xdata().tolist() == list(range(1, 13))
+    assert len(uniform.collections) == 3  # a band each
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines.values()}) == 3
+
+
+def test_overfitting_shows_both_risks_and_where_one_falls_below_zero(tmp_path):
+    def make(trial):
+        falls = trial.spec.method == "scarce-ure"
+        loss = [1.0, 0.5, -0.5, -2.0] if falls else [1.0, 0.5, 0.4, 0.4]
+        return record_of(trial, 0.8, curves={"loss": loss, "test_accuracy": [0.5, 0.9, 0.8, 0.8]})
+
+    experiment = small_experiment(methods=["scarce-ure", "scarce"], settings="uniform", seeds=2)
+    loss, accuracy = drawings_of(tmp_path, experiment, make)["overfitting"].figure.axes
+    assert lines_of(loss)["uncorrected (URE)"].get_ydata().tolist() == [1.0, 0.5, -0.5, -2.0]
+    assert lines_of(loss)["corrected (SCARCE)"].get_ydata().tolist() == [1.0, 0.5, 0.4, 0.4]
+    assert lines_of(accuracy)["corrected (SCARCE)"].get_ydata().tolist() == [0.5, 0.9, 0.8, 0.8]
+    assert any(list(line.get_xdata()) == [3, 3] for line in accuracy.lines)
+
+
+def test_sensitivity_is_accuracy_against_sigma(tmp_path):
+    priors = [{"perturb": 0.4}, {"perturb": 0.0}, {"perturb": 0.2}]
+    experiment = small_experiment(methods="scarce", settings="uniform", priors=priors)
+    drawings = drawings_of(
+        tmp_path,
+        experiment,
+        lambda trial: record_of(trial, 0.9 - trial.spec.priors.perturb / 2 + gap(trial)),
+    )
+    (axes,) = drawings["sensitivity"].figure.axes
+    (line,) = lines_of(axes).values()
+    assert line.get_xydata().ravel().tolist() == pytest.approx([0, 0.9, 0.2, 0.8, 0.4, 0.7])
+    assert "comparison-mnist-mlp" not in drawings
+
+
+def test_few_methods_in_one_setting_are_bars_beside_each_other(tmp_path):
+    experiment = small_experiment(
+        data=["mnist", "kmnist"], methods=["scarce", "scarce-cce"], settings="uniform"
+    )
+    means = {"mnist": 0.9, "kmnist": 0.7}
+    drawings = drawings_of(
+        tmp_path,
+        experiment,
+        lambda trial: record_of(
+            trial, means[trial.spec.data] - 0.1 * (trial.label == "scarce-cce") + gap(trial)
+        ),
+    )
+    (axes,) = drawings["comparison"].figure.axes
+    heights = {
+        container.get_label(): [bar.get_height() for bar in container]
+        for container in axes.containers
+        if hasattr(container, "patches")
+    }
+    assert heights["scarce"] == pytest.approx([90, 70])
+    assert heights["scarce-cce"] == pytest.approx([80, 60])
+
+
+def test_estimated_priors_are_drawn_and_printed_beside_the_papers(tmp_path, capsys):
+    experiment = load_experiment("paper-priors")
+    drawings = drawings_of(
+        tmp_path, experiment, lambda trial: prior_record(trial, [0.1 + gap(trial)] + [0.1] * 9)
+    )
+    axes = drawings["priors"].figure.axes
+    assert len(axes) == 4
+    ours, paper = axes[0].containers
+    assert ours.lines[0].get_ydata().tolist() == pytest.approx([0.1] * 10)
+    assert paper.lines[0].get_ydata()[:2].tolist() == [0.104, 0.119]
+    assert "10.00 ± 0.32" in printed(capsys, experiment, Store(tmp_path))
+    text = latex_report(make_report(read_study(experiment, Store(tmp_path)), "scarce bench run paper-priors"))
+    assert "Class & mnist & kmnist & fashion-mnist & cifar10" in text

@@ -1,0 +1,167 @@
+"""Experiment files: those that come with the library say what the paper did, and a wrong one is told in one line."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from helpers.bench_experiments import TINY, tiny, write
+
+from scarce.bench.results.paper import paper_accuracies, paper_priors
+from scarce.bench.spec.experiment import available_experiments, load_experiment
+from scarce.bench.spec.trial import Perturbed
+from scarce.bench.trials.plan import Trial, plan
+from scarce.errors import FileError
+
+TABLES = ("paper-mnist", "paper-kmnist", "paper-fashion", "paper-cifar10", "paper-real")
+
+
+def trials_of(name: str) -> list[Trial]:
+    return plan(load_experiment(name), lambda data: None)
+
+
+def test_the_tables_cover_the_cells_of_the_paper_exactly_once_for_five_seeds() -> None:
+    cells = Counter(
+        tuple(getattr(trial.spec, axis) for axis in ("data", "setting", "model", "method"))
+        for name in TABLES
+        for trial in trials_of(name)
+    )
+    assert cells == dict.fromkeys(paper_accuracies(), 5)
+    assert len(cells) == 320
+    assert all(trial.label == trial.spec.method for name in TABLES for trial in trials_of(name))
+
+
+@pytest.mark.parametrize("name", [*TABLES, "paper-overfit", "paper-instantiations", "paper-sensitivity"])
+def test_the_paper_s_protocol(name: str) -> None:
+    assert load_experiment(name).protocol == "paper"
+    for trial in trials_of(name):
+        colour = "cifar" in trial.spec.data
+        assert trial.spec.recipe == {
+            "epochs": 200,
+            "batch_size": 256,
+            "optimizer": "adam",
+            "learning_rate": 1e-3,
+            "weight_decay": 1e-3 if colour else 1e-5,
+            "schedule": "constant",
+            "augmentation": ["flip", "crop"] if name == "paper-real" else [],
+        }
+        assert trial.spec.n_train == (50_000 if colour else 60_000)
+        if name != "paper-sensitivity":
+            assert trial.spec.priors == "true"
+
+
+def test_priors_are_estimated_for_the_data_that_the_paper_prints_them_of() -> None:
+    trials = trials_of("paper-priors")
+    assert Counter(trial.spec.data for trial in trials) == dict.fromkeys(paper_priors(), 5)
+    assert {trial.spec.kind for trial in trials} == {"priors"}
+    assert {trial.spec.setting_params["rates"] for trial in trials} == {0.5}
+
+
+def test_wrong_priors_are_rows_of_their_own() -> None:
+    rows = {trial.label: trial.spec.priors for trial in trials_of("paper-sensitivity")}
+    assert rows["scarce, σ = 0"] == Perturbed(perturb=0.0)
+    assert rows["scarce, σ = 0.8"] == Perturbed(perturb=0.8)
+
+
+@pytest.mark.parametrize("name", available_experiments())
+def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str) -> None:
+    experiment = load_experiment(name)
+    assert experiment.name == name
+    repeats = name.startswith("paper-") or name == "mnist-mlp-paper"
+    expected = "paper" if repeats else "own" if name.startswith("default-") else "shortened"
+    assert experiment.protocol == expected
+    keys = [trial.key for trial in trials_of(name)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_tables_called_grid_change_what_stands_at_the_top(tmp_path: Path) -> None:
+    experiment = tiny(tmp_path, TINY + '[[grid]]\nseeds = [7]\n[[grid]]\nmodels = "mlp"\nepochs = 9\n')
+    first, second = experiment.grids
+    assert (first.seeds, first.models, first.make_recipe().epochs) == ((7,), ("linear",), 3)
+    assert (second.seeds, second.models, second.make_recipe().epochs) == ((0, 1), ("mlp",), 9)
+
+
+@pytest.mark.parametrize(
+    ("change", "protocol", "epochs", "schedule"),
+    [
+        ({"seeds": 1}, "paper", 200, "constant"),
+        ({"epochs": 200}, "paper", 200, "constant"),
+        ({"epochs": 20}, "shortened", 20, "constant"),
+        ({"recipe": "annealed"}, "shortened", 40, "cosine"),
+        ({"recipe": "annealed", "epochs": 5}, "shortened", 5, "cosine"),
+    ],
+)
+def test_another_recipe_is_not_the_paper_s(
+    change: dict[str, object], protocol: str, epochs: int, schedule: str
+) -> None:
+    changed = load_experiment("paper-cifar10").changed(**change)
+    recipe = changed.grids[0].make_recipe()
+    assert (changed.protocol, recipe.epochs, recipe.schedule) == (protocol, epochs, schedule)
+    assert recipe.weight_decay == 1e-3
+    assert len(changed.grids[0].seeds) == change.get("seeds", 5)
+
+
+MISTAKES = {
+    "epoch = 3": "there is no field epoch; expected augmentation, batch_size, data,",
+    "batch_size = 0": "batch_size=0; expected a whole number",
+    'batch_size = "many"': "batch_size: input should be a valid integer",
+    'augmentation = ["spin"]': "augmentation 'spin' is unknown",
+    "n_train = 5000": "n_train is 5000, but digits has 1198",
+    'priors = "truth"': "priors.0: input should be 'true', 'uniform', 'estimate' or 'learn', got 'truth'",
+    "priors = { perturb = -1 }": "priors.0.perturb: input should be greater than or equal to 0",
+    "priors = { sigma = 1 }": "the field priors.0.perturb is missing",
+    'priors = "learn"': "scarce learns no priors; set priors = 'true' or 'estimate'",
+    'priors = ["true", "learn"]': "scarce learns no priors",
+    "imbalance = 1": "imbalance: input should be greater than 1, got 1",
+    "imbalance = 0.5": "imbalance: input should be greater than 1, got 0.5",
+    "[grid]\nseeds = 3": "write [[grid]]",
+    'kind = "priors"': "there is no estimator of priors 'scarce'; choose one of best-bin",
+    "=": "is no TOML file",
+}
+REPLACED = {
+    'title = "Tiny"': ("", "the field title is missing"),
+    'models = "linear"': ('models = "vgg"', "models: there is no model 'vgg'; choose one of linear,"),
+    '"digits"': ('"mnits"', "data: there is no data set 'mnits'"),
+    'settings = "uniform"': ('settings = "human"', "digits has no labels by people"),
+    '"uniform"': ('"unform"', "settings.0.process: there is no setting 'unform'"),
+    '"nn"': ('"nm"', "there is no method 'nm'"),
+    '["scarce", "nn"]': ('["scarce", { label = "scarce", method = "nn" }]', "methods names 'scarce' twice"),
+    '"scarce", ': ('{ method = "scarce", params = { gama = 1 } }, ', "scarce has no parameter 'gama'"),
+    '"scarce", "nn"': (
+        '{ method = "scarce", parms = {} }',
+        "no field methods.0.parms; expected label, method, params",
+    ),
+    ', "nn"]': (', "forward"]', "forward needs a transition matrix; add transition"),
+    '"shortened"': ('"papers"', "protocol: input should be 'paper', 'shortened' or 'own', got 'papers'"),
+    '"tiny"': ('"a/b"', "name: string should match"),
+    "seeds = 2": ("seeds = [1, 1]", "seeds names 1 twice"),
+    "seeds": ("seeds = [-1] #", "seeds.0: input should be greater than or equal to 0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(f"{TINY}{added}\n", message) for added, message in MISTAKES.items()]
+    + [(TINY.replace(old, new), message) for old, (new, message) in REPLACED.items()],
+)
+def test_a_mistake_is_told_in_one_line_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(FileError) as caught:
+        load_experiment(path)
+    told = str(caught.value)
+    assert told.startswith(str(path))
+    assert message in told
+    assert "\n" not in told
+
+
+def test_unknown_and_unreadable_experiments(tmp_path: Path) -> None:
+    with pytest.raises(
+        FileError,
+        match=r"there is no experiment 'mnist'; name a \.toml file, or choose one of all-methods, calibration",
+    ):
+        load_experiment("mnist")
+    with pytest.raises(FileError, match="does not exist"):
+        load_experiment(tmp_path / "nowhere.toml")
+    path = tmp_path / "bytes.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(FileError, match="cannot be read as text"):
+        load_experiment(path)

@@ -1,0 +1,229 @@
+"""What no trial could be run with is refused when an experiment is read, and what some trial could be run with is not."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from helpers.bench_experiments import TINY, tiny, write
+
+from scarce.bench.spec.experiment import Experiment, load_experiment
+from scarce.bench.spec.grid import Grid
+from scarce.bench.trials.plan import plan
+from scarce.errors import FileError, MethodError, ScarceError
+from scarce.methods import Batch, Method, MethodFacts, registry
+from scarce.simulate import simulate
+
+
+def setting(process: str, params: str, data: str = "digits") -> str:
+    text = TINY.replace('"digits"', f'"{data}"')
+    return text.replace('"uniform"', f'{{ name = "mine", process = "{process}", params = {{ {params} }} }}')
+
+
+def refusal(folder: Path, text: str) -> str:
+    with pytest.raises(FileError) as caught:
+        tiny(folder, text)
+    told = str(caught.value)
+    assert "\n" not in told
+    return told
+
+
+@pytest.mark.parametrize("value", ["2024-01-01", "07:32:00", "nan", "-inf", "[0.1, inf]", "{ a = [nan] }"])
+def test_only_what_a_record_can_hold_is_a_parameter(tmp_path: Path, value: str) -> None:
+    text = refusal(tmp_path, setting("scar", f"rates = {value}"))
+    assert "settings.0.params: rates holds " in text
+    assert "expected finite numbers, texts, true or false, or lists and tables of these" in text
+    method = TINY.replace('"scarce", ', f'{{ method = "scarce", params = {{ gamma = {value} }} }}, ')
+    assert "methods.0.params: gamma holds " in refusal(tmp_path, method)
+
+
+def test_numbers_that_no_record_can_hold(tmp_path: Path) -> None:
+    for name in ("nan", "inf"):
+        text = refusal(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
+        assert text.endswith(f"priors.0.perturb: input should be a finite number, got {name}.")
+    assert "imbalance: input should be a finite number" in refusal(tmp_path, f"{TINY}imbalance = inf\n")
+
+
+@pytest.mark.parametrize(
+    ("process", "params", "message"),
+    [
+        (
+            "scar",
+            "ratez = 0.2",
+            "the process 'scar' takes no 'ratez'; it takes c, rates, error_rate, classes, seed",
+        ),
+        ("scar", "rates = 7", "rates of class 0 is 7; expected a probability from 0 to 1"),
+        (
+            "scar",
+            "rates = [0.1, 0.2]",
+            "rates has shape (2,); expected one number, or one for each of the 10",
+        ),
+        ("scar", "rates = 0.1, c = 0.1", "got both of c and rates"),
+        ("scar", "", "got neither of c and rates"),
+        ("scar", "c = 0.1, seed = 3", "every trial has seed of its own; leave it out"),
+        ("uniform", "classes = 3", "every trial has classes of its own; leave it out"),
+        ("noisy", "", "the process 'noisy' needs 'noise'"),
+        ("uniform-multiple", "sizes = 10", "sizes=10; expected a whole number from 1 to 9"),
+        ("ask", "rates = 2", "rates of class 0 is 2"),
+        ("human", 'source = "me"', "source='me' is unknown"),
+    ],
+)
+def test_parameters_of_settings_are_tried(tmp_path: Path, process: str, params: str, message: str) -> None:
+    assert f"settings: mine on digits: {message}" in refusal(tmp_path, setting(process, params))
+
+
+def test_they_are_tried_with_the_classes_of_every_data_set(tmp_path: Path) -> None:
+    tiny(tmp_path, setting("scar-a", "", "cifar10"))
+    assert "settings: mine on cifar20: SCAR-a" in refusal(tmp_path, setting("scar-a", "", "cifar20"))
+    nineteen = f"sizes = {[1 / 19] * 19}"
+    tiny(tmp_path, setting("uniform-multiple", nineteen, "cifar20"))
+    assert "sizes has shape (19,); expected 9 numbers" in refusal(
+        tmp_path, setting("uniform-multiple", nineteen, "cifar10")
+    )
+
+
+def test_rates_that_only_rare_classes_allow_are_left_to_the_data(tmp_path: Path) -> None:
+    shares = [0.04] + [0.96 / 9] * 9
+    rates = [0.95] + [0.1] * 9
+    y = [k for k, share in enumerate(shares) for _ in range(round(3600 * share))]
+    simulate("scar", y, rates=rates)  # so it is right for these
+    with pytest.raises(ScarceError):
+        simulate("scar", range(10), rates=rates)  # though not for balanced classes
+    for text in (setting("scar", f"rates = {rates}"), setting("scar-single", f"rates = {rates}")):
+        tiny(tmp_path, text)
+        tiny(tmp_path, f"{text}imbalance = 8\n")
+
+
+def test_trying_does_not_touch_what_a_trial_is_called_by(tmp_path: Path) -> None:
+    experiment = tiny(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
+    (trial, *_) = plan(experiment, lambda name: None)
+    assert json.dumps(trial.spec.setting_params) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
+
+
+MISTAKES = {
+    "grid = []": "grid holds no table; write [[grid]] above each, or leave it out",
+    "grids = []": "expected at least one, got []",
+    'augmentation = "flip"': "augmentation: expected a list, got 'flip'",
+    "priors = 3": "priors.0: expected a name or a table in braces, got 3",
+}
+REPLACED = {
+    'protocol = "shortened"': {
+        'protocol = "paper"': "protocol: the paper's is the recipe 'paper' (200 epochs, batches of 256, learning rate 0.001) "
+        "on all training images; call this 'shortened'",
+    },
+    "epochs = 3": {
+        "epochs = true": "epochs: input should be a valid integer, got True",
+        'epochs = "2"': "epochs: input should be a valid integer, got '2'",
+        "epochs = 2.5": "epochs: input should be a valid integer, got 2.5",
+        'learning_rate = "0.1"': "learning_rate: input should be a valid number, got '0.1'",
+        "n_train = true": "n_train: input should be a valid integer, got True",
+    },
+    "seeds = 2": {
+        "seeds = 1.5": "seeds: got 1.5; expected a whole number from 1 to 1000, or a list of seeds",
+        "seeds = true": "seeds: got True; expected a whole number from 1 to 1000",
+        "seeds = 0": "seeds: got 0; expected a whole number from 1 to 1000",
+        "seeds = 1000000000000": "seeds: got 1000000000000; expected a whole number from 1 to 1000",
+        "seeds = []": "seeds: expected at least one, got []",
+        "seeds = [4294967296]": "seeds.0: input should be less than or equal to 4294967295",
+    },
+    '["scarce", "nn"]': {
+        "[]": "methods: expected at least one, got []",
+        "3": "methods.0: expected a name or a table in braces, got 3",
+        '{ method = "scarce", params = 3 }': "methods.0.params: expected a table in braces, got 3",
+        '{ method = "scarce", label = " " }': "methods.0.label: got ' '; expected a name that can be read",
+    },
+    'settings = "uniform"': {
+        "settings = []": "settings: expected at least one, got []",
+        'settings = { name = "", process = "uniform" }': "settings.0.name: got ''",
+        'settings = { name = "x", process = "" }': "there is no setting ''",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(f"{TINY}{added}\n", message) for added, message in MISTAKES.items()]
+    + [
+        (TINY.replace(old, new), message)
+        for old, changes in REPLACED.items()
+        for new, message in changes.items()
+    ],
+)
+def test_mistakes_are_told_in_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
+    told = refusal(tmp_path, text)
+    assert message in told
+    for word in ("tuple", "instance of", "dictionary", "validation"):
+        assert word not in told
+
+
+@pytest.mark.parametrize(
+    "change", ["n_train = 100", "imbalance = 4", "batch_size = 7", "learning_rate = 0.5"]
+)
+def test_the_paper_s_protocol_is_claimed_for_nothing_else(tmp_path: Path, change: str) -> None:
+    text = TINY.replace('"shortened"', '"paper"').replace('"annealed"\nepochs = 3', '"paper"')
+    assert tiny(tmp_path, f"{text}weight_decay = 1e-3\nn_train = 1198\n").protocol == "paper"
+    assert "protocol: the paper's is the recipe 'paper'" in refusal(tmp_path, f"{text}{change}\n")
+
+
+@pytest.mark.parametrize("value", ["[" * 3000 + "]" * 3000, "1" * 5000])
+def test_what_is_too_deep_or_too_long_is_no_file_of_ours(tmp_path: Path, value: str) -> None:
+    assert "tiny.toml is no TOML file: " in refusal(tmp_path, f"{TINY}n_train = {value}\n")
+
+
+class Forgetful(Method):
+    """Begins with a part of it, before torch can have any."""
+
+    facts = MethodFacts("forgetful", "Forgetful", "none", "nothing")
+
+    def __init__(self) -> None:
+        self.part = torch.nn.Linear(1, 1)
+
+    def loss(self, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+        return logits.sum()
+
+
+def test_a_method_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._METHODS, "forgetful", Forgetful)
+    told = refusal(tmp_path, TINY.replace('"nn"', '"forgetful"'))
+    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in told
+
+
+def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8")
+    example = guide.partition("```toml\n")[2].partition("```")[0]
+    experiment = tiny(tmp_path, example)
+    assert len(plan(experiment, lambda name: None)) == 2 * 2 * 3 * 3
+    table = guide.partition("| key | meaning |")[2].partition("\n\n")[0]
+    for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids"}:
+        assert name in example or f"| `{name}` |" in table
+    assert all(
+        name in table for name in ("`true`", "`uniform`", "`estimate`", "`learn`", "`{ perturb = 0.2 }`")
+    )
+
+
+def test_so_many_seeds(tmp_path: Path) -> None:
+    assert Grid(data="digits", settings="uniform", methods="nn", models="mlp", seeds=1000).seeds[-1] == 999
+    with pytest.raises(MethodError, match=r"seeds=1001; expected a number from 1 to 1000 \(--seeds\)"):
+        tiny(tmp_path).changed(seeds=1001)
+
+
+@pytest.mark.parametrize("name", ["tiny.TOML", "tiny.tml", "tiny"])
+def test_a_file_is_read_whatever_its_ending(tmp_path: Path, name: str) -> None:
+    assert load_experiment(write(tmp_path, TINY, name)).name == "tiny"
+
+
+def test_names_that_come_with_the_library_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, TINY, "quick-digits")
+    assert load_experiment("quick-digits").name == "quick-digits"
+    assert load_experiment("./quick-digits").name == "tiny"
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileError, match=r"there is no experiment 'mine'; name a \.toml file"):
+        load_experiment("mine")
+
+
+def test_a_mark_of_the_encoding_is_no_part_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY, "utf-8-sig")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert load_experiment(path).name == "tiny"

@@ -1,0 +1,280 @@
+"""What the record of a trial holds, against the same training done by hand."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.bench_experiments import ONE_FAILS, TINY, checksum, tiny, trials_of
+
+from scarce.bench.trials import execution as trial_module
+from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
+from scarce.bench.trials.plan import Trial, plan
+from scarce.bench.trials.record import TrialRecord
+from scarce.datasets import ImageData
+from scarce.datasets.image_dataset import labels_of_annotations
+from scarce.labels import ComplementaryLabels
+from scarce.methods import make_method
+from scarce.models import make_model
+from scarce.priors import corrupt
+from scarce.simulate import simulate
+from scarce.training import ANNEALED, Measure, predict_logits, train
+from scarce.training.checkpoint import save_state
+from scarce.training.seeding import seeded
+
+
+def run(trial: Trial, folder: Path) -> TrialRecord:
+    record = run_trial(trial, folder / "checkpoint.safetensors")
+    json.dumps(record.to_dict(), allow_nan=False)
+    return record
+
+
+def test_a_trial_is_the_training_that_one_would_do_by_hand(tmp_path: Path) -> None:
+    trial = trials_of(tmp_path, TINY.replace("epochs = 3", "epochs = 13"))[2]
+    assert str(trial) == "digits, uniform, scarce, linear, seed 1"
+    record = run(trial, tmp_path)
+
+    data = load_data("digits", None)
+    labels = simulate("uniform", data.y_train, classes=10, seed=1)
+    priors = np.bincount(data.y_train) / len(data.y_train)
+    with seeded(1):
+        model = make_model("linear", (8, 8), 10)
+    accuracy = Measure(
+        "accuracy",
+        lambda now: (predict_logits(now.model, data.X_test).argmax(dim=1).numpy() == data.y_test).mean(),
+    )
+    recipe = replace(ANNEALED, epochs=13, seed=1)
+    history = train(
+        model, make_method("scarce"), data.X_train, labels, recipe, priors=priors, callbacks=[accuracy]
+    )
+
+    assert record.status == "done"
+    assert record.error is None
+    assert record.curves["loss"] == history["loss"]
+    assert record.curves["test_accuracy"] == history["accuracy"]
+    assert record.accuracy == pytest.approx(sum(history["accuracy"][3:]) / 10)
+    assert record.priors.values == priors.tolist()
+    assert record.seconds > 0
+    assert record.peak_memory_mb > 10
+    assert record.machine["threads"] == 1
+    assert set(record.versions) == {"scarce", "torch", "numpy", "python"}
+
+
+def test_criteria_need_no_truth_and_come_near_it(tmp_path: Path) -> None:
+    text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
+        'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { rates = 0.4 } }]'
+    )
+    record = run(trials_of(tmp_path, text)[0], tmp_path)
+    assert set(record.selection) == {
+        "scar_accuracy",
+        "scar_risk",
+        "covering_rate",
+        "approximated_accuracy",
+        "scel",
+    }
+    assert {len(values) for values in record.selection.values()} == {40}
+    assert record.curves["test_accuracy"][-1] > 0.8
+    assert record.selection["scar_accuracy"][-1] == pytest.approx(
+        record.curves["test_accuracy"][-1], abs=0.06
+    )
+    assert record.selection["covering_rate"][-1] > record.selection["covering_rate"][0]
+
+
+def test_fewer_images_are_another_draw_for_every_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = {}
+
+    def spy(
+        model: object,
+        method: object,
+        X: np.ndarray,
+        labels: ComplementaryLabels,
+        recipe: object,
+        **rest: object,
+    ):
+        seen[recipe.seed] = X
+        return train(model, method, X, labels, recipe, **rest)
+
+    monkeypatch.setattr(trial_module, "train", spy)
+    for trial in trials_of(tmp_path, TINY + "n_train = 100")[::2]:
+        assert run_trial(trial, tmp_path / trial.key).status == "done"
+    assert len(seen[0]) == len(seen[1]) == 100
+    assert not np.array_equal(seen[0], seen[1])
+    rows = {image.tobytes() for image in load_data("digits", None).X_train}
+    assert {image.tobytes() for image in seen[0]} <= rows
+
+
+@pytest.mark.parametrize("priors", ['"uniform"', '"estimate"', "{ perturb = 0.5 }"])
+def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
+    trial = trials_of(tmp_path, TINY.replace('"uniform"', '"scar-a"') + f"priors = {priors}")[2]
+    record = run(trial, tmp_path)
+    assert record.status == "done", record.error
+    true = np.bincount(load_data("digits", None).y_train) / 1198
+    expected = {
+        '"uniform"': ("uniform", np.full(10, 0.1)),
+        "{ perturb = 0.5 }": ("frequencies, corrupted by 0.5", corrupt(true, 0.5, 1)),
+    }
+    if priors == '"estimate"':
+        assert record.priors.source.startswith("best-bin")
+        assert sum(record.priors.values) == pytest.approx(1)
+        assert record.priors.values != true.tolist()
+    else:
+        assert (record.priors.source, record.priors.values) == (
+            expected[priors][0],
+            expected[priors][1].tolist(),
+        )
+
+
+def test_rows_are_a_draw_by_the_seed_in_their_own_order() -> None:
+    y = np.repeat([2, 0, 1], [40, 60, 20])
+    rows = chosen_rows(y, 50, None, seed=3)
+    assert len(rows) == 50
+    assert (np.diff(rows) > 0).all()
+    assert np.array_equal(rows, chosen_rows(y, 50, None, seed=3))
+    assert not np.array_equal(rows, chosen_rows(y, 50, None, seed=4))
+    assert chosen_rows(y, 120, None, seed=3).tolist() == list(range(120))
+
+
+@pytest.mark.parametrize(("imbalance", "sizes"), [(4, [60, 10, 10]), (100, [60, 2, 0]), (1.5, [60, 16, 27])])
+def test_of_every_further_class_fewer_rows_are_kept(imbalance: float, sizes: list[int]) -> None:
+    """The last of three classes keeps the imbalance-th part of its rows, the second the square root of that."""
+    y = np.repeat([2, 0, 1], [40, 60, 20])
+    rows = chosen_rows(y, 120, imbalance, seed=3)
+    assert np.bincount(y[rows], minlength=3).tolist() == sizes
+    assert (np.diff(rows) > 0).all()
+    other = chosen_rows(y, 120, imbalance, seed=4)
+    assert np.bincount(y[other], minlength=3).tolist() == sizes
+    assert not np.array_equal(rows, other)
+    of_some = np.bincount(y[chosen_rows(y, 60, None, seed=3)])  # are drawn first, and then made fewer
+    kept = np.bincount(y[chosen_rows(y, 60, imbalance, seed=3)], minlength=3)
+    assert kept.tolist() == [round(n * imbalance ** (-k / 2)) for k, n in enumerate(of_some)]
+
+
+def test_priors_that_are_learned_stand_in_the_record_beside_the_true_ones(tmp_path: Path) -> None:
+    """Of digits of which the last class keeps a quarter; linear in 40 epochs, so only roughly."""
+    text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
+        '["scarce", "nn"]', '"scar-likelihood"'
+    )
+    text = text.replace(
+        'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { c = 0.4 } }]'
+    )
+    trial = trials_of(tmp_path, text + 'priors = "learn"\nimbalance = 4')[1]
+    assert (trial.spec.priors, trial.spec.imbalance, trial.spec.seed) == ("learn", 4, 1)
+    record = run(trial, tmp_path)
+    assert record.status == "done", record.error
+    y = load_data("digits", None).y_train
+    counts = np.bincount(y[chosen_rows(y, len(y), 4, seed=1)])
+    assert record.priors.true == pytest.approx((counts / counts.sum()).tolist())
+    assert record.priors.source == "learned by scar-likelihood"
+    assert sum(record.priors.values) == pytest.approx(1)
+    wrong = np.abs(np.array(record.priors.values) - record.priors.true).sum()
+    assert wrong < 0.5 * np.abs(0.1 - np.array(record.priors.true)).sum()
+
+
+def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:
+    text = """
+    name = "p"
+    title = "Priors"
+    protocol = "shortened"
+    kind = "priors"
+    data = "digits"
+    settings = [{ name = "half", process = "scar", params = { rates = 0.4 } }]
+    methods = [{ method = "best-bin", params = { bootstrap = 0 } }]
+    models = "mlp"
+    seeds = 1
+    recipe = "annealed"
+    epochs = 20
+    batch_size = 64
+    """
+    record = run(trials_of(tmp_path, text)[0], tmp_path)
+    assert record.status == "done", record.error
+    assert record.accuracy is None
+    assert record.priors.source == "best-bin"
+    assert np.abs(np.array(record.priors.values) - 0.1).max() < 0.06
+
+
+def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    images, y = random.integers(0, 256, (60, 3, 8, 8), np.uint8), random.integers(0, 10, 60)
+    said = (y[:, None] + [1, 2, 2]) % 10
+    labels = labels_of_annotations(said, 10, "union")
+    data = ImageData("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, said)
+    monkeypatch.setattr(trial_module, "load_data", lambda *_: data)
+    seen = []
+
+    def spy(
+        model: object,
+        method: object,
+        X: np.ndarray,
+        labels: ComplementaryLabels,
+        *rest: object,
+        **more: object,
+    ):
+        seen.append((X, labels))
+        return train(model, method, X, labels, *rest, **more)
+
+    monkeypatch.setattr(trial_module, "train", spy)
+    text = TINY.replace('"digits"', '"human-cifar10"').replace('"uniform"', '"human"')
+    trial = plan(tiny(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30"), lambda name: data.checksum)[1]
+    record = run(trial, tmp_path)
+    assert record.status == "done", record.error
+    (X, used), rows = (
+        seen[0],
+        [next(i for i in range(60) if (images[i] == image).all()) for image in seen[0][0]],
+    )
+    assert len(X) == 30
+    assert (used.indicator() == labels.indicator()[rows]).all()
+    assert len(record.selection["covering_rate"]) == 3
+
+
+def test_a_failure_is_part_of_the_record(tmp_path: Path) -> None:
+    scarce, nn, *_ = trials_of(tmp_path, ONE_FAILS)
+    assert run(scarce, tmp_path).status == "done"
+    failed = run_trial(nn, tmp_path / "other")
+    assert failed.status == "failed"
+    assert failed.error.startswith("nn takes one excluded class per example")
+    assert failed.accuracy is None
+    diverged = trials_of(tmp_path, TINY + "learning_rate = 1e30")[0]
+    assert "try a smaller learning rate" in run_trial(diverged, tmp_path / "third").error
+
+
+def test_an_error_of_any_kind_is_one_line_but_an_interruption_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = trials_of(tmp_path)[0]
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division\nby zero")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trial_module, "train", broken)
+    assert run(trial, tmp_path).error == "ZeroDivisionError: division by zero"
+    monkeypatch.setattr(trial_module, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(trial, tmp_path)
+
+
+def test_other_data_than_planned_and_damaged_checkpoints(tmp_path: Path) -> None:
+    trial = plan(tiny(tmp_path), lambda name: "0" * 64)[0]
+    assert run(trial, tmp_path).error.startswith("the files of digits hold other data here")
+    checkpoint, good = tmp_path / "checkpoint.safetensors", plan(tiny(tmp_path), checksum)[0]
+    checkpoint.write_bytes(b"damaged")
+    assert run(good, tmp_path).status == "done"
+    save_state(
+        checkpoint, {"identity": {"method": "scarce"}, "epoch": 1}
+    )  # as an earlier version may have written
+    assert run(good, tmp_path).status == "done"
+
+
+def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
+    trial = trials_of(tmp_path)[0]
+    curves = {"loss": [1.0, float("nan"), float("-inf")]}
+    record = TrialRecord(
+        spec=trial.spec, label="a", experiment="b", protocol="paper", accuracy=0.5, curves=curves
+    )
+    record.save(tmp_path / "k.json")
+    assert TrialRecord.load(tmp_path / "k.json").curves == {"loss": [1.0, None, None]}

@@ -1,0 +1,155 @@
+"""Packed results: two files per experiment that reports read as they read a store."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from helpers.bench_records import fill, gap, record_of, small_experiment, trials_of, with_spec
+
+from scarce.bench.reports import report
+from scarce.bench.results.comparison import compare
+from scarce.bench.runners.status import look
+from scarce.bench.trials.packed import PackedStore, open_store, pack
+from scarce.bench.trials.store import Store
+from scarce.cli.main import main
+from scarce.errors import FileError
+
+ACCURACIES = {"ga": 0.8, "nn": 0.85, "scarce": 0.9}
+
+
+def filled(folder: Path) -> Store:
+    trials = trials_of(small_experiment())
+    return fill(folder, [record_of(trial, ACCURACIES[trial.label] + gap(trial)) for trial in trials])
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> PackedStore:
+    (packed,) = pack(filled(tmp_path / "store"), tmp_path / "results")
+    return packed
+
+
+def test_packed_records_equal_those_of_the_store_but_for_the_digits_of_curves(
+    tmp_path: Path, packed: PackedStore
+) -> None:
+    store = Store(tmp_path / "store")
+    assert len(packed.records()) == 30
+    for old, new in zip(store.records(), packed.records(), strict=True):
+        assert new.model_copy(update={"curves": {}, "selection": {}}) == old.model_copy(
+            update={"curves": {}, "selection": {}}
+        )
+        for name, values in (old.curves | old.selection).items():
+            assert (new.curves | new.selection)[name] == pytest.approx(values, rel=1e-8)
+        assert packed.record(old.key) == new
+    assert packed.record("0123456789abcdef") is None
+
+
+def test_every_line_is_one_trial_and_the_files_are_reproducible(tmp_path: Path, packed: PackedStore) -> None:
+    lines = [json.loads(line) for line in packed.path.read_text().splitlines()]
+    assert [line["label"] for line in lines[:6]] == ["ga"] * 5 + ["nn"]
+    assert not {"curves", "selection"} & lines[0].keys()
+    curves = gzip.decompress(packed.curves_path.read_bytes()).decode().splitlines()
+    assert [json.loads(line)["key"] for line in curves] == [line["key"] for line in lines]
+    before = packed.path.read_bytes(), packed.curves_path.read_bytes()
+    pack(Store(tmp_path / "store"), tmp_path / "results")
+    assert (packed.path.read_bytes(), packed.curves_path.read_bytes()) == before
+
+
+def test_report_status_and_compare_say_the_same_of_packed_results(
+    tmp_path: Path, packed: PackedStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment, store = small_experiment(), Store(tmp_path / "store")
+    texts = []
+    for place in (store, packed):
+        report(experiment, place, tmp_path / "tables.md", command="same")
+        texts.append((tmp_path / "tables.md").read_text())
+    assert texts[0] == texts[1]
+    assert "90.00" in texts[0]
+    capsys.readouterr()
+    assert len(look(trials_of(experiment), packed).done) == 30
+    assert "+0.00" not in compare(store, packed)
+    assert "they differ" not in compare(store, packed)
+
+
+def test_packing_again_keeps_what_the_store_no_longer_has(tmp_path: Path, packed: PackedStore) -> None:
+    first, second = packed.records()[:2]
+    other = with_spec(first, seed=99)
+    changed = second.model_copy(update={"accuracy": 0.123})
+    (again,) = pack(fill(tmp_path / "new", [other, changed]), tmp_path / "results")
+    assert len(again.records()) == 31
+    assert again.record(other.key) == other
+    assert again.record(second.key).accuracy == 0.123
+    assert again.record(first.key) == first
+
+
+def test_store_of_several_experiments_becomes_several_files(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store")
+    another = with_spec(store.records()[0], seed=7).model_copy(update={"experiment": "another"})
+    store.save(another)
+    counts = pack(store, tmp_path / "results")
+    assert {place.path.name: n for place, n in counts.items()} == {"small.jsonl": 30, "another.jsonl": 1}
+
+
+def test_damaged_line_is_reported_and_left_out_but_never_packed_away(
+    tmp_path: Path, packed: PackedStore
+) -> None:
+    lines = packed.path.read_text().splitlines()
+    for damage in (
+        "{",
+        "[]",
+        lines[2].replace('"accuracy":0.', '"accuracy":7.'),
+        lines[2].replace("ga", "nn"),
+    ):
+        packed.path.write_text("\n".join([*lines[:2], damage, *lines[3:], ""]))
+        with pytest.warns(UserWarning, match=r"small\.jsonl, line 3: .* Its trial counts as not run"):
+            assert len(PackedStore(packed.path).records()) == 29
+        with pytest.raises(FileError, match="is damaged and was left alone"):
+            pack(Store(tmp_path / "store"), tmp_path / "results")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no gzip", gzip.compress(b"{")])
+def test_results_without_readable_curves_still_have_their_numbers(
+    packed: PackedStore, content: bytes | None
+) -> None:
+    if content is None:
+        packed.curves_path.unlink()
+    else:
+        packed.curves_path.write_bytes(content)
+    with pytest.warns(UserWarning, match=r"small\.curves\.jsonl\.gz cannot be read"):
+        records = PackedStore(packed.path).records()
+    assert len(records) == 30
+    assert records[0].curves == {}
+
+
+def test_packed_file_is_found_by_itself_or_in_its_folder(tmp_path: Path, packed: PackedStore) -> None:
+    assert open_store(packed.path) == open_store(tmp_path / "results", "small") == packed
+    assert open_store(tmp_path / "results", "other") == Store(tmp_path / "results")
+    with pytest.raises(FileError, match="does not exist"):
+        PackedStore(tmp_path / "none.jsonl").require()
+
+
+def test_commands_read_packed_results_and_refuse_to_run_into_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "run", "quick-digits", "--epochs", "1", "--seeds", "1", "--jobs", "1"]) == 0
+    assert main(["bench", "pack", "bench/quick-digits"]) == 0
+    assert capsys.readouterr().out.endswith("results/quick-digits.jsonl: 8 trials\n")
+    short = ["--epochs", "1", "--seeds", "1"]
+    assert main(["bench", "status", "quick-digits", "--store", "results", *short]) == 0
+    assert "8 trials: 8 done" in capsys.readouterr().out
+    for store in ("results", "bench/quick-digits"):
+        assert (
+            main(["bench", "report", "quick-digits", "--store", store, "--out", f"{store}.md", *short]) == 0
+        )
+    ours, theirs = (Path(name).read_text().splitlines() for name in ("results.md", "bench/quick-digits.md"))
+    assert [line for line in ours if "scarce bench" not in line] == [
+        line for line in theirs if "scarce bench" not in line
+    ]
+    assert "scarce bench run quick-digits --epochs 1 --seeds 1" in ours
+    assert "Calibration" in "".join(ours)
+    capsys.readouterr()
+    assert main(["bench", "run", "quick-digits", "--store", "results/quick-digits.jsonl"]) == 2
+    assert "packed results, which are read-only; choose another --store" in capsys.readouterr().err
+    assert main(["bench", "pack", "nowhere"]) == 2
+    assert "nowhere does not exist" in capsys.readouterr().err

@@ -1,0 +1,154 @@
+"""Trials: what their names depend on, and which are chosen."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.bench_experiments import TINY, trials_of
+from pydantic import ValidationError
+
+from scarce.bench.spec.trial import Perturbed, TrialSpec
+from scarce.bench.trials.plan import Trial, select
+from scarce.errors import MethodError
+from scarce.methods.ure import NN
+from scarce.models import registry as factory
+from scarce.simulate import registry as processes
+from scarce.training import loop
+
+SEVERAL = TINY.replace('"uniform"', '["uniform", "scar-a"]').replace('"linear"', '["linear", "mlp"]')
+
+
+OTHERS = {
+    "kind": "priors",
+    "data": "mnist",
+    "data_checksum": "abc",
+    "n_train": 7,
+    "imbalance": 2.0,
+    "setting": "mine",
+    "process": "scar-a",
+    "setting_params": {"rates": 0.1},
+    "method": "ga",
+    "method_params": {"ascent": "plain"},
+    "model": "lenet",
+    "seed": 5,
+    "priors": Perturbed(perturb=0.1),
+    "transition": "uniform",
+    "recipe": {"epochs": 4},
+    "early_stopping": True,
+    "split": "70/30",
+    "method_revision": 2,
+    "labels_revision": 2,
+    "model_revision": 2,
+    "training_revision": 2,
+}
+
+
+def test_key_depends_on_every_field_of_the_spec_and_on_nothing_else(tmp_path: Path) -> None:
+    trial = trials_of(tmp_path)[0]
+    assert OTHERS.keys() == TrialSpec.model_fields.keys()
+    keys = {trial.spec.model_copy(update={name: value}).key for name, value in OTHERS.items()}
+    assert len(keys | {trial.key}) == len(OTHERS) + 1
+    backwards = TrialSpec.model_validate(dict(reversed(trial.spec.model_dump().items())))
+    assert Trial(backwards, "another label", "another experiment", "paper").key == trial.key
+
+
+def test_key_is_not_changed_by_a_default_that_is_written_out(tmp_path: Path) -> None:
+    spec = trials_of(tmp_path)[0].spec
+    assert TrialSpec.model_validate(spec.as_dict()).key == spec.key
+    assert (
+        TrialSpec.model_validate(spec.as_dict() | {"early_stopping": False, "imbalance": None}).key
+        == spec.key
+    )
+
+
+def test_spec_knows_the_data_and_the_size_of_the_sample(tmp_path: Path) -> None:
+    whole, part = trials_of(tmp_path)[0].spec, trials_of(tmp_path, TINY + "n_train = 100")[0].spec
+    assert (whole.n_train, part.n_train) == (1198, 100)
+    assert len(whole.data_checksum) == 64
+
+
+def test_revisions_come_from_the_method_and_the_parts_of_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (processes, factory, loop):
+        monkeypatch.setattr(module, "REVISION", 3)
+    monkeypatch.setattr(NN, "facts", replace(NN.facts, revision=2))
+    specs = {trial.spec.method: trial.spec for trial in trials_of(tmp_path)}
+    assert (specs["nn"].method_revision, specs["scarce"].method_revision) == (2, 1)
+    others = ("labels_revision", "model_revision", "training_revision")
+    assert [getattr(specs["nn"], name) for name in others] == [3, 3, 3]
+
+
+def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path: Path) -> None:
+    spec = trials_of(tmp_path)[0].spec
+    later = spec.model_copy(update={"method_revision": 2})
+    assert later.cell == spec.cell
+    assert not spec.is_current(later)
+    assert spec.is_current(spec.model_copy(update={"data_checksum": None}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"recipe": {"epochs": 0}}, "epochs=0; expected a whole number"),
+        ({"recipe": {"lr": 1}}, "unexpected keyword argument 'lr'"),
+        ({"seed": "0"}, "valid integer"),
+        ({"method_version": "x"}, "Extra inputs"),
+        ({"method_revision": 0}, "greater than or equal to 1"),
+        ({"priors": {"corrupt": 0.1}}, "corrupt is now called perturb"),
+    ],
+)
+def test_spec_with_wrong_fields_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    content = trials_of(tmp_path)[0].spec.model_dump() | changes
+    with pytest.raises(ValidationError, match=message):
+        TrialSpec.model_validate(content)
+
+
+def test_only_methods_that_need_a_matrix_are_given_one(tmp_path: Path) -> None:
+    text = TINY.replace('"nn"', '"forward"') + 'transition = "uniform"'
+    given = {trial.spec.method: trial.spec.transition for trial in trials_of(tmp_path, text)}
+    assert given == {"scarce": None, "forward": "uniform"}
+
+
+def test_one_trial_under_two_names_is_refused(tmp_path: Path) -> None:
+    text = TINY.replace('"nn"', '{ label = "again", method = "scarce" }')
+    with pytest.raises(
+        MethodError, match=r"scarce, linear, seed 0 and .*again, linear, seed 0 are the same trial"
+    ):
+        trials_of(tmp_path, text)
+
+
+def test_selection_by_axis(tmp_path: Path) -> None:
+    trials = trials_of(tmp_path, SEVERAL)
+    chosen = select(
+        trials, {"method": ["nn"], "model": ["mlp"], "setting": ["uniform", "scar-a"], "seed": ["1"]}
+    )
+    assert [str(trial) for trial in chosen] == [
+        "digits, uniform, nn, mlp, seed 1",
+        "digits, scar-a, nn, mlp, seed 1",
+    ]
+    assert select(trials, {}) == trials
+
+
+def test_a_method_is_selected_by_its_label_and_by_its_name(tmp_path: Path) -> None:
+    text = TINY.replace('"nn"', '{ label = "soft", method = "scarce", params = { loss = "sigmoid" } }')
+    trials = trials_of(tmp_path, text)
+    assert {trial.label for trial in select(trials, {"method": ["soft"]})} == {"soft"}
+    assert len(select(trials, {"method": ["scarce"]})) == 4
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        (
+            {"methods": ["nn"]},
+            "there is no axis 'methods'; expected one of data, setting, method, model, seed.",
+        ),
+        ({"model": ["mlp"]}, "no trial has the model 'mlp'; there are linear."),
+        ({"seed": ["0", "5"]}, "no trial has the seed '5'; there are 0, 1."),
+    ],
+)
+def test_a_selection_of_nothing_is_refused(tmp_path: Path, only: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(MethodError) as caught:
+        select(trials_of(tmp_path), only)
+    assert str(caught.value) == message

@@ -1,0 +1,117 @@
+"""``scarce priors``: from files to a table, a JSON file that ``train`` reads, and a figure."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from helpers.csv_files import write_csv
+
+from scarce.cli.priors import EstimatorName
+from scarce.priors import PRIOR_ESTIMATORS, load_priors
+from scarce.simulate import scar
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of three classes with shares 0.2, 0.3 and 0.5, and what each row is not."""
+    folder = tmp_path_factory.mktemp("priors")
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 900, p=[0.2, 0.3, 0.5])
+    X = 4 * np.eye(3)[y] + rng.normal(size=(900, 3))
+    names = np.array(["ant", "bee", "cat"])
+    write_csv(folder / "x.csv", ["id", "a", "b", "c"], ([f"r{i}", *row] for i, row in enumerate(X)))
+    labels = scar(names[y], c=0.5, classes=names, seed=0)
+    excluded = labels.indicator()
+    answers = ([f"r{i}", names[k], "no"] for i in range(900) for k in np.nonzero(excluded[i])[0])
+    write_csv(folder / "answers.csv", ["example_id", "class_name", "answer"], answers)
+    return folder
+
+
+def test_the_estimators_on_offer_are_those_that_exist() -> None:
+    assert set(get_args(EstimatorName)) == {"answers", *PRIOR_ESTIMATORS}
+
+
+def test_estimate_then_train(folder: Path, tmp_path: Path, run) -> None:
+    out, figure = tmp_path / "priors.json", tmp_path / "priors.png"
+    arguments = (
+        "priors",
+        folder / "x.csv",
+        "--labels",
+        folder / "answers.csv",
+        "--set",
+        "scorer=linear",
+        "--join",
+        "left",
+    )
+    told = run(*arguments, "--out", out, "--figure", figure)
+    assert (told.code, told.err) == (0, "")
+    lines = told.out.splitlines()
+    assert lines[0].split() == ["class", "prior", "raw", "estimate", "95", "%", "from", "to"]
+    assert [line.split()[0] for line in lines[1:4]] == ["ant", "bee", "cat"]
+    assert "priors: estimated by best-bin; raw estimates sum to" in told.out
+    estimate = load_priors(out)
+    assert estimate.values.tolist() == pytest.approx([0.2, 0.3, 0.5], abs=0.05)
+    assert figure.read_bytes()[:4] == b"\x89PNG"
+
+    model = tmp_path / "model"
+    trained = run(
+        "train", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left", "--priors", out, "--out", model,
+        "--epochs", "5",
+    )  # fmt: skip
+    assert trained.code == 0, trained.err
+    assert "priors: as estimated by best-bin" in trained.out
+    stored = json.loads((model / "classifier.json").read_text())["priors"]
+    assert stored["values"] == estimate.values.tolist()
+    assert stored["classes"] == ["ant", "bee", "cat"]
+
+
+def test_training_estimates_by_itself(folder: Path, tmp_path: Path, run) -> None:
+    told = run(
+        "train", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left", "--out", tmp_path / "m",
+        "--method", "scarce", "--epochs", "5",
+    )  # fmt: skip
+    assert (told.code, told.err) == (0, "")
+    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in told.out
+
+
+def test_mistakes(folder: Path, tmp_path: Path, refused) -> None:
+    arguments = ("priors", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left")
+    assert "no answer is 'yes'" in refused(*arguments, "--estimator", "answers")
+    assert "scorer='tree' is unknown" in refused(*arguments, "--set", "scorer=tree")
+    assert "best-bin has no parameter 'depth'; it takes" in refused(*arguments, "--set", "depth=3")
+    assert "use --seed" in refused(*arguments, "--set", "seed=3")
+    assert "expected a Recipe" in refused(*arguments, "--set", "recipe=paper")
+    answers = folder / "answers.csv"
+    assert "is one of the inputs" in refused(*arguments, "--out", answers, "--force")
+    assert "is a folder" in refused(*arguments, "--out", tmp_path, "--force")
+    assert "choose two names" in refused(
+        *arguments, "--out", tmp_path / "a.png", "--figure", tmp_path / "a.png"
+    )
+    assert "ends in .png, .svg or .pdf" in refused(*arguments, "--figure", tmp_path / "priors.docx")
+    (tmp_path / "priors.json").write_text("{}")
+    assert "priors.json exists" in refused(*arguments, "--out", tmp_path / "priors.json")
+    refused("priors", tmp_path / "nothing.csv", "--labels", folder / "answers.csv")
+    refused("priors", folder / "x.csv", "--labels", folder / "answers.csv", "--estimator", "magic")
+
+
+def test_a_warning_is_one_line(folder: Path, tmp_path: Path) -> None:
+    """Classes that hardly anybody excludes: the priors are guessed, and it is said."""
+    write_csv(
+        tmp_path / "few.csv",
+        ["example_id", "class_name", "answer"],
+        ([f"r{i}", "ant", "no"] for i in range(5)),
+    )
+    command = [
+        sys.executable, "-m", "scarce", "train", folder / "x.csv", "--labels", tmp_path / "few.csv", "--join", "left",
+        "--classes", "ant,bee,cat", "--out", tmp_path / "m", "--method", "scarce", "--epochs", "1",
+    ]  # fmt: skip
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert told.returncode == 0, told.stderr
+    assert told.stderr.startswith(
+        "warning: the priors are taken from the shares of the candidates: too few of 900 examples exclude class ant, bee"
+    )
+    assert told.stderr.count("\n") == 1

@@ -1,0 +1,81 @@
+"""The page: well-formed, complete in itself, and true to the numbers."""
+
+import base64
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from helpers.html import Page
+
+from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
+
+
+@pytest.fixture(scope="module")
+def text(demo):
+    return render_report(demo, "scarce demo --out 'a<b>&c.html' --seed 0")
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(text):
+    page = Page(text)
+    assert "http" not in text
+    assert "url(" not in text
+    assert not page.tags & {"script", "link", "iframe"}
+    assert len(page.references) == 8 + 3
+    assert all(reference.startswith("data:image/") for reference in page.references)
+
+
+def test_the_figures_are_whole(text):
+    prefix = "data:image/svg+xml;base64,"
+    figures = [source for source in Page(text).references if source.startswith(prefix)]
+    titles = ["Share of each digit", "Risk on the training answers", "Accuracy on the test images"]
+    for source, title in zip(figures, titles, strict=True):
+        svg = ElementTree.fromstring(base64.b64decode(source.removeprefix(prefix)))
+        assert title in "".join(svg.itertext())
+
+
+def test_the_page_holds_the_table_the_command_and_the_seed(demo, text):
+    words = Page(text).text
+    for cell in [*COLUMNS, *(cell for row in result_rows(demo) for cell in row)]:
+        assert cell in words
+    assert "scarce demo --out 'a<b>&c.html' --seed 0" in words
+    assert "Seed 0;" in words
+    assert "40 epochs" in words
+
+
+def test_the_page_tells_where_the_risk_turned_negative_and_when_the_accuracy_was_best(demo):
+    told = replace(
+        demo.uncorrected,
+        risks=(4.0, 0.5, -0.25, -7.5),
+        accuracies=(0.5, 0.815, 0.7, 0.625),
+        estimates=(0.5,) * 4,
+        standard_errors=(0.1,) * 4,
+    )
+    words = Page(render_report(replace(demo, uncorrected=told), "")).text
+    assert "falls below zero in epoch 3 and ends at −7.5" in words
+    assert "is best after epoch 2, at 81.5 %, and ends at 62.5 %" in words
+    never = replace(demo.uncorrected, risks=(4.0, 0.5))
+    assert "falls below zero" not in Page(render_report(replace(demo, uncorrected=never), "")).text
+
+
+def test_rows_show_the_last_epoch_in_per_cent(demo):
+    run = replace(
+        demo.corrected,
+        title="A",
+        told="b",
+        accuracies=(0.1, 0.9),
+        estimates=(0.2, 0.8349),
+        standard_errors=(0.3, 0.021),
+    )
+    assert result_rows(replace(demo, corrected=run))[0] == ("A", "b", "83.5 ± 2.1 %", "90.0 %", "no")
+
+
+def test_the_same_demonstration_gives_the_same_page(demo, text):
+    assert render_report(demo, "scarce demo --out 'a<b>&c.html' --seed 0") == text
+
+
+def test_a_report_is_told_from_other_files(tmp_path, text):
+    (tmp_path / "report.html").write_text(text, encoding="utf-8")
+    (tmp_path / "other.html").write_text("<!doctype html><title>my thesis</title>")
+    assert is_report(tmp_path / "report.html")
+    assert not is_report(tmp_path / "other.html")
+    assert not is_report(tmp_path)

@@ -1,0 +1,85 @@
+"""Processes that are killed or stopped, and disks that are full: training ends soon, says why, and can go on."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from e2e.scripts.faults import EPOCHS
+from helpers.scripts import run_script
+from safetensors.torch import load_file
+
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and /proc"),
+    pytest.mark.early,
+]
+
+ALL_SAID = "trained", "saved the model to"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("faults")
+    run_script("faults", folder)
+    return folder
+
+
+@pytest.fixture
+def report(root):
+    return json.loads((root / "report.json").read_text())
+
+
+def assert_same_weights(one: Path, other: Path):
+    """To the rounding of float32; more processes add numbers in another order."""
+    first, second = load_file(one / "weights.safetensors"), load_file(other / "weights.safetensors")
+    assert list(first) == list(second)
+    for name, value in first.items():
+        torch.testing.assert_close(second[name], value, rtol=1e-5, atol=1e-5)
+
+
+def test_torchrun_ends_when_a_process_is_killed(report):
+    torchrun = report["torchrun"]
+    assert torchrun["code"] != 0
+    assert "exitcode  : -9" in torchrun["said"]
+    assert "rank      : 1" in torchrun["said"]
+    assert not re.search(r"scarce/(cli|training)/", torchrun["said"])  # only torchrun shows where it was
+    assert 2 <= torchrun["epochs"] < EPOCHS
+    assert not torchrun["model"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_it_left_is_taken_up_by_any_number_of_processes(root, report, count):
+    resumed = report[f"resumed by {count}"]
+    assert resumed["codes"] == [0] * count
+    assert resumed["left"] == ["model", *(f"said {rank}" for rank in range(count))]
+    first, *others = resumed["said"].values()
+    assert f"going on after epoch {report['torchrun']['epochs']}, from " in first
+    assert all(first.count(line) == 1 for line in ALL_SAID)
+    assert others == [""] * (count - 1)
+    assert_same_weights(root / "undisturbed", root / f"resumed by {count}" / "model")
+
+
+def test_a_full_disk_costs_no_checkpoint(root, report):
+    full = report["full disk"]
+    assert full["code"] == 1
+    assert full["left"] == ["model.checkpoint", "said 0"]
+    assert full["kept"]
+    lines = full["said"]["said 0"].splitlines()
+    assert lines[-1].startswith("error: ")
+    assert "model.checkpoint cannot be written" in lines[-1]
+    assert "File too large" in lines[-1]
+    assert lines[-1].endswith("an earlier version of it is kept.")
+    assert not any("Traceback" in line for line in lines)
+    assert full["again"] == 0
+    assert_same_weights(root / "undisturbed", root / "full" / "model")
+
+
+@pytest.mark.parametrize(("what", "missing"), [("killed", 1), ("stopped", 1), ("first stopped", 0)])
+def test_the_others_say_who_is_missing(report, what, missing):
+    struck = report[what]
+    assert struck["code"] == 7
+    (line,) = struck["said"]
+    assert line.startswith(f"the process of rank {missing} of 2 ended or fell silent; ")
+    assert "\n" not in line

@@ -1,0 +1,64 @@
+"""A run that was killed with SIGKILL, whenever it was, and taken up again ends exactly as one that never was."""
+
+import json
+import os
+
+import pytest
+from e2e.scripts.killing import EPOCHS, MOMENTS, RESTLESS, SCENARIOS
+from helpers.scripts import run_script
+from helpers.training import same_state, without_seconds
+
+from scarce.training.checkpoint import load_state
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    pytest.mark.early,
+]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("killed")
+    run_script("killing", folder)
+    return folder
+
+
+def report(root, name):
+    return json.loads((root / "report.json").read_text())[name]
+
+
+def assert_same_end(root, scenario, moment):
+    alone = load_state(root / scenario / "undisturbed" / "end.safetensors")
+    resumed = load_state(root / scenario / moment / "end.safetensors")
+    assert same_state(resumed["model"], alone["model"])
+    assert same_state(resumed["method"], alone["method"])
+    assert without_seconds(resumed["history"]) == without_seconds(alone["history"])
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_killed_and_resumed(root, scenario, moment):
+    signal, epochs_saved, resumed = report(root, f"{scenario}/{moment}")
+    assert (signal, resumed) == (9, 0)
+    assert epochs_saved == MOMENTS[moment]
+    assert_same_end(root, scenario, moment)
+
+
+def test_killed_from_outside_again_and_again(root):
+    signals = report(root, "again-and-again")
+    assert signals[0] == 9
+    assert signals[-1] == 0
+    assert_same_end(root, RESTLESS, "again-and-again")
+
+
+def test_the_scenarios_are_what_they_seem(root):
+    """Else the tests above could pass without anything at stake."""
+    ends = {name: load_state(root / name / "undisturbed" / "end.safetensors") for name in SCENARIOS}
+    weights = [end["model"]["0.weight"].tolist() for end in ends.values()]
+    assert len({str(weight) for weight in weights}) == len(SCENARIOS)
+    method = ends["sgd-with-a-method-that-has-state"]["method"]
+    assert method["visits"].tolist() == [EPOCHS] * len(method["visits"])
+    assert method["log_temperature"].item() != 0
+    stopped = ends["adam-with-early-stopping"]
+    assert len(stopped["history"]) == EPOCHS
+    assert stopped["method"]["visits"].tolist() == [3] * len(method["visits"])  # back at its best epoch

@@ -1,0 +1,131 @@
+"""Every reference record of the positive-unlabelled learners: values, classes and gradients in float64."""
+
+import pytest
+import torch
+from helpers.golden import RECORDS, records, tensors
+
+from scarce.pu import (
+    cvir_kept,
+    cvir_losses,
+    dist_pu_losses,
+    elkan_noto_losses,
+    label_frequency,
+    log_not_k,
+    nnpu_losses,
+    not_k_posterior,
+    positive_share,
+    priors_from_share,
+    pusb_thresholds,
+    upu_losses,
+    vpu_losses,
+)
+
+EXACT = {"atol": 1e-9, "rtol": 0}
+
+
+def double(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def compare(losses, g, record):
+    torch.testing.assert_close(losses.detach(), double(record["per_class"]), **EXACT)
+    assert losses.sum().item() == pytest.approx(record["loss"], abs=1e-9)
+    losses.sum().backward()
+    torch.testing.assert_close(g.grad, double(record["grad"]), **EXACT)
+
+
+def predicted(g):
+    return g.argmin(dim=1).tolist()
+
+
+def hard():
+    """Scores and exclusions of the fixture HARD."""
+    record = next(r for r in RECORDS if r["method"] == "meta_upu" and r["fixture"] == "HARD")
+    return tensors(record)[:2]
+
+
+def test_there_are_records_for_every_learner():
+    learners = ["meta_upu", "meta_nnpu", "meta_vpu", "meta_distpu", "meta_en", "meta_cvir"]
+    assert [len(records(name)) for name in learners] == [15, 10, 5, 10, 5, 5]
+
+
+@pytest.mark.parametrize("record", records("meta_upu"))
+def test_upu(record):
+    g, excluded, priors = tensors(record)
+    params = record["params"]
+    unlabeled = {"all": "all", "U_k": "rest"}[params["unlabeled"]]
+    share = positive_share(priors, double(params.get("pibar", [0.0] * len(priors))), unlabeled)
+    if unlabeled == "rest":
+        torch.testing.assert_close(share, double(params["positive_prior"]), **EXACT)
+    else:
+        assert predicted(g) == record["predict"]
+    compare(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
+
+
+@pytest.mark.parametrize("record", records("meta_nnpu"))
+def test_nnpu(record):
+    g, excluded, priors = tensors(record)
+    choices = {name: record["params"][name] for name in ("loss", "beta", "gamma")}
+    compare(nnpu_losses(g, excluded, 1 - priors, **choices), g, record)
+    assert predicted(g) == record["predict"]
+
+
+@pytest.mark.parametrize("record", records("meta_vpu"))
+def test_vpu(record):
+    g, excluded, _ = tensors(record)
+    compare(vpu_losses(g, excluded), g, record)
+
+
+@pytest.mark.parametrize("record", records("meta_distpu"))
+def test_dist_pu(record):
+    g, excluded, priors = tensors(record)
+    compare(dist_pu_losses(g, excluded, 1 - priors, mu=record["params"]["mu"]), g, record)
+
+
+@pytest.mark.parametrize("record", records("meta_en"))
+def test_elkan_noto(record):
+    g, excluded, _ = tensors(record)
+    compare(elkan_noto_losses(g, excluded), g, record)
+
+
+@pytest.mark.parametrize("record", records("meta_cvir"))
+def test_cvir(record):
+    g, excluded, _ = tensors(record)
+    kept = cvir_kept(g.detach(), excluded, double(record["params"]["alpha"]), unlabeled="rest")
+    compare(cvir_losses(g, excluded, kept), g, record)
+
+
+@pytest.mark.parametrize("record", records("meta_pusb_threshold"))
+def test_pusb_thresholds(record):
+    g, _ = hard()
+    thresholds = pusb_thresholds(g, double(record["params"]["pi"]))
+    assert thresholds.tolist() == record["value"]["threshold"]
+    assert predicted(g - thresholds) == record["value"]["predict"]
+
+
+@pytest.mark.parametrize("record", records("meta_en_posterior"))
+def test_elkan_noto_posterior(record):
+    g, excluded = hard()
+    frequency = label_frequency(g, excluded)
+    posterior = not_k_posterior(g, frequency)
+    torch.testing.assert_close(frequency, double(record["value"]["c"]), **EXACT)
+    torch.testing.assert_close(posterior, double(record["value"]["p_not_k"]), **EXACT)
+    assert predicted(posterior) == record["value"]["predict"]
+
+
+@pytest.mark.parametrize("record", records("meta_vpu_normalised"))
+def test_vpu_normalisation(record):
+    g, _ = hard()
+    normalised = log_not_k(g, torch.nn.functional.logsigmoid(g).amax(dim=0))
+    torch.testing.assert_close(normalised, double(record["value"]["log_phi"]), **EXACT)
+    assert predicted(normalised) == record["value"]["predict"]
+    assert predicted(g) == record["value"]["predict_unnormalised"]
+
+
+@pytest.mark.parametrize("record", records("prior_from_theta"))
+def test_priors_from_shares(record):
+    params, value = record["params"], record["value"]
+    of_rest, of_all, rates = (double([params[name]]) for name in ("theta_U", "theta_X", "pibar"))
+    assert priors_from_share(of_rest, rates, "rest").item() == pytest.approx(value["pi_from_U"])
+    assert priors_from_share(of_all, rates, "all").item() == pytest.approx(value["pi_from_X"])
+    assert priors_from_share(of_rest, rates, "all").item() == pytest.approx(value["pi_if_U_is_misread_as_X"])

@@ -1,0 +1,214 @@
+"""What users meet: warnings, refusals, and the contract with other parameters than the defaults."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from helpers.methods import LMCL_METHODS, PARTIAL_LABEL_METHODS, SINGLE_LABEL_METHODS
+from torch import nn
+
+from scarce import ScarceClassifier
+from scarce.errors import MethodError
+from scarce.labels import ComplementaryLabels
+from scarce.methods import available_methods, make_method
+from scarce.testing import check_method, three_blobs
+from scarce.training import Recipe, train
+
+T = (1 - np.eye(3)) / 2
+
+
+def linear():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return nn.Linear(2, 3).double()
+
+
+def trained(method, inputs, labels, epochs=4, transition=T):
+    """The weights after a few steps on all rows at once."""
+    model = linear()
+    recipe = Recipe(epochs=epochs, batch_size=len(labels), learning_rate=0.05)
+    train(model, method, inputs, labels, recipe, transition=transition, make_model=linear)
+    return model.weight.detach()
+
+
+def test_this_file_knows_every_compared_method():
+    known = {*SINGLE_LABEL_METHODS, *LMCL_METHODS, *PARTIAL_LABEL_METHODS}
+    assert known <= set(available_methods())
+    assert "multiple" not in {
+        kind for name in SINGLE_LABEL_METHODS for kind in available_methods()[name].accepts
+    }
+
+
+# Rows that cannot be used --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
+def test_rows_without_labels_are_counted_once_and_change_nothing(name):
+    X, _, labels = three_blobs(30)
+    without = labels.indicator()
+    without[::4] = False
+    useful = np.nonzero(without.any(axis=1))[0]
+    sparse = ComplementaryLabels.from_indicator(without, labels.classes)
+    with pytest.warns(UserWarning, match="exclude no class") as caught:
+        with_them = trained(make_method(name), X, sparse)
+    assert [str(w.message) for w in caught] == [
+        f"8 of 30 examples exclude no class; {name} cannot use them and leaves them out."
+    ]
+    torch.testing.assert_close(with_them, trained(make_method(name), X[useful], labels[useful]))
+
+
+@pytest.mark.parametrize("name", PARTIAL_LABEL_METHODS)
+def test_methods_that_use_such_rows_do_not_warn(name):
+    X, _, labels = three_blobs(30)
+    without = labels.indicator()
+    without[::4] = False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trained(make_method(name), X, ComplementaryLabels.from_indicator(without, labels.classes))
+    assert [str(w.message) for w in caught] == []
+
+
+# Several labels ------------------------------------------------------------------------------------------------
+
+SEVERAL = ComplementaryLabels.from_lists([[0], [1], [0, 2], [2]], classes=3, ids=["p", "q", "r", "s"])
+POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [1.0, 1.0]], np.float32)
+
+
+@pytest.mark.parametrize("name", SINGLE_LABEL_METHODS)
+def test_several_labels_are_refused_before_training_unless_asked_for(name):
+    with pytest.raises(
+        MethodError,
+        match=rf"{name} takes one excluded class per example, but row 2 \(id r\) has 2; pass pairs=True",
+    ):
+        trained(make_method(name), POINTS, SEVERAL)
+    assert not torch.equal(trained(make_method(name, pairs=True), POINTS, SEVERAL), linear().weight)
+
+
+@pytest.mark.parametrize("name", [*LMCL_METHODS, *PARTIAL_LABEL_METHODS])
+def test_methods_for_sets_take_several_labels(name):
+    assert not torch.equal(trained(make_method(name), POINTS, SEVERAL), linear().weight)
+
+
+# Transition matrices -------------------------------------------------------------------------------------------
+
+NEED_A_MATRIX = ["forward", "cpe-i", "cpe-f", "cpe-t"]
+
+
+@pytest.mark.parametrize("name", NEED_A_MATRIX)
+@pytest.mark.parametrize(
+    ("transition", "message"),
+    [
+        (None, r"needs a transition matrix p\(excluded \| true class\); pass transition="),
+        (np.eye(2), r"transition has shape \(2, 2\); expected \(3, 3\), one row per true class"),
+        (2 * T, "row 0 of transition sums to 2; expected 1: rows are true classes"),
+        ([[0.0, 1.5, -0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]], "an entry that is negative or no number"),
+        (np.where(T > 0, T, np.nan), "an entry that is negative or no number"),
+    ],
+)
+def test_matrices_that_are_missing_or_wrong_are_refused(name, transition, message):
+    X, _, labels = three_blobs(9)
+    with pytest.raises(MethodError, match=message) as error:
+        trained(make_method(name), X, labels, transition=transition)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", NEED_A_MATRIX)
+def test_the_loop_takes_a_matrix_by_name_as_the_advice_says(name):
+    X, _, labels = three_blobs(9)
+    by_name = trained(make_method(name), X, labels, transition="uniform")
+    by_number = trained(make_method(name), X, labels, transition=T)
+    assert torch.equal(by_name, by_number)
+
+
+def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything():
+    """One odd label must not make the loss infinite."""
+    never_third = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
+    labels = ComplementaryLabels.from_single([2, 0], classes=3)
+    for name in ("forward", "cpe-f", "cpe-t"):
+        weights = trained(make_method(name), POINTS[:2], labels, transition=never_third)
+        assert weights.isfinite().all()
+
+
+@pytest.mark.parametrize("name", NEED_A_MATRIX)
+def test_classifiers_with_a_matrix_give_probabilities(name):
+    X, _, labels = three_blobs(30)
+    fitted = ScarceClassifier(name, module="linear", priors="uniform", epochs=2, transition="uniform").fit(
+        X, labels
+    )
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1, rtol=1e-6)
+    assert fitted.decision_function(X).shape == (30, 3)
+
+
+# Parameters ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        (
+            "pc",
+            {"variant": "biased"},
+            "variant='biased' is unknown; expected 'unbiased', 'official' or 'plain'",
+        ),
+        ("pc", {"pairs": "no"}, "pairs='no'; expected True or False"),
+        ("nn", {"beta": "x"}, "beta='x'; expected a number of at least 0"),
+        ("nn", {"beta": -0.1}, "beta=-0.1; expected a number of at least 0"),
+        ("nn", {"pairs": 1}, "pairs=1; expected True or False"),
+        ("ga", {"ascent": "steep"}, "ascent='steep' is unknown; expected 'counted' or 'plain'"),
+        ("ga", {"beta": float("nan")}, "beta=nan; expected a number of at least 0"),
+        ("ga", {"gamma": None}, "gamma=None; expected a number of at least 0"),
+        ("forward", {"pairs": None}, "pairs=None; expected True or False"),
+        ("lws", {"beta": float("inf")}, "beta=inf; expected a number of at least 0"),
+        ("lws", {"psi": "hinge"}, "psi='hinge' is unknown; expected 'sigmoid' or 'cross-entropy'"),
+        ("pop", {"warm_up": 2.5}, "warm_up=2.5; expected a whole number of at least 0"),
+        ("pop", {"warm_up": -1}, "warm_up=-1; expected a whole number of at least 0"),
+        ("pop", {"theta": 1.5}, "theta=1.5; expected a number from 0 to 1"),
+        ("pop", {"theta": "low"}, "theta='low'; expected a number from 0 to 1"),
+        ("pop", {"growth": 2}, "growth=2; expected a number from 0 to 1"),
+        ("idgp", {"warm_up": "long"}, "warm_up='long'; expected a whole number of at least 0"),
+        ("idgp", {"alpha": -1.0}, "alpha=-1.0; expected a number of at least 0"),
+        ("idgp", {"beta": None}, "beta=None; expected a number of at least 0"),
+        ("idgp", {"theta": "x"}, "theta='x'; expected a number of at least 0"),
+        ("idgp", {"gamma": float("nan")}, "gamma=nan; expected a number of at least 0"),
+        ("idgp", {"t_f": 0}, r"t_f=0, t_g=1\.0: temperatures must be above 0"),
+        ("idgp", {"t_g": -2.0}, r"t_g=-2\.0; expected a number of at least 0"),
+        ("cc", {"beta": 1}, "cc has no parameter 'beta'; it takes none"),
+        ("rc", {"psi": 1}, "rc has no parameter 'psi'; it takes none"),
+        ("mae", {"pairs": True}, "mae has no parameter 'pairs'; it takes none"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused(name, params, message):
+    with pytest.raises(MethodError, match=message) as error:
+        make_method(name, **params)
+    assert "\n" not in str(error.value)
+
+
+def test_idgp_says_what_it_needs_for_its_second_network():
+    X, _, labels = three_blobs(9)
+    with pytest.raises(MethodError, match=r"idgp trains a second network; pass make_model=\.\.\."):
+        train(linear(), make_method("idgp"), X, labels)
+
+
+CHANGED = [
+    ("pc", {"variant": "official", "pairs": True}),
+    ("pc", {"variant": "plain"}),
+    ("nn", {"beta": 0.1, "pairs": True}),
+    ("ga", {"ascent": "plain", "beta": 0.01, "gamma": 0.5}),
+    ("lws", {"psi": "cross-entropy", "beta": 2.0}),
+    ("pop", {"warm_up": 5, "theta": 0.01, "growth": 0.1}),
+    ("idgp", {"warm_up": 1, "t_f": 1.5, "t_g": 2.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), CHANGED)
+def test_the_contract_holds_with_other_parameters(name, params):
+    assert make_method(name, **params).params.items() >= params.items()
+    check_method(lambda: make_method(name, **params))
+
+
+@pytest.mark.parametrize("name", ["scarce", "cpe-t"])
+def test_the_contract_leaves_the_random_numbers_of_its_user_alone(name):
+    before = torch.get_rng_state()
+    check_method(name)
+    assert torch.equal(torch.get_rng_state(), before)

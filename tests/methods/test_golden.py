@@ -1,0 +1,200 @@
+"""Every reference record of the compared methods: values, gradients and state updates in float64."""
+
+import warnings
+
+import pytest
+import torch
+from helpers.golden import records, tensors
+
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Batch, Problem, make_method
+from scarce.methods.cavl import most_active
+from scarce.methods.idgp import idgp_terms
+from scarce.methods.pop import purify
+from scarce.models import make_model
+from scarce.risk import multiclass_loss
+
+EXACT = {"atol": 1e-9, "rtol": 0}
+
+PLAIN = {  # the records' name -> ours
+    "l_uw": "l-uw", "l_w": "l-w", "op": "op", "op_w": "op-w", "scl_nl": "scl-nl", "scl_exp": "scl-exp",
+    "cpe_i": "cpe-i", "mcl_mae": "mae", "mcl_mse": "mse", "mcl_gce": "gce", "mcl_phuber": "phuber-ce",
+    "mcl_exp": "exp", "mcl_log": "log", "cc": "cc",
+}  # fmt: skip
+
+
+def double(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def prepared(name, record, transition=None, **params):
+    """The method, ready for the rows of a record."""
+    logits, excluded, priors = tensors(record)
+    method = make_method(name, **params)
+    q = logits.shape[1]
+    if transition is None:
+        transition = (1 - torch.eye(q, dtype=torch.float64)) / (q - 1)
+    labels = ComplementaryLabels.from_indicator(excluded.numpy())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*exclude no class")
+        method.prepare(Problem(labels, priors, transition, lambda: make_model("linear", (1,), q)))
+    return method.double(), logits, Batch(torch.zeros(len(logits), 1), excluded, torch.arange(len(logits)))
+
+
+def compare(method, logits, batch, record):
+    value = method.loss(logits, batch)
+    value.backward()
+    assert value.item() == pytest.approx(record["loss"], abs=1e-9)
+    torch.testing.assert_close(logits.grad, double(record["grad"]), **EXACT)
+
+
+@pytest.mark.parametrize("record", records(*PLAIN))
+def test_losses_without_parameters(record):
+    pairs = {"pairs": True} if "pairs" in make_method(PLAIN[record["method"]]).params else {}
+    compare(*prepared(PLAIN[record["method"]], record, **pairs), record)
+
+
+@pytest.mark.parametrize("record", records("pc"))
+def test_pc(record):
+    compare(*prepared("pc", record, variant=record["params"]["style"], pairs=True), record)
+
+
+@pytest.mark.parametrize("record", records("ure_free", "nn", "ga"))
+def test_free_nn_and_ga(record):
+    name = {"ure_free": "free"}.get(record["method"], record["method"])
+    params = {"pairs": True}
+    if name == "ga":
+        params["ascent"] = "counted" if record["params"]["count_scaled"] else "plain"
+    method, logits, batch = prepared(name, record, **params)
+    method.shares = double(record["params"]["pibar"])
+    torch.testing.assert_close(method.class_risks(logits, batch), double(record["per_class"]), **EXACT)
+    compare(method, logits, batch, record)
+
+
+WRONG_ON_MIXED = [
+    each
+    for each in records("nn", "ga", status="known_wrong_do_not_match")
+    if each.values[0]["fixture"] == "MIXED"
+]
+
+
+@pytest.mark.parametrize("record", WRONG_ON_MIXED)
+def test_published_wrong_forms_are_not_ours(record):
+    """On MIXED some parts are violated and some are not, so that every form has another value."""
+    method, logits, batch = prepared(record["method"], record, pairs=True)
+    method.shares = double(record["params"]["pibar"])
+    assert method.loss(logits, batch).item() != pytest.approx(record["loss"], abs=1e-4)
+
+
+@pytest.mark.parametrize("record", records("forward"))
+def test_forward_and_its_decoding(record):
+    transition = double(record["params"]["T"])
+    method, logits, batch = prepared("forward", record, transition, pairs=True)
+    compare(method, logits, batch, record)
+    if "predict" in record:
+        assert method.scores(logits).argmax(dim=1).tolist() == record["predict"]
+        decoding, *_ = prepared("cpe-f", record, transition, pairs=True)
+        assert decoding.loss(logits, batch).item() == pytest.approx(record["loss"], abs=1e-9)
+        assert decoding.scores(logits).argmax(dim=1).tolist() == record["cpe_f_decode"]
+
+
+@pytest.mark.parametrize("record", records("cpe_t"))
+def test_cpe_with_a_trained_matrix(record):
+    weights = double(record["params"]["W"])
+    method, logits, batch = prepared("cpe-t", record, weights.exp() - 1e-3, pairs=True)
+    torch.testing.assert_close(method.weights.detach(), weights, atol=1e-6, rtol=0)
+    method.weights.data = weights
+    compare(method, logits, batch, record)
+    torch.testing.assert_close(method.weights.grad, double(record["grad_W"]), **EXACT)
+
+
+@pytest.mark.parametrize("record", records("mcl_cce"))
+def test_unbiased_multiple_label_risk_with_cross_entropy(record):
+    from scarce.methods.multiple_labels import lmcl_risk
+
+    logits, excluded, _ = tensors(record)
+    value = lmcl_risk(multiclass_loss("cce")(logits), excluded)
+    value.backward()
+    assert value.item() == pytest.approx(record["loss"], abs=1e-9)
+    torch.testing.assert_close(logits.grad, double(record["grad"]), **EXACT)
+
+
+@pytest.mark.parametrize("record", records("rc", "proden", "cavl", "lws", "lwc"))
+def test_confidence_methods(record):
+    params, name = {}, record["method"]
+    if name in ("lws", "lwc"):
+        params = {"beta": record["params"]["beta"], "psi": "sigmoid" if name == "lws" else "cross-entropy"}
+        name = "lws"
+    method, logits, batch = prepared(name, record, **params)
+    method.confidence = double(record["params"]["confidence"])
+    compare(method, logits, batch, record)
+    if "state_out" in record:
+        seen = (
+            double(record["params"]["post_logits"]) if "post_logits" in record["params"] else logits.detach()
+        )
+        torch.testing.assert_close(
+            method.refreshed(seen, method.candidates), double(record["state_out"]), **EXACT
+        )
+
+
+@pytest.mark.parametrize("record", records("rc", "proden", "cavl"))
+def test_confidence_starts_equal_over_the_candidates(record):
+    method, _, batch = prepared(record["method"], record)
+    candidates = 1 - batch.excluded
+    torch.testing.assert_close(method.confidence, candidates / candidates.sum(dim=1, keepdim=True))
+
+
+def test_proden_refreshes_from_the_pass_of_its_loss_and_rc_from_a_new_one():
+    record = records("rc")[0].values[0]
+    new = torch.nn.Linear(1, len(record["logits"][0])).double()
+    for name, expected in (("proden", "logits"), ("rc", None)):
+        method, logits, batch = prepared(name, record)
+        batch = Batch(torch.ones(len(logits), 1).double(), batch.excluded, batch.index)
+        method.loss(logits, batch)
+        method.after_step(new, batch)
+        seen = logits.detach() if expected else new(batch.inputs).detach()
+        torch.testing.assert_close(method.confidence, method.refreshed(seen, method.candidates))
+
+
+@pytest.mark.parametrize("record", records("cavl"))
+def test_cavl_never_chooses_an_excluded_class(record):
+    _, excluded, _ = tensors(record)
+    chosen = most_active(double(record["params"]["post_logits"]), excluded == 0)
+    assert (chosen * excluded).sum() == 0
+
+
+@pytest.mark.parametrize("record", records("idgp"))
+def test_idgp(record):
+    logits, excluded, _ = tensors(record)
+    params = record["params"]
+    logits_g = double(params["g_logits"]).requires_grad_(True)
+    terms = idgp_terms(
+        logits, logits_g, double(params["d"]), double(params["b"]), excluded == 0, params["T1"], params["T2"]
+    )
+    parts = record["parts"]
+    expected = [parts[name] for name in ("L_f", "L_fg", "KLf", "L_g", "L_gf", "KLg")]
+    assert [term.item() for term in terms] == pytest.approx(expected, abs=1e-9)
+    loss_f = terms.f + terms.f_given_g + params["lam"] * terms.kl_f
+    loss_g = terms.g + terms.g_given_f + params["lam"] * terms.kl_g
+    (loss_f + loss_g).backward()
+    assert loss_f.item() == pytest.approx(record["loss"], abs=1e-9)
+    assert loss_g.item() == pytest.approx(record["loss_g"], abs=1e-9)
+    torch.testing.assert_close(logits.grad, double(record["grad"]), **EXACT)
+    torch.testing.assert_close(logits_g.grad, double(record["grad_g"]), **EXACT)
+
+    method, _, batch = prepared("idgp", record)
+    method._seen = logits.detach(), logits_g.detach()
+    method.after_step(torch.nn.Identity(), batch)
+    torch.testing.assert_close(method.confidence, double(record["d_out"]), **EXACT)
+    torch.testing.assert_close(method.belief, double(record["b_out"]), **EXACT)
+
+
+@pytest.mark.parametrize("record", records("pop_purify"))
+def test_pop_purification(record):
+    params, value = record["params"], record["value"]
+    candidates, confidence, theta = purify(
+        double(params["history_mean"]), double(params["candidates"]) > 0, params["theta"], params["inc"]
+    )
+    assert candidates.double().tolist() == value["candidates"]
+    torch.testing.assert_close(confidence, double(value["confidence"]), **EXACT)
+    assert theta == pytest.approx(value["theta"])

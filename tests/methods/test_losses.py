@@ -1,0 +1,235 @@
+"""Every loss once more, with loops over rows, classes and labels, straight from the formulas."""
+
+from math import exp, log
+
+import pytest
+from helpers.methods import (
+    LMCL_METHODS,
+    PAIR_METHODS,
+    SINGLE_LABEL_METHODS,
+    close,
+    double,
+    labels_of,
+    loss_of,
+    mean,
+    quick,
+    ready,
+    sigmoid,
+    softmax,
+    worlds,
+)
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+# One excluded class k at a time -----------------------------------------------------------------------------
+
+
+def slow_pc(f, k, T):
+    q = len(f)
+    return (q - 1) * sum(sigmoid(f[k] - f[j]) for j in range(q) if j != k) - (q - 1) * (q - 2) / 2
+
+
+def slow_l_uw(f, k, T):
+    return -log(softmax([1 - p for p in softmax(f)])[k])
+
+
+def slow_l_w(f, k, T):
+    rest = [1 - p for p in softmax(f)]
+    return (1 + rest[k] / sum(rest)) * slow_l_uw(f, k, T)
+
+
+def slow_op(f, k, T):
+    return -log(softmax([-v for v in f])[k])
+
+
+def slow_op_w(f, k, T):
+    r = softmax([-v for v in f])
+    weight = softmax(f)[k] * softmax([1 / v for v in r])[k] + 1e-6
+    return -weight * log(r[k])
+
+
+def slow_forward(f, k, T):
+    return -log(sum(p * T[j][k] for j, p in enumerate(softmax(f))))
+
+
+def slow_cpe_t(f, k, T):
+    rows = [[t + 1e-3 for t in row] for row in T]
+    return slow_forward(f, k, [[t / sum(row) for t in row] for row in rows])
+
+
+SLOW_PAIRS = {
+    "pc": slow_pc,
+    "l-uw": slow_l_uw,
+    "l-w": slow_l_w,
+    "op": slow_op,
+    "op-w": slow_op_w,
+    "forward": slow_forward,
+    "scl-nl": lambda f, k, T: -log(1 - softmax(f)[k]),
+    "scl-exp": lambda f, k, T: exp(softmax(f)[k]),
+    "cpe-i": lambda f, k, T: -log(softmax(f)[k]),
+    "cpe-f": slow_forward,
+    "cpe-t": slow_cpe_t,
+}
+
+
+def slow_pair_mean(name, logits, excluded, T):
+    return mean([SLOW_PAIRS[name](logits[i], k, T) for i, ks in enumerate(excluded) for k in ks])
+
+
+@pytest.mark.parametrize("name", PAIR_METHODS)
+@quick
+@given(worlds("single"))
+def test_losses_of_one_label(name, world):
+    logits, excluded, T = world
+    method = ready(name, labels_of(excluded, logits), T)
+    assert loss_of(method, logits, labels_of(excluded, logits)) == pytest.approx(
+        slow_pair_mean(name, logits, excluded, T), **close
+    )
+
+
+@pytest.mark.parametrize("name", PAIR_METHODS)
+@quick
+@given(worlds("any"))
+def test_losses_of_several_labels_are_means_over_pairs(name, world):
+    logits, excluded, T = world
+    method = ready(name, labels_of(excluded, logits), T, pairs=True)
+    assert loss_of(method, logits, labels_of(excluded, logits)) == pytest.approx(
+        slow_pair_mean(name, logits, excluded, T), **close
+    )
+
+
+@pytest.mark.parametrize(("variant", "scaled", "shift"), [("official", True, 0.5), ("plain", False, 0.0)])
+@quick
+@given(worlds("some"))
+def test_other_variants_of_pc(variant, scaled, shift, world):
+    """The program sums over j = k too; the plain form has neither factor nor constant."""
+    logits, excluded, _ = world
+    q = len(logits[0])
+    pairs = [
+        sum(sigmoid(logits[i][k] - logits[i][j]) for j in range(q) if scaled or j != k)
+        for i, ks in enumerate(excluded)
+        for k in ks
+    ]
+    expected = (q - 1) * mean(pairs) - (q - 1) * (q - 2) / 2 if scaled else mean(pairs)
+    labels = labels_of(excluded, logits)
+    method = ready("pc", labels, variant=variant, pairs=True)
+    assert loss_of(method, logits, labels) == pytest.approx(expected, **close)
+
+
+@pytest.mark.parametrize("name", ["cpe-i", "cpe-f", "cpe-t"])
+@quick
+@given(worlds("single"))
+def test_cpe_decodes_to_the_nearest_row(name, world):
+    logits, excluded, T = world
+    method = ready(name, labels_of(excluded, logits), T)
+    if name == "cpe-t":
+        T = [[(t + 1e-3) / (1 + 1e-3 * len(T)) for t in row] for row in T]
+    q = len(T)
+    for f, scores in zip(logits, method.scores(double(logits)).tolist(), strict=True):
+        p = softmax(f)
+        bar = p if name == "cpe-i" else [sum(p[j] * T[j][k] for j in range(q)) for k in range(q)]
+        distances = [sum(abs(bar[k] - T[y][k]) for k in range(q)) for y in range(q)]
+        assert scores == pytest.approx([-d for d in distances], **close)
+
+
+# The unbiased risk of uniform single labels ------------------------------------------------------------------
+
+
+def slow_class_risks(logits, excluded, shares):
+    q = len(logits[0])
+    m = [[0.0] * q for _ in range(q)]
+    for g in range(q):
+        group = [softmax(f) for f, ks in zip(logits, excluded, strict=True) if g in ks]
+        for j in range(q):
+            m[g][j] = mean([-log(p[j]) for p in group]) if group else 0.0
+    return [sum(shares[g] * m[g][j] for g in range(q)) - (q - 1) * shares[j] * m[j][j] for j in range(q)]
+
+
+def slow_ga(risks, counts, ascent, beta, gamma):
+    watched = [n * v for n, v in zip(counts, risks, strict=True)] if ascent == "counted" else risks
+    violated = [w for w in watched if w < -beta]
+    return -gamma * sum(w + beta for w in violated) if violated else sum(risks)
+
+
+@quick
+@given(
+    world=worlds("any"),
+    beta=st.sampled_from([0.0, 0.2]),
+    gamma=st.sampled_from([1.0, 0.3]),
+    keep=st.integers(1, 7),
+)
+def test_free_nn_and_ga(world, beta, gamma, keep):
+    """The shares are those of all labels, the means those of the batch, which may be a part of the rows."""
+    logits, excluded, _ = world
+    labels, q = labels_of(excluded, logits), len(logits[0])
+    said = [k for ks in excluded for k in ks]
+    shares = [said.count(k) / len(said) for k in range(q)]
+    rows = list(range(min(keep, len(logits))))
+    logits, excluded = logits[: len(rows)], excluded[: len(rows)]
+    risks = slow_class_risks(logits, excluded, shares)
+    assume(all(abs(v + beta) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
+    counts = [sum(k in ks for ks in excluded) for k in range(q)]
+
+    def loss(name, **params):
+        return loss_of(ready(name, labels, pairs=True, **params), logits, labels, rows=rows)
+
+    assert loss("free") == pytest.approx(sum(risks), **close)
+    assert loss("nn", beta=beta) == pytest.approx(sum(max(v, -beta) for v in risks), **close)
+    for ascent in ("counted", "plain"):
+        expected = slow_ga(risks, counts, ascent, beta, gamma)
+        assert loss("ga", ascent=ascent, beta=beta, gamma=gamma) == pytest.approx(expected, **close)
+
+
+# Whole sets of labels ------------------------------------------------------------------------------------------
+
+
+def slow_phuber(p, j):
+    return -log(p[j]) if p[j] > 0.1 else log(10) + 1 - 10 * p[j]
+
+
+SLOW_MULTICLASS = {
+    "mae": lambda p, j: sum(abs(v - (i == j)) for i, v in enumerate(p)),
+    "mse": lambda p, j: sum((v - (i == j)) ** 2 for i, v in enumerate(p)),
+    "gce": lambda p, j: (1 - p[j] ** 0.7) / 0.7,
+    "phuber-ce": slow_phuber,
+}
+
+
+def slow_lmcl(name, f, ks):
+    p, q, s = softmax(f), len(f), len(ks)
+    possible = sum(p[j] for j in range(q) if j not in ks)
+    if name == "exp":
+        return (q - 1) / s * exp(-possible)
+    if name == "log":
+        return -(q - 1) / s * log(possible)
+    L = SLOW_MULTICLASS[name]
+    outside = sum(L(p, j) for j in range(q) if j not in ks)
+    return outside - (q - 1 - s) / s * sum(L(p, j) for j in ks)
+
+
+@pytest.mark.parametrize("name", LMCL_METHODS)
+@quick
+@given(worlds("any"))
+def test_losses_of_sets(name, world):
+    logits, excluded, _ = world
+    labels = labels_of(excluded, logits)
+    expected = mean([slow_lmcl(name, f, ks) for f, ks in zip(logits, excluded, strict=True) if ks])
+    assert loss_of(ready(name, labels), logits, labels) == pytest.approx(expected, **close)
+
+
+@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
+@quick
+@given(worlds("any"))
+def test_rows_that_cannot_be_used_leave_the_loss_of_the_others_as_it_is(name, world):
+    logits, excluded, T = world
+    params = {"pairs": True} if name in SINGLE_LABEL_METHODS else {}
+    everyone = labels_of(excluded, logits)
+    useful = [i for i, ks in enumerate(excluded) if ks]
+    some = everyone[useful]
+    if name == "ga":
+        said = [k for ks in excluded for k in ks]
+        shares = [said.count(k) / len(said) for k in range(len(logits[0]))]
+        risks = slow_class_risks(logits, excluded, shares)
+        assume(all(abs(v) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
+    alone = loss_of(ready(name, some, T, **params), [logits[i] for i in useful], some)
+    assert loss_of(ready(name, everyone, T, **params), logits, everyone) == pytest.approx(alone, **close)
