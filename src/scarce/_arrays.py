@@ -1,4 +1,4 @@
-"""Compressed rows: which classes each example excludes, at four bytes a label."""
+"""Types of arrays, compressed sparse rows (CSR), and arrays that nobody can change."""
 
 from typing import Any
 
@@ -6,17 +6,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["IntArray", "compress", "gather", "read_only", "resolve_rows"]
+__all__ = [
+    "Array",
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "csr_from_pairs",
+    "csr_positions",
+    "read_only",
+    "row_indices",
+]
 
+Array = NDArray[Any]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 
 
-def compress(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> tuple[IntArray, IntArray]:
+def csr_from_pairs(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> tuple[IntArray, IntArray]:
     """Turn (row, column) pairs into `indptr, indices` with sorted, distinct columns in every row.
 
     Examples
     --------
-    >>> indptr, indices = compress(np.array([1, 0, 1]), np.array([2, 0, 2]), (2, 3))
+    >>> indptr, indices = csr_from_pairs(np.array([1, 0, 1]), np.array([2, 0, 2]), (2, 3))
     >>> indptr.tolist(), indices.tolist()
     ([0, 1, 2], [0, 2])
     """
@@ -27,12 +39,12 @@ def compress(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> tuple
     return indptr, indices
 
 
-def gather(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+def csr_positions(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Return where the entries of `rows` lie in `indices`, and how many each row has.
 
     Examples
     --------
-    >>> positions, lengths = gather(np.array([0, 2, 2, 5]), np.array([2, 0]))
+    >>> positions, lengths = csr_positions(np.array([0, 2, 2, 5]), np.array([2, 0]))
     >>> positions.tolist(), lengths.tolist()
     ([2, 3, 4, 0, 1], [3, 2])
     """
@@ -43,12 +55,12 @@ def gather(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     return positions, lengths
 
 
-def resolve_rows(rows: Any, n: int) -> IntArray:
+def row_indices(rows: Any, n: int) -> IntArray:
     """Return row numbers from 0 to n − 1 for anything numpy can index n rows with.
 
     Examples
     --------
-    >>> resolve_rows([2, -1], 3).tolist(), resolve_rows([True, False, True], 3).tolist()
+    >>> row_indices([2, -1], 3).tolist(), row_indices([True, False, True], 3).tolist()
     ([2, 2], [0, 2])
     """
     chosen: NDArray[Any] = np.empty(0) if isinstance(rows, slice) else np.asarray(rows)

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._arrays import Array
 from scarce.errors import LabelError
 
-__all__ = ["Array", "check_classes", "is_missing", "lookup_codes", "names_to_array", "some", "text_or_empty"]
-
-Array = NDArray[Any]
+__all__ = ["check_classes", "is_missing", "lookup_codes", "names_to_array", "text_or_empty"]
 
 
 def is_missing(value: Any) -> bool:
@@ -123,16 +122,3 @@ def lookup_codes(values: Array, classes: Array) -> NDArray[np.int64]:
     place = np.minimum(np.searchsorted(classes[order], values), len(classes) - 1)
     codes = order[place]
     return np.where(classes[codes] == values, codes, -1)
-
-
-def some(values: Iterable[Any], most: int = 5) -> str:
-    """Name a few of many values, for an error message.
-
-    Examples
-    --------
-    >>> some(range(9))
-    '0, 1, 2, 3, 4 and 4 more'
-    """
-    values = list(values)
-    rest = len(values) - most
-    return ", ".join(str(value) for value in values[:most]) + (f" and {rest} more" if rest > 0 else "")

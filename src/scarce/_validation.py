@@ -1,15 +1,311 @@
-"""Checks that every part of the package shares."""
+"""Checks of parameters that every package shares.
+
+A check is called `check_…`; it returns the checked value, or raises an error that says what was found and what was expected. A
+wrong parameter is a `MethodError`, wrong class priors are a `PriorError`.
+"""
 
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from scarce.errors import MethodError
+import numpy as np
 
-__all__ = ["check_renamed", "parameter_renames", "renamed_parameters"]
+from scarce._arrays import Array, FloatArray
+from scarce.errors import MethodError, PriorError, ScarceError
+
+__all__ = [
+    "abbreviate",
+    "check_flag",
+    "check_integer",
+    "check_number",
+    "check_numbers",
+    "check_option",
+    "check_per_class",
+    "check_priors",
+    "check_probabilities",
+    "check_probability",
+    "check_renamed",
+    "check_transition",
+    "parameter_renames",
+    "renamed_parameters",
+]
 
 Target = TypeVar("Target", bound=Callable[..., Any])
+
+_SUM_TOLERANCE = (
+    1e-6  # rows printed with three decimals sum to .999 and are rejected, rounded doubles are not
+)
+_PRIORS_TOLERANCE = 1e-3  # priors typed with three decimals
+_MAX_MAGNITUDE = 1e150  # the square of anything larger may be infinite
+
+
+def abbreviate(values: Iterable[Any], limit: int = 5) -> str:
+    """Return the first few of many values as text, for an error message.
+
+    Examples
+    --------
+    >>> abbreviate(range(9))
+    '0, 1, 2, 3, 4 and 4 more'
+    """
+    values = list(values)
+    rest = len(values) - limit
+    return ", ".join(str(value) for value in values[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "") -> Any:
+    """Return a value that is one of a few options.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter.
+    value : object
+        Its value.
+    options : iterable
+        What it may be.
+    also : str
+        What else would be accepted, which the caller has ruled out already; for the message.
+
+    Examples
+    --------
+    >>> check_option("schedule", "linear", ["cosine", "constant"])
+    Traceback (most recent call last):
+    scarce.errors.MethodError: schedule='linear' is unknown; expected 'cosine' or 'constant'.
+    >>> check_option("recipe", 3, ["paper", "annealed"], also="a Recipe")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: recipe=3 is unknown; expected 'paper', 'annealed' or a Recipe.
+    """
+    options = list(options)
+    if any(value is option or (type(value) is type(option) and value == option) for option in options):
+        return value
+    *first, last = [*map(repr, options), *([also] if also else [])]
+    raise MethodError(
+        f"{name}={value!r} is unknown; expected {' or '.join([', '.join(first), last] if first else [last])}."
+    )
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return a value that is True or False.
+
+    Examples
+    --------
+    >>> check_flag("mixup", 1)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: mixup=1; expected True or False.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise MethodError(f"{name}={value!r}; expected True or False.")
+    return bool(value)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    low: float = 0.0,
+    high: float = math.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Return a finite number from `low` to `high`; with `open_low` or `open_high` the limit itself is excluded.
+
+    Examples
+    --------
+    >>> check_number("beta", -1)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: beta=-1; expected a number of at least 0.
+    >>> check_number("dropout", 1, high=1, open_high=True)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: dropout=1; expected a number of at least 0 and below 1.
+    """
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if (
+        not math.isfinite(number)
+        or not low <= number <= high
+        or (open_low and number == low)
+        or (open_high and number == high)
+    ):
+        raise MethodError(f"{name}={value!r}; expected a number{_span(low, high, open_low, open_high)}.")
+    return number
+
+
+def check_integer(name: str, value: Any, low: int = 0, high: int | None = None) -> int:
+    """Return a whole number from `low` to `high`.
+
+    Examples
+    --------
+    >>> check_integer("draws", 0, 1)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: draws=0; expected a whole number of at least 1.
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        raise MethodError(
+            f"{name}={value!r}; expected a whole number{_span(low, math.inf if high is None else high)}."
+        )
+    return int(value)
+
+
+def _span(low: float, high: float, open_low: bool = False, open_high: bool = False) -> str:
+    if low == -math.inf and high == math.inf:
+        return ""
+    if high < math.inf and not (open_low or open_high):
+        return f" from {low:g} to {high:g}"
+    above = f" above {low:g}" if open_low else f" of at least {low:g}"
+    return above + ("" if high == math.inf else f" and {'below' if open_high else 'at most'} {high:g}")
+
+
+def check_probability(name: str, value: Any) -> float:
+    """Return a probability.
+
+    Examples
+    --------
+    >>> check_probability("error_rate", 4)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: error_rate=4; expected a probability from 0 to 1.
+    """
+    numbers = _as_floats(name, value)
+    if numbers.ndim or not 0 <= numbers <= 1:
+        raise MethodError(f"{name}={value!r}; expected a probability from 0 to 1.")
+    return float(numbers)
+
+
+def check_per_class(name: str, value: Any, classes: Array) -> FloatArray:
+    """Return one probability per class; a single number stands for all classes.
+
+    Examples
+    --------
+    >>> check_per_class("c", 0.5, np.array(["cat", "cow", "dog"])).tolist()
+    [0.5, 0.5, 0.5]
+    """
+    numbers = _as_floats(name, value)
+    if numbers.shape not in ((), (len(classes),)):
+        raise MethodError(
+            f"{name} has shape {numbers.shape}; expected one number, or one for each of the {len(classes)} classes."
+        )
+    numbers = np.broadcast_to(numbers, len(classes))
+    outside = ~((numbers >= 0) & (numbers <= 1))
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise MethodError(
+            f"{name} of class {classes[first]} is {numbers[first]:g}; expected a probability from 0 to 1."
+        )
+    return numbers
+
+
+def check_probabilities(
+    name: str, value: Any, length: int, meaning: str, *, tolerance: float = _SUM_TOLERANCE
+) -> FloatArray:
+    """Return `length` probabilities that sum to one.
+
+    Examples
+    --------
+    >>> check_probabilities("sizes", [0.5, 0.4], 2, "one probability for each size")
+    Traceback (most recent call last):
+    scarce.errors.MethodError: sizes sums to 0.9; expected 1: divide it by its sum.
+    """
+    numbers = _as_floats(name, value)
+    if numbers.shape != (length,):
+        raise MethodError(f"{name} has shape {numbers.shape}; expected {length} numbers, {meaning}.")
+    if not (np.isfinite(numbers) & (numbers >= 0)).all():
+        raise MethodError(f"{name} holds a negative or missing number; expected probabilities, {meaning}.")
+    total = numbers.sum()
+    if abs(total - 1) > tolerance:
+        raise MethodError(f"{name} sums to {total:.4g}; expected 1: divide it by its sum.")
+    return numbers
+
+
+def check_transition(transition: Any, classes: Array, *, tolerance: float = _SUM_TOLERANCE) -> FloatArray:
+    """Return a row-stochastic q × q matrix: row y holds p(excluded class | true class y).
+
+    Examples
+    --------
+    >>> check_transition([[0, 1], [1, 0]], np.array(["cat", "dog"])).shape
+    (2, 2)
+    """
+    matrix, q = _as_floats("transition", transition), len(classes)
+    if matrix.shape != (q, q):
+        raise MethodError(
+            f"transition has shape {matrix.shape}; expected {q} × {q}, one row per true class "
+            "(pass classes=[...] when y lacks some)."
+        )
+    for name, row in zip(classes, matrix, strict=True):
+        check_probabilities(
+            f"transition, row of true class {name},", row, q, "one per excluded class", tolerance=tolerance
+        )
+    return matrix
+
+
+def check_priors(priors: Any, classes: Array) -> FloatArray:
+    """Return priors as q numbers of at least 0 that sum to one, up to rounding by hand.
+
+    Examples
+    --------
+    >>> check_priors([0.5, 0.6], np.array(["cat", "dog"]))
+    Traceback (most recent call last):
+    scarce.errors.PriorError: the priors sum to 1.1; expected 1. Divide them by their sum if they are counts.
+    """
+    try:
+        values = np.asarray(priors, float)
+    except (TypeError, ValueError):
+        raise PriorError(f"priors is {priors!r}; expected {len(classes)} numbers.") from None
+    if values.shape != (len(classes),):
+        raise PriorError(f"priors has shape {values.shape}; expected {len(classes)} numbers, one per class.")
+    if not np.isfinite(values).all() or (values < 0).any():
+        worst = int(np.argmin(np.where(np.isfinite(values), values, -np.inf)))
+        raise PriorError(
+            f"the prior of class {classes[worst]} is {values[worst]}; expected numbers of at least 0."
+        )
+    if abs(values.sum() - 1) > _PRIORS_TOLERANCE:
+        raise PriorError(
+            f"the priors sum to {values.sum():.4g}; expected 1. Divide them by their sum if they are counts."
+        )
+    return values
+
+
+def check_numbers(
+    values: Any, what: str, *, ndim: int = 1, error: type[ScarceError] = PriorError
+) -> FloatArray:
+    """Return a non-empty array of finite numbers: a list of them, or with ``ndim=2`` rows × columns.
+
+    Parameters
+    ----------
+    values : array
+        The numbers.
+    what : str
+        What they are, in the plural; for the message.
+    ndim : {1, 2}
+        The number of dimensions.
+    error : type
+        What to raise.
+
+    Examples
+    --------
+    >>> check_numbers([], "the scores of positives")
+    Traceback (most recent call last):
+    scarce.errors.PriorError: the scores of positives have shape (0,); expected at least one number.
+    """
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError, RuntimeError):
+        raise error(f"{what} are not an array of numbers; expected a dense one.") from None
+    if not (np.abs(array) < _MAX_MAGNITUDE).all():
+        found = array[~(np.abs(array) < _MAX_MAGNITUDE)].flat[0]
+        raise error(f"{what} hold {found:g}; expected finite numbers: fill in or drop missing values.")
+    if array.ndim != ndim or not array.size:
+        expected = "at least one number" if ndim == 1 else "rows × columns, at least one of each"
+        raise error(f"{what} have shape {array.shape}; expected {expected}.")
+    return array
+
+
+def _as_floats(name: str, value: Any) -> FloatArray:
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MethodError(f"{name}={value!r} is not understood; expected numbers.") from error
 
 
 def renamed_parameters(**new_names: str) -> Callable[[Target], Target]:

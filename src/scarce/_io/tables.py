@@ -10,7 +10,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from scarce._class_names import Array, is_missing
+from scarce._arrays import Array
+from scarce._class_names import is_missing
 from scarce._io.paths import require_file
 from scarce.errors import FileError, LabelError
 

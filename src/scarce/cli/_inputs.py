@@ -81,7 +81,7 @@ def read_inputs(
     path: Path, id_column: str | None, image_size: str | None, names: list[str] | None
 ) -> "Features":
     """Read features for a model, their columns in the order in which it knows them."""
-    from scarce._class_names import some
+    from scarce._validation import abbreviate
     from scarce.features import read_features
 
     features = read_features(path, id_column=id_column, image_size=image_size)
@@ -90,7 +90,9 @@ def read_inputs(
     lacking = [name for name in names if name not in features.names]
     beyond = [name for name in features.names if name not in names]
     if lacking or beyond:
-        parts = [f"lacks {some(lacking)}"] * bool(lacking) + [f"has also {some(beyond)}"] * bool(beyond)
+        parts = [f"lacks {abbreviate(lacking)}"] * bool(lacking) + [f"has also {abbreviate(beyond)}"] * bool(
+            beyond
+        )
         raise FeatureError(
             f"{path} does not have the columns that the model was trained on: it {' and '.join(parts)}; give the "
             "same columns (in any order)."

@@ -44,7 +44,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
 
 def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) -> None:
     """Print what is known, per class and per example, and the priors that go with it."""
-    from scarce._class_names import some
+    from scarce._validation import abbreviate
 
     n, sizes = summary.n_examples, summary.examples_by_exclusions
     print(
@@ -67,7 +67,7 @@ def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) 
     _print_some(columns, rows)
     never = [name for name, count in zip(summary.classes, summary.counts, strict=True) if not count]
     if never:
-        print(f"never excluded, so that nothing is known against it: {some(never)}")
+        print(f"never excluded, so that nothing is known against it: {abbreviate(never)}")
     if priors is not None:
         print(f"priors: {_SOURCES.get(priors.source, f'as estimated by {priors.source}')}")
 

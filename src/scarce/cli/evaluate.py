@@ -121,12 +121,12 @@ def evaluate(
 def _in_order_of(
     model: "ScarceClassifier", labels: "ComplementaryLabels", path: Path
 ) -> "ComplementaryLabels":
-    from scarce._class_names import some
+    from scarce._validation import abbreviate
     from scarce.labels.io._table_forms import with_classes
 
     if set(map(str, labels.classes)) != set(map(str, model.classes_)):
         raise LabelError(
-            f"{path} has the classes {some(labels.classes)}, but the model was trained for {some(model.classes_)}; "
+            f"{path} has the classes {abbreviate(labels.classes)}, but the model was trained for {abbreviate(model.classes_)}; "
             "these must be the same."
         )
     return with_classes(labels, model.classes_)

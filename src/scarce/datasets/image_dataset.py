@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._hashing import array_checksum
-from scarce.errors import LabelError
+from scarce._validation import check_option
 from scarce.labels import ComplementaryLabels
 
 __all__ = ["Annotation", "ImageData", "Parts", "labels_of_annotations"]
@@ -93,6 +93,5 @@ def labels_of_annotations(
     """
     if annotation == "union":
         return ComplementaryLabels.from_columns(annotations, n_classes)
-    if annotation not in range(annotations.shape[1]):
-        raise LabelError(f"annotation={annotation!r} is unknown; expected 0, 1, 2 or 'union'.")
+    check_option("annotation", annotation, (0, 1, 2, "union"))
     return ComplementaryLabels.from_single(annotations[:, int(annotation)], n_classes)

@@ -15,6 +15,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from scarce._arrays import Array
+from scarce._validation import check_option
 from scarce.errors import CollapseWarning, MethodError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.auto import Choice, fit_stack
@@ -65,7 +67,6 @@ from scarce.training.runtime import usable_device
 
 __all__ = ["ScarceClassifier"]
 
-Array = NDArray[Any]
 _OVERRIDES = (
     "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
     "micro_batch", "precision", "compile",
@@ -420,10 +421,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return None if rates is None else ErrorRates(*rates)
 
     def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
-        if self.labels == "ordinary":
+        if check_option("labels", self.labels, ("complementary", "ordinary")) == "ordinary":
             return labels_of_ordinary(y)
-        if self.labels != "complementary":
-            raise MethodError(f"labels={self.labels!r} is unknown; expected 'complementary' or 'ordinary'.")
         labels = as_labels(y)
         return labels, labels.classes
 
@@ -456,11 +455,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return against_overfitting(method, labels, is_image=is_image, strong=strong)
 
     def _recipe(self, labels: ComplementaryLabels, method: Method, is_image: bool) -> Recipe:
-        recipe = RECIPES.get(self.recipe) if isinstance(self.recipe, str) else self.recipe
+        recipe = self.recipe
         if not isinstance(recipe, Recipe):
-            raise MethodError(
-                f"recipe={self.recipe!r} is unknown; expected one of {', '.join(RECIPES)}, or a Recipe."
-            )
+            recipe = RECIPES[check_option("recipe", recipe, RECIPES, also="a Recipe")]
         overrides = {name: getattr(self, name) for name in _OVERRIDES if getattr(self, name) is not None}
         overrides |= self._against_overfitting(labels, method, is_image)
         recipe = replace(recipe, seed=self._seed(), **overrides)

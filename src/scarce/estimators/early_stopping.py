@@ -1,12 +1,12 @@
 """Early stopping without true labels: some examples are held out, and their complementary labels are the judge."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from scarce._validation import check_number
 from scarce.errors import MethodError
 from scarce.features.shards import pick
 from scarce.labels import ComplementaryLabels
@@ -31,8 +31,7 @@ def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
     >>> held_out.tolist(), rows.tolist()
     ([2, 4], [0, 1, 3])
     """
-    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
-        raise MethodError(f"validation_fraction={fraction!r}; expected a number between 0 and 1.")
+    fraction = check_number("validation_fraction", fraction, high=1, open_low=True, open_high=True)
     order = np.random.default_rng(seed).permutation(n_examples)
     n_held_out = int(np.ceil(float(fraction) * n_examples))
     if n_held_out == n_examples:

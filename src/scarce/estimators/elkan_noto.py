@@ -10,11 +10,12 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from scarce._arrays import Array
+from scarce._validation import check_integer
 from scarce.errors import LabelError, MethodError
 
 __all__ = ["ElkanNotoClassifier"]
 
-Array = NDArray[Any]
 # On four small tables and three kinds of labels, one seed, 30 rounds were better than 100 in five of twelve cases (by 0.7
 # to 3.4 points), equal in five, worse in two (by 0.5 and 2.2), at about a third of the cost.
 _ROUNDS = 30
@@ -71,8 +72,7 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features and on `y`: 1 for known positives, 0 (or −1) for unlabelled rows."""
         known = _known_positives(y)
-        if not isinstance(self.folds, (int, np.integer)) or self.folds < 2:
-            raise MethodError(f"folds={self.folds!r}; expected a whole number of at least 2.")
+        check_integer("folds", self.folds, 2)
         inner = self.estimator
         if inner is None:
             inner = HistGradientBoostingClassifier(

@@ -4,7 +4,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
@@ -13,6 +12,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from torch import Tensor, nn
 
+from scarce._arrays import Array
+from scarce._validation import check_integer, check_option
 from scarce.errors import FeatureError, MethodError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
@@ -25,13 +26,11 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.labels.targets import as_labels
 from scarce.methods import Batch, Method, Problem, make_method
-from scarce.methods.base import check_number
 from scarce.metrics import co_exclusion_test
 from scarce.priors import PriorEstimate
 
 __all__ = ["EMComplementaryClassifier", "class_posterior", "extrapolated", "likely_mechanism"]
 
-Array = NDArray[Any]
 Mechanism = Literal["auto", "candidates", "scar", "answers"]
 _METHODS = {"candidates": "cc", "scar": "scar-likelihood", "answers": "answers"}
 _LEAST_PROBABILITY = 1e-3  # that a class has by the learner: no vote of a forest is not impossible
@@ -139,7 +138,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
             )
         labels = as_labels(y)
         refuse_other_length(X, labels)
-        check_number("n_iterations", self.n_iterations, whole=True)
+        check_integer("n_iterations", self.n_iterations)
         self._check_mechanism()
         learner = self._learner()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -198,10 +197,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         return self.classes_[best]  # type: ignore[no-any-return]
 
     def _check_mechanism(self) -> None:
-        if self.mechanism not in ("auto", *_METHODS):
-            raise MethodError(
-                f"mechanism={self.mechanism!r} is unknown; expected 'auto', {', '.join(map(repr, _METHODS))}."
-            )
+        check_option("mechanism", self.mechanism, ("auto", *_METHODS))
 
     def _learner(self) -> Any:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
@@ -220,7 +216,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
     def _splitter(self, seed: int, n_examples: int) -> Any:
         if not isinstance(self.cv, (int, np.integer)):
             return check_cv(self.cv)
-        check_number("cv", self.cv, low=2, whole=True)
+        check_integer("cv", self.cv, low=2)
         return KFold(min(int(self.cv), n_examples), shuffle=True, random_state=seed)
 
     def __sklearn_tags__(self) -> Tags:

@@ -4,7 +4,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 from scipy.special import logit
@@ -13,8 +12,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from scarce._class_names import some
-from scarce._validation import check_renamed, renamed_parameters
+from scarce._arrays import Array
+from scarce._validation import abbreviate, check_renamed, renamed_parameters
 from scarce.errors import FeatureError, LabelError, MethodError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
@@ -29,7 +28,6 @@ from scarce.pu import check_unlabeled, positive_share
 
 __all__ = ["MetaComplementaryClassifier"]
 
-Array = NDArray[Any]
 _SMALLEST_SHARE = 1e-3  # by chance a class may seem to have no unlabelled row of another class
 
 
@@ -210,7 +208,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
             if not found and self.prior_parameter != "prior":
                 raise MethodError(
                     f"{type(learner).__name__} has no parameter {self.prior_parameter!r}; set prior_parameter to one of its "
-                    f"own ({some(learner.get_params())}), or to None."
+                    f"own ({abbreviate(learner.get_params())}), or to None."
                 )
         return prepared
 
@@ -233,11 +231,11 @@ def _refuse_one_sided(labels: ComplementaryLabels) -> None:
     never = labels.classes[labels.counts == 0]
     if len(never):
         raise LabelError(
-            f"no example excludes the class {some(never)}, so there is nothing to learn it from; collect exclusions of it, "
+            f"no example excludes the class {abbreviate(never)}, so there is nothing to learn it from; collect exclusions of it, "
             "leave it out of the classes, or use ScarceClassifier."
         )
     always = labels.classes[labels.counts == labels.n_examples]
     if len(always):
         raise LabelError(
-            f"every example excludes the class {some(always)}, so none can be of it; leave it out of the classes."
+            f"every example excludes the class {abbreviate(always)}, so none can be of it; leave it out of the classes."
         )

@@ -5,15 +5,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from scarce._arrays import Array
+from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 
 __all__ = ["as_pu_learner", "fit_head", "probability_of_not", "set_everywhere"]
-
-Array = NDArray[Any]
 
 
 def as_pu_learner(estimator: Any, wrap: Any) -> Any:
@@ -25,8 +24,7 @@ def as_pu_learner(estimator: Any, wrap: Any) -> Any:
     >>> as_pu_learner(LogisticRegression(), "auto")
     ElkanNotoClassifier(estimator=LogisticRegression())
     """
-    if wrap not in ("auto", True, False):
-        raise MethodError(f"wrap={wrap!r}; expected 'auto', True or False.")
+    check_option("wrap", wrap, ("auto", True, False))
     if estimator is None and wrap is not False:
         return ElkanNotoClassifier()
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scarce._class_names import some
+from scarce._arrays import Array
 from scarce._io.paths import errors_naming, map_array
 from scarce._io.tables import as_names, open_parquet, parquet_header
+from scarce._validation import abbreviate
 from scarce.errors import FeatureError, FileError
 from scarce.features.images import find_images
 from scarce.features.shards import Shards
@@ -20,7 +20,6 @@ from scarce.features.tables import find_id_column, parquet_ids, parquet_values
 __all__ = ["find_shards", "open_shards"]
 
 _ENDINGS = (".npy", ".parquet")
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -130,8 +129,8 @@ def _open_parquet_shards(
         header = header or columns
         lacking, beyond = set(header) - set(columns), set(columns) - set(header)
         if lacking or beyond:
-            what = [f"lacks {some(sorted(lacking))}"] * bool(lacking)
-            what += [f"has also {some(sorted(beyond))}"] * bool(beyond)
+            what = [f"lacks {abbreviate(sorted(lacking))}"] * bool(lacking)
+            what += [f"has also {abbreviate(sorted(beyond))}"] * bool(beyond)
             raise FeatureError(
                 f"{path} does not have the columns of {paths[0].name}: it {' and '.join(what)}; write all shards alike."
             )

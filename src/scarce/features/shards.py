@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._arrays import IntArray, resolve_rows
+from scarce._arrays import IntArray, row_indices
 from scarce.errors import FeatureError
 
 __all__ = ["InHand", "Part", "Shards", "pick"]
@@ -101,7 +101,7 @@ class Shards:
 
     def take(self, rows: Any) -> NDArray[Any]:
         """Read these rows, in this order."""
-        places = self._places(resolve_rows(rows, len(self)))
+        places = self._places(row_indices(rows, len(self)))
         files = self._files_of(places)
         taken = np.empty((len(places), *self.shape[1:]), self.dtype)
         for file in dict.fromkeys(files.tolist()):  # by appearance: the last is still open for the next rows
@@ -134,10 +134,10 @@ class Shards:
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         if not isinstance(rows, slice) or rows != slice(None):
-            view._rows = self._places(resolve_rows(rows, len(self)))
+            view._rows = self._places(row_indices(rows, len(self)))
             view.shape = (len(view._rows), *self.shape[1:])
         if columns is not Ellipsis:  # scikit-learn indexes as [rows, ...]
-            chosen = resolve_rows(columns, self.shape[1])
+            chosen = row_indices(columns, self.shape[1])
             view._columns = chosen if self._columns is None else self._columns[chosen]
             view.shape = (view.shape[0], len(chosen), *self.shape[2:])
         return view

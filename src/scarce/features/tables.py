@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._class_names import some
 from scarce._io.tables import Row, Table, as_names, cell_text, open_parquet, read_table
+from scarce._validation import abbreviate
 from scarce.errors import FeatureError
 
 __all__ = ["find_id_column", "parquet_ids", "parquet_values", "read_csv_features", "read_parquet_features"]
@@ -29,7 +29,7 @@ def find_id_column(header: list[str], id_column: str | None) -> str | None:
     if id_column is not None:
         if id_column not in header:
             raise FeatureError(
-                f"there is no column {id_column!r} (id_column, --id-column); there are {some(header)}."
+                f"there is no column {id_column!r} (id_column, --id-column); there are {abbreviate(header)}."
             )
         return id_column
     found = [name for name in ("example_id", "id") if name in header]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from scarce._arrays import IntArray
-from scarce._class_names import lookup_codes, names_to_array, some
+from scarce._class_names import lookup_codes, names_to_array
+from scarce._validation import abbreviate, check_option
 from scarce.errors import LabelError
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ Join = Literal["exact", "inner", "left"]
 
 def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["ComplementaryLabels", IntArray]:
     """Bring labels into the order of `ids`; see `ComplementaryLabels.align`."""
-    if join not in ("exact", "inner", "left"):
-        raise LabelError(f"join={join!r} is unknown; expected 'exact', 'inner' or 'left'.")
+    check_option("join", join, ("exact", "inner", "left"))
     if labels.ids is None:
         raise LabelError(
             "the labels have no ids to join by; make them with ids=[...], or give labels and features in one order."
@@ -36,7 +36,7 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
     found = place >= 0
     if not found.any():
         raise LabelError(
-            f"no id of the features ({some(wanted, 3)}) stands in the labels ({some(known, 3)})."
+            f"no id of the features ({abbreviate(wanted, 3)}) stands in the labels ({abbreviate(known, 3)})."
         )
     if join == "exact":
         _refuse_differences(wanted[~found], np.setdiff1d(known, wanted))
@@ -57,9 +57,9 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
 def _refuse_differences(unlabeled: Any, unused: Any) -> None:
     parts = []
     if len(unlabeled):
-        parts.append(f"{len(unlabeled)} feature rows have no labels ({some(unlabeled, 3)})")
+        parts.append(f"{len(unlabeled)} feature rows have no labels ({abbreviate(unlabeled, 3)})")
     if len(unused):
-        parts.append(f"{len(unused)} labelled examples have no features ({some(unused, 3)})")
+        parts.append(f"{len(unused)} labelled examples have no features ({abbreviate(unused, 3)})")
     if parts:
         raise LabelError(
             f"the ids of features and labels differ: {'; '.join(parts)}. Correct them, or choose join='inner' "

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scarce._arrays import IntArray, compress
-from scarce._class_names import Array, check_classes, lookup_codes, names_to_array, some, text_or_empty
+from scarce._arrays import Array, IntArray, csr_from_pairs
+from scarce._class_names import check_classes, lookup_codes, names_to_array, text_or_empty
+from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
 
@@ -85,11 +86,11 @@ def lists_csr(rows: Iterable[Collection[Any]], classes: Array) -> tuple[IntArray
             unknown = [name for name in row if not _known(name, code)]
             if unknown:
                 raise LabelError(
-                    f"row {number}: {unknown[0]!r} is not one of the classes ({some(classes)}); "
+                    f"row {number}: {unknown[0]!r} is not one of the classes ({abbreviate(classes)}); "
                     "correct the name or add it to classes."
                 ) from error
         raise
-    return compress(
+    return csr_from_pairs(
         np.repeat(np.arange(len(lists), dtype=np.int32), lengths), columns, (len(lists), len(classes))
     )
 
@@ -143,7 +144,7 @@ def _codes(names: Array, classes: Array, rows: IntArray) -> IntArray:
     if (codes < 0).any():
         place = int(np.argmax(codes < 0))
         raise LabelError(
-            f"row {rows[place]}: {names[place]!s} is not one of the classes ({some(classes)}); "
+            f"row {rows[place]}: {names[place]!s} is not one of the classes ({abbreviate(classes)}); "
             "correct the name or add it to classes."
         )
     return codes
@@ -189,7 +190,7 @@ def table_of_answers(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, 
             )
         elif name != "annotator":
             raise LabelError(
-                f"the answer table lacks the column {name!r}; it has {some(table)}. Rename its columns."
+                f"the answer table lacks the column {name!r}; it has {abbreviate(table)}. Rename its columns."
             )
     if len({column.shape for column in columns.values()}) > 1:
         sizes = ", ".join(f"{column.size} {name}" for name, column in columns.items())

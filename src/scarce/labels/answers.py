@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._arrays import IntArray, gather, read_only
-from scarce._class_names import Array, text_or_empty
+from scarce._arrays import Array, IntArray, csr_positions, read_only
+from scarce._class_names import text_or_empty
+from scarce._validation import check_option
 from scarce.errors import LabelError
 
 __all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "settle"]
@@ -80,7 +81,7 @@ class Answers:
     def take(self, rows: IntArray, n_examples: int) -> "Answers":
         """Return the answers about the examples `rows`, renumbered in that order."""
         indptr = np.searchsorted(self.example, np.arange(n_examples + 1))
-        positions, lengths = gather(indptr, rows)
+        positions, lengths = csr_positions(indptr, rows)
         return Answers(
             np.repeat(np.arange(len(rows)), lengths),
             self.class_index[positions],
@@ -131,8 +132,7 @@ def settle(
     confirmed : array of int32
         The class of each example, −1 where unknown.
     """
-    if conflict not in ("raise", "drop", "majority"):
-        raise LabelError(f"conflict={conflict!r} is unknown; expected 'raise', 'drop' or 'majority'.")
+    check_option("conflict", conflict, get_args(Conflict))
     n_classes = len(classes)
     pair, inverse = np.unique(answers.example * n_classes + answers.class_index, return_inverse=True)
     yes = np.bincount(inverse[answers.answer == YES], minlength=len(pair))

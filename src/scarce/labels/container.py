@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from scarce._arrays import IntArray, compress, gather, read_only, resolve_rows
-from scarce._class_names import Array, check_classes, names_to_array
+from scarce._arrays import Array, IntArray, csr_from_pairs, csr_positions, read_only, row_indices
+from scarce._class_names import check_classes, names_to_array
 from scarce.errors import LabelError
 from scarce.labels import _converters as convert
 from scarce.labels._alignment import Join, align
@@ -86,7 +86,7 @@ class ComplementaryLabels:
         """
         shape, rows, columns = convert.ones_of_matrix(matrix, "the indicator")
         names = _classes_of_width(classes, shape[1])
-        return cls(*compress(rows, columns, shape), names, ids)
+        return cls(*csr_from_pairs(rows, columns, shape), names, ids)
 
     @classmethod
     def from_candidates(
@@ -133,7 +133,7 @@ class ComplementaryLabels:
         """
         names = check_classes(classes)
         rows, columns = convert.single_pairs(excluded, names)
-        return cls(*compress(rows, columns, (len(rows), len(names))), names, ids)
+        return cls(*csr_from_pairs(rows, columns, (len(rows), len(names))), names, ids)
 
     @classmethod
     def from_columns(
@@ -148,7 +148,7 @@ class ComplementaryLabels:
         """
         names = check_classes(classes)
         n, rows, columns = convert.columns_pairs(table, names, missing)
-        return cls(*compress(rows, columns, (n, len(names))), names, ids)
+        return cls(*csr_from_pairs(rows, columns, (n, len(names))), names, ids)
 
     @classmethod
     def from_answer_matrix(
@@ -224,7 +224,7 @@ class ComplementaryLabels:
         if len(names) != n:
             raise LabelError(f"ids has {len(names)} values for {n} examples; pass one id per example.")
         rows, columns, confirmed = settle(table, n, names, classes, conflict)
-        return cls(*compress(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
+        return cls(*csr_from_pairs(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
 
     @property
     def n_examples(self) -> int:
@@ -264,8 +264,8 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_single([2, 0, 1], classes=3).indicator([1], dtype=int).tolist()
         [[1, 0, 0]]
         """
-        chosen = np.arange(self.n_examples) if rows is None else resolve_rows(rows, self.n_examples)
-        positions, lengths = gather(self.indptr, chosen)
+        chosen = np.arange(self.n_examples) if rows is None else row_indices(rows, self.n_examples)
+        positions, lengths = csr_positions(self.indptr, chosen)
         dense = np.zeros((len(chosen), self.n_classes), dtype)
         dense[np.repeat(np.arange(len(chosen)), lengths), self.indices[positions]] = 1
         return dense
@@ -325,9 +325,9 @@ class ComplementaryLabels:
             if len(rows) != 2 or rows[1] is not Ellipsis:
                 raise IndexError("labels are indexed by rows only; for single cells use labels.indicator().")
             rows = rows[0]
-        chosen = resolve_rows(rows, self.n_examples)
+        chosen = row_indices(rows, self.n_examples)
         distinct = len(np.unique(chosen)) == len(chosen)  # a row drawn twice has no id of its own
-        positions, lengths = gather(self.indptr, chosen)
+        positions, lengths = csr_positions(self.indptr, chosen)
         return ComplementaryLabels(
             np.concatenate([[0], np.cumsum(lengths)]),
             self.indices[positions],

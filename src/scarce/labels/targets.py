@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from scarce._class_names import some
+from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.container import ComplementaryLabels
 
@@ -27,7 +27,7 @@ def as_labels(y: Any, classes: Any = None) -> ComplementaryLabels:
     if isinstance(y, ComplementaryLabels):
         if classes is not None and not np.array_equal(y.classes.astype(str), np.asarray(classes).astype(str)):
             raise LabelError(
-                f"the labels have the classes {some(y.classes)}, expected {some(classes)} in this order; "
+                f"the labels have the classes {abbreviate(y.classes)}, expected {abbreviate(classes)} in this order; "
                 "make them with classes=[...]."
             )
         return y

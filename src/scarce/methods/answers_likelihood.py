@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from scarce._arrays import gather
-from scarce._validation import renamed_parameters
+from scarce._arrays import csr_positions
+from scarce._validation import check_number, renamed_parameters
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
-from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.methods.learned_priors import LearnedPriors
 from scarce.methods.registry import register
 from scarce.risk import answer_evidence, confirm, evidence_losses, posterior
@@ -102,7 +102,7 @@ class AnswersLikelihood(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y Π P(answer | y)."""
-        positions, lengths = gather(self._indptr, batch.index.numpy())
+        positions, lengths = csr_positions(self._indptr, batch.index.numpy())
         said = self._table.answer[positions]
         positions, row = positions[said != SKIP], np.repeat(np.arange(len(lengths)), lengths)[said != SKIP]
         place = logits.device

@@ -1,11 +1,9 @@
 """What a method is: how complementary labels become a training signal."""
 
-import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -23,7 +21,6 @@ __all__ = [
     "Problem",
     "ReadRows",
     "agree_with",
-    "check_number",
 ]
 
 Accepts = Literal["single", "multiple", "unlabeled"]
@@ -109,23 +106,6 @@ def agree_with(scores: Tensor, probabilities: Tensor) -> Tensor:
     above = highest.nextafter(torch.ones_like(highest))
     agreed = probabilities.argmax(dim=1, keepdim=True) == best
     return probabilities.scatter(1, best, torch.where(agreed, highest, above))
-
-
-def check_number(
-    name: str, value: Any, low: float = 0.0, high: float = math.inf, *, whole: bool = False
-) -> None:
-    """Refuse a parameter that is no finite number from `low` to `high`.
-
-    Examples
-    --------
-    >>> check_number("beta", -1)
-    Traceback (most recent call last):
-    scarce.errors.MethodError: beta=-1; expected a number of at least 0.
-    """
-    number = float(value) if isinstance(value, Integral if whole else Real) else math.nan
-    if not math.isfinite(number) or not low <= number <= high:
-        span = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
-        raise MethodError(f"{name}={value!r}; expected a {'whole ' * whole}number {span}.")
 
 
 class Method(nn.Module, ABC):

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy, log_softmax, logsigmoid
 
+from scarce._validation import check_integer, check_number
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.partial_label import ConfidenceMethod, over_candidates
 from scarce.methods.registry import register
 
@@ -103,10 +104,11 @@ class IDGP(ConfidenceMethod):
         t_f: float = 1.0, t_g: float = 1.0,
     ) -> None:  # fmt: skip
         super().__init__(warm_up=warm_up, alpha=alpha, beta=beta, theta=theta, gamma=gamma, t_f=t_f, t_g=t_g)
-        for name, value in self.params.items():
-            check_number(name, value, whole=name == "warm_up")
-        if t_f <= 0 or t_g <= 0:
-            raise MethodError(f"t_f={t_f}, t_g={t_g}: temperatures must be above 0.")
+        check_integer("warm_up", warm_up)
+        for name, weight in {"alpha": alpha, "beta": beta, "theta": theta, "gamma": gamma}.items():
+            check_number(name, weight)
+        for name, temperature in {"t_f": t_f, "t_g": t_g}.items():
+            check_number(name, temperature, open_low=True)
         self.warm_up, self.alpha, self.beta, self.theta, self.gamma = warm_up, alpha, beta, theta, gamma
         self.t_f, self.t_g = t_f, t_g
         self._seen: tuple[Tensor, Tensor] = torch.empty(0), torch.empty(0)

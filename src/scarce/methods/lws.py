@@ -5,8 +5,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from scarce.errors import MethodError
-from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce._validation import check_number, check_option
+from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
@@ -67,8 +67,7 @@ class LWS(ConfidenceMethod):
     def __init__(self, beta: float = 1.0, psi: Literal["sigmoid", "cross-entropy"] = "sigmoid") -> None:
         super().__init__(beta=beta, psi=psi)
         check_number("beta", beta)
-        if psi not in ("sigmoid", "cross-entropy"):
-            raise MethodError(f"psi={psi!r} is unknown; expected 'sigmoid' or 'cross-entropy'.")
+        check_option("psi", psi, ("sigmoid", "cross-entropy"))
         self.beta, self.psi = beta, psi
 
     def prepare(self, problem: Problem) -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
@@ -51,8 +51,7 @@ class PC(PairMethod):
     def __init__(self, variant: Variant = "unbiased", pairs: bool = False) -> None:
         super().__init__(pairs)
         self.params |= {"variant": variant}
-        if variant not in ("unbiased", "official", "plain"):
-            raise MethodError(f"variant={variant!r} is unknown; expected 'unbiased', 'official' or 'plain'.")
+        check_option("variant", variant, ("unbiased", "official", "plain"))
         self.variant = variant
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:

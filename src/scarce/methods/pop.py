@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from scarce.methods.base import MethodFacts, Problem, check_number
+from scarce._validation import check_integer, check_number
+from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.rc import SamePassMethod
 from scarce.methods.registry import register
 
@@ -59,7 +60,7 @@ class POP(SamePassMethod):
 
     def __init__(self, warm_up: int = 20, theta: float = 1e-3, growth: float = 1e-3) -> None:
         super().__init__(warm_up=warm_up, theta=theta, growth=growth)
-        check_number("warm_up", warm_up, whole=True)
+        check_integer("warm_up", warm_up)
         check_number("theta", theta, high=1)  # above 1 even the likeliest candidate would be removed
         check_number("growth", growth, high=1)
         self.warm_up, self.theta, self.growth = warm_up, theta, growth

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from scarce._validation import renamed_parameters
+from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
-from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows, check_number
+from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows
 from scarce.methods.labeling import was_marked
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
@@ -127,7 +127,7 @@ class Refine(Method):
             scar_strength=scar_strength,
             error_rate=error_rate,
         )
-        check_number("rounds", rounds, low=1, whole=True)
+        check_integer("rounds", rounds, low=1)
         for name, value in numbers.items():
             check_number(name, value, high=1)
         for name, given, most in (

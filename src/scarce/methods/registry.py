@@ -5,7 +5,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
-from scarce._validation import check_renamed
+from scarce._validation import check_option, check_renamed
 from scarce.errors import MethodError
 from scarce.methods.base import Method, MethodFacts
 
@@ -74,8 +74,7 @@ def method_class(name: str) -> type[Method]:
     >>> method_class("refine").__name__
     'Refine'
     """
-    if name not in available_methods():
-        raise MethodError(f"there is no method {name!r}; expected one of {', '.join(available_methods())}.")
+    check_option("method", name, available_methods())
     return _METHODS[name]
 
 

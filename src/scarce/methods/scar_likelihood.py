@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from scarce._validation import renamed_parameters
+from scarce._validation import check_number, renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels.single_label import is_single_label
-from scarce.methods.base import Batch, Method, MethodFacts, Problem, check_number
+from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.methods.labeling import marked_rates, was_marked
 from scarce.methods.learned_priors import LearnedPriors
 from scarce.methods.registry import register

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with, check_number
+from scarce._validation import check_number
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with
 from scarce.methods.registry import register
 from scarce.risk import (
     binary_loss,

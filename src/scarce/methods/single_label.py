@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 from torch import Tensor
 
-from scarce.errors import MethodError
+from scarce._validation import check_flag
 from scarce.methods.base import Accepts, Batch, Method
 
 __all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs"]
@@ -35,8 +35,7 @@ class SingleLabelMethod(Method):
 
     def __init__(self, pairs: bool = False) -> None:
         super().__init__(pairs=pairs)
-        if not isinstance(pairs, bool):
-            raise MethodError(f"pairs={pairs!r}; expected True or False.")
+        check_flag("pairs", pairs)
         self.pairs = pairs
 
     def accepts(self) -> tuple[Accepts, ...]:

@@ -3,16 +3,16 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scarce._class_names import some
+from scarce._arrays import FloatArray
+from scarce._validation import abbreviate, check_option, check_transition
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import uniform_transition
 
 __all__ = ["resolve_transition"]
 
-FloatArray = NDArray[np.float64]
+_SUM_TOLERANCE = 1e-3  # matrices typed with three decimals
 
 
 def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArray | None:
@@ -36,31 +36,9 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
     if transition is None:
         return None
     if isinstance(transition, str):
-        if transition == "uniform":
-            return uniform_transition(q)
-        if transition == "confirmed":
-            return _counted(labels)
-        raise MethodError(
-            f"transition={transition!r} is unknown; expected 'uniform', 'confirmed', or a {q} × {q} matrix."
-        )
-    try:
-        matrix = np.asarray(transition, float)
-    except (TypeError, ValueError):
-        raise MethodError(
-            f"transition is {type(transition).__name__}; expected a {q} × {q} matrix of numbers."
-        ) from None
-    if matrix.shape != (q, q):
-        raise MethodError(
-            f"transition has shape {matrix.shape}; expected ({q}, {q}), one row per true class."
-        )
-    if not (matrix >= 0).all():
-        raise MethodError("transition has an entry that is negative or no number; expected probabilities.")
-    sums = matrix.sum(axis=1)
-    if not np.allclose(sums, 1, atol=1e-3):
-        row = int(np.argmax(np.abs(sums - 1)))
-        raise MethodError(
-            f"row {row} of transition sums to {sums[row]:.4g}; expected 1: rows are true classes."
-        )
+        check_option("transition", transition, ("uniform", "confirmed"), also=f"a {q} × {q} matrix")
+        return uniform_transition(q) if transition == "uniform" else _counted(labels)
+    matrix = check_transition(transition, labels.classes, tolerance=_SUM_TOLERANCE)
     own = np.diagonal(matrix) >= (matrix * (1 - np.eye(q))).max(axis=1)
     if own.any():
         row = int(np.argmax(own))
@@ -68,8 +46,8 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
             f"row {row} of transition excludes the true class itself most often ({matrix[row, row]:.3g}); "
             "it must hold p(k is excluded | true class), not p(k | true class)."
         )
-    normalised: FloatArray = matrix / sums[:, None]
-    return normalised
+    normalized: FloatArray = matrix / matrix.sum(axis=1, keepdims=True)
+    return normalized
 
 
 def _counted(labels: ComplementaryLabels) -> FloatArray:
@@ -80,7 +58,7 @@ def _counted(labels: ComplementaryLabels) -> FloatArray:
     if empty.any():
         raise MethodError(
             f"transition='confirmed' needs confirmed examples of every class that exclude some other; there are none of "
-            f"{some(labels.classes[empty])}. Pass the matrix itself, or transition='uniform'."
+            f"{abbreviate(labels.classes[empty])}. Pass the matrix itself, or transition='uniform'."
         )
     shares: FloatArray = counts / counts.sum(axis=1, keepdims=True)
     return shares

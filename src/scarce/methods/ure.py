@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
-from scarce.errors import MethodError
-from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce._validation import check_number, check_option
+from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.registry import register
 from scarce.methods.single_label import SingleLabelMethod
 
@@ -116,8 +116,7 @@ class GA(_URE):
     ) -> None:
         super().__init__(pairs)
         self.params |= {"ascent": ascent, "beta": beta, "gamma": gamma}
-        if ascent not in ("counted", "plain"):
-            raise MethodError(f"ascent={ascent!r} is unknown; expected 'counted' or 'plain'.")
+        check_option("ascent", ascent, ("counted", "plain"))
         check_number("beta", beta)
         check_number("gamma", gamma)
         self.ascent, self.beta, self.gamma = ascent, beta, gamma

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from torch import Tensor
 
-from scarce._arrays import IntArray
-from scarce.errors import LabelError
+from scarce._arrays import FloatArray, IntArray
+from scarce._class_names import lookup_codes, names_to_array
+from scarce._validation import abbreviate
+from scarce.errors import FeatureError, LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.checks import FloatArray
 
 __all__ = ["Block", "Computed", "blocks"]
 
@@ -81,3 +82,25 @@ def _floats(scores: Any, what: str) -> FloatArray:
 def _refuse_other_shape(shape: tuple[int, ...], expected: tuple[int, int], what: str) -> None:
     if tuple(shape) != expected:
         raise LabelError(f"the {what} have shape {tuple(shape)}; expected {expected}, as the labels.")
+
+
+def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:
+    """Return predictions as class indices, refusing names that are no class and a wrong length.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_single(["cat", "dog"], classes=["cat", "dog"])
+    >>> predicted_codes(["dog", "dog"], labels).tolist()
+    [1, 1]
+    """
+    names = names_to_array(predicted)
+    if names.shape != (labels.n_examples,):
+        raise FeatureError(
+            f"there are predictions of shape {names.shape} and {labels.n_examples} labelled examples; expected one each."
+        )
+    codes = lookup_codes(names, labels.classes)
+    if (codes < 0).any():
+        raise LabelError(
+            f"the prediction {names[codes < 0][0]!s} is not one of the classes ({abbreviate(labels.classes)})."
+        )
+    return codes

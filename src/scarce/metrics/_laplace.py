@@ -8,7 +8,7 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from scarce.metrics.checks import FloatArray
+from scarce._arrays import FloatArray
 
 __all__ = ["Normal", "hold", "laplace", "minimum", "probability"]
 

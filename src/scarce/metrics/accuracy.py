@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.checks import predicted_codes
+from scarce.metrics._blocks import predicted_codes
 from scarce.metrics.confusion import Confusion, count
 from scarce.metrics.intervals import gamma_interval, wilson_interval
 from scarce.metrics.label_model import as_label_model

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, norm
 
-from scarce._arrays import IntArray
-from scarce._class_names import some
+from scarce._arrays import FloatArray, IntArray
+from scarce._validation import abbreviate
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.metrics.accuracy import AccuracyEstimate
-from scarce.metrics.checks import FloatArray
 from scarce.metrics.co_exclusion import co_exclusion_test
 from scarce.metrics.confusion import Confusion
 from scarce.metrics.label_model import LabelModel
@@ -148,8 +147,8 @@ def _unidentified(
         verb = "was asked about" if confusion.tallies.from_answers else "excludes"
         yield Alarm(
             "unidentified",
-            f"{shares[hidden].sum():.0%} of the predictions are {some(labels.classes[hidden])}, which nobody {verb}: errors in "
-            "them cannot be detected, and the estimate counts them as right.",
+            f"{shares[hidden].sum():.0%} of the predictions are {abbreviate(labels.classes[hidden])}, which nobody {verb}: "
+            "errors in them cannot be detected, and the estimate counts them as right.",
         )
     if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1 + 1e-9:  # not by rounding
         yield Alarm(

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import IntArray
+from scarce._arrays import FloatArray, IntArray
+from scarce._validation import check_integer
 from scarce.errors import LabelError
-from scarce.metrics.checks import FloatArray
 from scarce.simulate._truth import Classes, read_truth
-from scarce.simulate.checks import check_count
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability"]
 
@@ -77,7 +76,7 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     >>> curve.counts.tolist(), curve.confidence.round(3).tolist(), curve.accuracy.round(3).tolist()
     ([0, 3], [nan, 0.733], [nan, 0.667])
     """
-    bins = check_count("bins", bins, 1, _MOST_BINS)
+    bins = check_integer("bins", bins, 1, _MOST_BINS)
     matrix = _matrix(probabilities)
     truth = read_truth(y, matrix.shape[1] if classes is None else classes)
     expected = (len(truth.codes), truth.n_classes)

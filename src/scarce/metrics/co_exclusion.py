@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from scarce._validation import check_priors
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.checks import check_priors
 
 __all__ = ["CoExclusion", "co_exclusion_test"]
 
@@ -67,7 +67,7 @@ def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
     >>> co_exclusion_test(either_two_or_none, [0.25] * 4).rejects_scar
     True
     """
-    pi = check_priors(priors, labels)
+    pi = check_priors(priors, labels.classes)
     if not len(labels) or labels.per_example.max() < 2:
         raise LabelError(
             "no example excludes two classes, so there are no pairs to compare; expected labels of which some "

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from scarce._arrays import IntArray
+from scarce._arrays import FloatArray, IntArray
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import NO, SKIP
-from scarce.metrics.checks import FloatArray
 from scarce.metrics.label_model import LabelModel, has_random_answers
 
 __all__ = ["Confusion", "Tallies", "count"]

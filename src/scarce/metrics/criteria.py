@@ -4,11 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from scarce._validation import check_option, check_transition
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics._blocks import blocks
-from scarce.metrics.checks import predicted_codes
-from scarce.simulate.checks import check_transition
+from scarce.metrics._blocks import blocks, predicted_codes
 
 __all__ = ["approximated_accuracy", "covering_rate", "scel", "transition_risk"]
 
@@ -81,8 +80,7 @@ def transition_risk(
     >>> transition_risk([[0.8, 0.1, 0.1], [0.8, 0.1, 0.1]], labels, uniform, loss="01")
     0.0
     """
-    if loss not in ("cce", "01"):
-        raise LabelError(f"loss={loss!r} is unknown; expected 'cce' or '01'.")
+    check_option("loss", loss, ("cce", "01"))
     _refuse_silence(labels)
     matrix = check_transition(transition, labels.classes)
     if np.linalg.matrix_rank(matrix) < labels.n_classes:

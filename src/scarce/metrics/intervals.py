@@ -1,14 +1,12 @@
 """Confidence intervals of proportions."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import gamma, norm
 
-from scarce.errors import MethodError
+from scarce._arrays import FloatArray
+from scarce._validation import check_number
 
 __all__ = ["gamma_interval", "wilson_interval"]
-
-FloatArray = NDArray[np.float64]
 
 
 def wilson_interval(
@@ -24,7 +22,7 @@ def wilson_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.237], [0.278, 0.763])
     """
-    check_level(level)
+    check_number("level", level, high=1, open_low=True, open_high=True)
     z = float(norm.ppf((1 + level) / 2))
     n = np.maximum(trials, 1)
     share = successes / n
@@ -59,7 +57,7 @@ def gamma_interval(total: float, variance: float, largest: float, level: float =
     >>> [round(bound, 2) for bound in gamma_interval(5.0, 5.0, 1.0)]  # of five events; Poisson's interval
     [1.62, 11.67]
     """
-    check_level(level)
+    check_number("level", level, high=1, open_low=True, open_high=True)
     tail = (1 - level) / 2
 
     def quantile(share: float, mean: float, spread: float) -> float:
@@ -68,9 +66,3 @@ def gamma_interval(total: float, variance: float, largest: float, level: float =
         return float(gamma.ppf(share, mean**2 / spread, scale=spread / mean))
 
     return quantile(tail, total, variance), quantile(1 - tail, total + largest, variance + largest**2)
-
-
-def check_level(level: float) -> None:
-    """Raise `MethodError` unless a confidence level lies between 0 and 1."""
-    if not 0 < level < 1:
-        raise MethodError(f"level={level}; expected a number between 0 and 1, such as 0.95.")

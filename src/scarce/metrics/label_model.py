@@ -20,14 +20,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from scarce._arrays import IntArray
+from scarce._arrays import FloatArray, IntArray
+from scarce._validation import check_priors
 from scarce.errors import MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.labels.candidate_shares import candidate_shares
 from scarce.labels.single_label import is_single_label
 from scarce.metrics._laplace import Normal, hold, laplace, probability
-from scarce.metrics.checks import FloatArray, check_priors
 from scarce.metrics.intervals import wilson_interval
 from scarce.risk import answer_evidence, confirm
 
@@ -168,7 +168,7 @@ def fit_label_model(
     rng = np.random.default_rng(seed)
     rates, error_draws, error_source = _errors(labels, errors, learned_errors, rng)
     if priors is not None:
-        values = check_priors(priors, labels)
+        values = check_priors(priors, labels.classes)
         return LabelModel(
             values, rates, "given", error_source, _around(values, prior_interval, rng), error_draws
         )

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from scarce._arrays import FloatArray
 from scarce._console import WIDTH, text_table
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
+from scarce.metrics._blocks import predicted_codes
 from scarce.metrics.accuracy import AccuracyEstimate, accuracy_of
 from scarce.metrics.alarms import Alarm, find_alarms
-from scarce.metrics.checks import FloatArray, predicted_codes
 from scarce.metrics.confusion import Confusion, Tallies, count
 from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from torch import Tensor
 
+from scarce._arrays import FloatArray
 from scarce.metrics._laplace import hold, minimum
-from scarce.metrics.checks import FloatArray
 from scarce.metrics.confusion import Tallies
 
 __all__ = ["ScarFit", "fit_scar"]

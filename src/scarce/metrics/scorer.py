@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
@@ -72,10 +73,9 @@ def make_complementary_scorer(
     --------
     >>> make_complementary_scorer("luck")
     Traceback (most recent call last):
-    scarce.errors.MethodError: criterion='luck' is unknown; expected one of accuracy, risk, covering-rate, ...
+    scarce.errors.MethodError: criterion='luck' is unknown; expected 'accuracy', 'risk', 'covering-rate', ...
     """
-    if criterion not in CRITERIA:
-        raise MethodError(f"criterion={criterion!r} is unknown; expected one of {', '.join(CRITERIA)}.")
+    check_option("criterion", criterion, CRITERIA)
     if criterion in ("scel", "transition-risk") and transition is None:
         raise MethodError(
             f"criterion={criterion!r} needs a transition matrix; pass transition=..., or choose 'accuracy'."

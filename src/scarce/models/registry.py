@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 from scarce.models.densenet import DenseNet
 from scarce.models.lenet import LeNet
 from scarce.models.linear import Linear
@@ -35,8 +35,5 @@ def make_model(name: str, input_shape: tuple[int, ...], n_classes: int) -> nn.Mo
       (output): Linear(in_features=4, out_features=3, bias=True)
     )
     """
-    if name not in MODELS:
-        raise MethodError(
-            f"there is no model {name!r}; expected one of {', '.join(MODELS)}, or pass an nn.Module."
-        )
+    check_option("model", name, MODELS, also="an nn.Module")
     return MODELS[name](input_shape, n_classes)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import nn
 
-from scarce._class_names import some
+from scarce._arrays import FloatArray
+from scarce._validation import abbreviate, check_integer
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.features import Shards
 from scarce.features.arrays import refuse_odd_numbers
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
-from scarce.methods.base import check_number
-from scarce.priors.estimate import FloatArray, PriorEstimate
+from scarce.priors.estimate import PriorEstimate
 from scarce.priors.simplex import to_simplex
 
 __all__ = ["MakeModel", "PriorEstimator", "refuse_scarce_evidence", "shrunk", "told_classes"]
@@ -55,13 +55,13 @@ class PriorEstimator(ABC):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_number("bootstrap", self.bootstrap, whole=True)
+        check_integer("bootstrap", self.bootstrap)
         if self.bootstrap < _FEWEST and (self.bootstrap or self.shrink):
             needs = "shrink=True" if self.shrink else "an interval"
             raise MethodError(
                 f"bootstrap={self.bootstrap}; {needs} needs at least {_FEWEST} resamples (0 without an interval)."
             )
-        check_number("seed", self.seed, whole=True)
+        check_integer("seed", self.seed)
 
     @abstractmethod
     def evidence(
@@ -120,7 +120,7 @@ class PriorEstimator(ABC):
         raw = self.raw(evidence, excluded, labels.rates)
         if np.isnan(raw).any():
             raise PriorError(
-                f"none of the held-out rows excludes class {some(labels.classes[np.isnan(raw)])}; pass folds=5, which holds "
+                f"none of the held-out rows excludes class {abbreviate(labels.classes[np.isnan(raw)])}; pass folds=5, which holds "
                 "out every row once, or priors=[...]."
             )
         values, low, high, chance = to_simplex(raw, labels.rates), None, None, 0.0

@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._validation import renamed_parameters
-from scarce.methods.base import check_number
-from scarce.priors.estimate import FloatArray
+from scarce._arrays import FloatArray
+from scarce._validation import check_number, renamed_parameters
 from scarce.priors.score_based import ScoredEstimator
 from scarce.pu import Unlabeled, best_bin, check_unlabeled, priors_from_share
 

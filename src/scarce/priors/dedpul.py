@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, median_filter
 
-from scarce._validation import renamed_parameters
+from scarce._arrays import FloatArray
+from scarce._validation import check_numbers, renamed_parameters
 from scarce.errors import PriorError
-from scarce.priors.estimate import FloatArray
-from scarce.priors.inputs import check_numbers
 from scarce.priors.score_based import ScoredEstimator
 from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from scarce._arrays import FloatArray
+from scarce._validation import check_numbers
 from scarce.errors import PriorError
-from scarce.priors.estimate import FloatArray
-from scarce.priors.inputs import check_numbers
 from scarce.priors.score_based import ScoredEstimator
 
 __all__ = ["ElkanNoto", "elkan_noto"]

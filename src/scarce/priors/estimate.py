@@ -4,15 +4,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PriorEstimate"]
+from scarce._arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
+__all__ = ["PriorEstimate"]
 
 
 @dataclass(frozen=True, eq=False)

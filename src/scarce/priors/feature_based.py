@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scarce._arrays import FloatArray
+from scarce._validation import check_integer
 from scarce.features.shards import Shards
 from scarce.labels import ComplementaryLabels
-from scarce.methods.base import check_number
 from scarce.priors.base import MakeModel, PriorEstimator, told_classes
-from scarce.priors.estimate import FloatArray
 
 __all__ = ["FeatureEstimator"]
 
@@ -34,7 +34,7 @@ class FeatureEstimator(PriorEstimator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number("n_rows", self.n_rows, low=50, whole=True)
+        check_integer("n_rows", self.n_rows, low=50)
 
     @abstractmethod
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:

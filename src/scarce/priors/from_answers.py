@@ -1,6 +1,6 @@
 """Priors from answers: the share of "yes" among the answers about a class."""
 
-from scarce._class_names import some
+from scarce._validation import abbreviate
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import wilson_interval
@@ -29,7 +29,7 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
     asked = yes + no
     if (asked == 0).any():
         raise PriorError(
-            f"nobody was asked about class {some(labels.classes[asked == 0])}, so its prior cannot be read from the "
+            f"nobody was asked about class {abbreviate(labels.classes[asked == 0])}, so its prior cannot be read from the "
             "answers; ask about it, or pass priors=[...]."
         )
     if yes.sum() == 0:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scarce.priors.estimate import FloatArray
+from scarce._arrays import FloatArray
 
 __all__ = ["nearest_mean"]
 

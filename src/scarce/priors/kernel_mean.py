@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
-from scarce._validation import renamed_parameters
+from scarce._arrays import FloatArray
+from scarce._validation import check_integer, check_numbers, renamed_parameters
 from scarce.errors import FeatureError, PriorError
-from scarce.priors.estimate import FloatArray
 from scarce.priors.feature_based import FeatureEstimator
 from scarce.priors.hull import nearest_mean
-from scarce.priors.inputs import check_paired_features
 from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
 from scarce.simulate._drawing import generator
-from scarce.simulate.checks import check_count
 
 __all__ = ["KernelMean", "kernel_mean"]
 
@@ -69,7 +67,7 @@ def kernel_mean(
     positive, unlabeled = check_paired_features(positive, unlabeled)
     if not 0 < largest_share < 1:
         raise PriorError(f"largest_share={largest_share!r}; expected a share above 0 and below 1.")
-    rng, n_points = generator(seed), check_count("n_points", n_points, 2)
+    rng, n_points = generator(seed), check_integer("n_points", n_points, 2)
     unlabeled, positive = (_some_rows(rows, n_points, rng) for rows in (unlabeled, positive))
     n_u, n_p = len(unlabeled), len(positive)
     kernel = _kernel(_few_columns(np.concatenate([unlabeled, positive]), seed), n_u)
@@ -175,3 +173,22 @@ class KernelMean(FeatureEstimator):
             features[excluded], rest, largest_share=1 - 1 / 400, n_points=self.n_points, seed=self.seed
         )
         return priors_from_share(share, rate, self.unlabeled)
+
+
+def check_paired_features(positive: Any, unlabeled: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the features of both samples, with the same columns.
+
+    Examples
+    --------
+    >>> check_paired_features([[1.0]], [[1.0, 2.0]])
+    Traceback (most recent call last):
+    scarce.errors.FeatureError: positives have 1 columns and unlabelled rows 2; expected the same features.
+    """
+    positive = check_numbers(positive, "the features of positives", ndim=2, error=FeatureError)
+    unlabeled = check_numbers(unlabeled, "the features of unlabelled rows", ndim=2, error=FeatureError)
+    if positive.shape[1] != unlabeled.shape[1]:
+        raise FeatureError(
+            f"positives have {positive.shape[1]} columns and unlabelled rows {unlabeled.shape[1]}; "
+            "expected the same features."
+        )
+    return positive, unlabeled

@@ -1,13 +1,12 @@
 """Priors made wrong on purpose, to see how much it matters."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from scarce._arrays import FloatArray
+from scarce._validation import check_number, check_numbers
 from scarce.errors import PriorError
-from scarce.priors.estimate import FloatArray
-from scarce.priors.inputs import check_numbers
 from scarce.simulate._drawing import generator
 
 __all__ = ["corrupt"]
@@ -44,8 +43,7 @@ def corrupt(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
         raise PriorError(
             f"the priors go from {values.min():g} to {values.max():g}; expected numbers of at least 0."
         )
-    if not isinstance(sigma, Real) or not 0 <= sigma < np.inf:
-        raise PriorError(f"sigma={sigma!r}; expected a standard deviation of at least 0.")
+    check_number("sigma", sigma)
     factors = np.maximum(1 + sigma * generator(seed).standard_normal(len(values)), _SMALLEST_FACTOR)
     corrupted: FloatArray = factors * values
     corrupted /= corrupted.sum()

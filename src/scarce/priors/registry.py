@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from scarce._validation import check_renamed
+from scarce._validation import check_option, check_renamed
 from scarce.errors import MethodError
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
@@ -28,7 +28,7 @@ def make_estimator(name: str, /, **params: Any) -> PriorEstimator:
     Traceback (most recent call last):
     scarce.errors.MethodError: best-bin has no parameter 'colour'; it takes bootstrap, shrink, seed, scorer, ... gamma.
     """
-    kind = PRIOR_ESTIMATORS[name]
+    kind = PRIOR_ESTIMATORS[check_option("estimator", name, PRIOR_ESTIMATORS)]
     check_renamed(name, kind, params)
     known = [field.name for field in fields(kind)]
     for param in params:

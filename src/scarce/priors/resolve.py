@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from scarce._class_names import some
+from scarce._arrays import FloatArray
+from scarce._validation import abbreviate, check_priors
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.checks import check_priors
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
-from scarce.priors.estimate import FloatArray, PriorEstimate
+from scarce.priors.estimate import PriorEstimate
 from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.possible import classes_without_evidence, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
@@ -109,7 +109,9 @@ def _estimated(
     estimator, unsaid = _estimator(priors, labels, seed), classes_without_evidence(labels)
     if len(unsaid):
         n = labels.n_examples
-        return _guess(labels, f"too few of {n} examples exclude class {some(unsaid)}, or leave it possible")
+        return _guess(
+            labels, f"too few of {n} examples exclude class {abbreviate(unsaid)}, or leave it possible"
+        )
     if estimate is None:
         raise PriorError(
             "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
@@ -138,7 +140,7 @@ def _cut(found: PriorEstimate, labels: ComplementaryLabels) -> PriorEstimate:
     if not excess.any():
         return found
     _warn(
-        f"the priors are cut to what the labels leave possible: class {some(labels.classes[excess > 0])} is excluded by more "
+        f"the priors are cut to what the labels leave possible: class {abbreviate(labels.classes[excess > 0])} is excluded by more "
         "examples than its estimated prior leaves; pass priors=[...] if you know them."
     )
     return replace(found, values=to_simplex(found.values, labels.rates))
@@ -170,13 +172,13 @@ def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
         lacking = [name for name in names if name not in by_name]
         unknown = [name for name in by_name if name not in names]
         if lacking or unknown:
-            parts = [f"lacks {some(lacking)}"] * bool(lacking)
-            parts += [f"names {some(unknown)}, which is no class"] * bool(unknown)
+            parts = [f"lacks {abbreviate(lacking)}"] * bool(lacking)
+            parts += [f"names {abbreviate(unknown)}, which is no class"] * bool(unknown)
             raise PriorError(
-                f"the mapping of priors {' and '.join(parts)}; expected one number for each of {some(names)}."
+                f"the mapping of priors {' and '.join(parts)}; expected one number for each of {abbreviate(names)}."
             )
         priors = [by_name[name] for name in names]
-    return check_priors(priors, labels)
+    return check_priors(priors, labels.classes)
 
 
 def _excess(values: FloatArray, labels: ComplementaryLabels) -> FloatArray:

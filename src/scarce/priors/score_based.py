@@ -13,11 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from scarce._arrays import FloatArray
+from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods.base import check_number
 from scarce.priors.base import MakeModel, PriorEstimator, told_classes
-from scarce.priors.estimate import FloatArray
 from scarce.priors.scorer import classifier_scores, network_scores, splits
 from scarce.training import ANNEALED, Recipe
 from scarce.training.build import build_network
@@ -59,13 +59,11 @@ class ScoredEstimator(PriorEstimator):
         super().__post_init__()
         for name in ("folds", "last"):
             if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), low=1, whole=True)
+                check_integer(name, getattr(self, name), low=1)
         if self.recipe is not None and not isinstance(self.recipe, Recipe):
             raise MethodError(f"recipe={self.recipe!r}; expected a Recipe of scarce.training.")
-        if isinstance(self.scorer, str) and self.scorer not in ("network", "linear", "boosting"):
-            raise MethodError(
-                f"scorer={self.scorer!r} is unknown; expected 'network', 'linear', 'boosting' or a classifier."
-            )
+        if isinstance(self.scorer, str):
+            check_option("scorer", self.scorer, ("network", "linear", "boosting"), also="a classifier")
 
     @abstractmethod
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from torch import Tensor
 
+from scarce._arrays import FloatArray
 from scarce.errors import MethodError
 from scarce.features.shards import Shards, pick
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts
 from scarce.priors.base import MakeModel
-from scarce.priors.estimate import FloatArray
 from scarce.pu import cvir_losses
 from scarce.training import Callback, ProgressBar, Recipe, Run, predict_logits, train
 

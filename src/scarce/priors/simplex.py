@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from scarce._arrays import FloatArray
+from scarce._validation import check_number, check_numbers
 from scarce.errors import PriorError
-from scarce.priors.estimate import FloatArray
-from scarce.priors.inputs import check_numbers
 
 __all__ = ["to_simplex"]
 
@@ -47,8 +47,7 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
         raise PriorError(
             f"the rates go from {1 - caps.max():g} to {1 - caps.min():g}; expected shares from 0 to 1."
         )
-    if not 0 < floor <= 1:
-        raise PriorError(f"floor={floor!r}; expected a number above 0 and at most 1.")
+    check_number("floor", floor, high=1, open_low=True)
     if caps.sum() < 1 - _ROUNDING / 2:
         raise PriorError(
             f"the rates sum to {np.sum(1 - caps):.4g} over {len(caps)} classes, so some example excludes every class; "

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.errors import LabelError
-from scarce.priors.estimate import FloatArray
+from scarce._arrays import BoolArray, FloatArray
+from scarce._validation import check_integer, check_numbers
+from scarce.errors import FeatureError, LabelError
 from scarce.priors.feature_based import FeatureEstimator
-from scarce.priors.inputs import check_features
 from scarce.simulate._drawing import generator
-from scarce.simulate.checks import check_count
 
 __all__ = ["Tice", "tice"]
 
@@ -23,7 +22,6 @@ _FEWEST = 10  # rows in a subset
 _PSEUDO_COUNT = 5  # unlabelled rows added to a subset, so that a tiny one is not taken for a dense one
 
 IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) -> float:
@@ -60,9 +58,9 @@ def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) 
     >>> round(tice(features, positive), 1)
     0.5
     """
-    parts = _parts(check_features(features, "the features"))
+    parts = _parts(check_numbers(features, "the features", ndim=2, error=FeatureError))
     labelled = _check_labelled(positive, len(parts))
-    check_count("max_splits", max_splits, 1)
+    check_integer("max_splits", max_splits, 1)
     folds = generator(seed).permutation(len(parts)) % _FOLDS
     rows = np.arange(len(parts))
     c = 0.5

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 
 __all__ = ["Unlabeled", "check_unlabeled", "class_means", "unlabeled_rows"]
 
@@ -21,8 +21,7 @@ def check_unlabeled(unlabeled: str) -> None:
     Traceback (most recent call last):
     scarce.errors.MethodError: unlabeled='some' is unknown; expected 'all' or 'rest'.
     """
-    if unlabeled not in get_args(Unlabeled):
-        raise MethodError(f"unlabeled={unlabeled!r} is unknown; expected 'all' or 'rest'.")
+    check_option("unlabeled", unlabeled, get_args(Unlabeled))
 
 
 def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:

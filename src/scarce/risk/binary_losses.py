@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 
 __all__ = ["BINARY_LOSSES", "BinaryLoss", "binary_loss", "both_sides"]
 
@@ -83,8 +83,7 @@ def binary_loss(name: str) -> BinaryLoss:
     >>> round(binary_loss("logistic")(torch.tensor(0.0)).item(), 4)
     0.6931
     """
-    if name not in BINARY_LOSSES:
-        raise MethodError(f"loss={name!r} is no binary loss; expected one of {', '.join(BINARY_LOSSES)}.")
+    check_option("loss", name, BINARY_LOSSES)
     return BINARY_LOSSES[name]
 
 

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
+from scarce._validation import check_option
 from scarce.errors import MethodError
 
 __all__ = ["Absent", "ClassSums", "Form", "RiskParts", "check_form", "class_sums", "risk_parts"]
@@ -105,10 +106,8 @@ def check_form(form: str, absent: str) -> None:
     Traceback (most recent call last):
     scarce.errors.MethodError: absent='drop' is unknown; expected 'skip' or 'keep'.
     """
-    if form not in get_args(Form):
-        raise MethodError(f"form={form!r} is unknown; expected 'batch', 'dataset' or 'ht'.")
-    if absent not in get_args(Absent):
-        raise MethodError(f"absent={absent!r} is unknown; expected 'skip' or 'keep'.")
+    check_option("form", form, get_args(Form))
+    check_option("absent", absent, get_args(Absent))
 
 
 def _weights(

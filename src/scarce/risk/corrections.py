@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.risk.class_risks import RiskParts
 
@@ -64,8 +65,7 @@ def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma:
     >>> make_correction("abs")(parts).tolist(), make_correction("leaky", slope=-0.5)(parts).tolist()
     ([1.5, 2.5], [1.0, 2.5])
     """
-    if name not in CORRECTIONS:
-        raise MethodError(f"correction={name!r} is unknown; expected one of {', '.join(CORRECTIONS)}.")
+    check_option("correction", name, CORRECTIONS)
     if slope > 0:
         raise MethodError(f"slope={slope} is positive; a leaky correction takes a slope of at most 0.")
     given = {"slope": slope, "beta": beta, "gamma": gamma}

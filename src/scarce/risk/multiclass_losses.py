@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 
 __all__ = ["MULTICLASS_LOSSES", "MulticlassLoss", "multiclass_loss"]
 
@@ -62,8 +62,5 @@ def multiclass_loss(name: str) -> MulticlassLoss:
     >>> multiclass_loss("mae")(torch.zeros(1, 2)).tolist()
     [[1.0, 1.0]]
     """
-    if name not in MULTICLASS_LOSSES:
-        raise MethodError(
-            f"loss={name!r} is no multi-class loss; expected one of {', '.join(MULTICLASS_LOSSES)}."
-        )
+    check_option("loss", name, MULTICLASS_LOSSES)
     return MULTICLASS_LOSSES[name]

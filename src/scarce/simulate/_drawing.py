@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scarce._arrays import IntArray
+from scarce._arrays import BoolArray, FloatArray, IntArray
+from scarce._validation import check_integer
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._truth import Truth
-from scarce.simulate.checks import FloatArray, check_count
 
 __all__ = [
-    "BoolArray",
     "Draw",
     "blocks",
     "choose",
@@ -29,7 +27,6 @@ __all__ = [
     "second_seed",
 ]
 
-BoolArray = NDArray[np.bool_]
 Draw = Callable[[np.random.Generator, IntArray], BoolArray]
 
 _CELLS = 1 << 20  # cells of an examples × classes block: 8 MB of uniforms, whatever n is
@@ -44,7 +41,7 @@ def generator(seed: Any) -> np.random.Generator:
     >>> round(generator(0).random(), 6)
     0.636962
     """
-    return np.random.Generator(np.random.PCG64(check_count("seed", seed, 0)))
+    return np.random.Generator(np.random.PCG64(check_integer("seed", seed, 0)))
 
 
 def second_seed(seed: Any) -> int:
@@ -55,7 +52,7 @@ def second_seed(seed: Any) -> int:
     >>> second_seed(0) == second_seed(0) != second_seed(1)
     True
     """
-    return int(np.random.SeedSequence((check_count("seed", seed, 0), 1)).generate_state(1)[0])
+    return int(np.random.SeedSequence((check_integer("seed", seed, 0), 1)).generate_state(1)[0])
 
 
 def blocks(truth: Truth) -> Iterator[slice]:

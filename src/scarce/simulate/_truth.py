@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._class_names import Array, check_classes, lookup_codes, some
+from scarce._arrays import Array, FloatArray
+from scarce._class_names import check_classes, lookup_codes
+from scarce._validation import abbreviate
 from scarce.errors import LabelError
-from scarce.simulate.checks import FloatArray
 
 __all__ = ["Classes", "Truth", "read_truth", "read_values", "require_ten"]
 
@@ -50,7 +51,7 @@ def read_truth(y: Any, classes: Classes = None) -> Truth:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise LabelError(
-            f"row {row}: the true class {values[row]} is not one of the classes ({some(names)}); "
+            f"row {row}: the true class {values[row]} is not one of the classes ({abbreviate(names)}); "
             "correct y or add it to classes."
         )
     return Truth(codes, names)

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._class_names import Array, check_classes, lookup_codes
+from scarce._arrays import Array, FloatArray
+from scarce._class_names import check_classes, lookup_codes
+from scarce._validation import check_option
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._truth import Classes, read_truth, read_values
-from scarce.simulate.checks import FloatArray
 from scarce.simulate.single_label import draw_from
 
 __all__ = ["HUMAN_SOURCES", "HumanCounts", "human", "human_counts", "human_transition"]
@@ -40,8 +41,7 @@ def human_counts(source: str = "clcifar10") -> HumanCounts:
     >>> classes[:3].tolist(), counts[0, :3].tolist()
     (['airplane', 'automobile', 'bird'], [288, 385, 449])
     """
-    if source not in HUMAN_SOURCES:
-        raise LabelError(f"source={source!r} is unknown; expected one of {', '.join(HUMAN_SOURCES)}.")
+    check_option("source", source, HUMAN_SOURCES)
     text = (files("scarce.simulate") / "data" / f"{source}.csv").read_text(encoding="utf-8")
     names, *rows = csv.reader(text.splitlines())
     return HumanCounts(np.array(names), np.array(rows, np.int64))

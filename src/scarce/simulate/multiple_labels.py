@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import IntArray
+from scarce._arrays import BoolArray, FloatArray, IntArray
+from scarce._validation import check_integer, check_probabilities
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._drawing import BoolArray, choose, choose_subset, cumulate, label
+from scarce.simulate._drawing import choose, choose_subset, cumulate, label
 from scarce.simulate._truth import Classes, read_truth
-from scarce.simulate.checks import FloatArray, check_count, check_shares
 
 __all__ = ["uniform_multiple"]
 
@@ -54,6 +54,6 @@ def _size_probabilities(sizes: Any, q: int) -> FloatArray:
     if sizes is None:
         return np.array([comb(q - 1, s) / (2 ** (q - 1) - 1) for s in range(1, q)])
     if np.ndim(sizes) == 0:
-        number = check_count("sizes", sizes, 1, q - 1)
+        number = check_integer("sizes", sizes, 1, q - 1)
         return np.array([float(s == number) for s in range(1, q)])
-    return check_shares("sizes", sizes, q - 1, f"the probabilities of 1 to {q - 1} labels")
+    return check_probabilities("sizes", sizes, q - 1, f"the probabilities of 1 to {q - 1} labels")

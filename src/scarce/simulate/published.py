@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from scarce._arrays import FloatArray
 from scarce._class_names import check_classes
+from scarce._validation import check_option, check_probability, check_transition
 from scarce.errors import LabelError
 from scarce.simulate._drawing import generator
-from scarce.simulate.checks import FloatArray, check_probability, check_transition
 from scarce.simulate.transitions import scar_single_transition
 
 __all__ = [
@@ -88,9 +89,7 @@ def noisy_transition(noise: float, base: Any = "strong", n_classes: int = 10) ->
     """
     noise, names = check_probability("noise", noise), check_classes(n_classes)
     if isinstance(base, str):
-        if base not in _BASES:
-            raise LabelError(f"base={base!r} is unknown; expected 'strong', 'weak' or a transition matrix.")
-        base = _BASES[base](len(names))
+        base = _BASES[check_option("base", base, _BASES, also="a transition matrix")](len(names))
     return (1 - noise) * check_transition(base, names) + noise / len(names)
 
 

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import IntArray
-from scarce._validation import renamed_parameters
+from scarce._arrays import BoolArray, IntArray
+from scarce._validation import check_integer, check_per_class, check_probability, renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
-from scarce.simulate._drawing import BoolArray, Draw, blocks, choose_subset, generator
+from scarce.simulate._drawing import Draw, blocks, choose_subset, generator
 from scarce.simulate._truth import Classes, Truth, read_truth
-from scarce.simulate.checks import check_count, check_probability, per_class
 
 __all__ = ["ask"]
 
@@ -85,9 +84,9 @@ def _questions(truth: Truth, questions: Any, rates: Any) -> Draw:
             "which classes are asked about."
         )
     if rates is not None:
-        chances = per_class("rates", rates, truth.classes)
+        chances = check_per_class("rates", rates, truth.classes)
         return lambda random, codes: random.random((len(codes), q)) < chances
-    number = check_count("questions", 1 if questions is None else questions, 1, q)
+    number = check_integer("questions", 1 if questions is None else questions, 1, q)
 
     def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
         everyone = np.ones((len(codes), q), bool)

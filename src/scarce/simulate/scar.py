@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import IntArray
-from scarce._validation import renamed_parameters
+from scarce._arrays import BoolArray, FloatArray, IntArray
+from scarce._validation import check_per_class, check_probability, renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._drawing import BoolArray, generator, label, second_seed
+from scarce.simulate._drawing import generator, label, second_seed
 from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
-from scarce.simulate.checks import FloatArray, check_probability, per_class
 from scarce.simulate.published import SCAR_A, SCAR_B
 from scarce.simulate.single_label import draw_from
 from scarce.simulate.transitions import scar_single_transition
@@ -169,8 +168,8 @@ def _chances(truth: Truth, c: Any, rates: Any) -> FloatArray:
             "p(k excluded)."
         )
     if rates is None:
-        return per_class("c", c, truth.classes)
-    wanted, most = per_class("rates", rates, truth.classes), 1 - truth.priors
+        return check_per_class("c", c, truth.classes)
+    wanted, most = check_per_class("rates", rates, truth.classes), 1 - truth.priors
     beyond = wanted > most + 1e-12
     if beyond.any():
         k = int(np.argmax(beyond))

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import IntArray
+from scarce._arrays import BoolArray, IntArray
+from scarce._validation import check_integer, check_transition
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._drawing import BoolArray, choose, cumulate, label, second_seed
+from scarce.simulate._drawing import choose, cumulate, label, second_seed
 from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
-from scarce.simulate.checks import check_count, check_transition
 from scarce.simulate.published import BIASED_A, BIASED_B, noisy_transition
 from scarce.simulate.transitions import biased_transition, uniform_transition
 
@@ -153,7 +153,7 @@ def draw_from(
     """Draw labels from the rows of a matrix; see `from_transition`."""
     matrix = check_transition(transition, truth.classes)
     cumulative = cumulate(matrix)
-    draws = check_count("draws", draws, 1, truth.n_classes - 1 if distinct else None)
+    draws = check_integer("draws", draws, 1, truth.n_classes - 1 if distinct else None)
     few = np.count_nonzero(matrix, axis=1) < draws
     if distinct and few.any():
         raise LabelError(

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from scarce._class_names import Array, check_classes
-from scarce._validation import renamed_parameters
+from scarce._arrays import Array, FloatArray
+from scarce._class_names import check_classes
+from scarce._validation import check_per_class, check_probability, check_transition, renamed_parameters
 from scarce.errors import LabelError
 from scarce.simulate._drawing import generator
-from scarce.simulate.checks import FloatArray, check_probability, check_transition, per_class
 
 __all__ = ["biased_transition", "scar_single_transition", "uniform_transition", "with_errors"]
 
@@ -91,7 +91,7 @@ def scar_single_transition(c: Any) -> FloatArray:
     >>> scar_single_transition([0.5, 0.5, 0.75]).tolist()
     [[0.0, 0.25, 0.75], [0.25, 0.0, 0.75], [0.5, 0.5, 0.0]]
     """
-    c = per_class("c", c, _numbers("c", c))
+    c = check_per_class("c", c, _numbers("c", c))
     if (c == 1).any() or np.count_nonzero(c) < 2:
         raise LabelError(
             f"c={c.tolist()} cannot give every example exactly one label; expected probabilities below 1, "

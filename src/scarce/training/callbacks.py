@@ -4,10 +4,10 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from scarce._validation import check_integer
 from scarce.errors import MethodError
 
 if TYPE_CHECKING:
@@ -72,9 +72,7 @@ class EarlyStopping(Callback):
     """
 
     def __init__(self, name: str, patience: int) -> None:
-        if not isinstance(patience, (int, np.integer)) or patience < 1:
-            raise MethodError(f"patience={patience!r}; expected a whole number of at least 1.")
-        self.name, self.patience = name, patience
+        self.name, self.patience = name, check_integer("patience", patience, 1)
         self.best = dict(_NOTHING_YET)
 
     def on_start(self, run: "Run") -> None:

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, default_collate
 
-from scarce._class_names import some
+from scarce._validation import abbreviate, check_integer
 from scarce.errors import FeatureError
-from scarce.methods.base import check_number
 
 __all__ = ["DatasetSource"]
 
@@ -41,7 +40,7 @@ class DatasetSource:
             raise FeatureError(
                 f"{type(dataset).__name__} has no length; expected a Dataset with __len__ and __getitem__."
             )
-        check_number("workers", workers, whole=True)
+        check_integer("workers", workers)
         self.dataset, self.workers = dataset, workers
         self.blocks = (len(dataset),)
 
@@ -115,7 +114,7 @@ class _Batches(Dataset[Any]):
         except Exception as error:  # of many kinds, few of which say what is wrong
             kinds = {f"{type(item).__name__} of shape {tuple(np.shape(item))}": None for item in first}
             raise FeatureError(
-                f"the items of {name} do not fit into one batch: there are {some(kinds)}; expected tensors of one shape, or "
+                f"the items of {name} do not fit into one batch: there are {abbreviate(kinds)}; expected tensors of one shape, or "
                 "tuples that begin with one."
             ) from error
         if not isinstance(inputs, Tensor):

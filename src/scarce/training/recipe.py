@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from torch import nn
 
+from scarce._validation import check_flag, check_integer, check_number, check_option
 from scarce.errors import MethodError
 from scarce.training.augmentation import AUGMENTATIONS
 
 __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
 
 _NUMBERS = (int, float, np.integer, np.floating)
-_LARGEST = 2**32 - 1  # of a seed, as in numpy
+_MAX_INTEGER = 2**32 - 1  # of a seed, as in numpy
 # Settings that identify a run only where they are not these.
 _USUAL = {"micro_batch": None, "precision": "full", "compile": False, "input_noise": 0.0, "dropout": 0.0}
 
@@ -74,39 +75,23 @@ class Recipe:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("micro_batch", 1)):
+        for name, low in {"epochs": 1, "batch_size": 1, "seed": 0, "micro_batch": 1}.items():
             value = getattr(self, name)
-            if name == "micro_batch" and value is None:
-                continue
-            if not (isinstance(value, _NUMBERS) and least <= value <= _LARGEST and value == int(value)):
-                raise MethodError(
-                    f"{name}={value!r}; expected a whole number of at least {least} and at most {_LARGEST}."
-                )
-            object.__setattr__(self, name, int(value))
-        for name, positive in (("learning_rate", True), ("weight_decay", False), ("input_noise", False)):
-            value = getattr(self, name)
-            if not (isinstance(value, _NUMBERS) and 0 <= value < math.inf) or (positive and value == 0):
-                raise MethodError(
-                    f"{name}={value!r}; expected a number {'above' if positive else 'of at least'} 0."
-                )
-            object.__setattr__(self, name, float(value))
-        if not (isinstance(self.dropout, _NUMBERS) and 0 <= self.dropout < 1):
-            raise MethodError(f"dropout={self.dropout!r}; expected a number of at least 0 and below 1.")
-        object.__setattr__(self, "dropout", float(self.dropout))
-        if self.optimizer not in ("adam", "sgd", "lbfgs"):
-            raise MethodError(f"optimizer={self.optimizer!r} is unknown; expected 'adam', 'sgd' or 'lbfgs'.")
-        if self.schedule not in ("cosine", "constant"):
-            raise MethodError(f"schedule={self.schedule!r} is unknown; expected 'cosine' or 'constant'.")
-        if self.precision not in ("full", "bf16"):
-            raise MethodError(f"precision={self.precision!r} is unknown; expected 'full' or 'bf16'.")
-        if not isinstance(self.compile, bool):
-            raise MethodError(f"compile={self.compile!r}; expected True or False.")
+            if name != "micro_batch" or value is not None:
+                object.__setattr__(self, name, check_integer(name, value, low, _MAX_INTEGER))
+        object.__setattr__(
+            self, "learning_rate", check_number("learning_rate", self.learning_rate, open_low=True)
+        )
+        object.__setattr__(self, "weight_decay", check_number("weight_decay", self.weight_decay))
+        object.__setattr__(self, "input_noise", check_number("input_noise", self.input_noise))
+        object.__setattr__(self, "dropout", check_number("dropout", self.dropout, high=1, open_high=True))
+        check_option("optimizer", self.optimizer, ("adam", "sgd", "lbfgs"))
+        check_option("schedule", self.schedule, ("cosine", "constant"))
+        check_option("precision", self.precision, ("full", "bf16"))
+        check_flag("compile", self.compile)
         object.__setattr__(self, "augmentation", tuple(self.augmentation))
         for name in self.augmentation:
-            if name not in AUGMENTATIONS:
-                raise MethodError(
-                    f"augmentation {name!r} is unknown; expected a tuple of {', '.join(AUGMENTATIONS)}."
-                )
+            check_option("augmentation", name, AUGMENTATIONS)
         if self.optimizer == "lbfgs":
             usual = {"augmentation": (), **_USUAL}
             other = [name for name, value in usual.items() if getattr(self, name) != value]

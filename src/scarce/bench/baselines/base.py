@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from scarce._arrays import FloatArray
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["FloatArray", "Rival", "Scaler", "candidate_weights", "check_dense"]
-
-FloatArray = NDArray[np.float64]
+__all__ = ["Rival", "Scaler", "candidate_weights", "check_dense"]
 
 
 class Rival(Protocol):

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from scarce.bench.baselines.base import FloatArray, Scaler
+from scarce._arrays import FloatArray
+from scarce.bench.baselines.base import Scaler
 from scarce.estimators.auto.linear_likelihood import fit_linear
 from scarce.estimators.auto.mechanisms import CandidateSets
 from scarce.labels import ComplementaryLabels

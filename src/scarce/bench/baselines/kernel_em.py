@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist, pdist
 
-from scarce.bench.baselines.base import FloatArray, Scaler, candidate_weights, check_dense
+from scarce._arrays import FloatArray
+from scarce.bench.baselines.base import Scaler, candidate_weights, check_dense
 from scarce.labels import ComplementaryLabels
 
 __all__ = ["KernelEM", "reweight"]

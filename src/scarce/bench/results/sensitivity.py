@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from scarce._arrays import FloatArray
+from scarce._validation import check_integer
 from scarce.errors import MethodError
 from scarce.labels.targets import as_labels
-from scarce.methods.base import check_number
 from scarce.priors import corrupt
-from scarce.priors.estimate import FloatArray
 from scarce.priors.simplex import to_simplex
 
 __all__ = ["PriorSensitivity", "prior_sensitivity"]
@@ -88,7 +88,7 @@ def prior_sensitivity(
         raise MethodError(
             f"{type(estimator).__name__} has no parameter priors, so that wrong ones cannot be tried."
         )
-    check_number("draws", draws, low=1, whole=True)
+    check_integer("draws", draws, low=1)
     rates = as_labels(labels).rates
     used = np.array(
         [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 
 __all__ = ["LEVEL", "Summary", "Test", "best", "can_differ", "holm", "paired_p", "summarise"]
 
@@ -62,8 +62,7 @@ def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test
     >>> paired_p({0: 0.9}, {0: 0.8}) is None
     True
     """
-    if test not in ("t", "wilcoxon"):
-        raise MethodError(f"test={test!r} is unknown; expected 't' or 'wilcoxon'.")
+    check_option("test", test, ("t", "wilcoxon"))
     seeds = sorted(first.keys() & second.keys())
     if len(seeds) < 2:
         return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from scarce import models, training
+from scarce._validation import check_option
 from scarce.bench.baselines import RIVALS, RIVALS_REVISION
 from scarce.bench.spec.classifier_grid import AUTO, ClassifierGrid
 from scarce.bench.spec.experiment import Experiment
@@ -112,8 +113,7 @@ def select(trials: Sequence[Trial], only: Mapping[str, Iterable[str]]) -> list[T
     scarce.errors.MethodError: no trial has the method 'scarcy'; there are nn, ga, l-w, scarce.
     """
     for axis, names in only.items():
-        if axis not in AXES:
-            raise MethodError(f"there is no axis {axis!r}; expected one of {', '.join(AXES)}.")
+        check_option("axis", axis, AXES)
         wanted = set(names)
         there = list(dict.fromkeys(trial.axes[axis] for trial in trials))
         kept = [trial for trial in trials if wanted & _names(trial, axis)]

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from scarce._validation import check_number, check_option, check_priors
 from scarce.errors import FeatureError, MethodError
 from scarce.estimators.auto.batched_mlp import Task
 from scarce.estimators.auto.choice import Candidate, Choice
@@ -27,8 +28,6 @@ from scarce.estimators.auto.mechanisms import AnswersWithErrors, Mechanism, give
 from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
 from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
-from scarce.methods.base import check_number
-from scarce.metrics.checks import check_priors
 from scarce.models import Stack
 
 __all__ = ["StackResult", "fit_stack"]
@@ -135,7 +134,7 @@ def fit_stack(
     folds = make_folds(len(known), seed=seed)
     report(0.0, "mechanisms")
     grid = _grid(part, labels.n_classes, learners)
-    given = None if priors is None else torch.tensor(check_priors(priors, labels))
+    given = None if priors is None else torch.tensor(check_priors(priors, labels.classes))
     chosen = _choose_mechanisms(part, known, folds, mechanisms, given, seed)
     judge = _Judge(part, known, chosen, folds, seed, judging_ends)
     networks = [learner for learner in grid if learner.family == "mlp"]
@@ -251,8 +250,8 @@ def _sample(n: int, seed: int) -> NDArray[np.int64]:
 
 
 def _grid(features: Features, n_classes: int, families: Collection[str] | None) -> list[Learner]:
-    if unknown := sorted(set(families or ()) - set(FAMILIES)):
-        raise MethodError(f"learner {unknown[0]!r} is unknown; expected some of {', '.join(FAMILIES)}.")
+    for family in families or ():
+        check_option("learner", family, FAMILIES)
     grid = default_learners(features, n_classes)
     kept = [learner for learner in grid if families is None or learner.family in families]
     if not kept:

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from torch import Tensor
 
-from scarce.errors import MethodError
+from scarce._validation import check_option
 from scarce.models import Linear
 
 __all__ = ["Start", "fit_linear", "linear_objective"]
@@ -88,8 +88,7 @@ def fit_linear(X: Any, evidence: Tensor, C: float, start: Start = "soft", *, ite
     >>> model(torch.from_numpy(X)).argmax(dim=1).tolist()
     [0, 0, 1, 1]
     """
-    if start not in get_args(Start):
-        raise MethodError(f"start={start!r}; expected one of {', '.join(get_args(Start))}.")
+    check_option("start", start, get_args(Start))
     d, q = X.shape[1], evidence.shape[1]
     flat = np.zeros((d + 1) * q)
     if start != "zero":

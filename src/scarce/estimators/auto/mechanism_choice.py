@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from scarce._validation import check_option
 from scarce.errors import LabelError, MethodError
 from scarce.estimators.auto.class_dependence import Gains, compare_mechanisms, scar_of_priors
 from scarce.estimators.auto.mechanism_parameters import (
@@ -85,8 +86,8 @@ def choose_mechanisms(
     priors : tensor of q numbers, optional
         π, if it is known; by default it is estimated.
     """
-    if unknown := sorted(set(names or ()) - set(MECHANISMS)):
-        raise MethodError(f"mechanism {unknown[0]!r} is unknown; expected some of {', '.join(MECHANISMS)}.")
+    for name in names or ():
+        check_option("mechanism", name, MECHANISMS)
 
     def wanted(name: str) -> bool:
         return names is None or name in names

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 from scarce._io.paths import errors_naming, read_array, require_file, written_aside
 from scarce._io.tables import read_table
+from scarce._validation import check_option
 from scarce.errors import FileError, LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
@@ -60,13 +61,9 @@ def read_labels(
     ([[1, 0, 1], [0, 0, 0]], [-1, 1], ['p1', 'p2'])
     """
     path = require_file(path)
-    known = (*TABLE_FORMS, *_JSON_FORMS)
-    if form is not None and form not in known:
-        raise LabelError(f"form={form!r} is unknown; expected one of {', '.join(known)}.")
-    if conflict not in get_args(Conflict):
-        raise LabelError(
-            f"conflict={conflict!r} is unknown; expected one of {', '.join(get_args(Conflict))}."
-        )
+    if form is not None:
+        check_option("form", form, (*TABLE_FORMS, *_JSON_FORMS))
+    check_option("conflict", conflict, get_args(Conflict))
     if form == "prodigy":
         return read_prodigy(path, classes=classes, conflict=conflict)
     if form == "label-studio-excluded":

@@ -7,8 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from scarce._arrays import compress
-from scarce._class_names import Array
+from scarce._arrays import Array, csr_from_pairs
 from scarce.errors import LabelError
 from scarce.labels.answers import NO, SKIP, YES, Answers, Conflict, settle
 from scarce.labels.container import ComplementaryLabels
@@ -78,7 +77,7 @@ def _follows(labels: ComplementaryLabels, answers: Answers, policy: Conflict) ->
         rows, columns, confirmed = settle(answers, labels.n_examples, names, labels.classes, policy)
     except LabelError:
         return False
-    indptr, indices = compress(rows, columns, labels.shape)
+    indptr, indices = csr_from_pairs(rows, columns, labels.shape)
     return all(
         np.array_equal(one, other)
         for one, other in (

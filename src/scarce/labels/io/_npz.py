@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scarce._class_names import Array
+from scarce._arrays import Array
 from scarce._io.paths import read_arrays
 from scarce.errors import FileError
 from scarce.labels.answers import Answers

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._arrays import compress
-from scarce._class_names import Array, check_classes, lookup_codes, some
+from scarce._arrays import Array, csr_from_pairs
+from scarce._class_names import check_classes, lookup_codes
 from scarce._io.tables import Row, Table, as_names
+from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
@@ -76,13 +77,13 @@ def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabe
     codes = lookup_codes(labels.classes, names)
     if len(names) != labels.n_classes or (codes < 0).any():
         raise LabelError(
-            f"it names the classes {some(labels.classes)}, but classes={some(names)}; these must be the same "
+            f"it names the classes {abbreviate(labels.classes)}, but classes={abbreviate(names)}; these must be the same "
             "(in any order): add the missing column, or correct classes."
         )
     rows = np.repeat(np.arange(labels.n_examples), labels.per_example)
     answers = labels.answers and replace(labels.answers, class_index=codes[labels.answers.class_index])
     confirmed = np.where(labels.confirmed >= 0, codes[labels.confirmed], -1)
-    excluded = compress(rows, codes[labels.indices], labels.shape)
+    excluded = csr_from_pairs(rows, codes[labels.indices], labels.shape)
     return ComplementaryLabels(*excluded, names, labels.ids, confirmed, answers)
 
 
@@ -104,7 +105,7 @@ def _from_excluded(table: Table, form: str, classes: Any) -> ComplementaryLabels
     names = _required(classes, form)
     if "excluded" not in table.header:
         raise LabelError(
-            f"the form {form!r} needs a column 'excluded'; the file has {some(table.header)}. Rename its column."
+            f"the form {form!r} needs a column 'excluded'; the file has {abbreviate(table.header)}. Rename its column."
         )
     columns = table.columns()
     ids = as_names(columns[_ID], _ID) if _ID in columns else None

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from scarce._io.json import field_of, name_field, read_json
 from scarce._io.paths import errors_naming
+from scarce._validation import check_option
 from scarce.errors import FileError, LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
@@ -65,8 +66,7 @@ def read_label_studio(
     >>> labels.ids.tolist(), labels.indicator(dtype=int).tolist()
     ([7], [[1, 1, 0]])
     """
-    if meaning not in get_args(Meaning):
-        raise LabelError(f"meaning={meaning!r} is unknown; expected 'excluded' or 'answer'.")
+    check_option("meaning", meaning, ("excluded", "answer"))
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
         raise FileError(f"{path} holds no list of tasks. {_EXPORT}")

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce._class_names import some
+from scarce._validation import abbreviate
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, Problem, agree_with
 from scarce.pu import Unlabeled, check_unlabeled, positive_share
@@ -52,7 +52,7 @@ class MetaMethod(Method):
         never = problem.labels.classes[problem.labels.counts == 0]
         if self.needs_every_class and len(never):
             raise MethodError(
-                f"no example excludes the class {some(never)}, so {self.facts.name} has nothing to learn it from; collect "
+                f"no example excludes the class {abbreviate(never)}, so {self.facts.name} has nothing to learn it from; collect "
                 "exclusions of it, leave it out of the classes, or choose 'scarce'."
             )
 

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from scarce._validation import renamed_parameters
-from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce._validation import check_integer, renamed_parameters
+from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.base import ShareMethod
 from scarce.methods.registry import register
@@ -46,7 +46,7 @@ class MetaCVIR(RecordingMethod, ShareMethod):
 
     def __init__(self, unlabeled: Unlabeled = "all", warm_up: int = 1, **params: Any) -> None:
         super().__init__(unlabeled, warm_up=warm_up, **params)
-        check_number("warm_up", warm_up, whole=True, low=1)  # nothing can be ranked before the first epoch
+        check_integer("warm_up", warm_up, low=1)  # nothing can be ranked before the first epoch
         self.warm_up = warm_up
         for name in ("excluded", "kept"):
             self.register_buffer(name, torch.empty(0, dtype=torch.bool))

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from scarce._validation import renamed_parameters
-from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce._validation import check_integer, check_number, renamed_parameters
+from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import Mixture, draw_mixture
 from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.base import ShareMethod
@@ -58,8 +58,8 @@ class MetaDistPU(RecordingMethod, ShareMethod):
         if weight is not None:
             check_number("weight", weight)
         check_number("mu", mu)
-        check_number("warm_up", warm_up, whole=True, low=1)  # before it there are no pseudo-labels
-        check_number("period", period, whole=True, low=1)
+        check_integer("warm_up", warm_up, low=1)  # before it there are no pseudo-labels
+        check_integer("period", period, low=1)
         self.weight, self.mu, self.warm_up, self.period = weight, mu, warm_up, period
         self._mixture: Mixture | None = None
         self.register_buffer("epoch", torch.tensor(0))

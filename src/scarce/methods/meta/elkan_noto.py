@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from scarce._validation import check_number, check_option
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, MethodFacts, Problem, check_number
+from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
 from scarce.methods.meta.base import probabilities_of_not_k
 from scarce.methods.registry import register
@@ -38,8 +39,7 @@ class MetaElkanNoto(RecordingMethod):
 
     def __init__(self, frequency: str = "held-out", hold_out: float = 0.1) -> None:
         super().__init__(frequency=frequency, hold_out=hold_out)
-        if frequency not in ("held-out", "priors"):
-            raise MethodError(f"frequency={frequency!r} is unknown; expected 'held-out' or 'priors'.")
+        check_option("frequency", frequency, ("held-out", "priors"))
         check_number("hold_out", hold_out, high=0.9)
         self.measures = frequency == "held-out"
         self.hold_out = hold_out if self.measures else 0.0

@@ -4,8 +4,8 @@ from typing import Any
 
 from torch import Tensor
 
-from scarce._validation import renamed_parameters
-from scarce.methods.base import Batch, MethodFacts, check_number
+from scarce._validation import check_number, renamed_parameters
+from scarce.methods.base import Batch, MethodFacts
 from scarce.methods.meta.base import ShareMethod
 from scarce.methods.registry import register
 from scarce.pu import Unlabeled, nnpu_losses

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from scarce._validation import renamed_parameters
-from scarce.methods.base import MethodFacts, Problem, check_number
+from scarce._validation import check_number, renamed_parameters
+from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.nnpu import MetaNNPU
 from scarce.methods.registry import register

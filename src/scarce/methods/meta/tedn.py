@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from scarce._validation import renamed_parameters
-from scarce.methods.base import MethodFacts, check_number
+from scarce._validation import check_number, renamed_parameters
+from scarce.methods.base import MethodFacts
 from scarce.methods.meta._recording import held_out_or_all
 from scarce.methods.meta.cvir import MetaCVIR
 from scarce.methods.registry import register

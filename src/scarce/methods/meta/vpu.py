@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from scarce._validation import renamed_parameters
-from scarce.errors import MethodError
+from scarce._validation import check_flag, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import Mixture, draw_mixture
 from scarce.methods.meta._recording import RecordingMethod
@@ -52,8 +51,7 @@ class MetaVPU(RecordingMethod):
     def __init__(self, unlabeled: Unlabeled = "all", mixup: bool = False) -> None:
         super().__init__(unlabeled=unlabeled, mixup=mixup)
         check_unlabeled(unlabeled)
-        if not isinstance(mixup, bool):
-            raise MethodError(f"mixup={mixup!r}; expected True or False.")
+        check_flag("mixup", mixup)
         self.unlabeled: Unlabeled = unlabeled
         self.mixup = mixup
         self._mixture: Mixture | None = None
