@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from scarce._io.paths import written_aside
+from scarce._io.atomic import atomic_write
 
 __all__ = ["make_parser", "peak_megabytes", "versions", "write"]
 
@@ -31,5 +31,5 @@ def peak_megabytes() -> float:
 
 def write(path: Path, text: str) -> None:
     """Write a text file; an interruption leaves the earlier file as it was."""
-    with written_aside(path, force=True) as aside:
-        aside.write_text(text, encoding="utf-8")
+    with atomic_write(path, force=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -1,15 +1,19 @@
-"""Tables as plain text, no wider than a terminal."""
+"""The terminal: tables no wider than it, and progress bars."""
 
 import io
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["GAP", "WIDTH", "longest", "terminal_width", "text_table"]
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+__all__ = ["GAP", "WIDTH", "longest", "make_progress", "terminal_width", "text_table"]
 
 WIDTH = 100
 GAP = 2
@@ -26,6 +30,41 @@ def terminal_width() -> int:
     True
     """
     return min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)
+
+
+def make_progress(
+    *columns: "ProgressColumn", show: bool | None = None, eta: bool = True, console: Console | None = None
+) -> "Progress":
+    """Return progress bars on standard error, to be used with ``with``: description, bar, `columns`, time that is left.
+
+    Parameters
+    ----------
+    *columns : rich.progress.ProgressColumn
+        What stands between the bar and the time.
+    show : bool, optional
+        Whether to show them; by default only if standard error is a terminal.
+    eta : bool
+        Whether to show the time that is left.
+    console : rich.console.Console, optional
+        Where to show them instead.
+
+    Examples
+    --------
+    >>> with make_progress(show=False) as bars:
+    ...     task = bars.add_task("epochs", total=3)
+    ...     bars.advance(task)
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = console or Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *columns,
+        *([TimeRemainingColumn()] if eta else []),
+        console=console,
+        disable=not (console.is_terminal if show is None else show),
+    )
 
 
 def text_table(

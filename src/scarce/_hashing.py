@@ -1,37 +1,78 @@
-"""A checksum of arrays, whatever files they came from."""
+"""Hashes of bytes, arrays, rows and settings; the same on every machine."""
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["array_checksum", "matches"]
+__all__ = ["array_checksum", "bytes_digest", "matches_checksum", "row_hashes", "settings_digest"]
+
+_SHORT = 16  # hexadecimal digits
+
+
+def bytes_digest(parts: Iterable[bytes], *, short: bool = False) -> str:
+    """Return the SHA-256 of bytes, one part after the other; if `short`, its first 16 digits.
+
+    Examples
+    --------
+    >>> bytes_digest([b"a", b"b"]) == bytes_digest([b"ab"])
+    True
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[: _SHORT if short else None]
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """Return 16 digits that identify settings, which JSON must be able to hold; their order does not matter.
+
+    Examples
+    --------
+    >>> settings_digest({"a": 1, "b": 2}) == settings_digest({"b": 2, "a": 1})
+    True
+    """
+    return bytes_digest([json.dumps(settings, sort_keys=True, separators=(",", ":")).encode()], short=True)
 
 
 def array_checksum(arrays: Iterable[NDArray[Any]]) -> str:
-    """Return the SHA-256 of arrays, of their types and their shapes; the same on every machine.
+    """Return the SHA-256 of arrays, of their types and their shapes; the byte order does not matter.
 
     Examples
     --------
     >>> array_checksum([np.array([1, 2])]) == array_checksum([np.array([[1], [2]])])
     False
     """
-    digest = hashlib.sha256()
-    for array in arrays:
-        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        digest.update(f"{little.dtype.str}{little.shape}".encode())
-        digest.update(little.data.cast("B") if little.dtype.kind != "U" else little.tobytes())
-    return digest.hexdigest()
+
+    def parts() -> Iterable[Any]:
+        for array in arrays:
+            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            yield f"{little.dtype.str}{little.shape}".encode()
+            yield little.data.cast("B") if little.dtype.kind != "U" else little.tobytes()
+
+    return bytes_digest(parts())
 
 
-def matches(data: bytes, checksum: str) -> bool:
-    """Tell whether the bytes have a checksum, written as ``md5:…`` or ``sha256:…``.
+def row_hashes(rows: Iterable[bytes]) -> NDArray[np.uint64]:
+    """Return a hash of 64 bits for the bytes of each row.
 
     Examples
     --------
-    >>> matches(b"", "md5:d41d8cd98f00b204e9800998ecf8427e")
+    >>> len(row_hashes([b"a", b"b", b"a"])), len(set(row_hashes([b"a", b"b", b"a"]).tolist()))
+    (3, 2)
+    """
+    return np.frombuffer(b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in rows), np.uint64)
+
+
+def matches_checksum(data: bytes, checksum: str) -> bool:
+    """Return whether bytes have a checksum, written as ``md5:…`` or ``sha256:…``.
+
+    Examples
+    --------
+    >>> matches_checksum(b"", "md5:d41d8cd98f00b204e9800998ecf8427e")
     True
     """
     algorithm, _, digest = checksum.partition(":")

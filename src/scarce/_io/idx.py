@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._io.compressed import read_content
-from scarce._io.paths import require_file
+from scarce._io.paths import check_file
 from scarce.errors import FileError
 
 __all__ = ["is_idx_name", "parse_idx", "read_idx"]
@@ -40,7 +40,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
     ...     read_idx(Path(folder, "labels-idx1-ubyte")).tolist()
     [7, 2, 1]
     """
-    path = require_file(path)
+    path = check_file(path)
     return parse_idx(read_content(path), path)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scarce._io.paths import require_file
+from scarce._io.paths import check_file
 from scarce.errors import FileError, LabelError
 
 __all__ = ["field_of", "name_field", "read_json", "read_json_lines"]
@@ -20,7 +20,7 @@ def read_json(path: str | Path) -> Any:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere.json does not exist; check the path.
     """
-    path = require_file(path)
+    path = check_file(path)
     text = _text(path)
     if not text.strip():
         raise FileError(f"{path} is empty; export it again.")
@@ -38,7 +38,7 @@ def read_json_lines(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     ...     list(read_json_lines(Path(folder, "a.jsonl")))
     [('line 1', {'label': 'CAT'})]
     """
-    path = require_file(path)
+    path = check_file(path)
     for number, line in enumerate(_text(path).split("\n"), start=1):
         if line.strip():
             record = _parsed(line, path, number)

@@ -12,7 +12,7 @@ import numpy as np
 
 from scarce._arrays import Array
 from scarce._class_names import is_missing
-from scarce._io.paths import require_file
+from scarce._io.paths import check_file
 from scarce.errors import FileError, LabelError
 
 __all__ = ["Row", "Table", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
@@ -69,7 +69,7 @@ def read_table(path: str | Path) -> Table:
     ...     table.header, list(table.rows)
     (['example_id', 'cat'], [(2, ['p1', 'no'])])
     """
-    path = require_file(path)
+    path = check_file(path)
     rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else _csv_rows(path)
     _, header = next(rows, (1, []))
     _check_header(header, path)
@@ -136,7 +136,7 @@ def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere.parquet does not exist; check the path.
     """
-    path = require_file(path)
+    path = check_file(path)
     with _pyarrow(path) as parquet:
         table = parquet.read_table(path, columns=columns, partitioning=None)
     _check_header(table.column_names, path)
@@ -152,7 +152,7 @@ def parquet_header(path: str | Path) -> tuple[int, list[str]]:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere.parquet does not exist; check the path.
     """
-    path = require_file(path)
+    path = check_file(path)
     with _pyarrow(path) as parquet:
         facts = parquet.read_metadata(path)
         names = facts.schema.to_arrow_schema().names

@@ -50,14 +50,14 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
     """Read true classes as labels that confirm a class and exclude none, so that they join as labels do."""
     import numpy as np
 
-    from scarce._io.paths import errors_naming
+    from scarce._io.paths import prefix_errors
     from scarce.features import read_truth
     from scarce.labels import ComplementaryLabels
     from scarce.simulate._truth import read_truth as encode
 
     is_table = path.suffix.lower() in (".csv", ".parquet")
     values, ids = read_truth(path, id_column if is_table else None)
-    with errors_naming(path):
+    with prefix_errors(path):
         truth = encode(values, classes)
         nothing = np.zeros(len(values) + 1, int), np.zeros(0, int)
         return ComplementaryLabels(*nothing, truth.classes, ids, truth.codes.astype(np.int32))
@@ -65,9 +65,9 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
 
 def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
     """Return a saved classifier and the names of its columns, if it was trained on a table that has them."""
-    from scarce._io.paths import require_folder
+    from scarce._io.paths import check_dir
 
-    require_folder(path)  # before the seconds that it takes to import torch
+    check_dir(path)  # before the seconds that it takes to import torch
     from scarce.estimators import load
 
     use_one_thread()

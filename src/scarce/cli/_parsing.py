@@ -31,7 +31,7 @@ def parse_settings(settings: Iterable[str] | None) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     if text.lower().endswith(".npy"):
-        from scarce._io.paths import read_array
+        from scarce._io.arrays import read_array
 
         return read_array(text)
     if "," in text:

@@ -29,18 +29,18 @@ def demo(
         raise ScarceError(
             f'scarce demo needs {error.name}, which is not installed: pip install "scarce[bench]".'
         ) from None
-    from scarce._io.paths import written_aside
+    from scarce._io.atomic import atomic_write
     from scarce.cli._output import print_table
     from scarce.demo.progress import EpochBar, epoch_bars
     from scarce.demo.study import QUESTIONS, run_demo
 
     use_one_thread()
     # Opened before the work, so that a path that cannot be written is told at once.
-    with written_aside(out, force=force or is_report(out)) as aside:
+    with atomic_write(out, force=force or is_report(out)) as temporary:
         with epoch_bars() as bars:
             result = run_demo(seed, epochs, watch=lambda title: [EpochBar(bars, title)])
         command = ["scarce", "demo", "--out", str(out), "--seed", str(seed), "--epochs", str(epochs)]
-        aside.write_text(render_report(result, shlex.join(command)), encoding="utf-8")
+        temporary.write_text(render_report(result, shlex.join(command)), encoding="utf-8")
 
     known = result.labels.summary()
     print(

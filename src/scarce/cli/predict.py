@@ -31,7 +31,7 @@ def predict(
     force: ForceOption = False,
 ) -> None:
     """Predict the class of every example."""
-    from scarce._io.paths import written_aside
+    from scarce._io.atomic import atomic_write
 
     if out is None:
         classifier, names = load_model(model)
@@ -39,10 +39,12 @@ def predict(
         return
     if out.resolve() == features.resolve():
         raise FileError(f"{out} holds the features; choose another name for the predictions.")
-    with written_aside(out, force=force) as aside:  # first, so that no time is lost if it cannot be written
+    with atomic_write(
+        out, force=force
+    ) as temporary:  # first, so that no time is lost if it cannot be written
         classifier, names = load_model(model)
         inputs = read_inputs(features, id_column, image_size, names)
-        with aside.open("w", encoding="utf-8", newline="") as file:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
             _write(classifier, inputs, file, every)
     print(f"wrote {len(inputs.values):,} predictions to {out}")
 

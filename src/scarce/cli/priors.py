@@ -79,12 +79,13 @@ def priors(
             raise MethodError(f"--set {name}=... is not for this; use --{name}.")
     if estimator == "answers" and params:
         raise MethodError(f"--estimator answers takes no parameters, got --set {', '.join(params)}.")
-    from scarce._io.paths import is_folder, require_file, require_free_file, written_aside
+    from scarce._io.atomic import atomic_write
+    from scarce._io.paths import check_file, check_writable, is_dir
 
-    is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
+    is_dir(features), check_file(labels)  # before the seconds that it takes to import torch
     for path in (out, figure):
         if path is not None:
-            require_free_file(path, force=force, inputs=(features, labels))
+            check_writable(path, force=force, inputs=(features, labels))
     if out is not None and out == figure:
         raise FileError(f"--out and --figure are both {out}; choose two names.")
     if figure is not None and figure.suffix.lower() not in (".png", ".svg", ".pdf"):
@@ -123,6 +124,6 @@ def priors(
         print(f"saved the priors to {out}; use them with: scarce train ... --priors {out}")
     if figure is not None:
         drawn = estimate.plot()
-        with written_aside(figure, force=force) as aside:
-            drawn.savefig(aside, dpi=150)
+        with atomic_write(figure, force=force) as temporary:
+            drawn.savefig(temporary, dpi=150)
         print(f"drew {figure}")

@@ -211,10 +211,11 @@ def train(
     params, shares, given = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or given is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
-    from scarce._io.paths import is_folder, read_array, require_file, require_free_folder
+    from scarce._io.arrays import read_array
+    from scarce._io.paths import check_file, check_writable_dir, is_dir
 
-    require_free_folder(out, "classifier.json", force=force)
-    is_folder(features), require_file(labels)  # before the seconds that it takes to import torch
+    check_writable_dir(out, "classifier.json", force=force)
+    is_dir(features), check_file(labels)  # before the seconds that it takes to import torch
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
     from scarce.features import read_features

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from scarce._console import make_progress
 from scarce.errors import FileError
 
 __all__ = ["resuming"]
@@ -99,11 +100,8 @@ def _chunks(response: Any) -> Iterator[bytes]:
 @contextmanager
 def _bar(title: str, start: int, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show a bar on standard error, if that is a terminal, and give the function that moves it on."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    with make_progress(DownloadColumn()) as bars:
         task = bars.add_task(title, total=total, completed=start)
         yield lambda n: bars.advance(task, n)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pooch
 
-from scarce._io.paths import written_aside
+from scarce._io.atomic import atomic_write
 from scarce.datasets._download import resuming
 from scarce.datasets._files import Download, FileSet, Found
 from scarce.datasets._folders import alone_in
@@ -104,7 +104,7 @@ def _unpack(archive: Path, files: FileSet, folder: Path) -> None:
                 name = PurePosixPath(member.name).name
                 content = members.extractfile(member) if name in wanted else None
                 if content is not None:
-                    with written_aside(folder / name, force=True) as aside, aside.open("wb") as file:
+                    with atomic_write(folder / name, force=True) as temporary, temporary.open("wb") as file:
                         shutil.copyfileobj(content, file)
                     wanted.discard(name)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from scarce._hashing import matches
+from scarce._hashing import matches_checksum
 from scarce._io.compressed import read_content, unpacked
 from scarce.errors import FileError
 
@@ -85,19 +85,21 @@ class Found:
         try:
             served = path.read_bytes()
             downloads = (download for download in self.files.downloads if download.name == path.name)
-            if any(download.checksum and matches(served, download.checksum) for download in downloads):
+            if any(
+                download.checksum and matches_checksum(served, download.checksum) for download in downloads
+            ):
                 return "right"
             checksum = self._checksum(name)
             if checksum is None:
                 return "unchecked"
-            return "right" if matches(unpacked(served, path), checksum) else "wrong"
+            return "right" if matches_checksum(unpacked(served, path), checksum) else "wrong"
         except (OSError, FileError):
             return "wrong"
 
     def read(self, name: str) -> bytes:
         """Return what a file holds, unpacked and checked."""
         content, checksum = read_content(self.paths[name]), self._checksum(name)
-        if checksum is not None and not matches(content, checksum):
+        if checksum is not None and not matches_checksum(content, checksum):
             raise FileError(
                 f"{self.paths[name]} is damaged or another file: its checksum is wrong; remove it, then get it again "
                 "with `scarce data fetch`."

@@ -4,14 +4,15 @@ Published by Wang et al. (CLImage) as a pickle of a dict: ``images`` (32 Ã— 32 Ã
 classes), ``cl_labels`` (three per image) and ``names``. It is converted once, and the copy without pickle kept.
 """
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._io.paths import read_arrays, written_aside
+from scarce._hashing import bytes_digest
+from scarce._io.arrays import read_arrays
+from scarce._io.atomic import atomic_write
 from scarce.datasets._files import Found
 from scarce.datasets._unpickle import unpickle
 from scarce.datasets.cifar import cifar10_test, cifar20_test, integers
@@ -41,14 +42,14 @@ def _parts(published: Found, test: tuple[Any, Any], source: str) -> Parts:
 
 
 def _converted(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
-    copy = cache_folder() / "converted" / f"{hashlib.sha256(data).hexdigest()}.npz"
+    copy = cache_folder() / "converted" / f"{bytes_digest([data])}.npz"
     try:
         return read_arrays(copy)
     except FileError:  # none yet
         arrays = _arrays(unpickle(data, path), path)
     try:
-        with written_aside(copy, force=True) as aside:
-            np.savez(aside, **arrays)  # type: ignore[arg-type]
+        with atomic_write(copy, force=True) as temporary:
+            np.savez(temporary, **arrays)  # type: ignore[arg-type]
     except FileError:  # a cache that cannot be written costs time at the next call, and nothing else
         pass
     return arrays

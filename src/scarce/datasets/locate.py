@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pooch
 
-from scarce._io.paths import require_folder
+from scarce._io.paths import check_dir
 from scarce.datasets._files import FileSet, Found
 from scarce.errors import FileError
 
@@ -31,7 +31,7 @@ def places(data_dir: str | Path | None = None) -> list[Path]:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
-    named = [require_folder(data_dir)] if data_dir else []
+    named = [check_dir(data_dir)] if data_dir else []
     if variable := os.environ.get(DATA_VARIABLE):
         if not Path(variable).is_dir():
             raise FileError(f"${DATA_VARIABLE} is {variable}, which is no folder; name one, or unset it.")

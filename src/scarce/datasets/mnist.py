@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._io.idx import parse_idx
-from scarce._io.paths import require_folder
+from scarce._io.paths import check_dir
 from scarce.datasets._files import DataFile, FileSet, Found
 from scarce.datasets.image_dataset import Parts
 from scarce.datasets.locate import file_in
@@ -46,7 +46,7 @@ def load_mnist_like(
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
-    folder, paths = require_folder(folder), {}
+    folder, paths = check_dir(folder), {}
     for name in idx_names():
         path = file_in(folder, name)
         if path is None:

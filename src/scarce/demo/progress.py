@@ -1,8 +1,8 @@
 """Progress of several runs, one bar each."""
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn, Progress
 
+from scarce._console import make_progress
 from scarce.training import Callback, Run
 
 __all__ = ["EpochBar", "epoch_bars"]
@@ -10,13 +10,7 @@ __all__ = ["EpochBar", "epoch_bars"]
 
 def epoch_bars() -> Progress:
     """Return an empty set of bars on standard error, to be opened with ``with``."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
+    return make_progress(MofNCompleteColumn(), show=True)
 
 
 class EpochBar(Callback):

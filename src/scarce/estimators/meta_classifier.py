@@ -4,8 +4,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.progress import track
+from rich.progress import MofNCompleteColumn
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_random_state
@@ -13,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._arrays import Array
+from scarce._console import make_progress
 from scarce._validation import abbreviate, check_renamed, renamed_parameters
 from scarce.errors import FeatureError, LabelError, MethodError
 from scarce.estimators._inputs import check_inputs
@@ -153,10 +153,8 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
             for share, seed, rows, name in zip(shares, seeds, known, labels.classes, strict=True)
         ]
         fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
-        console = Console(stderr=True)
-        self.estimators_ = list(
-            track(fitted, "classes", labels.n_classes, console=console, disable=not self.verbose)
-        )
+        with make_progress(MofNCompleteColumn(), show=bool(self.verbose)) as bars:
+            self.estimators_ = list(bars.track(fitted, labels.n_classes, description="classes"))
         self.classes_, self.input_shape_ = labels.classes, input_shape(X)
         self.training_rows_ = TrainingRows.of(X)
         self.prior_estimate_, self.priors_ = estimate, estimate.values

@@ -1,6 +1,5 @@
 """Classifiers on disk: a folder with weights (safetensors) and settings (JSON). Nothing is ever unpickled."""
 
-import hashlib
 import json
 import platform
 import re
@@ -14,7 +13,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 import scarce
-from scarce._io.paths import folder_written_aside, require_file, require_free_folder
+from scarce._hashing import bytes_digest
+from scarce._io.atomic import atomic_write_dir
+from scarce._io.paths import check_file, check_writable_dir
 from scarce.errors import FileError, MethodError
 from scarce.estimators.auto import Choice
 from scarce.estimators.auto.stacked_method import StackedMethod
@@ -54,18 +55,18 @@ def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) 
     """Write a fitted classifier into `folder`; written aside and renamed, so that it is whole or not there."""
     if not hasattr(classifier, "model_"):
         raise FileError("the classifier is not fitted; call fit before save.")
-    require_free_folder(folder, _SETTINGS, force=force)
+    check_writable_dir(folder, _SETTINGS, force=force)
     weights = _flatten(
         {"model": classifier.model_.state_dict(), "method": classifier.method_.prediction_state()}
     )
-    with folder_written_aside(folder) as aside:
+    with atomic_write_dir(folder) as temporary:
         try:
-            save_file(weights, aside / _WEIGHTS)
+            save_file(weights, temporary / _WEIGHTS)
         except SafetensorError as error:
             raise FileError(f"{folder} cannot be written: {error}.") from error
-        settings = _settings(classifier, aside / _WEIGHTS)
+        settings = _settings(classifier, temporary / _WEIGHTS)
         text = json.dumps(settings, indent=2, ensure_ascii=False, default=_plain)
-        (aside / _SETTINGS).write_text(text, encoding="utf-8")
+        (temporary / _SETTINGS).write_text(text, encoding="utf-8")
 
 
 def load(
@@ -93,8 +94,8 @@ def load(
     if not folder.exists():
         raise FileError(f"{folder} does not exist; check the path.")
     settings = _read_settings(folder)
-    weights_file = require_file(folder / _WEIGHTS)
-    if _digest(weights_file) != settings.get("weights_sha256"):
+    weights_file = check_file(folder / _WEIGHTS)
+    if bytes_digest([weights_file.read_bytes()]) != settings.get("weights_sha256"):
         raise FileError(
             f"{weights_file} is damaged: it is not what was saved; restore it from a copy, or train again."
         )
@@ -125,7 +126,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
-        "weights_sha256": _digest(weights_file),
+        "weights_sha256": bytes_digest([weights_file.read_bytes()]),
         "module": module if isinstance(module, str) else _CUSTOM,
         "stack": stack,
         "standardized": isinstance(classifier.model_, nn.Sequential)
@@ -154,7 +155,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     if folder.is_file() or not path.exists():
         raise FileError(f"{folder} is no saved classifier: it has no {_SETTINGS}.")
     try:
-        settings = json.loads(require_file(path).read_text(encoding="utf-8"))
+        settings = json.loads(check_file(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
         raise FileError(f"{path} is damaged ({error}); restore it from a copy, or train again.") from error
     if isinstance(settings, dict) and settings.get("format") in (_FORMAT, _EARLIER_FORMAT):
@@ -249,10 +250,6 @@ def _unflatten(weights: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         part, _, rest = name.partition(".")
         state[part][rest] = value
     return state
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _plain(value: Any) -> Any:

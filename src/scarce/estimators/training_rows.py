@@ -1,6 +1,5 @@
 """Which examples a classifier was trained on, in a few kilobytes: evaluating on them flatters it."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scarce._hashing import row_hashes
 from scarce.features.arrays import row_chunks
 from scarce.metrics import Alarm
 
@@ -109,5 +109,4 @@ def _hashes_of(chunk: Any) -> NDArray[np.uint64]:
     else:
         dense = np.ascontiguousarray(np.asarray(chunk), np.float32)
         texts = (row.tobytes() for row in dense.reshape(len(dense), -1))
-    digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
-    return np.frombuffer(digests, np.uint64)
+    return row_hashes(texts)

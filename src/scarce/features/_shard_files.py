@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from scarce._arrays import Array
-from scarce._io.paths import errors_naming, map_array
+from scarce._io.arrays import map_array
+from scarce._io.paths import prefix_errors
 from scarce._io.tables import as_names, open_parquet, parquet_header
 from scarce._validation import abbreviate
 from scarce.errors import FeatureError, FileError
@@ -48,7 +49,7 @@ class _Parquet:
         return self.n_rows, len(self.names)
 
     def read(self) -> Array:
-        with errors_naming(self.path):
+        with prefix_errors(self.path):
             values = parquet_values(open_parquet(self.path), self.names)
         _refuse_change(self, values)
         return values
@@ -134,7 +135,7 @@ def _open_parquet_shards(
             raise FeatureError(
                 f"{path} does not have the columns of {paths[0].name}: it {' and '.join(what)}; write all shards alike."
             )
-        with errors_naming(path):
+        with prefix_errors(path):
             ids_name = find_id_column(header, id_column)
             if ids_name is not None:
                 ids += map(str, parquet_ids(open_parquet(path, [ids_name]), ids_name).tolist())

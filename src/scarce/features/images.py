@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from scarce._io.paths import require_folder
+from scarce._io.paths import check_dir
 from scarce.errors import FeatureError, FileError
 
 __all__ = ["Size", "find_images", "parse_size", "read_images"]
@@ -61,7 +61,7 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     >>> images.shape, images[:, 0, 0].tolist(), ids.tolist()
     ((2, 2, 3), [5, 9], ['a.png', 'b.png'])
     """
-    folder = require_folder(folder)
+    folder = check_dir(folder)
     paths = find_images(folder)
     ids = sorted(paths)
     if not ids:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._io.arrays import map_array, read_arrays
 from scarce._io.idx import is_idx_name, read_idx
-from scarce._io.paths import errors_naming, is_folder, map_array, read_arrays, require_file
+from scarce._io.paths import check_file, is_dir, prefix_errors
 from scarce.errors import FeatureError, FileError
 from scarce.features._shard_files import find_shards, open_shards
 from scarce.features.images import Size, parse_size, read_images
@@ -88,14 +89,14 @@ def read_features(
     ([[4.5, 4.0], [0.1, 2.0]], ['p1', 'p2'], ['weight', 'legs'])
     """
     path = Path(path)
-    if is_folder(path):
+    if is_dir(path):
         if shards := find_shards(path):
             return _read_shards(path, shards, id_column, image_size)
         _refuse(id_column, "id_column", path, "for tables; the ids of images are their paths")
         return Features(*read_images(path, None if image_size is None else parse_size(image_size)))
-    path = require_file(path)
+    path = check_file(path)
     _refuse(image_size, "image_size", path, "for folders of images")
-    with errors_naming(path):
+    with prefix_errors(path):
         if path.suffix.lower() == ".csv":
             return Features(*read_csv_features(path, id_column))
         if path.suffix.lower() == ".parquet":
@@ -109,7 +110,7 @@ def _read_shards(folder: Path, shards: list[Path], id_column: str | None, image_
     if shards[0].suffix.lower() == ".npy":
         _refuse(id_column, "id_column", folder, "for tables")
     opened = open_shards(shards, id_column)
-    with errors_naming(folder):
+    with prefix_errors(folder):
         return Features(*opened)
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._io.arrays import read_array
 from scarce._io.idx import is_idx_name, read_idx
-from scarce._io.paths import errors_naming, read_array, require_file
+from scarce._io.paths import check_file, prefix_errors
 from scarce._io.tables import as_names, read_table
 from scarce.errors import FileError, LabelError
 from scarce.features.tables import find_id_column
@@ -35,8 +36,8 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
     >>> truth.tolist(), ids.tolist()
     (['cat', 'dog'], ['p1', 'p2'])
     """
-    path = require_file(path)
-    with errors_naming(path):
+    path = check_file(path)
+    with prefix_errors(path):
         if path.suffix.lower() in (".csv", ".parquet"):
             return _from_table(path, id_column)
         if id_column is not None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from scarce._io.atomic import atomic_write
 from scarce._io.json import read_json
-from scarce._io.paths import written_aside
 from scarce.errors import FileError
 from scarce.priors.estimate import PriorEstimate
 
@@ -19,8 +19,8 @@ _FORMAT = "scarce-priors-1"
 def save_priors(estimate: PriorEstimate, path: Path, *, force: bool = False) -> None:
     """Write an estimate, with the names of the classes."""
     text = json.dumps({"format": _FORMAT, **estimate.as_dict()}, indent=2, ensure_ascii=False)
-    with written_aside(path, force=force) as aside:
-        aside.write_text(text + "\n", encoding="utf-8")
+    with atomic_write(path, force=force) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def load_priors(path: str | Path) -> PriorEstimate:

@@ -5,8 +5,9 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn, TextColumn
 
+from scarce._console import make_progress
 from scarce._validation import check_integer
 from scarce.errors import MethodError
 
@@ -119,13 +120,8 @@ class ProgressBar(Callback):
     """A bar that counts epochs and shows the latest numbers."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[numbers]}"),
-            TimeRemainingColumn(),
-            console=console or Console(stderr=True),
+        self._bar = make_progress(
+            MofNCompleteColumn(), TextColumn("{task.fields[numbers]}"), show=True, console=console
         )
 
     def on_start(self, run: "Run") -> None:

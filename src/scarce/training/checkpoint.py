@@ -11,7 +11,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from scarce._io.paths import require_file, written_aside
+from scarce._io.atomic import atomic_write
+from scarce._io.paths import check_file
 from scarce.errors import FileError
 
 __all__ = ["load_state", "save_state"]
@@ -56,9 +57,9 @@ def save_state(path: str | Path, state: dict[str, Any]) -> None:
 
     skeleton = json.dumps(pack(state, "state"))
     metadata = {"format": _FORMAT, "skeleton": skeleton, "checksum": _checksum(skeleton, tensors)}
-    with written_aside(path, force=True) as aside:
+    with atomic_write(path, force=True) as temporary:
         try:
-            save_file(tensors, aside, metadata=metadata)
+            save_file(tensors, temporary, metadata=metadata)
         except (OSError, SafetensorError) as error:
             raise FileError(
                 f"{path} cannot be written ({error}); an earlier version of it is kept."
@@ -67,7 +68,7 @@ def save_state(path: str | Path, state: dict[str, Any]) -> None:
 
 def load_state(path: str | Path) -> dict[str, Any]:
     """Read what `save_state` wrote."""
-    path = require_file(path)
+    path = check_file(path)
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}

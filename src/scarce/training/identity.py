@@ -1,11 +1,11 @@
 """What two runs must share for one to go on where the other stopped."""
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from scarce._hashing import bytes_digest
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem
@@ -22,13 +22,14 @@ CHECKPOINT_FORMAT = 4
 
 def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
     """Return the settings and the fingerprints of model and data, by name."""
-    weights = [f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items()]
+    weights = "\n".join(f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items())
+    digest = bytes_digest([weights.encode()], short=True)
     return {
         "checkpoint_format": CHECKPOINT_FORMAT,
         **run.recipe.settings(),
         "method": run.method.facts.name,
         "method_params": {name: str(value) for name, value in run.method.params.items()},
-        "model": f"{type(run.model).__name__} {_digest(*(text.encode() for text in weights))}",
+        "model": f"{type(run.model).__name__} {digest}",
         "inputs": source.fingerprint(),
         "labels": _fingerprint(problem.labels),
         "priors": _numbers(problem.priors),
@@ -58,12 +59,9 @@ def _fingerprint(labels: ComplementaryLabels) -> str:
         table = labels.answers
         parts += [part.tobytes() for part in (table.example, table.class_index, table.answer)]
         parts.append("\n".join(table.annotator.tolist()).encode())
-    return f"{labels.shape} {_digest(*parts)}"
+    digest = bytes_digest([b"\n".join(parts)], short=True)
+    return f"{labels.shape} {digest}"
 
 
 def _numbers(values: Tensor | None) -> Any:
     return None if values is None else values.tolist()
-
-
-def _digest(*parts: bytes) -> str:
-    return hashlib.sha256(b"\n".join(parts)).hexdigest()[:16]

@@ -1,6 +1,5 @@
 """Where inputs come from, batch by batch: an array in memory, a sparse matrix, files, or a `Dataset`."""
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
+from scarce._hashing import bytes_digest
 from scarce.errors import FeatureError
 from scarce.features.shards import InHand, Shards
 from scarce.models import Standardize
@@ -173,7 +173,4 @@ def _sample(n_rows: int) -> range:
 
 
 def _digest(arrays: Iterable[NDArray[Any]]) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:16]
+    return bytes_digest((np.ascontiguousarray(array).tobytes() for array in arrays), short=True)

@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from scarce._io.paths import require_file, written_aside
+from scarce._io.atomic import atomic_write
+from scarce._io.paths import check_file
 from scarce.errors import FileError, ScarceError
 from scarce.labels import ComplementaryLabels, read_labels
 
@@ -63,7 +64,7 @@ def test_other_endings_and_impossible_names(tmp_path):
     assert ".csv, .npz" in refused(path)
     for name in ("x" * 5000 + ".csv", "a\0b.csv"):
         with pytest.raises(FileError, match=r"cannot be read|does not exist"):
-            require_file(name)
+            check_file(name)
 
 
 @pytest.mark.parametrize(
@@ -161,8 +162,8 @@ def test_a_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path):
     path.write_text("old")
 
     def write_half(fault):
-        with written_aside(path, force=True) as aside:
-            aside.write_text("half")
+        with atomic_write(path, force=True) as temporary:
+            temporary.write_text("half")
             raise fault
 
     with pytest.raises(KeyboardInterrupt):
@@ -176,6 +177,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path):
 def test_what_is_no_ordinary_file_is_never_replaced(tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    with pytest.raises(FileError, match="no ordinary file"), written_aside(pipe, force=True):
+    with pytest.raises(FileError, match="no ordinary file"), atomic_write(pipe, force=True):
         pass
     assert pipe.is_fifo()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from scarce._console import terminal_width
-from scarce._io.paths import written_aside
+from scarce._io.atomic import atomic_write
 from scarce._plotting import figure_svg
 from scarce.bench.reports.content import Report, make_report
 from scarce.bench.reports.figures._panels import Drawing
@@ -99,15 +99,15 @@ def _write(content: Report, drawings: list[Drawing], folder: Path) -> list[str]:
 
 
 def _write_text(path: Path, text: str) -> None:
-    with written_aside(path, force=True) as aside:
-        aside.write_text(text, encoding="utf-8")
+    with atomic_write(path, force=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _save(drawing: Drawing, folder: Path) -> None:
     _write_text(folder / f"{drawing.name}.svg", figure_svg(drawing.figure) + "\n")
-    with written_aside(folder / f"{drawing.name}.png", force=True) as aside:
+    with atomic_write(folder / f"{drawing.name}.png", force=True) as temporary:
         # Without the name of the program, so that another version of it gives the same file.
-        drawing.figure.savefig(aside, format="png", dpi=_DPI, metadata={"Software": None})
+        drawing.figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
 
 
 def _command(experiment: Experiment, store: Store | PackedStore) -> str:

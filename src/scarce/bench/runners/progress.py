@@ -1,12 +1,9 @@
 """What people see while trials run: a live line in a terminal, elsewhere a line per trial."""
 
-import sys
 import time
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
+from scarce._console import make_progress
 from scarce.bench.runners.local import Outcome
 from scarce.bench.runners.status import in_words
 
@@ -29,12 +26,7 @@ class Watch:
     def __init__(self, n_left: int, at_once: int, seconds_left: float | None = None) -> None:
         self.n_left, self.total, self.at_once, self.n_failed = n_left, n_left, at_once, 0
         self.began, self.guess = time.monotonic(), seconds_left
-        self.bar = Progress(
-            BarColumn(),
-            TextColumn("{task.description}"),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-        )
+        self.bar = make_progress(eta=False)
 
     def __enter__(self) -> "Watch":
         self.bar.start()

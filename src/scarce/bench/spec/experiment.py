@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
 
-from scarce._io.paths import require_file
+from scarce._io.paths import check_file
 from scarce.bench.spec.classifier_grid import ClassifierGrid
 from scarce.bench.spec.grid import MOST_SEEDS, Grid, MethodEntry, Setting, Table, check_row, one_of
 from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
@@ -202,7 +202,7 @@ def load_experiment(name: str | Path) -> Experiment:
     if str(name) in available_experiments():
         text = (resources.files("scarce.bench.spec") / "experiments" / f"{name}.toml").read_text("utf-8")
     elif Path(name).suffix.lower() == ".toml" or Path(name).is_file():
-        text = _text_of(require_file(name))
+        text = _text_of(check_file(name))
     else:
         raise FileError(
             f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."

@@ -1,12 +1,11 @@
 """Everything that determines the result of a trial, and its key: a hash of that."""
 
-import hashlib
-import json
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from scarce._hashing import settings_digest
 from scarce.bench.spec.splits import Split
 from scarce.errors import MethodError
 from scarce.training import Recipe
@@ -118,13 +117,15 @@ class TrialSpec(_Strict):
     @property
     def key(self) -> str:
         """The first 16 hexadecimal digits of the SHA-256 of the spec as JSON with sorted keys."""
-        return _digest(self.as_dict())
+        return settings_digest(self.as_dict())
 
     @property
     def cell(self) -> str:
         """A text that is equal for trials that differ only in the revisions and the data's checksum."""
         settings = self.as_dict()
-        return _digest({name: settings[name] for name in settings.keys() - {"data_checksum", *_REVISIONS}})
+        return settings_digest(
+            {name: settings[name] for name in settings.keys() - {"data_checksum", *_REVISIONS}}
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return what differs from the defaults, ready for JSON."""
@@ -160,8 +161,3 @@ def first_problem(errors: Iterable[Any]) -> str:
     """
     first = next(iter(errors))
     return f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
-
-
-def _digest(settings: dict[str, Any]) -> str:
-    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scarce._io.paths import make_folder
+from scarce._io.paths import make_dir
 from scarce.errors import FileError
 
 __all__ = ["STALE_SECONDS", "held", "is_held"]
@@ -65,7 +65,7 @@ def is_held(path: Path) -> bool:
 
 
 def _take(path: Path) -> bool:
-    make_folder(path.parent)
+    make_dir(path.parent)
     try:
         # Of two that find a stale lock, the second could remove the new lock of the first: one at a time.
         with (path.parent / ".taking").open("w") as door:

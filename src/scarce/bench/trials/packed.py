@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scarce._io.paths import require_file, written_aside
+from scarce._io.atomic import atomic_write
+from scarce._io.paths import check_file
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
@@ -48,7 +49,7 @@ class PackedStore:
 
     def require(self) -> "PackedStore":
         """Check that the file exists."""
-        require_file(self.path)
+        check_file(self.path)
         return self
 
     def records(self) -> list[TrialRecord]:
@@ -83,7 +84,7 @@ class PackedStore:
 
     def _lines(self) -> Iterator[str]:
         try:
-            yield from require_file(self.path).read_text(encoding="utf-8").splitlines()
+            yield from check_file(self.path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise FileError(f"{self.path} is damaged ({error}); restore it from a copy.") from error
 
@@ -165,10 +166,10 @@ def _write(target: PackedStore, records: Iterable[TrialRecord]) -> None:
         lines.append(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
         curves.append(json.dumps({"key": record.key, **rounded}, separators=(",", ":")))
     # The curves first: a line without its curves would be worse than curves without their line.
-    with written_aside(target.curves_path, force=True) as aside:
-        aside.write_bytes(gzip.compress("\n".join([*curves, ""]).encode(), mtime=0))
-    with written_aside(target.path, force=True) as aside:
-        aside.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    with atomic_write(target.curves_path, force=True) as temporary:
+        temporary.write_bytes(gzip.compress("\n".join([*curves, ""]).encode(), mtime=0))
+    with atomic_write(target.path, force=True) as temporary:
+        temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def _order(record: TrialRecord) -> tuple[object, ...]:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from scarce._io.paths import require_file, written_aside
+from scarce._io.atomic import atomic_write
+from scarce._io.paths import check_file
 from scarce.bench.spec.trial import ProtocolName, TrialSpec, first_problem
 from scarce.errors import FileError
 
@@ -156,13 +157,15 @@ class TrialRecord(_Strict):
 
     def save(self, path: Path) -> None:
         """Write the record; the file is either whole or absent."""
-        with written_aside(path, force=True) as aside:
-            aside.write_text(json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        with atomic_write(path, force=True) as temporary:
+            temporary.write_text(
+                json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8"
+            )
 
     @classmethod
     def load(cls, path: Path) -> "TrialRecord":
         """Read a record, or raise what is wrong with its file."""
-        require_file(path)
+        check_file(path)
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except FileError as error:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scarce._io.paths import make_folder, require_folder
+from scarce._io.paths import check_dir, make_dir
 from scarce.bench.trials._locks import held, is_held
 from scarce.bench.trials.record import TrialRecord
 from scarce.errors import FileError
@@ -54,7 +54,7 @@ class Store:
         Traceback (most recent call last):
         scarce.errors.FileError: nowhere does not exist; check the path.
         """
-        require_folder(self.path)
+        check_dir(self.path)
         if not any((self.path / name).is_dir() for name in _FOLDERS):
             raise FileError(
                 f"{self.path} holds no records of trials; run an experiment first, or check the path."
@@ -64,7 +64,7 @@ class Store:
     def prepare(self) -> None:
         """Create the folders of the store; failing here is a fault of the disk, not of any trial."""
         for name in _FOLDERS:
-            make_folder(self.path / name)
+            make_dir(self.path / name)
 
     def records(self) -> list[TrialRecord]:
         """Return all records in the order in which they were finished; damaged ones are left out with a warning."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.progress import Progress
+from rich.progress import TaskProgressColumn
 from torch import Tensor
 
+from scarce._console import make_progress
 from scarce.estimators.auto.learners import FAMILIES
 from scarce.features.arrays import input_shape
 from scarce.features.shards import Shards
@@ -97,6 +97,6 @@ def progress_bar(show: bool) -> Iterator[Callable[[float, str], None] | None]:
     if not show:
         yield None
         return
-    with Progress(console=Console(stderr=True)) as bar:
+    with make_progress(TaskProgressColumn(), show=True) as bar:
         task = bar.add_task("auto", total=1.0)
         yield lambda fraction, step: bar.update(task, completed=fraction, description=step)

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any, get_args
 
-from scarce._io.paths import errors_naming, read_array, require_file, written_aside
+from scarce._io.arrays import read_array
+from scarce._io.atomic import atomic_write
+from scarce._io.paths import check_file, prefix_errors
 from scarce._io.tables import read_table
 from scarce._validation import check_option
 from scarce.errors import FileError, LabelError
@@ -60,7 +62,7 @@ def read_labels(
     >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist(), labels.ids.tolist()
     ([[1, 0, 1], [0, 0, 0]], [-1, 1], ['p1', 'p2'])
     """
-    path = require_file(path)
+    path = check_file(path)
     if form is not None:
         check_option("form", form, (*TABLE_FORMS, *_JSON_FORMS))
     check_option("conflict", conflict, get_args(Conflict))
@@ -70,7 +72,7 @@ def read_labels(
         return read_label_studio(path, meaning="excluded", classes=classes, conflict=conflict)
     if form == "label-studio-answer":
         return read_label_studio(path, meaning="answer", classes=classes, conflict=conflict)
-    with errors_naming(path):
+    with prefix_errors(path):
         return _read(path, form, classes, conflict)
 
 
@@ -115,5 +117,5 @@ def write_labels(labels: ComplementaryLabels, path: str | Path, *, force: bool =
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
         raise FileError(f"{path} ends in {path.suffix or 'nothing'!r}; labels are written to .csv or .npz.")
-    with written_aside(path, force=force) as aside, errors_naming(path):
-        write(labels, aside)
+    with atomic_write(path, force=force) as temporary, prefix_errors(path):
+        write(labels, temporary)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from scarce._arrays import Array
-from scarce._io.paths import read_arrays
+from scarce._io.arrays import read_arrays
 from scarce.errors import FileError
 from scarce.labels.answers import Answers
 from scarce.labels.container import ComplementaryLabels

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scarce._io.json import field_of, name_field, read_json
-from scarce._io.paths import errors_naming
+from scarce._io.paths import prefix_errors
 from scarce._validation import check_option
 from scarce.errors import FileError, LabelError
 from scarce.labels.answers import Conflict
@@ -70,7 +70,7 @@ def read_label_studio(
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
         raise FileError(f"{path} holds no list of tasks. {_EXPORT}")
-    with errors_naming(path):
+    with prefix_errors(path):
         if meaning == "excluded" and classes is None:
             raise LabelError(
                 "choices of excluded classes do not tell which classes there are; pass classes=[...]."

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from scarce._io.json import name_field, read_json_lines
-from scarce._io.paths import errors_naming
+from scarce._io.paths import prefix_errors
 from scarce.errors import FileError, LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
@@ -41,7 +41,7 @@ def read_prodigy(
     (['CAT', 'DOG'], [[1, 0]], [1])
     """
     columns: dict[str, list[Any]] = {"example_id": [], "class_name": [], "answer": [], "annotator": []}
-    with errors_naming(path):
+    with prefix_errors(path):
         for where, record in read_json_lines(path):
             columns["example_id"].append(_example_of(record, where, id_field))
             columns["class_name"].append(

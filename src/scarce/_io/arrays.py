@@ -1,0 +1,82 @@
+"""Arrays in files of NumPy, read without running code that such a file may hold."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._io.paths import check_file
+from scarce.errors import FileError
+
+__all__ = ["map_array", "read_array", "read_arrays"]
+
+
+def read_array(path: str | Path) -> NDArray[Any]:
+    """Read the array of an ``.npy`` file, never running code that such a file may hold.
+
+    Examples
+    --------
+    >>> read_array("nowhere.npy")
+    Traceback (most recent call last):
+    scarce.errors.FileError: nowhere.npy does not exist; check the path.
+    """
+    loaded = _load(path)
+    if not isinstance(loaded, np.ndarray):
+        raise FileError(f"{path} holds several arrays; give it the ending .npz.")
+    return loaded
+
+
+def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
+    """Read the named arrays of an ``.npz`` file, never running code that such a file may hold.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder, "two.npz"), a=[1, 2], b=[3.0])
+    ...     {name: array.tolist() for name, array in read_arrays(Path(folder, "two.npz")).items()}
+    {'a': [1, 2], 'b': [3.0]}
+    """
+    loaded = _load(path)
+    if isinstance(loaded, np.ndarray):
+        raise FileError(f"{path} holds one array without a name; give it the ending .npy.")
+    return loaded
+
+
+def map_array(path: str | Path) -> NDArray[Any]:
+    """Map the array of an ``.npy`` file into memory: of a large one only what is looked at is read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), [[1, 2], [3, 4]])
+    ...     map_array(Path(folder, "x.npy"))[1].tolist()
+    [3, 4]
+    """
+    path = check_file(path)
+    with _damage_named(path):
+        return np.lib.format.open_memmap(path, mode="r")
+
+
+def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+    path = check_file(path)
+    with _damage_named(path), path.open("rb") as file:  # numpy leaves a file that it cannot read open
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        return {name: loaded[name] for name in loaded.files}
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # zip, zlib, header and memory errors: damage can show in any of them
+        raise FileError(
+            f"{path} cannot be read as arrays of numpy: it is damaged, cut short, of another kind, or holds "
+            "Python objects; write it again with numpy.save or numpy.savez."
+        ) from error

@@ -1,0 +1,82 @@
+"""Atomic writes: a file or folder appears under its name whole, or not at all."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scarce._io.paths import check_overwrite
+from scarce.errors import FileError
+
+__all__ = ["atomic_write", "atomic_write_dir"]
+
+
+@contextmanager
+def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside `path`; when the block ends well it takes the name `path` at once.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with atomic_write(Path(folder, "a.txt")) as temporary:
+    ...         _ = temporary.write_text("whole")
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
+    """
+    path = Path(path)
+    try:
+        check_overwrite(path, force=force)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            _allow_as_usual(temporary, 0o666)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
+    """Give a temporary folder beside `folder`; when the block ends well it takes its place, an earlier one goes.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as parent:
+    ...     with atomic_write_dir(Path(parent, "model")) as temporary:
+    ...         _ = (temporary / "a.txt").write_text("whole")
+    ...     [path.name for path in Path(parent, "model").iterdir()]
+    ['a.txt']
+    """
+    folder = Path(folder)
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        earlier = temporary.with_name(f"{temporary.name}.earlier")
+        try:
+            yield temporary
+            _allow_as_usual(temporary, 0o777)
+            if folder.exists():
+                folder.rename(earlier)  # deleted only when the new one stands in its place
+            temporary.rename(folder)
+            shutil.rmtree(earlier, ignore_errors=True)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
+
+
+def _allow_as_usual(path: Path, mode: int) -> None:
+    """Give a temporary file or folder the permissions that an ordinary one would have."""
+    umask = os.umask(0)
+    os.umask(umask)
+    path.chmod(mode & ~umask)
