@@ -3,8 +3,8 @@
 import os
 import sys
 
+from scarce.cli._runtime import rank
 from scarce.cli.main import main
-from scarce.cli.together import rank
 
 if __name__ == "__main__":
     code = main()

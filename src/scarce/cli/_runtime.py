@@ -1,8 +1,8 @@
-"""How many threads a command computes with."""
+"""How a command computes: with how many threads, and alone or as one of several processes."""
 
 import os
 
-__all__ = ["use_one_thread"]
+__all__ = ["is_together", "rank", "use_one_thread"]
 
 
 def use_one_thread() -> None:
@@ -14,3 +14,19 @@ def use_one_thread() -> None:
 
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
+
+
+def is_together() -> bool:
+    """Return whether torchrun has started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def rank() -> int:
+    """Return which of the processes this is; 0 is the first, or the only one.
+
+    Examples
+    --------
+    >>> rank()
+    0
+    """
+    return int(os.environ["RANK"]) if is_together() else 0

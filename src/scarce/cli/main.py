@@ -15,12 +15,12 @@ import typer
 
 from scarce import __version__
 from scarce.cli import bench, data, labels
+from scarce.cli._runtime import rank
 from scarce.cli.demo import demo
 from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
 from scarce.cli.predict import predict
 from scarce.cli.priors import priors
-from scarce.cli.together import rank
 from scarce.cli.train import train
 from scarce.errors import DivergedError, FetchError, ProcessError, ScarceError
 

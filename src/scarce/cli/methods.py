@@ -6,6 +6,6 @@ __all__ = ["methods"]
 def methods() -> None:
     """List the learning methods and what they need."""
     from scarce.cli._output import print_table
-    from scarce.methods.listing import COLUMNS, method_rows
+    from scarce.methods.registry import COLUMNS, method_rows
 
     print_table(COLUMNS, method_rows())

@@ -24,8 +24,7 @@ from scarce.cli._options import (
 )
 from scarce.cli._output import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
 from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, refuse_odd_types
-from scarce.cli._runtime import use_one_thread
-from scarce.cli.together import is_together, rank
+from scarce.cli._runtime import is_together, rank, use_one_thread
 from scarce.errors import LabelError, ScarceError
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import pooch
 
 from scarce._io.atomic import atomic_write
 from scarce.datasets._download import resuming
-from scarce.datasets._files import Download, FileSet, Found
+from scarce.datasets._files import Download, FileSet, Found, files_in, find, target_folder
 from scarce.datasets._folders import alone_in
-from scarce.datasets.locate import files_in, find, target_folder
 from scarce.errors import FetchError, FileError
 
 __all__ = ["fetch", "require"]

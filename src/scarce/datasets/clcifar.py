@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from scarce._hashing import bytes_digest
 from scarce._io.arrays import read_arrays
 from scarce._io.atomic import atomic_write
-from scarce.datasets._files import Found
+from scarce.datasets._files import Found, cache_folder
 from scarce.datasets._unpickle import unpickle
-from scarce.datasets.cifar import cifar10_test, cifar20_test, integers
+from scarce.datasets.cifar import cifar10_test, cifar20_test, integers, read_cifar10
 from scarce.datasets.image_dataset import Parts
-from scarce.datasets.locate import cache_folder
 from scarce.errors import FileError
-from scarce.simulate import human_counts
+from scarce.simulate import human, human_counts
 
-__all__ = ["read_clcifar10", "read_clcifar20"]
+__all__ = ["read_clcifar10", "read_clcifar20", "read_human_cifar10"]
+
+_PEOPLE = 3
 
 
 def read_clcifar10(published: Found, cifar10: Found) -> Parts:
@@ -74,3 +75,10 @@ def _arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
         "truth": truth.astype(np.int64),
         "annotations": annotations.astype(np.int64),
     }
+
+
+def read_human_cifar10(found: Found) -> Parts:
+    """Return CIFAR-10 with three draws per training image from the human matrix; always the same ones."""
+    parts = read_cifar10(found)
+    said = [human(parts.y_train, source="clcifar10", draws=1, seed=seed).indices for seed in range(_PEOPLE)]
+    return parts._replace(annotations=np.stack(said, axis=1).astype(np.int64))

@@ -4,10 +4,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from scarce.datasets._fetch import fetch, require
-from scarce.datasets._files import Found
+from scarce.datasets._files import Found, find
 from scarce.datasets._folders import made
 from scarce.datasets.image_dataset import Annotation, ImageData, Parts, labels_of_annotations
-from scarce.datasets.locate import find
 from scarce.datasets.registry import DatasetFacts, facts_of
 from scarce.errors import FileError, LabelError
 

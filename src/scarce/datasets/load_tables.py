@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from scarce.datasets._files import DataFile, FileSet, Found
+from scarce.datasets._files import DATA_VARIABLE, DataFile, FileSet, Found, find
 from scarce.datasets._table_files import (
     TableParts,
     read_arff,
@@ -13,7 +13,6 @@ from scarce.datasets._table_files import (
     read_digit_table,
     read_questions,
 )
-from scarce.datasets.locate import DATA_VARIABLE, find
 from scarce.datasets.table_dataset import TableData
 from scarce.errors import FileError
 

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from scarce._io.idx import parse_idx
 from scarce._io.paths import check_dir
-from scarce.datasets._files import DataFile, FileSet, Found
+from scarce.datasets._files import DataFile, FileSet, Found, file_in
 from scarce.datasets.image_dataset import Parts
-from scarce.datasets.locate import file_in
 from scarce.errors import FileError
 
 __all__ = ["idx_names", "load_mnist_like", "read_mnist_like"]

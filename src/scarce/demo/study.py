@@ -18,7 +18,7 @@ from scarce.models import make_model
 from scarce.priors import PriorEstimate, priors_from_answers
 from scarce.simulate import ask
 from scarce.training import PAPER, Callback, Run, predict_logits, train
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded
 
 __all__ = ["QUESTIONS", "AskedImage", "Demo", "DemoRun", "run_demo"]
 

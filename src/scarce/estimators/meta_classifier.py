@@ -24,7 +24,7 @@ from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
-from scarce.pu import check_unlabeled, positive_share
+from scarce.risk.mixture_proportion import check_unlabeled, positive_share
 
 __all__ = ["MetaComplementaryClassifier"]
 

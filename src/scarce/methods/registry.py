@@ -1,4 +1,4 @@
-"""Methods by name: ours, and those of installed packages through the entry point `scarce.methods`."""
+"""Methods by name, and the table of them."""
 
 import inspect
 from functools import cache
@@ -9,11 +9,20 @@ from scarce._validation import check_option, check_renamed
 from scarce.errors import MethodError
 from scarce.methods.base import Method, MethodFacts
 
-__all__ = ["available_methods", "class_of_another", "make_method", "method_class", "register"]
+__all__ = [
+    "COLUMNS",
+    "available_methods",
+    "class_of_another",
+    "make_method",
+    "method_class",
+    "method_rows",
+    "methods_markdown",
+    "register",
+]
 
 MethodClass = TypeVar("MethodClass", bound=type[Method])
-
 _METHODS: dict[str, type[Method]] = {}
+COLUMNS = ("name", "method", "assumes", "needs", "labels", "paper")
 
 
 def register(method: MethodClass) -> MethodClass:
@@ -96,3 +105,52 @@ def make_method(name: str, /, **params: Any) -> Method:
     for unknown in [param for param in params if param not in known]:
         raise MethodError(f"{name} has no parameter {unknown!r}; it takes {', '.join(known) or 'none'}.")
     return method(**params)
+
+
+def _labels(facts: MethodFacts) -> str:
+    """Return how many labels an example may have."""
+    return f"{0 if 'unlabeled' in facts.accepts else 1}{'+' if 'multiple' in facts.accepts else ''}"
+
+
+def _needs(facts: MethodFacts) -> str:
+    """Return what has to be known besides the labels."""
+    needs = {
+        "priors": facts.needs_priors,
+        "transition": facts.needs_transition,
+        "answers": facts.needs_answers,
+    }
+    return ", ".join(name for name, needed in needs.items() if needed) or "-"
+
+
+def method_rows() -> list[tuple[str, ...]]:
+    """Return one row per known method: name, title, assumption, needs, labels per example, paper.
+
+    Examples
+    --------
+    >>> method_rows()[0][:2]
+    ('scarce', 'SCARCE')
+    """
+    return [
+        (
+            name,
+            facts.title,
+            facts.assumes,
+            _needs(facts),
+            _labels(facts),
+            facts.paper,
+        )
+        for name, facts in available_methods().items()
+    ]
+
+
+def methods_markdown() -> str:
+    """Return the table as Markdown, as it stands in the guide to the methods.
+
+    Examples
+    --------
+    >>> print(methods_markdown().splitlines()[0])
+    | name | method | assumes | needs | labels | paper |
+    """
+    rows = [(f"`{name}`", *rest) for name, *rest in method_rows()]
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"

@@ -2,8 +2,12 @@
 
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
 from scarce.metrics.alarms import Alarm
-from scarce.metrics.calibration import Reliability, expected_calibration_error, reliability
-from scarce.metrics.calibration_figure import reliability_figure
+from scarce.metrics.calibration import (
+    Reliability,
+    expected_calibration_error,
+    reliability,
+    reliability_figure,
+)
 from scarce.metrics.co_exclusion import CoExclusion, co_exclusion_test
 from scarce.metrics.criteria import approximated_accuracy, covering_rate, scel, transition_risk
 from scarce.metrics.intervals import wilson_interval

@@ -8,11 +8,10 @@ from scarce.priors.estimate import PriorEstimate
 from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.io import load_priors
 from scarce.priors.kernel_mean import KernelMean
-from scarce.priors.learned import are_learned, are_unused, learned_priors
 from scarce.priors.perturbation import corrupt
 from scarce.priors.possible import candidate_shares, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
-from scarce.priors.resolve import is_estimated, resolve_priors
+from scarce.priors.resolve import are_learned, are_unused, is_estimated, learned_priors, resolve_priors
 from scarce.priors.tice import Tice
 
 __all__ = [

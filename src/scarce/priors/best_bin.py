@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scarce._arrays import FloatArray
 from scarce._validation import check_number, renamed_parameters
 from scarce.priors.score_based import ScoredEstimator
-from scarce.pu import Unlabeled, best_bin, check_unlabeled, priors_from_share
+from scarce.risk.mixture_proportion import Unlabeled, best_bin, check_unlabeled, priors_from_share
 
 __all__ = ["BestBin"]
 
@@ -17,7 +17,7 @@ __all__ = ["BestBin"]
 @renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class BestBin(ScoredEstimator):
-    """1 − π_k is the share of "not k" rows, read off where the scores are highest; see `scarce.pu.best_bin`.
+    """1 − π_k is the share of "not k" rows, read off where the scores are highest; see `scarce.risk.mixture_proportion`.
 
     Parameters
     ----------

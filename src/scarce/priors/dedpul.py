@@ -11,7 +11,7 @@ from scarce._arrays import FloatArray
 from scarce._validation import check_numbers, renamed_parameters
 from scarce.errors import PriorError
 from scarce.priors.score_based import ScoredEstimator
-from scarce.pu import Unlabeled, check_unlabeled, priors_from_share
+from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_share
 
 __all__ = ["Dedpul", "dedpul"]
 

@@ -1,17 +1,23 @@
-"""Priors made wrong on purpose, to see how much it matters."""
+"""Perturbed class priors, and how much wrong ones cost."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from scarce._arrays import FloatArray
-from scarce._validation import check_number, check_numbers
-from scarce.errors import PriorError
+from scarce._validation import check_integer, check_number, check_numbers
+from scarce.errors import MethodError, PriorError
+from scarce.labels.targets import as_labels
+from scarce.priors.simplex import to_simplex
 from scarce.simulate._drawing import generator
 
-__all__ = ["corrupt"]
+__all__ = ["PriorSensitivity", "corrupt", "prior_sensitivity"]
 
 _SMALLEST_FACTOR = 1e-3
+_FLOOR = 1e-6
 
 
 def corrupt(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
@@ -48,3 +54,90 @@ def corrupt(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
     corrupted: FloatArray = factors * values
     corrupted /= corrupted.sum()
     return corrupted
+
+
+@dataclass(frozen=True)
+class PriorSensitivity:
+    """Scores under corrupted priors.
+
+    Attributes
+    ----------
+    sigmas : array of shape (s,)
+        How strongly the priors were corrupted.
+    scores : array of shape (s, draws)
+        The score of every fit.
+    priors : array of shape (s, draws, q)
+        The priors it was given.
+    """
+
+    sigmas: FloatArray
+    scores: FloatArray
+    priors: FloatArray
+
+
+def prior_sensitivity(
+    estimator: Any,
+    X: Any,
+    labels: Any,
+    X_test: Any,
+    y_test: Any,
+    priors: Any,
+    *,
+    sigmas: Sequence[float] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
+    draws: int = 3,
+    seed: int = 0,
+    tell: Callable[[float, int, float], None] | None = None,
+) -> PriorSensitivity:
+    """Fit an estimator again and again with corrupted priors π_k ξ_k, ξ_k ~ N(1, σ²), and score it.
+
+    Corrupted priors that the labels themselves contradict (π_k > 1 − π̄_k) are cut to what they leave possible.
+
+    Parameters
+    ----------
+    estimator : estimator with a parameter ``priors``
+        Cloned for every fit.
+    X, labels : array, ComplementaryLabels
+        To learn from.
+    X_test, y_test : array, array
+        To score on.
+    priors : array of shape (q,)
+        The true priors.
+    sigmas : sequence of float
+        How strongly to corrupt them; see `scarce.priors.perturbation`.
+    draws : int
+        How many corruptions of each strength; the same draws of ξ at every σ are scaled up.
+    seed : int
+        Of the draws.
+    tell : callable, optional
+        Called after every fit with σ, the number of the draw and the score.
+
+    Examples
+    --------
+    >>> from scarce import ScarceClassifier
+    >>> from scarce.testing import three_blobs
+    >>> X, y, labels = three_blobs()
+    >>> linear = ScarceClassifier(module="linear", epochs=40, learning_rate=0.03)
+    >>> found = prior_sensitivity(linear, X, labels, X, y, [1 / 3] * 3, sigmas=[0.0, 0.5], draws=2)
+    >>> found.scores.shape
+    (2, 2)
+    """
+    if "priors" not in estimator.get_params():
+        raise MethodError(
+            f"{type(estimator).__name__} has no parameter priors, so that wrong ones cannot be tried."
+        )
+    check_integer("draws", draws, low=1)
+    rates = as_labels(labels).rates
+    used = np.array(
+        [
+            [to_simplex(corrupt(priors, sigma, seed + draw), rates, floor=_FLOOR) for draw in range(draws)]
+            for sigma in sigmas
+        ]
+    )
+    scores = np.empty(used.shape[:2])
+    for row, sigma in enumerate(sigmas):
+        for draw in range(draws):
+            fitted = clone(estimator).set_params(priors=used[row, draw]).fit(X, labels)
+            scores[row, draw] = fitted.score(X_test, y_test)
+            if tell is not None:
+                tell(sigma, draw, scores[row, draw])
+    return PriorSensitivity(np.array(sigmas, dtype=float), scores, used)

@@ -6,11 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scarce._arrays import FloatArray
 from scarce._validation import abbreviate, check_priors
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
+from scarce.methods import Method
+from scarce.methods.learned_priors import LearnedPriors
+from scarce.methods.refine import Refine
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import PriorEstimate
@@ -19,7 +23,7 @@ from scarce.priors.possible import classes_without_evidence, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.simplex import to_simplex
 
-__all__ = ["is_estimated", "resolve_priors"]
+__all__ = ["are_learned", "are_unused", "is_estimated", "learned_priors", "resolve_priors"]
 
 _SAMPLING_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
 _ROUNDING = 1e-9
@@ -186,3 +190,75 @@ def _excess(values: FloatArray, labels: ComplementaryLabels) -> FloatArray:
     room = 1 - values
     excess = labels.rates - room - _SAMPLING_ERRORS * np.sqrt(values * room / labels.n_examples)
     return np.where(excess > _ROUNDING, excess, 0.0)
+
+
+def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
+    """Tell whether priors come out of the training: nobody has given any, the method can, and nothing better is there.
+
+    The share of "yes" among answers is better if questions were random, which only `answers` need not assume.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> [are_learned(make_method(name), "estimate", labels) for name in ("scarce", "refine")]
+    [False, True]
+    """
+    by_default = isinstance(priors, str) and priors == "estimate"
+    return (
+        by_default
+        and method.can_learn_priors()
+        and (method.facts.needs_answers or is_estimated(priors, labels))
+    )
+
+
+def are_unused(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
+    """Return whether nobody has given priors, estimating them would take features, and the method uses none.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
+    >>> [are_unused(make_method(name), "estimate", labels) for name in ("scarce", "cc")]
+    [False, True]
+    """
+    by_default = isinstance(priors, str) and priors == "estimate"
+    uses = method.facts.needs_priors or method.facts.learns_priors
+    return by_default and not uses and is_estimated(priors, labels)
+
+
+def learned_priors(
+    method: Method, classes: NDArray[Any], labels: ComplementaryLabels | None = None
+) -> PriorEstimate:
+    """Return the class priors that came out of the training of a method.
+
+    Parameters
+    ----------
+    method : Method
+        After training.
+    classes : array of shape (q,)
+        The classes.
+    labels : ComplementaryLabels, optional
+        With these, priors of ``refine``, which it does not train with, are drawn towards the candidate shares and kept within
+        what the labels allow, as other methods do by themselves while they train; see `scarce.methods.learned_priors`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.methods import make_method
+    >>> learned_priors(make_method("scarce"), np.array(["cat", "dog"]))
+    Traceback (most recent call last):
+    scarce.errors.PriorError: scarce learns no priors; pass priors='estimate', 'uniform' or numbers.
+    """
+    values = method.learned_priors()
+    if values is None:
+        raise PriorError(
+            f"{method.facts.name} learns no priors; pass priors='estimate', 'uniform' or numbers."
+        )
+    values = values.double().cpu()
+    raw = values.numpy()
+    if labels is not None and isinstance(method, Refine):
+        known = LearnedPriors.of(labels)
+        values = known.allowed(known.drawn(values / values.sum()), method.chances.diagonal().cpu().to(values))
+    used = values.numpy()
+    return PriorEstimate(used / used.sum(), f"learned by {method.facts.name}", raw, classes=classes)

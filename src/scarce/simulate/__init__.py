@@ -2,25 +2,23 @@
 
 from scarce.simulate.human import HUMAN_SOURCES, human, human_counts, human_transition
 from scarce.simulate.multiple_labels import uniform_multiple
-from scarce.simulate.published import (
+from scarce.simulate.questions import ask
+from scarce.simulate.registry import PROCESSES, simulate
+from scarce.simulate.scar import scar, scar_a, scar_b, scar_single, scar_unequal
+from scarce.simulate.single_label import biased, biased_a, biased_b, from_transition, noisy, uniform
+from scarce.simulate.transitions import (
     BIASED_A,
     BIASED_B,
     SCAR_A,
     SCAR_A_RATES,
     SCAR_B,
     SCAR_B_RATES,
-    noisy_transition,
-    strong_transition,
-    weak_transition,
-)
-from scarce.simulate.questions import ask
-from scarce.simulate.registry import PROCESSES, simulate
-from scarce.simulate.scar import scar, scar_a, scar_b, scar_single, scar_unequal
-from scarce.simulate.single_label import biased, biased_a, biased_b, from_transition, noisy, uniform
-from scarce.simulate.transitions import (
     biased_transition,
+    noisy_transition,
     scar_single_transition,
+    strong_transition,
     uniform_transition,
+    weak_transition,
     with_errors,
 )
 

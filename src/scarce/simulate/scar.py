@@ -10,9 +10,8 @@ from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import generator, label, second_seed
 from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
-from scarce.simulate.published import SCAR_A, SCAR_B
 from scarce.simulate.single_label import draw_from
-from scarce.simulate.transitions import scar_single_transition
+from scarce.simulate.transitions import SCAR_A, SCAR_B, scar_single_transition
 
 __all__ = ["scar", "scar_a", "scar_b", "scar_single", "scar_unequal"]
 

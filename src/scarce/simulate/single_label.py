@@ -10,8 +10,13 @@ from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import choose, cumulate, label, second_seed
 from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
-from scarce.simulate.published import BIASED_A, BIASED_B, noisy_transition
-from scarce.simulate.transitions import biased_transition, uniform_transition
+from scarce.simulate.transitions import (
+    BIASED_A,
+    BIASED_B,
+    biased_transition,
+    noisy_transition,
+    uniform_transition,
+)
 
 __all__ = ["biased", "biased_a", "biased_b", "draw_from", "from_transition", "noisy", "uniform"]
 

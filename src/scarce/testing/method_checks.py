@@ -14,7 +14,7 @@ from scarce.methods import Batch, Method, Problem, make_method
 from scarce.models import make_model
 from scarce.testing._blobs import three_blobs
 from scarce.training import Callback, Recipe, Run, predict_logits, train
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded
 
 __all__ = ["check_method", "method_checks"]
 

@@ -1,11 +1,10 @@
 """The loop, recipes, checkpoints and callbacks."""
 
 from scarce.training.callbacks import Callback, EarlyStopping, Measure, ProgressBar
-from scarce.training.history import History
 from scarce.training.inference import map_logits, mean_loss, predict_logits
 from scarce.training.loop import train
 from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
-from scarce.training.state import Run
+from scarce.training.state import History, Run
 
 __all__ = [
     "ANNEALED",

@@ -11,12 +11,11 @@ from scarce.errors import DivergedError, MethodError
 from scarce.methods import Batch
 from scarce.training._noise import add_noise, input_scale
 from scarce.training.augmentation import augment
-from scarce.training.batches import Reader, split_order
+from scarce.training.batches import Reader, epoch_order, split_order
 from scarce.training.distributed import ALONE, Processes
-from scarce.training.order import epoch_order
-from scarce.training.parts import has_batch_norm
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded
 from scarce.training.state import Run
+from scarce.training.wrappers import has_batch_norm
 
 __all__ = ["refuse_divergence", "refuse_few_rows", "train_epoch"]
 

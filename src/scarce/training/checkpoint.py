@@ -3,7 +3,7 @@
 import json
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -11,14 +11,23 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from scarce._hashing import bytes_digest
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
 from scarce.errors import FileError
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Problem
+from scarce.training.sources import Source
 
-__all__ = ["load_state", "save_state"]
+if TYPE_CHECKING:
+    from scarce.training.state import Run
+
+__all__ = ["CHECKPOINT_FORMAT", "identity_of", "load_state", "refuse_other_run", "save_state"]
 
 _FORMAT = "scarce-state-1"
 _TENSOR = "__tensor__"
+CHECKPOINT_FORMAT = 4
+"""Changes when a run needs more of a checkpoint than earlier versions wrote, or finds it under other names."""
 
 
 def save_state(path: str | Path, state: dict[str, Any]) -> None:
@@ -102,3 +111,50 @@ def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
         value = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), value)
         value = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, value)
     return f"{value:08x}"
+
+
+def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
+    """Return the settings and the fingerprints of model and data, by name."""
+    weights = "\n".join(f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items())
+    digest = bytes_digest([weights.encode()], short=True)
+    return {
+        "checkpoint_format": CHECKPOINT_FORMAT,
+        **run.recipe.settings(),
+        "method": run.method.facts.name,
+        "method_params": {name: str(value) for name, value in run.method.params.items()},
+        "model": f"{type(run.model).__name__} {digest}",
+        "inputs": source.fingerprint(),
+        "labels": _fingerprint(problem.labels),
+        "priors": _numbers(problem.priors),
+        "transition": _numbers(problem.transition),
+        "callbacks": [type(callback).__name__ for callback in run.stateful_callbacks()],
+    }
+
+
+def refuse_other_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Raise a `FileError` that names the first difference between the identities of two runs."""
+    if then.get("checkpoint_format") != CHECKPOINT_FORMAT:
+        raise FileError(
+            f"{path} is a checkpoint of another version of scarce (its format is {then.get('checkpoint_format')}, expected "
+            f"{CHECKPOINT_FORMAT}); delete it (--restart) to train from the start, or choose another checkpoint."
+        )
+    for name, value in now.items():
+        if then.get(name) != value:
+            raise FileError(
+                f"{path} belongs to another run: its {name} is {then.get(name)}, not {value}; "
+                "delete it (--restart) to start anew, or choose another checkpoint."
+            )
+
+
+def _fingerprint(labels: ComplementaryLabels) -> str:
+    parts = [part.tobytes() for part in (labels.indptr, labels.indices, labels.confirmed)]
+    if labels.answers is not None:
+        table = labels.answers
+        parts += [part.tobytes() for part in (table.example, table.class_index, table.answer)]
+        parts.append("\n".join(table.annotator.tolist()).encode())
+    digest = bytes_digest([b"\n".join(parts)], short=True)
+    return f"{labels.shape} {digest}"
+
+
+def _numbers(values: Tensor | None) -> Any:
+    return None if values is None else values.tolist()

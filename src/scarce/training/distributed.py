@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from scarce.errors import MethodError, ProcessError, ScarceError
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded
 
 __all__ = ["ALONE", "Processes", "processes", "started_together"]
 

@@ -19,14 +19,12 @@ from scarce.training._epoch import refuse_few_rows, train_epoch
 from scarce.training._full_batch import full_batch_epoch, has_settled, refuse_unfit_for_full_batch
 from scarce.training.batches import Reader
 from scarce.training.callbacks import Callback
+from scarce.training.checkpoint import identity_of
 from scarce.training.distributed import processes
-from scarce.training.history import History
-from scarce.training.identity import identity_of
 from scarce.training.recipe import ANNEALED, Recipe
-from scarce.training.runtime import usable_device
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded, usable_device
 from scarce.training.sources import Source, as_source, float_dtype, input_dtype
-from scarce.training.state import Run
+from scarce.training.state import History, Run
 
 __all__ = ["REVISION", "train"]
 

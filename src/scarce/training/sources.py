@@ -25,7 +25,7 @@ class Source(Protocol):
 
     @property
     def blocks(self) -> Sequence[int]:
-        """How many rows after each other are best read together; see `scarce.training.order.epoch_order`."""
+        """How many rows after each other are best read together; see `scarce.training.batches.epoch_order`."""
 
     def __len__(self) -> int: ...
 

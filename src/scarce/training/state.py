@@ -1,6 +1,6 @@
 """A training run: its parts, how far it is, and how it is stored and taken up again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +11,35 @@ from torch import Tensor, nn
 
 from scarce.methods import Method
 from scarce.training.callbacks import Callback
-from scarce.training.checkpoint import load_state, save_state
+from scarce.training.checkpoint import load_state, refuse_other_run, save_state
 from scarce.training.distributed import ALONE, Processes
-from scarce.training.history import History
-from scarce.training.identity import refuse_other_run
 from scarce.training.recipe import Recipe
 from scarce.training.wrappers import working_form
 
-__all__ = ["Run"]
+__all__ = ["History", "Run"]
+
+
+@dataclass
+class History:
+    """One record of named numbers, or lists of numbers, per epoch.
+
+    Examples
+    --------
+    >>> history = History([{"epoch": 1, "loss": 2.0}, {"epoch": 2, "loss": 1.5}])
+    >>> history["loss"]
+    [2.0, 1.5]
+    """
+
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return [record[name] for record in self.records]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.records)
 
 
 @dataclass

@@ -21,7 +21,6 @@ from scarce.bench.spec.grid import OWN_LABELS
 from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
 from scarce.bench.trials.classifiers import cached_table, classifier_result
 from scarce.bench.trials.evaluation import CRITERIA, Judge
-from scarce.bench.trials.network import network_for
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
 from scarce.datasets import ImageData, load_dataset
@@ -39,8 +38,8 @@ from scarce.priors import (
 from scarce.priors.score_based import ScoredEstimator
 from scarce.simulate import simulate
 from scarce.training import Callback, map_logits, train
-from scarce.training.checkpoint import load_state
-from scarce.training.identity import CHECKPOINT_FORMAT
+from scarce.training.build import network_for
+from scarce.training.checkpoint import CHECKPOINT_FORMAT, load_state
 
 __all__ = ["data_checksum", "load_data", "run_trial"]
 

@@ -10,9 +10,48 @@ from torch.nn.functional import logsigmoid
 from scarce._validation import abbreviate
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, Problem, agree_with
-from scarce.pu import Unlabeled, check_unlabeled, positive_share
+from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, positive_share
 
-__all__ = ["MetaMethod", "ShareMethod", "probabilities_of_not_k"]
+__all__ = [
+    "MetaMethod",
+    "ShareMethod",
+    "Unlabeled",
+    "check_unlabeled",
+    "class_means",
+    "probabilities_of_not_k",
+    "unlabeled_rows",
+]
+
+
+def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
+    """Return the unlabelled rows of every class as 0/1 of shape (B, q).
+
+    Parameters
+    ----------
+    excluded : Tensor of shape (B, q)
+        ȳ, 1 where a row excludes a class; these are the positives.
+    unlabeled : {"all", "rest"}
+        ``all`` rows, a sample of p(x) in which the positives appear again; or the ``rest``, the rows that do not
+        exclude the class. Each goes with its own share of positives; see `scarce.risk.mixture_proportion.positive_share`.
+
+    Examples
+    --------
+    >>> unlabeled_rows(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), "rest").tolist()
+    [[0.0, 1.0], [1.0, 1.0]]
+    """
+    check_unlabeled(unlabeled)
+    return torch.ones_like(excluded) if unlabeled == "all" else 1 - excluded
+
+
+def class_means(values: Tensor, rows: Tensor) -> Tensor:
+    """Return the mean of every column of `values` over the `rows` (0/1) of its class; 0 where there are none.
+
+    Examples
+    --------
+    >>> class_means(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).tolist()
+    [2.0, 0.0]
+    """
+    return (rows * values).sum(dim=0) / rows.sum(dim=0).clamp(min=1)
 
 
 def probabilities_of_not_k(scores: Tensor) -> Tensor:
@@ -85,7 +124,7 @@ class ShareMethod(MetaMethod):
     ----------
     unlabeled : {"all", "rest"}
         Which rows of a class are unlabelled: all, which the comparison of the classes' scores is made for, or only
-        those that do not exclude it; see `scarce.pu.unlabeled_rows`.
+        those that do not exclude it; see `unlabeled_rows`.
     **params
         The parameters of the subclass.
     """

@@ -1,20 +1,55 @@
 """SCARCE-Meta with CVIR."""
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
-from scarce._validation import check_integer, renamed_parameters
+from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.meta._recording import RecordingMethod
-from scarce.methods.meta.base import ShareMethod
+from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
+from scarce.methods.meta.base import ShareMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.pu import Unlabeled, cvir_kept, cvir_losses, priors_from_share, unlabeled_rows
+from scarce.risk.mixture_proportion import Unlabeled, best_bin, priors_from_share
 
-__all__ = ["MetaCVIR"]
+__all__ = ["MetaCVIR", "MetaTEDn", "cvir_kept", "cvir_losses"]
 
 _SMALLEST_PRIOR = 1e-3
+
+
+def cvir_kept(g: Tensor, excluded: Tensor, share: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
+    """Return which rows are kept as negatives: the unlabelled without the ⌊θ |U_k|⌋ of highest score, as bool (n, q).
+
+    Examples
+    --------
+    >>> g, excluded = torch.tensor([[3.0], [2.0], [1.0], [0.0]]), torch.tensor([[0.0], [1.0], [0.0], [0.0]])
+    >>> cvir_kept(g, excluded, torch.tensor([0.5])).flatten().tolist()
+    [False, False, True, True]
+    >>> cvir_kept(g, excluded, torch.tensor([0.5]), unlabeled="rest").flatten().tolist()
+    [False, False, True, True]
+    """
+    rows = unlabeled_rows(excluded, unlabeled) > 0
+    ranked = g.masked_fill(~rows, -math.inf).argsort(dim=0, descending=True, stable=True)
+    n_dropped = (share * rows.sum(dim=0)).floor()
+    places = torch.arange(len(g), device=g.device)[:, None].expand_as(g)
+    kept = torch.empty_like(rows).scatter_(0, ranked, places >= n_dropped)
+    return kept & rows
+
+
+def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
+    """Return ½ mean_P ℓ(g) + ½ mean_kept ℓ(−g) of every class, ℓ logistic; 0 for one without positives or kept rows.
+
+    Examples
+    --------
+    >>> g, excluded = torch.zeros(2, 1), torch.tensor([[1.0], [0.0]])
+    >>> round(cvir_losses(g, excluded, excluded == 0).item(), 4)
+    0.6931
+    """
+    kept = kept.to(g)
+    used = (excluded.sum(dim=0) > 0) & (kept.sum(dim=0) > 0)
+    return (class_means(-logsigmoid(g), excluded) + class_means(-logsigmoid(-g), kept)) / 2 * used
 
 
 @register
@@ -83,3 +118,47 @@ class MetaCVIR(RecordingMethod, ShareMethod):
             self.kept[used] = cvir_kept(
                 self.seen[used], self.excluded[used].to(self.seen), self.share, unlabeled=self.unlabeled
             )
+
+
+@register
+@renamed_parameters(unlabelled="unlabeled")
+class MetaTEDn(MetaCVIR):
+    """CVIR with θ_k from `scarce.risk.mixture_proportion` on held-out rows, after every epoch from the end of the warm-up on.
+
+    A class that no held-out row excludes is measured on all rows.
+
+    Parameters
+    ----------
+    unlabeled : {"all", "rest"}
+        See `ShareMethod`.
+    warm_up : int
+        Epochs before the first estimate.
+    hold_out : float
+        The share of the rows that only measure θ.
+    """
+
+    facts = MethodFacts("meta-tedn", "TEDn per class", "Garg et al., NeurIPS 2021", "SCAR")
+
+    def __init__(self, unlabeled: Unlabeled = "all", warm_up: int = 3, hold_out: float = 0.1) -> None:
+        super().__init__(unlabeled, warm_up, hold_out=hold_out)
+        check_number("hold_out", hold_out, high=0.9)
+        self.hold_out = hold_out
+
+    def after_epoch(self, epoch: int) -> None:
+        """Estimate the shares, then rank."""
+        if epoch + 1 >= self.warm_up:
+            measured = held_out_or_all(self.excluded, self.held_out)
+            positives = self.excluded & measured
+            others = (unlabeled_rows(self.excluded.int(), self.unlabeled) > 0) & measured
+            for k, scores in enumerate(self.seen.double().cpu().unbind(dim=1)):
+                share = _share(scores, positives[:, k].cpu(), others[:, k].cpu())
+                if share < 1:  # of 1 nothing would be left to learn from: the earlier one is better
+                    self.share[k] = share
+        super().after_epoch(epoch)
+
+
+def _share(scores: Tensor, positives: Tensor, others: Tensor) -> float:
+    """The estimate from some scores, or 1 where there is nothing to estimate from."""
+    if not positives.any() or not others.any() or not scores.isfinite().all():
+        return 1.0
+    return best_bin(scores[positives].numpy(), scores[others].numpy()).share

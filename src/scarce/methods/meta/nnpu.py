@@ -7,17 +7,47 @@ from torch import Tensor
 from scarce._validation import check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts
 from scarce.methods.meta.base import ShareMethod
+from scarce.methods.meta.upu import pu_risks
 from scarce.methods.registry import register
-from scarce.pu import Unlabeled, nnpu_losses
-from scarce.risk import binary_loss
+from scarce.risk import RiskParts, binary_loss, make_correction
+from scarce.risk.mixture_proportion import Unlabeled
 
-__all__ = ["MetaNNPU"]
+__all__ = ["MetaNNPU", "nnpu_losses"]
+
+
+def nnpu_losses(
+    g: Tensor,
+    excluded: Tensor,
+    share: Tensor,
+    *,
+    loss: str = "sigmoid",
+    beta: float = 0.0,
+    gamma: float = 1.0,
+    unlabeled: Unlabeled = "all",
+) -> Tensor:
+    """Return r⁺ + r⁻ of every class while r⁻ ≥ −β, and else −γ r⁻: a class that has fallen too low only climbs back.
+
+    r⁺, r⁻ and the other parameters are those of `pu_risks`. In place of −γ r⁻ the authors report r⁺ − β,
+    which is not what they minimise.
+
+    Examples
+    --------
+    >>> import torch
+    >>> g, excluded = torch.tensor([[2.0], [-1.0]]), torch.tensor([[1.0], [0.0]])
+    >>> nnpu_losses(g, excluded, torch.tensor([0.75]), loss="ramp", gamma=2.0).tolist()  # r⁻ = 0.5 − 0.75
+    [0.5]
+    """
+    risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
+    ascend = make_correction("nnpu", beta=beta, gamma=gamma)
+    return ascend(
+        RiskParts(positive=risks.negative, negative=risks.positive)
+    )  # there, "positive" means "is k"
 
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaNNPU(ShareMethod):
-    """r⁺ + r⁻ of every class while r⁻ ≥ −β, and else ascent on r⁻ until it is; see `scarce.pu.nnpu_losses`.
+    """r⁺ + r⁻ of every class while r⁻ ≥ −β, and else ascent on r⁻ until it is; see `nnpu_losses`.
 
     Parameters
     ----------

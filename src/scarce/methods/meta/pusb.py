@@ -8,9 +8,26 @@ from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.nnpu import MetaNNPU
 from scarce.methods.registry import register
-from scarce.pu import Unlabeled, pusb_thresholds
+from scarce.risk.mixture_proportion import Unlabeled
 
-__all__ = ["MetaPUSB"]
+__all__ = ["MetaPUSB", "pusb_thresholds"]
+
+
+def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:
+    """Return the threshold of every class, which the share 1 − π_k of the scores reach: sorted(g_k)[⌊n π_k⌋].
+
+    Only the order of the scores has to be right, which it is also when the positives were selected with a bias that
+    keeps it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> g = torch.tensor([[4.0], [1.0], [3.0], [2.0]])
+    >>> pusb_thresholds(g, torch.tensor([0.25])).tolist()
+    [2.0]
+    """
+    place = (len(g) * priors).long().clamp(0, len(g) - 1)
+    return g.sort(dim=0).values.gather(0, place[None]).squeeze(0)
 
 
 @register

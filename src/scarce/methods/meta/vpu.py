@@ -1,5 +1,7 @@
 """SCARCE-Meta with VPU, which needs no priors."""
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
@@ -8,21 +10,72 @@ from scarce._validation import check_flag, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import Mixture, draw_mixture
 from scarce.methods.meta._recording import RecordingMethod
-from scarce.methods.meta.base import probabilities_of_not_k
+from scarce.methods.meta.base import class_means, probabilities_of_not_k, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.pu import (
-    Unlabeled,
-    check_unlabeled,
-    log_not_k,
-    unlabeled_rows,
-    vpu_losses,
-    vpu_mixup_losses,
-)
+from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled
 
-__all__ = ["MetaVPU"]
+__all__ = ["MetaVPU", "log_not_k", "vpu_losses", "vpu_mixup_losses"]
 
 _CONCENTRATION = 0.3
 _WEIGHT = 0.03
+
+
+def vpu_losses(g: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
+    """Return log mean_U Φ − mean_P log Φ of every class, with Φ = σ(g); 0 for a class without rows in P or in U.
+
+    The minimiser is Φ ∝ p(y ≠ k | x), up to a factor that `log_not_k` takes out.
+
+    Examples
+    --------
+    >>> g, excluded = torch.tensor([[0.0], [0.0]]), torch.tensor([[1.0], [0.0]])
+    >>> vpu_losses(g, excluded).tolist()
+    [0.0]
+    """
+    log_phi = logsigmoid(g)
+    rows = unlabeled_rows(excluded, unlabeled)
+    n_rows = rows.sum(dim=0)
+    used = (excluded.sum(dim=0) > 0) & (n_rows > 0)
+    # A column of nothing but −∞ would have no gradient, so that a class without unlabelled rows is not masked.
+    summed = log_phi.masked_fill((rows == 0) & (n_rows > 0), -math.inf).logsumexp(dim=0)
+    losses = summed - n_rows.clamp(min=1).log() - class_means(log_phi, excluded)
+    return torch.where(used, losses, torch.zeros_like(losses))
+
+
+def vpu_mixup_losses(g: Tensor, mixed: Tensor, pairs: Tensor, weight: float) -> Tensor:
+    """Return mean (log Φ̃ − log Φ(x̃))² of every class over its pairs, with Φ̃ = λ Φ(x) + 1 − λ.
+
+    x̃ = λ x + (1 − λ) x_P mixes a row with a positive, for which Φ is taken to be 1. The gradient goes through Φ̃ too.
+
+    Parameters
+    ----------
+    g, mixed : Tensor of shape (B, q)
+        Scores of the rows x, and of their mixtures x̃.
+    pairs : Tensor of shape (B, q)
+        1 where x is an unlabelled row of the class and its partner a positive.
+    weight : float
+        λ.
+
+    Examples
+    --------
+    >>> g = torch.zeros(1, 1)
+    >>> vpu_mixup_losses(g, g, torch.ones(1, 1), 1.0).tolist()
+    [0.0]
+    """
+    share = torch.tensor(weight, dtype=g.dtype, device=g.device)
+    target = torch.logaddexp(share.log() + logsigmoid(g), (1 - share).log())
+    return class_means((target - logsigmoid(mixed)) ** 2, pairs)
+
+
+def log_not_k(g: Tensor, peak: Tensor) -> Tensor:
+    """Return log Φ_k − max log Φ_k, the logarithm of p(y ≠ k | x) under VPU.
+
+    Examples
+    --------
+    >>> g = torch.tensor([[0.0, 1.0], [2.0, 1.0]])
+    >>> log_not_k(g, logsigmoid(g).amax(dim=0))[1].tolist()
+    [0.0, 0.0]
+    """
+    return logsigmoid(g) - peak
 
 
 @register
@@ -35,9 +88,9 @@ class MetaVPU(RecordingMethod):
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        Which rows of a class are unlabelled; see `scarce.pu.unlabeled_rows`.
+        Which rows of a class are unlabelled; see `unlabeled_rows`.
     mixup : bool
-        Whether to add 0.03 mean (log Φ̃ − log Φ(x̃))² over rows mixed with a positive; see `scarce.pu.vpu_mixup_losses`.
+        Whether to add 0.03 mean (log Φ̃ − log Φ(x̃))² over rows mixed with a positive; see `vpu_mixup_losses`.
         One mixture of the batch serves all classes: a pair counts for the classes that its second row excludes.
     """
 
