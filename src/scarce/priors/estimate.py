@@ -33,6 +33,7 @@ class PriorEstimate:
 
     Examples
     --------
+    >>> import numpy as np
     >>> estimate = PriorEstimate(np.array([0.25, 0.75]), "best-bin", np.array([0.2, 0.6]), classes=np.array(["cat", "dog"]))
     >>> round(estimate.total, 3)
     0.8
