@@ -262,7 +262,7 @@ def judge(model: Predictions, rows: Ints, labels: ComplementaryLabels, fitted: L
     }
 
 
-def summarise(results: Sequence[Record], truth: float) -> Record:
+def summarize(results: Sequence[Record], truth: float) -> Record:
     """Return coverage, bias, width and alarms of all repeats of a cell."""
     value, low, high = (np.array([result[name] for result in results]) for name in ("value", "low", "high"))
     alarmed = np.array([bool(result["alarms"]) for result in results])
@@ -310,7 +310,7 @@ def coverage_cells(
             "repeats": repeats,
             "n_rows": n_rows,
             "holds": holds[name],
-            **summarise(found, population.truth(model)),
+            **summarize(found, population.truth(model)),
         }
 
 

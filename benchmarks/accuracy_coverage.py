@@ -35,7 +35,7 @@ from _coverage_cells import (
 )
 from _coverage_tables import report
 
-# Running and resuming
+# Running and resumable_downloader
 
 
 def all_keys(data: Sequence[str], kinds: Sequence[str]) -> list[Key]:

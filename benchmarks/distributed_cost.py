@@ -23,7 +23,7 @@ from torch.nn.parallel import DistributedDataParallel
 from _common import make_parser
 from scarce.models import make_model
 from scarce.risk import scarce_risk
-from scarce.training.distributed import Processes
+from scarce.training.distributed import DistributedContext
 
 SHAPES = {"linear": (64,), "mlp": (28, 28), "lenet": (28, 28)}
 
@@ -38,7 +38,7 @@ def milliseconds(action, steps: int) -> float:
 
 
 def measure(name: str, batch: int, n_classes: int, steps: int, rounds: int) -> None:
-    here = Processes(dist.get_rank(), dist.get_world_size())
+    here = DistributedContext(dist.get_rank(), dist.get_world_size())
     torch.manual_seed(0)
     inputs = torch.rand(batch, *SHAPES[name])
     excluded = torch.zeros(batch, n_classes).scatter_(1, torch.randint(n_classes, (batch, 1)), 1.0)

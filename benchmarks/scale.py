@@ -30,7 +30,7 @@ from torch.nn.functional import cross_entropy
 
 from _common import make_parser, peak_megabytes, versions, write
 from scarce import __version__
-from scarce._plotting import COLOURS, figure_svg
+from scarce._plotting import COLORS, figure_svg
 from scarce.bench.reports.figures._panels import new_panels
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
@@ -84,7 +84,7 @@ def make_data(n: int, q: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure_case(n: int, q: int, seed: int) -> Record:
-    """Measure one case; memory counts the features, but not what was loaded before."""
+    """EpochMetric one case; memory counts the features, but not what was loaded before."""
     before = peak_megabytes()
     X, y = make_data(n, q, seed)
     simulate, indices = seconds(lambda: uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed).indices)
@@ -110,7 +110,7 @@ def measure_case(n: int, q: int, seed: int) -> Record:
 
 
 def measure_share(q: int, rounds: int, steps: int) -> Record:
-    """Measure the loss (forward and backward) and the whole step in milliseconds, and their ratio, of both losses in turn."""
+    """EpochMetric the loss (forward and backward) and the whole step in milliseconds, and their ratio, of both losses in turn."""
     X, y = make_data(16 * BATCH, q, 0)
     inputs, truth = torch.from_numpy(X), torch.from_numpy(y)
     labels = uniform_multiple(y, sizes=EXCLUDED, classes=q)
@@ -163,7 +163,7 @@ def measure_share(q: int, rounds: int, steps: int) -> Record:
 
 
 def measure_alone(n: int, q: int, seed: int) -> Record:
-    """Measure one case in a process of its own."""
+    """EpochMetric one case in a process of its own."""
     command = [sys.executable, __file__, "--case", str(n), str(q), str(seed)]
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
@@ -230,7 +230,7 @@ def report(settings: Record, cases: Cases, share: Record, command: str) -> str:
 
 def draw(axes: Axes, sizes: Sequence[int], cases: Sequence[Record], what: str, where: str) -> None:
     """Draw seconds over a size on logarithmic axes, with the slope of the fitted line."""
-    for (part, words), colour, mark in zip(PARTS.items(), COLOURS, "os^D", strict=False):
+    for (part, words), colour, mark in zip(PARTS.items(), COLORS, "os^D", strict=False):
         times = np.array([case[part] for case in cases])
         slope, start = np.polyfit(np.log(sizes), np.log(times), 1)
         axes.plot(sizes, times, mark, color=colour, label=f"{words}: slope {slope:.2f}")

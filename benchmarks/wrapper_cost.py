@@ -18,7 +18,7 @@ from _common import make_parser, versions
 from epoch_cost import Data, load
 from scarce.methods import make_method
 from scarce.models import make_model
-from scarce.training import PAPER, Callback, Recipe, Run, train
+from scarce.training import PAPER, Callback, Recipe, TrainingState, train
 
 WRAPPERS = {
     "full": PAPER,
@@ -34,7 +34,7 @@ class Stopwatch(Callback):
     def __init__(self) -> None:
         self.ends: list[float] = []
 
-    def on_epoch(self, run: Run, record: dict[str, object]) -> None:
+    def on_epoch_end(self, run: TrainingState, record: dict[str, object]) -> None:
         self.ends.append(time.perf_counter())
 
 

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 __all__ = [
-    "COLOURS",
+    "COLORS",
     "DASHES",
     "INK",
     "Curve",
@@ -23,14 +23,14 @@ __all__ = [
     "draw_priors",
     "draw_risks",
     "figure_svg",
-    "in_per_cent",
+    "percent_axis",
     "new_axes",
 ]
 
 Numbers = Sequence[float] | NDArray[np.float64]
 
 # Okabe and Ito's colours that are dark enough for lines; the dashes have another period, so that 28 looks are different.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7", "#56b4e9", "#e69f00")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7", "#56b4e9", "#e69f00")
 DASHES = ("-", "--", "-.", ":")
 INK = "#1f2933"
 _LETTERS = 9  # that stand side by side on an inch
@@ -119,21 +119,21 @@ def draw_priors(
         estimates,
         yerr=None if spread is None else np.maximum(spread, 0),
         fmt="o",
-        color=COLOURS[0],
+        color=COLORS[0],
         elinewidth=2,
         label="estimate" if spread is None else "estimate, 95 % interval",
     )
     if truth is not None:
-        axes.plot(places, truth, "D", color=COLOURS[1], fillstyle="none", markeredgewidth=1.8, label="truth")
+        axes.plot(places, truth, "D", color=COLORS[1], fillstyle="none", markeredgewidth=1.8, label="truth")
     axes.set(title=title, xticks=places, xticklabels=classes)
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # a prior of zero is seen whole
     if sum(len(str(name)) for name in classes) > _LETTERS * axes.figure.bbox.width / axes.figure.dpi:
         axes.tick_params(axis="x", labelrotation=90)
-    in_per_cent(axes.yaxis)
+    percent_axis(axes.yaxis)
     _legend_below(axes, columns=2)
 
 
-def in_per_cent(axis: Axis) -> None:
+def percent_axis(axis: Axis) -> None:
     """Mark shares in per cent, with as many digits as their distance needs."""
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(lambda share, _: f"{100 * share:.4g}%")
@@ -141,7 +141,7 @@ def in_per_cent(axis: Axis) -> None:
 
 def draw_risks(axes: Axes, curves: Sequence[Curve]) -> None:
     """Draw risks over the epochs, with a line at zero, below which no true risk can be."""
-    for curve, colour, line in zip(curves, COLOURS, DASHES, strict=False):
+    for curve, colour, line in zip(curves, COLORS, DASHES, strict=False):
         axes.plot(_epochs(curve), curve.values, line, color=colour, label=curve.name)
     axes.axhline(0, color=INK, linewidth=1, zorder=1)
     axes.set(title="Risk on the training answers", xlabel="epoch")
@@ -150,13 +150,13 @@ def draw_risks(axes: Axes, curves: Sequence[Curve]) -> None:
 
 def draw_accuracies(axes: Axes, curves: Sequence[Curve]) -> None:
     """Draw accuracies over the epochs, and the band of each curve that has one."""
-    for curve, colour, line in zip(curves, COLOURS, DASHES, strict=False):
+    for curve, colour, line in zip(curves, COLORS, DASHES, strict=False):
         axes.plot(_epochs(curve), curve.values, line, color=colour, label=curve.name)
         if curve.centre is not None and curve.spread is not None:
             low, high = np.subtract(curve.centre, curve.spread), np.add(curve.centre, curve.spread)
             axes.fill_between(_epochs(curve), low, high, color=colour, alpha=0.16, linewidth=0)
     axes.set(title="Accuracy on the test images", xlabel="epoch", ylim=(0, 1.02))
-    in_per_cent(axes.yaxis)
+    percent_axis(axes.yaxis)
     _legend_below(axes, columns=2)
 
 

@@ -15,14 +15,14 @@ from scarce._class_names import is_missing
 from scarce._io.paths import check_file
 from scarce.errors import FileError, LabelError
 
-__all__ = ["Row", "Table", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
+__all__ = ["Row", "TextTable", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
 
 Row = tuple[int, list[str]]
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """The column names of a table and its rows, which are read as they are asked for (once).
 
     Attributes
@@ -57,7 +57,7 @@ def as_names(texts: Iterable[str], what: str = "name") -> Array:
     return np.array(texts, dtype=str).astype(np.int64) if whole and texts else np.array(texts, dtype=str)
 
 
-def read_table(path: str | Path) -> Table:
+def read_table(path: str | Path) -> TextTable:
     r"""Open a ``.csv`` or ``.parquet`` file as a table of text.
 
     Examples
@@ -73,7 +73,7 @@ def read_table(path: str | Path) -> Table:
     rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else _csv_rows(path)
     _, header = next(rows, (1, []))
     _check_header(header, path)
-    return Table(header, rows)
+    return TextTable(header, rows)
 
 
 def _check_header(header: list[str], path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scarce.errors import LabelError, MethodError, PriorError
 
-__all__ = ["parse_classes", "parse_priors", "parse_settings", "refuse_odd_types"]
+__all__ = ["parse_classes", "parse_priors", "parse_settings", "translate_type_errors"]
 
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -49,12 +49,12 @@ def _scalar(text: str) -> Any:
 
 
 @contextmanager
-def refuse_odd_types(settings: dict[str, Any]) -> Iterator[None]:
+def translate_type_errors(settings: dict[str, Any]) -> Iterator[None]:
     """Turn the `TypeError` of a function that was given a word for a number into a message for a user.
 
     Examples
     --------
-    >>> with refuse_odd_types({"alpha": "much"}):
+    >>> with translate_type_errors({"alpha": "much"}):
     ...     "much" < 1
     Traceback (most recent call last):
     scarce.errors.MethodError: a value of --set is of the wrong kind: got alpha='much' ('<' not supported ...).

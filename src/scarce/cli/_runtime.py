@@ -2,7 +2,7 @@
 
 import os
 
-__all__ = ["is_together", "rank", "use_one_thread"]
+__all__ = ["is_distributed", "rank", "use_one_thread"]
 
 
 def use_one_thread() -> None:
@@ -16,7 +16,7 @@ def use_one_thread() -> None:
         torch.set_num_threads(1)
 
 
-def is_together() -> bool:
+def is_distributed() -> bool:
     """Return whether torchrun has started this process."""
     return "TORCHELASTIC_RUN_ID" in os.environ
 
@@ -29,4 +29,4 @@ def rank() -> int:
     >>> rank()
     0
     """
-    return int(os.environ["RANK"]) if is_together() else 0
+    return int(os.environ["RANK"]) if is_distributed() else 0

@@ -103,14 +103,14 @@ def plan(
     """Show what an experiment would run, and how much of it is done."""
     chosen = _chosen(experiment, epochs, seeds, recipe)
     trials, missing = _trials_at_hand(chosen, only, data_dir)
-    from scarce.bench.runners.status import axis_rows, look
+    from scarce.bench.runners.status import axis_rows, get_status
     from scarce.cli._output import print_table
 
     print(f"{chosen.name}: {chosen.title} (protocol: {chosen.protocol})")
     if chosen.description:
         print(chosen.description)
     print_table(["axis", "n", "names"], axis_rows(trials))
-    _print_counts(look(trials, _store(store, chosen)), missing)
+    _print_counts(get_status(trials, _store(store, chosen)), missing)
 
 
 def status(
@@ -125,10 +125,10 @@ def status(
     """Show how far an experiment is, what is running, and what failed; the exit code is 1 if something did."""
     chosen = _chosen(experiment, epochs, seeds, recipe)
     trials, missing = _trials_at_hand(chosen, only, data_dir)
-    from scarce.bench.runners.status import look
+    from scarce.bench.runners.status import get_status
 
     place = _store(store, chosen).require()
-    found = look(trials, place)
+    found = get_status(trials, place)
     _print_counts(found, missing)
     _tell_of_others(chosen, place)
     names = {trial.key: str(trial) for trial in trials}
@@ -148,7 +148,8 @@ def run(
     seeds: _Seeds = None,
     recipe: _RecipeOption = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; by default one per processor.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="DistributedContext; by default one per processor.", show_default=False),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -173,13 +174,13 @@ def run(
     folder = None if data_dir is None else str(data_dir.resolve())
     from scarce.bench.runners.dask import n_workers, run_on_cluster
     from scarce.bench.runners.local import run_local
-    from scarce.bench.runners.progress import Watch
-    from scarce.bench.runners.status import look
+    from scarce.bench.runners.progress import TrialProgress
+    from scarce.bench.runners.status import get_status
     from scarce.bench.trials.execution import data_checksum
 
     trials = _trials(chosen, only, lambda name: data_checksum(chosen.kind, name, folder))
     place = _writable_store(store, chosen)
-    before = look(trials, place)
+    before = get_status(trials, place)
     to_run = before.to_run(retry_failed=retry_failed)
     left = [trial for trial in trials if trial.key in to_run]
     print(
@@ -194,13 +195,13 @@ def run(
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended politely, workers end too
     try:
-        with closing(outcomes), Watch(len(left), at_once, before.seconds_left()) as watch:  # type: ignore[type-var]
+        with closing(outcomes), TrialProgress(len(left), at_once, before.seconds_left()) as watch:  # type: ignore[type-var]
             for outcome in outcomes:
                 watch.tell(outcome)
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from here", file=sys.stderr)
         raise typer.Exit(130) from None
-    after = look(trials, place)
+    after = get_status(trials, place)
     print(f"{len(after.done)} done, {len(after.failed)} failed")
     if after.failed:
         print("`scarce bench status` shows why; --retry-failed runs them again", file=sys.stderr)
@@ -418,7 +419,7 @@ def _count(n: int) -> str:
 
 
 def _print_counts(found: "Status", missing: dict[str, str]) -> None:
-    from scarce.bench.runners.status import in_words
+    from scarce.bench.runners.status import format_duration
 
     counts: dict[str, Sized] = {
         "done": found.done,
@@ -430,6 +431,6 @@ def _print_counts(found: "Status", missing: dict[str, str]) -> None:
     print(f"{_count(total)}: {', '.join(f'{len(part)} {name}' for name, part in counts.items())}")
     seconds = found.seconds_left()
     if seconds:
-        print(f"the rest takes about {in_words(seconds)}, divided by the number of processes")
+        print(f"the rest takes about {format_duration(seconds)}, divided by the number of processes")
     for name, remedy in missing.items():
         print(f"{name} is not here, so that what is done of it is unknown; {remedy}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from scarce.datasets._files import Found
+    from scarce.datasets._files import LocatedFiles
 
 __all__ = ["fetch", "list_", "verify"]
 
@@ -87,5 +87,5 @@ def verify(
         raise typer.Exit(1)
 
 
-def _where(found: "Sequence[Found]") -> str:
+def _where(found: "Sequence[LocatedFiles]") -> str:
     return ", ".join(dict.fromkeys(str(files.folder) for files in found)) or "comes with scikit-learn"

@@ -86,7 +86,7 @@ def evaluate(
         raise LabelError(
             "--priors and --label-noise are for complementary labels; pass --labels FILE, or leave them out."
         )
-    from scarce.features.shards import pick
+    from scarce.features.shards import take_rows
     from scarce.labels import read_labels
 
     classifier, names = load_model(model)
@@ -101,7 +101,7 @@ def evaluate(
         )
         known, rows = join_labels(_in_order_of(classifier, known, labels), inputs, join)
         report, facts = _without_truth(
-            classifier, known, pick(inputs.values, rows), predicted[rows], priors, label_noise
+            classifier, known, take_rows(inputs.values, rows), predicted[rows], priors, label_noise
         )
     if truth is not None:
         confirmed, rows = join_labels(read_confirmed(truth, id_column, classifier.classes_), inputs, join)

@@ -13,7 +13,7 @@ from scarce.cli._options import (
     IdColumnOption,
     SetOption,
 )
-from scarce.cli._parsing import parse_classes, parse_settings, refuse_odd_types
+from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
 
 __all__ = ["convert", "describe", "processes", "simulate"]
 
@@ -83,7 +83,7 @@ def simulate(
 
     values, ids = read_truth(truth, id_column)
     params = {"seed": seed, "classes": parse_classes(classes)} | parse_settings(settings)
-    with refuse_odd_types(params):
+    with translate_type_errors(params):
         labels = draw(process, values, **params)
     replace(labels, ids=ids).save(out, force=force)
     print(f"wrote the labels of {labels.n_examples:,} examples to {out}")

@@ -23,7 +23,7 @@ from scarce.cli._options import (
     SetOption,
 )
 from scarce.cli._output import show_priors
-from scarce.cli._parsing import parse_classes, parse_settings, refuse_odd_types
+from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
 from scarce.cli._runtime import use_one_thread
 from scarce.errors import FileError, MethodError
 
@@ -93,11 +93,11 @@ def priors(
             f"--figure {figure} is of no known kind; expected a name that ends in .png, .svg or .pdf."
         )
     from scarce.features import read_features
-    from scarce.features.shards import pick
+    from scarce.features.shards import take_rows
     from scarce.labels import read_labels
     from scarce.priors import make_estimator, priors_from_answers
     from scarce.priors.io import save_priors
-    from scarce.training.build import build_network
+    from scarce.training.build import build_model
     from scarce.training.runtime import usable_device
 
     use_one_thread()
@@ -105,16 +105,16 @@ def priors(
     table = read_features(features, id_column=id_column, image_size=image_size)
     known = read_labels(labels, form=form, classes=given, conflict=conflict)
     known, rows = join_labels(known, table, join)
-    X = pick(table.values, rows)
+    X = take_rows(table.values, rows)
     if estimator == "answers":
         estimate = priors_from_answers(known)
     else:
-        with refuse_odd_types(params):
+        with translate_type_errors(params):
             made = make_estimator(estimator, **{**params, "seed": seed})
         estimate = made.estimate(
             X,
             known,
-            make_model=lambda n: build_network(module, X, known.n_classes, seed=n),
+            make_model=lambda n: build_model(module, X, known.n_classes, seed=n),
             device=device,
             verbose=sys.stderr.isatty(),
         )

@@ -23,8 +23,8 @@ from scarce.cli._options import (
     SetOption,
 )
 from scarce.cli._output import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
-from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, refuse_odd_types
-from scarce.cli._runtime import is_together, rank, use_one_thread
+from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, translate_type_errors
+from scarce.cli._runtime import is_distributed, rank, use_one_thread
 from scarce.errors import LabelError, ScarceError
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def train(
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
     from scarce.features import read_features
-    from scarce.features.shards import pick
+    from scarce.features.shards import take_rows
     from scarce.labels import read_labels
     from scarce.methods import make_method
     from scarce.priors import resolve_priors
@@ -226,8 +226,8 @@ def train(
 
     use_one_thread()
     if method != "auto":
-        with refuse_odd_types(params):
-            make_method(method, **params).refuse_no_matrix(matrix)
+        with translate_type_errors(params):
+            make_method(method, **params).check_transition(matrix)
     usable_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
@@ -249,10 +249,10 @@ def train(
         standardize=not no_standardize, early_stopping=early_stopping,
         validation_fraction=validation_fraction, patience=patience, time_limit=time_limit, checkpoint=checkpoint,
         device=device, micro_batch=micro_batch, precision=None if precision == "full" else precision,
-        compile=compile_ or None, distributed=is_together(),
+        compile=compile_ or None, distributed=is_distributed(),
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
-    inputs = pick(table.values, rows)
+    inputs = take_rows(table.values, rows)
     _fit(classifier, inputs, target, checkpoint)
     if rank() > 0:
         return
@@ -280,7 +280,7 @@ def _come_later(method: str, params: dict[str, Any], priors: Any, labels: "Compl
 
     if method == "auto":
         return isinstance(priors, str) and priors == "estimate"
-    with refuse_odd_types(params):
+    with translate_type_errors(params):
         chosen = make_method(method, **params)
     return is_estimated(priors, labels) or are_learned(chosen, priors, labels)
 

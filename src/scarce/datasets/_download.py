@@ -12,19 +12,19 @@ from urllib.request import Request, urlopen
 from scarce._console import make_progress
 from scarce.errors import FileError
 
-__all__ = ["resuming"]
+__all__ = ["resumable_downloader"]
 
 _TRIES = 3
 _TIMEOUT = 30
 _CHUNK = 1 << 18
 
 
-def resuming(part: Path) -> Callable[[str, str, Any], None]:
+def resumable_downloader(part: Path) -> Callable[[str, str, Any], None]:
     """Return a downloader for pooch that collects the file in `part`, which outlives a broken connection.
 
     Examples
     --------
-    >>> resuming(Path("data.gz.part"))("http://localhost:1/data.gz", "data.gz", None)
+    >>> resumable_downloader(Path("data.gz.part"))("http://localhost:1/data.gz", "data.gz", None)
     Traceback (most recent call last):
     scarce.errors.FileError: no connection (...)
     """

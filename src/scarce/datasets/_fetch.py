@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 import pooch
 
 from scarce._io.atomic import atomic_write
-from scarce.datasets._download import resuming
-from scarce.datasets._files import Download, FileSet, Found, files_in, find, target_folder
-from scarce.datasets._folders import alone_in
+from scarce.datasets._download import resumable_downloader
+from scarce.datasets._files import Download, FileSet, LocatedFiles, download_dir, files_in, find
+from scarce.datasets._folders import locked_dir
 from scarce.errors import FetchError, FileError
 
 __all__ = ["fetch", "require"]
 
 
-def require(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> Found:
+def require(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
     """Return one of the sets of files where it is found, or else fetch it."""
     found = find(alternatives, data_dir)
     if not found.missing:
@@ -30,7 +30,7 @@ def require(alternatives: Sequence[FileSet], data_dir: str | Path | None, downlo
     return fetch(alternatives, data_dir)
 
 
-def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> Found:
+def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
     """Fetch what is missing or wrong of a set of files, and return it where it is found."""
     found = find(alternatives, data_dir)
     if not found.missing and not found.wrong:
@@ -38,9 +38,9 @@ def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -
     files = next((files for files in alternatives if files.downloads), None)
     if files is None:
         raise FileError(f"{_lack(found)}: there is no home to fetch them from.")
-    folder = target_folder(data_dir) / files.folders[0]
+    folder = download_dir(data_dir) / files.folders[0]
     try:
-        with alone_in(folder):
+        with locked_dir(folder):
             for download in files.downloads:
                 if not _is_there(download, files_in(folder, files)):
                     _retrieve(download, folder)
@@ -56,14 +56,14 @@ def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -
     return fetched
 
 
-def _lack(found: Found) -> str:
+def _lack(found: LocatedFiles) -> str:
     return (
         f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name the folder that has them with "
         "data_dir= (--data-dir)"
     )
 
 
-def _is_there(download: Download, found: Found) -> bool:
+def _is_there(download: Download, found: LocatedFiles) -> bool:
     names = {file.name for file in found.files.files}
     wanted = names & {download.name, download.name.removesuffix(".gz")} or names  # or it is an archive of all
     return all(name in found.paths and found.state(name) != "wrong" for name in wanted)
@@ -81,7 +81,7 @@ def _retrieve(download: Download, folder: Path) -> None:
                 known_hash=download.checksum,
                 fname=download.name,
                 path=folder,
-                downloader=resuming(folder / f"{download.name}.part"),
+                downloader=resumable_downloader(folder / f"{download.name}.part"),
             )
             return
         except FileError as error:

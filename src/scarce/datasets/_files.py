@@ -19,13 +19,13 @@ __all__ = [
     "Download",
     "FileSet",
     "FileState",
-    "Found",
+    "LocatedFiles",
     "cache_folder",
     "file_in",
     "files_in",
     "find",
-    "places",
-    "target_folder",
+    "search_dirs",
+    "download_dir",
 ]
 
 FileState = Literal["right", "wrong", "unchecked"]
@@ -71,7 +71,7 @@ class FileSet:
 
 
 @dataclass(frozen=True)
-class Found:
+class LocatedFiles:
     """A set of files, and where those that are there are.
 
     Examples
@@ -81,7 +81,7 @@ class Found:
     ...     path = Path(folder, "a")
     ...     _ = path.write_bytes(b"")
     ...     files = FileSet(("x",), (DataFile("a", "md5:d41d8cd98f00b204e9800998ecf8427e"),))
-    ...     Found(files, Path(folder), {"a": path}).state("a")
+    ...     LocatedFiles(files, Path(folder), {"a": path}).state("a")
     'right'
     """
 
@@ -135,12 +135,12 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("scarce"))
 
 
-def places(data_dir: str | Path | None = None) -> list[Path]:
+def search_dirs(data_dir: str | Path | None = None) -> list[Path]:
     """Return the folders to look in, in this order: `data_dir`, ``$SCARCE_DATA``, the system's, the user's cache.
 
     Examples
     --------
-    >>> places("nowhere")
+    >>> search_dirs("nowhere")
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
@@ -152,18 +152,18 @@ def places(data_dir: str | Path | None = None) -> list[Path]:
     return [*named, _SYSTEM, cache_folder()]
 
 
-def target_folder(data_dir: str | Path | None = None) -> Path:
+def download_dir(data_dir: str | Path | None = None) -> Path:
     """Return the folder that downloads go to: `data_dir`, ``$SCARCE_DATA`` or the user's cache.
 
     Examples
     --------
-    >>> target_folder("photos").name
+    >>> download_dir("photos").name
     'photos'
     """
     return Path(data_dir or os.environ.get(DATA_VARIABLE) or cache_folder())
 
 
-def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> Found:
+def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
     """Return the first of the sets that is there in full, or else the one of which most is there.
 
     Examples
@@ -178,8 +178,8 @@ def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) ->
     ('cats.gz', ['dogs'])
     """
     files = next((files for files in alternatives if files.downloads), alternatives[0])
-    best = Found(files, target_folder(data_dir) / files.folders[0], {})
-    for place in places(data_dir):
+    best = LocatedFiles(files, download_dir(data_dir) / files.folders[0], {})
+    for place in search_dirs(data_dir):
         for files in alternatives:
             for folder in (*(place / name for name in files.folders), place):
                 found = files_in(folder, files)
@@ -190,7 +190,7 @@ def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) ->
     return best
 
 
-def _is_this(found: Found) -> bool:
+def _is_this(found: LocatedFiles) -> bool:
     """Tell by the checksums of small files whether a set is this one, where no folder says so.
 
     MNIST and its relatives share the names of their files.
@@ -199,9 +199,9 @@ def _is_this(found: Found) -> bool:
     return all(found.state(name) != "wrong" for name in small)
 
 
-def files_in(folder: Path, files: FileSet) -> Found:
+def files_in(folder: Path, files: FileSet) -> LocatedFiles:
     """Return which files of a set are in a folder."""
-    return Found(
+    return LocatedFiles(
         files, folder, {file.name: path for file in files.files if (path := file_in(folder, file.name))}
     )
 

@@ -12,7 +12,7 @@ try:
 except ModuleNotFoundError:  # as on Windows: there two processes must not fetch at once
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["alone_in", "made"]
+__all__ = ["locked_dir", "made"]
 
 _LOCK = ".fetching"
 
@@ -41,13 +41,13 @@ def made(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def locked_dir(folder: Path) -> Iterator[None]:
     """Make a folder, and wait until no other process is at work in it; a process that dies no longer is.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as place, alone_in(Path(place, "pets")):
+    >>> with TemporaryDirectory() as place, locked_dir(Path(place, "pets")):
     ...     [path.name for path in Path(place, "pets").iterdir()]
     ['.fetching']
     """

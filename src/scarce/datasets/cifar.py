@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.datasets._files import Found
+from scarce.datasets._files import LocatedFiles
 from scarce.datasets._unpickle import unpickle
-from scarce.datasets.image_dataset import Parts
+from scarce.datasets.image_dataset import SplitArrays
 from scarce.errors import FileError
 from scarce.simulate import human_counts
 
@@ -25,32 +25,32 @@ _PIXELS = 3 * 32 * 32
 _STREETCAR, _TRANSPORTATION = 81, 18
 
 
-def read_cifar10(found: Found) -> Parts:
+def read_cifar10(found: LocatedFiles) -> SplitArrays:
     """Return the parts of CIFAR-10."""
-    return Parts(*_cifar10(found, "data"), *cifar10_test(found), _classes("clcifar10"))
+    return SplitArrays(*_cifar10(found, "data"), *cifar10_test(found), _classes("clcifar10"))
 
 
-def read_cifar20(found: Found) -> Parts:
+def read_cifar20(found: LocatedFiles) -> SplitArrays:
     """Return the parts of CIFAR-100 with its twenty coarse classes, as CLCIFAR-20 has them."""
-    return Parts(*_cifar20(found, "train"), *cifar20_test(found), _classes("clcifar20"))
+    return SplitArrays(*_cifar20(found, "train"), *cifar20_test(found), _classes("clcifar20"))
 
 
-def cifar10_test(found: Found) -> tuple[Images, Integers]:
+def cifar10_test(found: LocatedFiles) -> tuple[Images, Integers]:
     """Return the test images of CIFAR-10 and their classes."""
     return _cifar10(found, "test")
 
 
-def cifar20_test(found: Found) -> tuple[Images, Integers]:
+def cifar20_test(found: LocatedFiles) -> tuple[Images, Integers]:
     """Return the test images of CIFAR-100 and their classes among the twenty."""
     return _cifar20(found, "test")
 
 
-def _cifar10(found: Found, part: str) -> tuple[Images, Integers]:
+def _cifar10(found: LocatedFiles, part: str) -> tuple[Images, Integers]:
     images, labels = _part(found, part, "labels")
     return images, labels[0]
 
 
-def _cifar20(found: Found, part: str) -> tuple[Images, Integers]:
+def _cifar20(found: LocatedFiles, part: str) -> tuple[Images, Integers]:
     images, (coarse, fine) = _part(found, part, "coarse_labels", "fine_labels")
     return images, np.where(fine == _STREETCAR, _TRANSPORTATION, coarse)
 
@@ -59,7 +59,7 @@ def _classes(source: str) -> tuple[str, ...]:
     return tuple(human_counts(source).classes.tolist())
 
 
-def _part(found: Found, part: str, *keys: str) -> tuple[Images, Integers]:
+def _part(found: LocatedFiles, part: str, *keys: str) -> tuple[Images, Integers]:
     """Return all images of a part, and one row of classes per key."""
     images, labels = [], []
     for file in found.files.files:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scarce._hashing import bytes_digest
 from scarce._io.arrays import read_arrays
 from scarce._io.atomic import atomic_write
-from scarce.datasets._files import Found, cache_folder
+from scarce.datasets._files import LocatedFiles, cache_folder
 from scarce.datasets._unpickle import unpickle
 from scarce.datasets.cifar import cifar10_test, cifar20_test, integers, read_cifar10
-from scarce.datasets.image_dataset import Parts
+from scarce.datasets.image_dataset import SplitArrays
 from scarce.errors import FileError
 from scarce.simulate import human, human_counts
 
@@ -25,21 +25,21 @@ __all__ = ["read_clcifar10", "read_clcifar20", "read_human_cifar10"]
 _PEOPLE = 3
 
 
-def read_clcifar10(published: Found, cifar10: Found) -> Parts:
+def read_clcifar10(published: LocatedFiles, cifar10: LocatedFiles) -> SplitArrays:
     """Return the images and annotations of CLCIFAR-10, and the test images of CIFAR-10."""
     return _parts(published, cifar10_test(cifar10), "clcifar10")
 
 
-def read_clcifar20(published: Found, cifar100: Found) -> Parts:
+def read_clcifar20(published: LocatedFiles, cifar100: LocatedFiles) -> SplitArrays:
     """Return the images and annotations of CLCIFAR-20, and the test images of CIFAR-100 in its classes."""
     return _parts(published, cifar20_test(cifar100), "clcifar20")
 
 
-def _parts(published: Found, test: tuple[Any, Any], source: str) -> Parts:
+def _parts(published: LocatedFiles, test: tuple[Any, Any], source: str) -> SplitArrays:
     (name,) = published.paths
     arrays = _converted(published.read(name), published.paths[name])
     classes = tuple(human_counts(source).classes.tolist())
-    return Parts(arrays["images"], arrays["truth"], *test, classes, arrays["annotations"])
+    return SplitArrays(arrays["images"], arrays["truth"], *test, classes, arrays["annotations"])
 
 
 def _converted(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
@@ -77,7 +77,7 @@ def _arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
     }
 
 
-def read_human_cifar10(found: Found) -> Parts:
+def read_human_cifar10(found: LocatedFiles) -> SplitArrays:
     """Return CIFAR-10 with three draws per training image from the human matrix; always the same ones."""
     parts = read_cifar10(found)
     said = [human(parts.y_train, source="clcifar10", draws=1, seed=seed).indices for seed in range(_PEOPLE)]

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from scarce.datasets.image_dataset import Parts
+from scarce.datasets.image_dataset import SplitArrays
 
 __all__ = ["read_digits"]
 
 _BRIGHTEST = 16
 
 
-def read_digits() -> Parts:
+def read_digits() -> SplitArrays:
     """Return the digits, brightness stretched to 0 … 255; every third image is for testing.
 
     Examples
@@ -24,6 +24,6 @@ def read_digits() -> Parts:
     images = np.rint(digits.images * (255 / _BRIGHTEST)).astype(np.uint8)
     truth = digits.target.astype(np.int64)
     is_test = np.arange(len(images)) % 3 == 0  # neighbours are by one hand, so both parts know every hand
-    return Parts(
+    return SplitArrays(
         images[~is_test], truth[~is_test], images[is_test], truth[is_test], tuple(map(str, range(10)))
     )

@@ -11,12 +11,12 @@ from scarce._hashing import array_checksum
 from scarce._validation import check_option
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Annotation", "ImageData", "Parts", "labels_of_annotations"]
+__all__ = ["Annotation", "ImageDataset", "SplitArrays", "labels_of_annotations"]
 
 Annotation = Literal[0, 1, 2, "union"]
 
 
-class Parts(NamedTuple):
+class SplitArrays(NamedTuple):
     """What the files of a data set hold; the classes in `y` and `annotations` are places in `classes`."""
 
     X_train: NDArray[Any]
@@ -28,7 +28,7 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImageData:
+class ImageDataset:
     """A data set of images in memory.
 
     Attributes
@@ -49,8 +49,8 @@ class ImageData:
     Examples
     --------
     >>> X, y = np.zeros((2, 8, 8), np.uint8), np.array([0, 1])
-    >>> ImageData("squares", X, y, X, y, ("small", "large"))
-    ImageData('squares', 2 + 2 images of 8 × 8, 2 classes)
+    >>> ImageDataset("squares", X, y, X, y, ("small", "large"))
+    ImageDataset('squares', 2 + 2 images of 8 × 8, 2 classes)
     """
 
     name: str
@@ -73,7 +73,7 @@ class ImageData:
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.X_train.shape[1:]))
         return (
-            f"ImageData({self.name!r}, {len(self.X_train):,} + {len(self.X_test):,} images of {shape}, "
+            f"ImageDataset({self.name!r}, {len(self.X_train):,} + {len(self.X_test):,} images of {shape}, "
             f"{len(self.classes)} classes)"
         )
 

@@ -4,9 +4,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from scarce.datasets._fetch import fetch, require
-from scarce.datasets._files import Found, find
+from scarce.datasets._files import LocatedFiles, find
 from scarce.datasets._folders import made
-from scarce.datasets.image_dataset import Annotation, ImageData, Parts, labels_of_annotations
+from scarce.datasets.image_dataset import Annotation, ImageDataset, SplitArrays, labels_of_annotations
 from scarce.datasets.registry import DatasetFacts, facts_of
 from scarce.errors import FileError, LabelError
 
@@ -19,7 +19,7 @@ def load_dataset(
     download: bool = True,
     *,
     annotation: Annotation | None = None,
-) -> ImageData:
+) -> ImageDataset:
     """Load a data set by its name.
 
     Its files are looked for in `data_dir`, in the folder that the environment variable ``SCARCE_DATA`` names, in
@@ -40,14 +40,14 @@ def load_dataset(
     --------
     >>> data = load_dataset("digits")
     >>> data
-    ImageData('digits', 1,198 + 599 images of 8 × 8, 10 classes)
+    ImageDataset('digits', 1,198 + 599 images of 8 × 8, 10 classes)
     >>> load_dataset("imagenet")
     Traceback (most recent call last):
     scarce.errors.FileError: there is no data set 'imagenet'; choose one of digits, mnist, ...
     """
     facts = facts_of(name)
     parts = facts.read(*(require(alternatives, data_dir, download) for alternatives in facts.needs))
-    _refuse_another(name, facts, parts)
+    _check_contents(name, facts, parts)
     labels = None
     if parts.annotations is not None:
         chosen: Annotation = "union" if annotation is None else annotation
@@ -56,10 +56,10 @@ def load_dataset(
         raise LabelError(
             f"annotation={annotation!r} is for data sets that people annotated; leave it out for {name}."
         )
-    return ImageData(name, **parts._asdict(), labels=labels)
+    return ImageDataset(name, **parts._asdict(), labels=labels)
 
 
-def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Found, ...]:
+def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[LocatedFiles, ...]:
     """Return which of the files that a data set needs are there, and where; without checking them.
 
     Examples
@@ -70,7 +70,7 @@ def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Found, 
     return tuple(find(alternatives, data_dir) for alternatives in facts_of(name).needs)
 
 
-def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Found, ...]:
+def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[LocatedFiles, ...]:
     """Fetch what is missing or damaged of a data set, and return where its files are.
 
     They go to `data_dir`, which is made if need be, to the folder that ``SCARCE_DATA`` names, or to the user's cache.
@@ -90,7 +90,7 @@ def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Found,
         return tuple(fetch(alternatives, data_dir) for alternatives in facts.needs)
 
 
-def _refuse_another(name: str, facts: DatasetFacts, parts: Parts) -> None:
+def _check_contents(name: str, facts: DatasetFacts, parts: SplitArrays) -> None:
     """Refuse files that can be read, but hold something else than the data set; not all have checksums."""
     for images, n in ((parts.X_train, facts.n_train), (parts.X_test, facts.n_test)):
         if images.shape != (n, *facts.shape):

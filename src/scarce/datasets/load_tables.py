@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from scarce.datasets._files import DATA_VARIABLE, DataFile, FileSet, Found, find
+from scarce.datasets._files import DATA_VARIABLE, DataFile, FileSet, LocatedFiles, find
 from scarce.datasets._table_files import (
     TableParts,
     read_arff,
@@ -13,7 +13,7 @@ from scarce.datasets._table_files import (
     read_digit_table,
     read_questions,
 )
-from scarce.datasets.table_dataset import TableData
+from scarce.datasets.table_dataset import TableDataset
 from scarce.errors import FileError
 
 __all__ = ["TableFacts", "available_tables", "find_table", "load_table", "table_facts"]
@@ -91,7 +91,7 @@ def table_facts(name: str) -> TableFacts:
     return _TABLES[name]
 
 
-def find_table(name: str, data_dir: str | Path | None = None) -> Found | None:
+def find_table(name: str, data_dir: str | Path | None = None) -> LocatedFiles | None:
     """Return where the file of a table is, if it is there; None for tables that come with scikit-learn.
 
     Examples
@@ -103,7 +103,7 @@ def find_table(name: str, data_dir: str | Path | None = None) -> Found | None:
     return find([FileSet((facts.folder,), (DataFile(facts.file),))], data_dir) if facts.file else None
 
 
-def load_table(name: str, data_dir: str | Path | None = None) -> TableData:
+def load_table(name: str, data_dir: str | Path | None = None) -> TableDataset:
     """Load a table by its name.
 
     Its file is looked for in `data_dir`, in the folder that the environment variable ``SCARCE_DATA`` names, and in the user's
@@ -119,11 +119,11 @@ def load_table(name: str, data_dir: str | Path | None = None) -> TableData:
     Examples
     --------
     >>> load_table("digits")
-    TableData('digits', 1,797 examples, 10 classes)
+    TableDataset('digits', 1,797 examples, 10 classes)
     """
     facts, found = table_facts(name), find_table(name, data_dir)
     if found is None:
-        return TableData(name, *read_digit_table())
+        return TableDataset(name, *read_digit_table())
     if found.missing:
         raise FileError(
             f"{name} is not here; expected the file {facts.folder}/{facts.file} in a folder named with data_dir= "
@@ -139,4 +139,4 @@ def load_table(name: str, data_dir: str | Path | None = None) -> TableData:
             f"{found.paths[facts.file]} holds {size[0]:,} examples of {size[1]} classes; expected {facts.n_examples:,} of "
             f"{facts.n_classes}: it is the file of another data set."
         )
-    return TableData(name, *parts)
+    return TableDataset(name, *parts)

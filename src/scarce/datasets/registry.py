@@ -10,7 +10,7 @@ from scarce.datasets._files import FileSet
 from scarce.datasets.cifar import read_cifar10, read_cifar20
 from scarce.datasets.clcifar import read_clcifar10, read_clcifar20, read_human_cifar10
 from scarce.datasets.digits import read_digits
-from scarce.datasets.image_dataset import Parts
+from scarce.datasets.image_dataset import SplitArrays
 from scarce.datasets.mnist import read_mnist_like
 from scarce.errors import FileError
 
@@ -41,7 +41,7 @@ class DatasetFacts:
     n_classes: int
     shape: tuple[int, ...]
     needs: tuple[tuple[FileSet, ...], ...]
-    read: Callable[..., Parts]
+    read: Callable[..., SplitArrays]
 
 
 _TEN = tuple(map(str, range(10)))

@@ -11,14 +11,14 @@ from scipy import sparse
 
 from scarce._hashing import array_checksum
 
-__all__ = ["N_TERMS", "TableData", "tfidf"]
+__all__ = ["N_TERMS", "TableDataset", "tfidf"]
 
 N_TERMS = 1000
 """Number of TF-IDF features of a text."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableData:
+class TableDataset:
     """A data set without a fixed test part.
 
     Attributes
@@ -36,9 +36,9 @@ class TableData:
 
     Examples
     --------
-    >>> data = TableData("flat", np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), ("a", "b"))
+    >>> data = TableDataset("flat", np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), ("a", "b"))
     >>> data
-    TableData('flat', 3 examples, 2 classes)
+    TableDataset('flat', 3 examples, 2 classes)
     >>> X_train, X_test = data.features([0, 2], [1])
     >>> X_train.tolist(), X_test.tolist()
     ([[1.0], [4.0]], [[2.0]])
@@ -67,7 +67,7 @@ class TableData:
         return tfidf(X_train, X_test) if self.is_text else (X_train, X_test)
 
     def __repr__(self) -> str:
-        return f"TableData({self.name!r}, {len(self.y):,} examples, {len(self.classes)} classes)"
+        return f"TableDataset({self.name!r}, {len(self.y):,} examples, {len(self.classes)} classes)"
 
 
 def tfidf(train: Sequence[str], test: Sequence[str]) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:

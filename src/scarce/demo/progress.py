@@ -3,7 +3,7 @@
 from rich.progress import MofNCompleteColumn, Progress
 
 from scarce._console import make_progress
-from scarce.training import Callback, Run
+from scarce.training import Callback, TrainingState
 
 __all__ = ["EpochBar", "epoch_bars"]
 
@@ -19,10 +19,10 @@ class EpochBar(Callback):
     def __init__(self, bars: Progress, title: str) -> None:
         self.bars, self.title = bars, title
 
-    def on_start(self, run: Run) -> None:
+    def on_train_begin(self, run: TrainingState) -> None:
         """Add the bar."""
         self._task = self.bars.add_task(self.title, total=run.recipe.epochs, completed=run.epoch)
 
-    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
         """Move it on."""
         self.bars.update(self._task, completed=run.epoch)

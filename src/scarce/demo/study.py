@@ -17,7 +17,7 @@ from scarce.metrics import complementary_accuracy, complementary_risk
 from scarce.models import make_model
 from scarce.priors import PriorEstimate, priors_from_answers
 from scarce.simulate import ask
-from scarce.training import PAPER, Callback, Run, predict_logits, train
+from scarce.training import PAPER, Callback, TrainingState, predict_logits, train
 from scarce.training.runtime import seeded
 
 __all__ = ["QUESTIONS", "AskedImage", "Demo", "DemoRun", "run_demo"]
@@ -26,7 +26,7 @@ QUESTIONS = 3
 TEST_SHARE = 0.4
 _SHOWN_IMAGES = 8
 
-Watch = Callable[[str], Sequence[Callback]]
+TrialProgress = Callable[[str], Sequence[Callback]]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Demo:
         return self.corrected, self.uncorrected, self.with_yes, self.ordinary
 
 
-def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: Watch = lambda title: ()) -> Demo:
+def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: TrialProgress = lambda title: ()) -> Demo:
     """Ask about digits, learn from the answers in four ways, and judge each with and without the truth.
 
     All runs begin with the same weights and follow the paper's recipe with its multi-layer perceptron.
@@ -173,7 +173,7 @@ class _Judge(Callback):
         self.inputs, self.exclusions, self.priors = inputs, exclusions, priors.values
         self.test_inputs, self.test_labels, self.test_truth = test_inputs, test_labels, test_truth
 
-    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
         scores = run.method.scores(predict_logits(run.model, self.test_inputs))
         predicted = self.test_labels.classes[scores.argmax(dim=1).numpy()]
         estimate = complementary_accuracy(predicted, self.test_labels, self.priors)

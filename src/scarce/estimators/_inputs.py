@@ -10,7 +10,7 @@ from torch import Tensor
 
 from scarce.errors import FeatureError
 from scarce.features import Shards
-from scarce.features.arrays import refuse_odd_numbers, row_chunks
+from scarce.features.arrays import check_finite, iter_chunks
 
 __all__ = ["check_inputs"]
 
@@ -57,9 +57,9 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         raise FeatureError(
             f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}."
         )
-    refuse_odd_numbers(X)
+    check_finite(X)
     if is_image and not reset:
-        _refuse_other_scale(X, estimator.byte_inputs_)
+        _check_pixel_scale(X, estimator.byte_inputs_)
     stays = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
     return X if stays else X.astype(np.float64 if _needs_many_digits(X) else np.float32)
 
@@ -69,13 +69,13 @@ def _needs_many_digits(X: Any) -> bool:
     values = X.data if sparse.issparse(X) else X
     if values.dtype.itemsize < 4 or not values.size:
         return False
-    return any(max(int(rows.max()), -int(rows.min())) > _EXACT for _, rows in row_chunks(values))
+    return any(max(int(rows.max()), -int(rows.min())) > _EXACT for _, rows in iter_chunks(values))
 
 
-def _refuse_other_scale(images: Any, fitted_on_bytes: bool) -> None:
+def _check_pixel_scale(images: Any, fitted_on_bytes: bool) -> None:
     """Bytes are scaled to [0, 1] and floats are not, so images must come as they came to `fit`."""
     if fitted_on_bytes and images.dtype != np.uint8:
-        largest = max((rows.max() for _, rows in row_chunks(images)), default=0)
+        largest = max((rows.max() for _, rows in iter_chunks(images)), default=0)
         if largest > 1:
             raise FeatureError(
                 f"the model was fitted on images of bytes, which it scales to [0, 1]; these are {images.dtype} up to "

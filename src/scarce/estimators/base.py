@@ -27,7 +27,7 @@ from scarce.metrics import (
 from scarce.metrics.label_model import check_error_rates
 from scarce.priors import PriorEstimate
 
-__all__ = ["ComplementaryClassifierMixin", "all_or_nothing", "judge", "refuse_other_length"]
+__all__ = ["ComplementaryClassifierMixin", "restore_on_error", "judge", "check_consistent_length"]
 
 _KNOWN = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
 
@@ -145,14 +145,14 @@ def judge(
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
+def restore_on_error(estimator: Any) -> Iterator[None]:
     """Put the estimator back as it was if the block fails: what an earlier fit learned survives.
 
     Examples
     --------
     >>> from types import SimpleNamespace
     >>> estimator = SimpleNamespace(model_="old")
-    >>> with all_or_nothing(estimator):
+    >>> with restore_on_error(estimator):
     ...     estimator.model_ = "half-trained"
     ...     raise ValueError("no more memory")
     Traceback (most recent call last):
@@ -169,7 +169,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         raise
 
 
-def refuse_other_length(X: Any, labels: ComplementaryLabels) -> None:
+def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
     """Raise `FeatureError` unless there are as many labels as rows of features."""
     if X.shape[0] != labels.n_examples:
         raise FeatureError(

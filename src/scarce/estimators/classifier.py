@@ -23,18 +23,18 @@ from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, progress_bar
 from scarce.estimators.base import (
     ComplementaryClassifierMixin,
-    all_or_nothing,
+    check_consistent_length,
     judge,
-    refuse_other_length,
+    restore_on_error,
 )
 from scarce.estimators.collapse import Collapse, find_collapse
-from scarce.estimators.early_stopping import split_rows, stop_early
+from scarce.estimators.early_stopping import make_early_stopping, split_rows
 from scarce.estimators.few_labels import against_overfitting
 from scarce.estimators.method_choice import choose_method
 from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
-from scarce.features.shards import pick
+from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.methods import Method, make_method
@@ -61,8 +61,8 @@ from scarce.training import (
     map_logits,
     train,
 )
-from scarce.training.build import MakeModule, build_network
-from scarce.training.distributed import Processes, processes
+from scarce.training.build import MakeModule, build_model
+from scarce.training.distributed import DistributedContext, processes
 from scarce.training.runtime import usable_device
 
 __all__ = ["ScarceClassifier"]
@@ -146,7 +146,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         The trained network and the method.
     label_summary_ : LabelSummary
         What was known.
-    C_, C_counts_ : arrays of shape (q, q)
+    exclusion_matrix_, exclusion_counts_ : arrays of shape (q, q)
         Of ``refine``: the chances that an example of class y (row) excludes class k (column), and what was counted.
     held_out_report_ : ComplementaryReport
         With ``method="auto"`` on a table: how good it is, by the labels of rows that were held out in turn. For one network see
@@ -244,14 +244,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ScarceClassifier
             Itself.
         """
-        with all_or_nothing(self), processes(self.distributed, usable_device(self.device)) as together:
+        with restore_on_error(self), processes(self.distributed, usable_device(self.device)) as together:
             self._fit(X, y, together)
         return self
 
-    def _fit(self, X: Any, y: Any, together: Processes) -> None:
+    def _fit(self, X: Any, y: Any, together: DistributedContext) -> None:
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
-        refuse_other_length(X, labels)
+        check_consistent_length(X, labels)
         for name in ("choice_", "held_out_report_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if is_stacked(self, X):
@@ -285,13 +285,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         predicted = labels.classes[result.held_out.argmax(axis=1)]
         self.held_out_report_ = judge(self, predicted, result.held_out.max(axis=1), labels[result.rows])
 
-    def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, together: Processes) -> None:
+    def _fit_network(
+        self, X: Any, labels: ComplementaryLabels, classes: Array, together: DistributedContext
+    ) -> None:
         method = self._method(labels)
-        method.refuse_unfit(labels)  # before time is spent on priors
-        recipe = together.agree(lambda: self._recipe(labels, method, len(input_shape(X)) > 1))
+        method.check_labels(labels)  # before time is spent on priors
+        recipe = together.call_on_rank_zero(lambda: self._recipe(labels, method, len(input_shape(X)) > 1))
         make = self._builder(X, labels)
         own_estimate = self._priors(X, labels, make, recipe.seed, method)
-        estimate = together.agree(lambda: own_estimate)
+        estimate = together.call_on_rank_zero(lambda: own_estimate)
         before = self._model_to_continue(X, classes)
         self._train(X, labels, method, estimate, recipe, before or make(recipe.seed))
         if method.facts.learns_priors and before is None:
@@ -313,7 +315,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.history_ = train(
             model,
             method,
-            X if rows is None else pick(X, rows),
+            X if rows is None else take_rows(X, rows),
             labels if rows is None else labels[rows],
             recipe,
             priors=None if estimate is None else estimate.values,
@@ -354,7 +356,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         module = "mlp" if isinstance(self.module, str) and self.module == "auto" else self.module
 
         def make(seed: int) -> nn.Module:
-            return build_network(module, X, labels.n_classes, seed=seed, standardize=self.standardize)
+            return build_model(module, X, labels.n_classes, seed=seed, standardize=self.standardize)
 
         return make
 
@@ -382,12 +384,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @property
-    def C_(self) -> Array:  # noqa: N802
+    def exclusion_matrix_(self) -> Array:
         """Of ``refine``: how probable it is that an example of class y (row) excludes class k (column)."""
         return self._counted("chances")
 
     @property
-    def C_counts_(self) -> Array:  # noqa: N802
+    def exclusion_counts_(self) -> Array:
         """Of ``refine``: how many of the examples that were counted as class y (row) exclude class k (column)."""
         return self._counted("counts")
 
@@ -515,7 +517,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         rows = None
         if self._stops_early(labels):
             held_out, rows = split_rows(labels.n_examples, self.validation_fraction, seed)
-            callbacks += stop_early(X, labels, held_out, method, estimate, self.patience, self.device)
+            callbacks += make_early_stopping(
+                X, labels, held_out, method, estimate, self.patience, self.device
+            )
         if self.verbose:
             callbacks.append(ProgressBar())
         return callbacks, rows

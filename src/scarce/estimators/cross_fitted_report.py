@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce.errors import CollapseWarning, LabelError, PriorWarning
 from scarce.estimators._inputs import check_inputs
-from scarce.estimators.base import judge, refuse_other_length
+from scarce.estimators.base import check_consistent_length, judge
 from scarce.estimators.classifier import ScarceClassifier
-from scarce.features.shards import pick
+from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ComplementaryReport
 
@@ -62,7 +62,7 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     check_is_fitted(classifier)
     labels, classes = classifier._read_labels(y)
     rows = check_inputs(clone(classifier), X, reset=True)
-    refuse_other_length(rows, labels)
+    check_consistent_length(rows, labels)
     if len(labels) < 2 * _N_FOLDS:
         raise LabelError(
             f"{len(labels)} examples are too few to hold some out; expected at least {2 * _N_FOLDS}. Evaluate on other examples."
@@ -77,10 +77,10 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
         with warnings.catch_warnings():  # they were told when the classifier itself was fitted
             warnings.simplefilter("ignore", PriorWarning)
             warnings.simplefilter("ignore", CollapseWarning)
-            copy.fit(pick(rows, rest), _take(y, rest))
+            copy.fit(take_rows(rows, rest), _take(y, rest))
         place = slice(done, done := done + len(fold))
-        predicted[place] = copy.predict(pick(rows, fold))
-        confidence[place] = copy._confidence(pick(rows, fold))
+        predicted[place] = copy.predict(take_rows(rows, fold))
+        confidence[place] = copy._confidence(take_rows(rows, fold))
     return judge(classifier, predicted, confidence, labels[held_out])
 
 

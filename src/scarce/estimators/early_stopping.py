@@ -8,15 +8,15 @@ from torch import Tensor
 
 from scarce._validation import check_number
 from scarce.errors import MethodError
-from scarce.features.shards import pick
+from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, Problem, make_method
 from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.metrics import LabelModel, complementary_accuracy, fit_label_model
 from scarce.priors import PriorEstimate
-from scarce.training import Callback, EarlyStopping, Measure, Run, map_logits, mean_loss
+from scarce.training import Callback, EarlyStopping, EpochMetric, TrainingState, map_logits, mean_loss
 
-__all__ = ["split_rows", "stop_early"]
+__all__ = ["split_rows", "make_early_stopping"]
 
 Rows = NDArray[np.int64]
 _LEAST_RATE = 0.02  # of errors in answers: nobody is certain, and one wrong answer must not decide
@@ -41,7 +41,7 @@ def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
     return np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
 
 
-def stop_early(
+def make_early_stopping(
     X: Any,
     labels: ComplementaryLabels,
     held_out: Rows,
@@ -56,25 +56,25 @@ def stop_early(
     error rates that are not given come from the labels (`fit_label_model`) and are the same for all epochs: what a method has
     learned so far would judge itself. One that trains in stages may change from the one to the other; stages are never compared.
     """
-    inputs, known = pick(X, held_out), labels[held_out]
+    inputs, known = take_rows(X, held_out), labels[held_out]
     label_model = fit_label_model(labels, None if estimate is None else estimate.values)
 
-    def likelihood(run: Run) -> float:
+    def likelihood(run: TrainingState) -> float:
         judge = _with_fixed_rates(run.method, labels, label_model)
         return -mean_loss(run.model, judge, inputs, known, device=device)
 
-    def accuracy(run: Run) -> float:
+    def accuracy(run: TrainingState) -> float:
         def best(logits: Tensor) -> Tensor:
             return run.method.scores(logits).argmax(dim=1)
 
         predicted = labels.classes[map_logits(run.model, inputs, best, device=device).numpy()]
         return complementary_accuracy(predicted, known, label_model).value
 
-    def value(run: Run) -> float:
+    def value(run: TrainingState) -> float:
         return likelihood(run) if run.method.loss_is_likelihood else accuracy(run)
 
-    kind = "likelihood" if method.loss_is_likelihood else "score" if method.in_stages else "accuracy"
-    measure = Measure(f"validation_{kind}", value)
+    kind = "likelihood" if method.loss_is_likelihood else "score" if method.multi_stage else "accuracy"
+    measure = EpochMetric(f"validation_{kind}", value)
     return [measure, EarlyStopping(measure.name, patience)]
 
 

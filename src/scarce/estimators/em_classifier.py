@@ -18,8 +18,8 @@ from scarce.errors import FeatureError, MethodError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
 from scarce.estimators.auto.mechanisms import CandidateSets
-from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
-from scarce.estimators.pu_learners import set_everywhere
+from scarce.estimators.base import ComplementaryClassifierMixin, check_consistent_length, restore_on_error
+from scarce.estimators.pu_learners import set_nested_param
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
@@ -126,7 +126,7 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         EMComplementaryClassifier
             Itself.
         """
-        with all_or_nothing(self):
+        with restore_on_error(self):
             self._fit(X, y)
         return self
 
@@ -137,12 +137,12 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
                 f"X has shape {X.shape}; expected a table (n × d): pass X.reshape(len(X), -1)."
             )
         labels = as_labels(y)
-        refuse_other_length(X, labels)
+        check_consistent_length(X, labels)
         check_integer("n_iterations", self.n_iterations)
         self._check_mechanism()
         learner = self._learner()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        set_everywhere(learner, "random_state", seed)
+        set_nested_param(learner, "random_state", seed)
         folds = list(self._splitter(seed, labels.n_examples).split(np.arange(labels.n_examples)))
         mechanism: str = self.mechanism
         if mechanism == "auto":

@@ -16,15 +16,15 @@ from scarce._console import make_progress
 from scarce._validation import abbreviate, check_renamed, renamed_parameters
 from scarce.errors import FeatureError, LabelError, MethodError
 from scarce.estimators._inputs import check_inputs
-from scarce.estimators.base import ComplementaryClassifierMixin, all_or_nothing, refuse_other_length
+from scarce.estimators.base import ComplementaryClassifierMixin, check_consistent_length, restore_on_error
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
-from scarce.estimators.pu_learners import as_pu_learner, fit_head, probability_of_not, set_everywhere
+from scarce.estimators.pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
-from scarce.risk.mixture_proportion import check_unlabeled, positive_share
+from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
 
 __all__ = ["MetaComplementaryClassifier"]
 
@@ -129,15 +129,15 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         MetaComplementaryClassifier
             Itself.
         """
-        with all_or_nothing(self):
+        with restore_on_error(self):
             self._fit(X, y)
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
         X = _table(check_inputs(self, X, reset=True))
         labels = as_labels(y)
-        refuse_other_length(X, labels)
-        _refuse_one_sided(labels)
+        check_consistent_length(X, labels)
+        _check_every_class_excluded(labels)
         learner = self._learner()
 
         def estimated(estimator: PriorEstimator) -> PriorEstimate:
@@ -149,7 +149,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         by_class = labels.to_csr().tocsc()
         known = np.split(by_class.indices, by_class.indptr[1:-1])
         tasks = [
-            delayed(fit_head)(self._prepared(learner, share, int(seed)), X, rows, self.unlabeled, name)
+            delayed(fit_pu_learner)(self._prepared(learner, share, int(seed)), X, rows, self.unlabeled, name)
             for share, seed, rows, name in zip(shares, seeds, known, labels.classes, strict=True)
         ]
         fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
@@ -195,14 +195,14 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         return learner
 
     def _positive_shares(self, priors: Array, rates: Array) -> Array:
-        shares = positive_share(torch.from_numpy(priors), torch.tensor(rates), self.unlabeled)
+        shares = mixture_proportion(torch.from_numpy(priors), torch.tensor(rates), self.unlabeled)
         return shares.clamp(_SMALLEST_SHARE, 1 - _SMALLEST_SHARE).numpy()
 
     def _prepared(self, learner: Any, share: float, seed: int) -> Any:
         prepared = clone(learner)
-        set_everywhere(prepared, "random_state", seed)
+        set_nested_param(prepared, "random_state", seed)
         if self.prior_parameter is not None and not isinstance(prepared, ElkanNotoClassifier):
-            found = set_everywhere(prepared, self.prior_parameter, float(share))
+            found = set_nested_param(prepared, self.prior_parameter, float(share))
             if not found and self.prior_parameter != "prior":
                 raise MethodError(
                     f"{type(learner).__name__} has no parameter {self.prior_parameter!r}; set prior_parameter to one of its "
@@ -225,7 +225,7 @@ def _table(X: Any) -> Any:
     return X
 
 
-def _refuse_one_sided(labels: ComplementaryLabels) -> None:
+def _check_every_class_excluded(labels: ComplementaryLabels) -> None:
     never = labels.classes[labels.counts == 0]
     if len(never):
         raise LabelError(

@@ -12,7 +12,7 @@ from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 
-__all__ = ["as_pu_learner", "fit_head", "probability_of_not", "set_everywhere"]
+__all__ = ["as_pu_learner", "fit_pu_learner", "probability_of_not", "set_nested_param"]
 
 
 def as_pu_learner(estimator: Any, wrap: Any) -> Any:
@@ -47,14 +47,14 @@ def _is_pu_classifier(estimator: Any) -> bool:
     return from_pulearn or getattr(estimator, "is_pu_classifier", False)
 
 
-def set_everywhere(estimator: Any, name: str, value: Any) -> bool:
+def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
     """Set the parameter `name` of an estimator and of those within it; return whether there is one.
 
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> learner = ElkanNotoClassifier(RandomForestClassifier())
-    >>> set_everywhere(learner, "random_state", 7), learner.random_state, learner.estimator.random_state
+    >>> set_nested_param(learner, "random_state", 7), learner.random_state, learner.estimator.random_state
     (True, 7, 7)
     """
     places = [place for place in estimator.get_params() if place.rpartition("__")[2] == name]
@@ -62,7 +62,7 @@ def set_everywhere(estimator: Any, name: str, value: Any) -> bool:
     return bool(places)
 
 
-def fit_head(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
+def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
     """Train the learner of the class `name` on the rows `known` not to be of it, and on the unlabelled ones."""
     s = np.zeros(X.shape[0], dtype=np.int64)
     if unlabeled == "rest":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from scarce._hashing import row_hashes
-from scarce.features.arrays import row_chunks
+from scarce.features.arrays import iter_chunks
 from scarce.metrics import Alarm
 
 __all__ = ["TrainingRows"]
@@ -94,7 +94,7 @@ class TrainingRows:
 
 def _row_hashes(X: Any) -> NDArray[np.uint64]:
     """Return a hash of 64 bits per row; numbers count as float32, so that it does not matter how a table was read."""
-    parts = [_hashes_of(X)] if sparse.issparse(X) else [_hashes_of(rows) for _, rows in row_chunks(X)]
+    parts = [_hashes_of(X)] if sparse.issparse(X) else [_hashes_of(rows) for _, rows in iter_chunks(X)]
     return np.concatenate(parts)
 
 

@@ -24,7 +24,7 @@ _ENDINGS = (".npy", ".parquet")
 
 
 @dataclass(frozen=True)
-class _Npy:
+class NpyShard:
     path: Path
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -32,12 +32,12 @@ class _Npy:
 
     def read(self) -> Array:
         array = map_array(self.path)
-        _refuse_change(self, array)
+        _check_unchanged(self, array)
         return array
 
 
 @dataclass(frozen=True)
-class _Parquet:
+class ParquetShard:
     path: Path
     n_rows: int
     names: list[str]
@@ -51,7 +51,7 @@ class _Parquet:
     def read(self) -> Array:
         with prefix_errors(self.path):
             values = parquet_values(open_parquet(self.path), self.names)
-        _refuse_change(self, values)
+        _check_unchanged(self, values)
         return values
 
 
@@ -105,11 +105,11 @@ def open_shards(
     """
     if _kind(paths[0]) == ".parquet":
         return _open_parquet_shards(paths, id_column)
-    _refuse_doubtful_order(paths)
+    _check_shard_order(paths)
     parts = []
     for path in paths:
         array = map_array(path)
-        parts.append(_Npy(path, array.shape, array.dtype))
+        parts.append(NpyShard(path, array.shape, array.dtype))
         first = parts[0]
         if array.shape[1:] != first.shape[1:] or array.dtype != first.dtype or array.ndim == 0:
             raise FeatureError(
@@ -122,7 +122,7 @@ def open_shards(
 def _open_parquet_shards(
     paths: Sequence[Path], id_column: str | None
 ) -> tuple[Shards, Array | None, list[str] | None]:
-    parts: list[_Parquet] = []
+    parts: list[ParquetShard] = []
     ids: list[str] = []
     header: list[str] = []
     for path in paths:
@@ -139,13 +139,13 @@ def _open_parquet_shards(
             ids_name = find_id_column(header, id_column)
             if ids_name is not None:
                 ids += map(str, parquet_ids(open_parquet(path, [ids_name]), ids_name).tolist())
-        parts.append(_Parquet(path, n_rows, [name for name in header if name != ids_name]))
+        parts.append(ParquetShard(path, n_rows, [name for name in header if name != ids_name]))
     if ids_name is None:
-        _refuse_doubtful_order(paths)
+        _check_shard_order(paths)
     return Shards(parts), None if ids_name is None else as_names(ids), parts[0].names
 
 
-def _refuse_doubtful_order(paths: Sequence[Path]) -> None:
+def _check_shard_order(paths: Sequence[Path]) -> None:
     """Where rows have no ids their order is all there is, and 10 stands before 2 in the order of names."""
     counted = sorted(paths, key=_by_number)
     for path, other in zip(paths, counted, strict=True):
@@ -160,7 +160,7 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.name)]
 
 
-def _refuse_change(part: _Npy | _Parquet, array: Array) -> None:
+def _check_unchanged(part: NpyShard | ParquetShard, array: Array) -> None:
     if (array.shape, array.dtype) != (part.shape, part.dtype):
         raise FileError(
             f"{part.path} has changed while it was in use: it now holds {array.dtype} of shape {array.shape}, and held "

@@ -11,7 +11,7 @@ from scipy import sparse
 from scarce.errors import FeatureError
 from scarce.features.shards import Shards
 
-__all__ = ["column_statistics", "input_shape", "refuse_odd_numbers", "row_chunks"]
+__all__ = ["column_statistics", "input_shape", "check_finite", "iter_chunks"]
 
 _LARGEST = float(np.finfo(np.float32).max)
 _AT_ONCE = 2**21  # numbers: 16 MB as float64
@@ -23,12 +23,12 @@ def input_shape(X: Any) -> tuple[int, ...]:
     return tuple(int(side) for side in X.shape[1:])
 
 
-def row_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
+def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the rows of an array or of `Shards` a few megabytes at a time, each part with the number of its first row.
 
     Examples
     --------
-    >>> [(start, rows.shape) for start, rows in row_chunks(np.zeros((3, 2**20)))]
+    >>> [(start, rows.shape) for start, rows in iter_chunks(np.zeros((3, 2**20)))]
     [(0, (2, 1048576)), (2, (1, 1048576))]
     """
     step = max(1, _AT_ONCE // max(1, math.prod(X.shape[1:])))
@@ -60,7 +60,7 @@ def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
             variance = np.where(cancelled, _centred_squares(X, mean), variance)
         return mean, np.sqrt(variance)
     mean, variance = np.zeros(X.shape[1:]), np.zeros(X.shape[1:])
-    for start, rows in row_chunks(X):
+    for start, rows in iter_chunks(X):
         share = len(rows) / (start + len(rows))
         step = rows.mean(axis=0, dtype=np.float64) - mean
         mean = mean + share * step
@@ -79,12 +79,12 @@ def _centred_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
     return (squares + (X.shape[0] - counts) * mean**2) / X.shape[0]  # type: ignore[no-any-return]
 
 
-def refuse_odd_numbers(X: Any) -> None:
+def check_finite(X: Any) -> None:
     """Refuse features that hold NaN, infinities or numbers beyond float32, and say where.
 
     Examples
     --------
-    >>> refuse_odd_numbers(np.array([[1.0, np.nan]]))
+    >>> check_finite(np.array([[1.0, np.nan]]))
     Traceback (most recent call last):
     scarce.errors.FeatureError: X contains NaN at row 0, column 1 (1 in all); remove such rows, or fill them in (...).
     """
@@ -92,7 +92,7 @@ def refuse_odd_numbers(X: Any) -> None:
     if values.dtype.kind != "f":
         return
     count, got, place = 0, 0.0, np.zeros(values.ndim, int)
-    for start, rows in row_chunks(values):
+    for start, rows in iter_chunks(values):
         if rows.dtype == np.float16:  # which cannot hold the number compared with
             rows = rows.astype(np.float32)
         with np.errstate(invalid="ignore"):

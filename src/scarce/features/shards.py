@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scarce._arrays import IntArray, row_indices
 from scarce.errors import FeatureError
 
-__all__ = ["InHand", "Part", "Shards", "pick"]
+__all__ = ["ArrayShard", "Shard", "Shards", "take_rows"]
 
 _MOST_MAPPED = 128  # each of them holds a file open
 
 
-class Part(Protocol):
+class Shard(Protocol):
     """The rows of one file."""
 
     @property
@@ -33,7 +33,7 @@ class Part(Protocol):
         """Return all rows: mapped, or read."""
 
 
-class InHand:
+class ArrayShard:
     """An array that is mapped already."""
 
     is_mapped = True
@@ -54,7 +54,7 @@ class Shards:
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of Shard
         The files, alike in type and in the shape of a row.
 
     Attributes
@@ -66,7 +66,7 @@ class Shards:
 
     Examples
     --------
-    >>> shards = Shards([InHand(np.zeros((2, 3))), InHand(np.ones((4, 3)))])
+    >>> shards = Shards([ArrayShard(np.zeros((2, 3))), ArrayShard(np.ones((4, 3)))])
     >>> shards
     Shards(6 × 3 float64 in 2 files)
     >>> shards.take([5, 0]).tolist()
@@ -75,7 +75,7 @@ class Shards:
     (5, 2)
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Shard]) -> None:
         self._parts = parts
         self._ends = np.cumsum([part.shape[0] for part in parts])
         self._most_open = _MOST_MAPPED if parts[0].is_mapped else 1
@@ -156,14 +156,14 @@ class Shards:
         return f"Shards({shape} {self.dtype} in {len(self._parts):,} files)"
 
 
-def pick(X: Any, rows: Any) -> Any:
+def take_rows(X: Any, rows: Any) -> Any:
     """Return these rows of features, without reading what is on disk; `X` itself if they are all of it, in order.
 
     Examples
     --------
-    >>> pick(np.eye(2), [1]).tolist()
+    >>> take_rows(np.eye(2), [1]).tolist()
     [[0.0, 1.0]]
     """
     if np.array_equal(rows, np.arange(X.shape[0])):
         return X
-    return (Shards([InHand(X)]) if isinstance(X, np.memmap) else X)[rows]
+    return (Shards([ArrayShard(X)]) if isinstance(X, np.memmap) else X)[rows]

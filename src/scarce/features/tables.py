@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._io.tables import Row, Table, as_names, cell_text, open_parquet, read_table
+from scarce._io.tables import Row, TextTable, as_names, cell_text, open_parquet, read_table
 from scarce._validation import abbreviate
 from scarce.errors import FeatureError
 
@@ -41,7 +41,7 @@ def find_id_column(header: list[str], id_column: str | None) -> str | None:
 def read_csv_features(path: Path, id_column: str | None) -> Found:
     """Return values, ids and column names of a CSV file with a header."""
     table = read_table(path)
-    _refuse_numbers_as_header(table.header)
+    _check_header(table.header)
     ids_name = find_id_column(table.header, id_column)
     names = [name for name in table.header if name != ids_name]
     ids: list[str] = []
@@ -54,7 +54,7 @@ def read_csv_features(path: Path, id_column: str | None) -> Found:
     return np.concatenate(parts), None if ids_name is None else as_names(ids, "id"), names
 
 
-def _split_ids(table: Table, ids_name: str | None, ids: list[str]) -> Iterable[Row]:
+def _split_ids(table: TextTable, ids_name: str | None, ids: list[str]) -> Iterable[Row]:
     place = None if ids_name is None else table.header.index(ids_name)
     for line, row in table.rows:
         if place is not None:
@@ -88,7 +88,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _refuse_numbers_as_header(header: list[str]) -> None:
+def _check_header(header: list[str]) -> None:
     # pandas names nameless columns 0, 1, 2, ...; any other numbers are data.
     if all(map(_is_number, header)) and header != [str(place) for place in range(len(header))]:
         raise FeatureError(

@@ -39,7 +39,7 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
             f"no id of the features ({abbreviate(wanted, 3)}) stands in the labels ({abbreviate(known, 3)})."
         )
     if join == "exact":
-        _refuse_differences(wanted[~found], np.setdiff1d(known, wanted))
+        _check_same_ids(wanted[~found], np.setdiff1d(known, wanted))
     common = labels[place[found]]
     rows = np.nonzero(found)[0]
     if join != "left" or found.all():
@@ -54,7 +54,7 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
     return everyone, np.arange(len(wanted))
 
 
-def _refuse_differences(unlabeled: Any, unused: Any) -> None:
+def _check_same_ids(unlabeled: Any, unused: Any) -> None:
     parts = []
     if len(unlabeled):
         parts.append(f"{len(unlabeled)} feature rows have no labels ({abbreviate(unlabeled, 3)})")

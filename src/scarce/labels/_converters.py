@@ -14,16 +14,16 @@ from scarce.errors import LabelError
 from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
 
 __all__ = [
-    "columns_pairs",
-    "lists_csr",
-    "matrix_of_answers",
-    "ones_of_matrix",
-    "single_pairs",
-    "table_of_answers",
+    "pairs_from_columns",
+    "csr_from_lists",
+    "answers_from_matrix",
+    "pairs_from_indicator",
+    "pairs_from_single",
+    "answers_from_table",
 ]
 
 
-def ones_of_matrix(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
+def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
     """Return shape, rows and columns of the ones of an n × q matrix of 0 and 1, dense or sparse."""
     if sparse.issparse(matrix):
         coordinates = sparse.coo_matrix(matrix)
@@ -56,7 +56,7 @@ def ones_of_matrix(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray
     return (int(shape[0]), int(shape[1])), rows, columns
 
 
-def lists_csr(rows: Iterable[Collection[Any]], classes: Array) -> tuple[IntArray, IntArray]:
+def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[IntArray, IntArray]:
     """Return the compressed rows of one list (or set) of excluded class names per example."""
     shape = getattr(rows, "shape", ())
     if len(shape) > 1:
@@ -114,7 +114,7 @@ def _table(matrix: Any, what: str) -> Array:
         ) from None
 
 
-def single_pairs(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
+def pairs_from_single(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
     """Return (row, class) pairs of exactly one excluded class per example."""
     names = names_to_array(excluded, "excluded class")
     if names.ndim != 1:
@@ -124,7 +124,7 @@ def single_pairs(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
     return np.arange(len(names)), _codes(names, classes, np.arange(len(names)))
 
 
-def columns_pairs(table: Any, classes: Array, missing: Any) -> tuple[int, IntArray, IntArray]:
+def pairs_from_columns(table: Any, classes: Array, missing: Any) -> tuple[int, IntArray, IntArray]:
     """Return n and the (row, class) pairs of an n × m table; `missing`, NaN and empty text mark empty cells."""
     names = _table(table, "the table of columns")
     if names.ndim != 2:
@@ -150,7 +150,7 @@ def _codes(names: Array, classes: Array, rows: IntArray) -> IntArray:
     return codes
 
 
-def matrix_of_answers(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray, IntArray]:
+def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray, IntArray]:
     """Return shape, rows, columns and codes of the questions asked in an n × q matrix of answers.
 
     Cells are 1 / yes, 0 / no, −1 / skip, and NaN, None or empty where nothing was asked.
@@ -175,7 +175,7 @@ def matrix_of_answers(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray,
     return (cells.shape[0], cells.shape[1]), rows, columns, codes[rows, columns].astype(np.int8)
 
 
-def table_of_answers(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, Answers]:
+def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, Answers]:
     """Return class names, example ids and the answers of a long table of answers."""
     if not hasattr(table, "keys"):
         raise LabelError(
@@ -209,7 +209,7 @@ def table_of_answers(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, 
         )
     given = codes != NOT_ASKED
     who = columns["annotator"][given] if "annotator" in columns else None
-    return names, ids, Answers.make(rows[given], class_index[given], codes[given], who)
+    return names, ids, Answers.from_columns(rows[given], class_index[given], codes[given], who)
 
 
 def _filled(values: Any, name: str) -> Array:

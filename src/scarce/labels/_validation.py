@@ -9,14 +9,14 @@ from scarce.errors import LabelError
 if TYPE_CHECKING:
     from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["refuse_contradictions"]
+__all__ = ["check_consistent"]
 
 
-def refuse_contradictions(labels: "ComplementaryLabels") -> None:
+def check_consistent(labels: "ComplementaryLabels") -> None:
     """Raise a `LabelError` for labels that are malformed or contradict themselves."""
-    _refuse_broken_rows(labels)
-    _refuse_odd_columns(labels)
-    _refuse_broken_answers(labels)
+    _check_csr(labels)
+    _check_columns(labels)
+    _check_answers(labels)
     q = labels.n_classes
     full = labels.per_example >= q
     if full.any():
@@ -33,7 +33,7 @@ def refuse_contradictions(labels: "ComplementaryLabels") -> None:
         )
 
 
-def _refuse_broken_rows(labels: "ComplementaryLabels") -> None:
+def _check_csr(labels: "ComplementaryLabels") -> None:
     indptr, indices = labels.indptr, labels.indices
     if indptr.ndim != 1 or len(indptr) < 2:
         raise LabelError("the labels have no rows; expected at least one example.")
@@ -52,7 +52,7 @@ def _refuse_broken_rows(labels: "ComplementaryLabels") -> None:
         )
 
 
-def _refuse_odd_columns(labels: "ComplementaryLabels") -> None:
+def _check_columns(labels: "ComplementaryLabels") -> None:
     n, q = labels.shape
     for name, column in (("ids", labels.ids), ("confirmed", labels.confirmed)):
         if column is not None and column.shape != (n,):
@@ -72,7 +72,7 @@ def _refuse_odd_columns(labels: "ComplementaryLabels") -> None:
         )
 
 
-def _refuse_broken_answers(labels: "ComplementaryLabels") -> None:
+def _check_answers(labels: "ComplementaryLabels") -> None:
     table = labels.answers
     if table is None or len(table) == 0:
         return
@@ -87,4 +87,6 @@ def _refuse_broken_answers(labels: "ComplementaryLabels") -> None:
                 f"the column {name!r} of the answers has another length than the others or values outside {low} to {high}."
             )
     if (np.diff(table.example) < 0).any():
-        raise LabelError("the answers are not in the order of their examples; make them with Answers.make.")
+        raise LabelError(
+            "the answers are not in the order of their examples; make them with Answers.from_columns."
+        )

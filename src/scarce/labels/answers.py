@@ -12,7 +12,7 @@ from scarce._class_names import text_or_empty
 from scarce._validation import check_option
 from scarce.errors import LabelError
 
-__all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "settle"]
+__all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "resolve_conflicts"]
 
 YES, NO, SKIP, NOT_ASKED = 1, 0, -1, -2
 _WORDS = {
@@ -46,7 +46,7 @@ class Answers:
 
     Examples
     --------
-    >>> table = Answers.make([1, 0, 0], [0, 2, 1], [1, 0, 0])
+    >>> table = Answers.from_columns([1, 0, 0], [0, 2, 1], [1, 0, 0])
     >>> table.example.tolist(), table.answer.tolist()
     ([0, 0, 1], [0, 0, 1])
     """
@@ -61,7 +61,7 @@ class Answers:
             object.__setattr__(self, column.name, read_only(getattr(self, column.name)))
 
     @classmethod
-    def make(
+    def from_columns(
         cls, example: Any, class_index: Any, answer: Any, annotator: Iterable[Any] | None = None
     ) -> "Answers":
         """Build the table from columns of equal length, sorted by example."""
@@ -116,7 +116,7 @@ def parse_answers(words: Array) -> NDArray[np.int8]:
     return codes
 
 
-def settle(
+def resolve_conflicts(
     answers: Answers, n_examples: int, names: Array, classes: Array, conflict: Conflict
 ) -> tuple[IntArray, IntArray, NDArray[np.int32]]:
     """Decide what the answers establish: exclusions as (row, class) pairs, and confirmed classes.

@@ -15,8 +15,8 @@ from scarce._class_names import check_classes, names_to_array
 from scarce.errors import LabelError
 from scarce.labels import _converters as convert
 from scarce.labels._alignment import Join, align
-from scarce.labels._validation import refuse_contradictions
-from scarce.labels.answers import Answers, Conflict, settle
+from scarce.labels._validation import check_consistent
+from scarce.labels.answers import Answers, Conflict, resolve_conflicts
 from scarce.labels.summary import LabelSummary, summarize
 
 __all__ = ["ComplementaryLabels"]
@@ -71,7 +71,7 @@ class ComplementaryLabels:
         }
         for name, column in columns.items():
             object.__setattr__(self, name, None if column is None else read_only(column))
-        refuse_contradictions(self)
+        check_consistent(self)
 
     @classmethod
     def from_indicator(
@@ -84,7 +84,7 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_indicator([[0, 1, 1], [1, 0, 0]]).per_example.tolist()
         [2, 1]
         """
-        shape, rows, columns = convert.ones_of_matrix(matrix, "the indicator")
+        shape, rows, columns = convert.pairs_from_indicator(matrix, "the indicator")
         names = _classes_of_width(classes, shape[1])
         return cls(*csr_from_pairs(rows, columns, shape), names, ids)
 
@@ -99,7 +99,7 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_candidates([[1, 0, 1], [0, 1, 1]]).indices.tolist()
         [1, 0]
         """
-        shape, rows, columns = convert.ones_of_matrix(matrix, "the candidate matrix")
+        shape, rows, columns = convert.pairs_from_indicator(matrix, "the candidate matrix")
         excluded = np.ones(shape, bool)
         excluded[rows, columns] = False
         return cls.from_indicator(excluded, classes, ids=ids)
@@ -118,7 +118,7 @@ class ComplementaryLabels:
         [2, 0]
         """
         names = check_classes(classes)
-        return cls(*convert.lists_csr(rows, names), names, ids)
+        return cls(*convert.csr_from_lists(rows, names), names, ids)
 
     @classmethod
     def from_single(
@@ -132,7 +132,7 @@ class ComplementaryLabels:
         [[0, 0, 1], [1, 0, 0]]
         """
         names = check_classes(classes)
-        rows, columns = convert.single_pairs(excluded, names)
+        rows, columns = convert.pairs_from_single(excluded, names)
         return cls(*csr_from_pairs(rows, columns, (len(rows), len(names))), names, ids)
 
     @classmethod
@@ -147,7 +147,7 @@ class ComplementaryLabels:
         [2, 1]
         """
         names = check_classes(classes)
-        n, rows, columns = convert.columns_pairs(table, names, missing)
+        n, rows, columns = convert.pairs_from_columns(table, names, missing)
         return cls(*csr_from_pairs(rows, columns, (n, len(names))), names, ids)
 
     @classmethod
@@ -169,9 +169,13 @@ class ComplementaryLabels:
         >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
         ([[1, 1, 0], [0, 0, 1]], [-1, 1])
         """
-        shape, rows, columns, codes = convert.matrix_of_answers(matrix)
-        return cls.from_settled(
-            Answers.make(rows, columns, codes), shape[0], _classes_of_width(classes, shape[1]), ids, conflict
+        shape, rows, columns, codes = convert.answers_from_matrix(matrix)
+        return cls._from_resolved(
+            Answers.from_columns(rows, columns, codes),
+            shape[0],
+            _classes_of_width(classes, shape[1]),
+            ids,
+            conflict,
         )
 
     @classmethod
@@ -206,24 +210,24 @@ class ComplementaryLabels:
         >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
         ([[1, 0], [0, 0]], [1, -1])
         """
-        names, ids, answers = convert.table_of_answers(table, classes, ids)
-        return cls.from_settled(answers, len(ids), names, ids, conflict)
+        names, ids, answers = convert.answers_from_table(table, classes, ids)
+        return cls._from_resolved(answers, len(ids), names, ids, conflict)
 
     @classmethod
-    def from_settled(
+    def _from_resolved(
         cls, table: Answers, n: int, classes: Array, ids: Any = None, conflict: Conflict = "raise"
     ) -> "ComplementaryLabels":
         """Take what answers about n examples, given as rows and class indices, establish under a conflict policy.
 
         Examples
         --------
-        >>> ComplementaryLabels.from_settled(Answers.make([0, 1], [1, 0], [0, 1]), 2, np.array(["a", "b"]))
+        >>> ComplementaryLabels._from_resolved(Answers.from_columns([0, 1], [1, 0], [0, 1]), 2, np.array(["a", "b"]))
         ComplementaryLabels(n_examples=2, n_classes=2, n_exclusions=1)
         """
         names = np.arange(n) if ids is None else names_to_array(ids, "id")
         if len(names) != n:
             raise LabelError(f"ids has {len(names)} values for {n} examples; pass one id per example.")
-        rows, columns, confirmed = settle(table, n, names, classes, conflict)
+        rows, columns, confirmed = resolve_conflicts(table, n, names, classes, conflict)
         return cls(*csr_from_pairs(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
 
     @property

@@ -14,7 +14,7 @@ from scarce.labels.answers import SKIP, YES
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.methods.learned_priors import LearnedPriors
 from scarce.methods.registry import register
-from scarce.risk import answer_evidence, confirm, evidence_losses, posterior
+from scarce.risk import answer_log_likelihood, clamp_confirmed, marginal_nll, posterior
 
 __all__ = ["AnswersLikelihood"]
 
@@ -78,7 +78,7 @@ class AnswersLikelihood(Method):
                 check_number(name, value, high=1)
         self.annotators: Any = np.empty(0)
         self.learned = tuple(name for name, value in self.params.items() if value is None)
-        self._table = Answers.make([], [], [])
+        self._table = Answers.from_columns([], [], [])
         self._who = torch.empty(0)
         self._indptr = np.zeros(1, int)
         self._n_rows = 0
@@ -112,7 +112,7 @@ class AnswersLikelihood(Method):
         )
         yes = torch.from_numpy(self._table.answer[positions] == YES).to(place)
         who = self._who[positions].to(place)
-        evidence, constant = answer_evidence(
+        evidence, constant = answer_log_likelihood(
             (len(logits), logits.shape[1]),
             *where,
             yes,
@@ -120,9 +120,9 @@ class AnswersLikelihood(Method):
         )
         unasked = torch.ones(len(logits), dtype=torch.bool, device=place).index_fill(0, where[0], False)
         if batch.confirmed is not None:
-            evidence = confirm(evidence, torch.where(unasked, batch.confirmed, -1))
+            evidence = clamp_confirmed(evidence, torch.where(unasked, batch.confirmed, -1))
         self._posterior, self._asked = posterior(logits.detach(), evidence), (*where, yes, who)
-        return (evidence_losses(logits, evidence) - constant).mean()
+        return (marginal_nll(logits, evidence) - constant).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Let π follow the posterior, with a memory of about one epoch, and count who was probably wrong."""
@@ -151,7 +151,7 @@ class AnswersLikelihood(Method):
                 setattr(self, name, rates.clamp(*_RATE_RANGE))
         self.sums.zero_()
 
-    def about(self, labels: ComplementaryLabels) -> "AnswersLikelihood":
+    def for_labels(self, labels: ComplementaryLabels) -> "AnswersLikelihood":
         """Return a view of the method that reads the answers about other rows, but for annotators it does not know."""
         other = copy(self)
         other._read(labels)
@@ -170,13 +170,13 @@ class AnswersLikelihood(Method):
         """π: the mean of what is known of the classes of rows."""
         return self.priors
 
-    def report(self) -> dict[str, float | list[float]]:
+    def epoch_log(self) -> dict[str, float | list[float]]:
         """The priors, and the rates, one per annotator in the order of `annotators`, where they are learned."""
         return {name: getattr(self, name).tolist() for name in ("priors", *self.learned)}
 
     def _read(self, labels: ComplementaryLabels) -> None:
         """Take the answers about rows."""
-        table = Answers.make([], [], []) if labels.answers is None else labels.answers
+        table = Answers.from_columns([], [], []) if labels.answers is None else labels.answers
         known = np.isin(table.annotator, self.annotators)
         self._table = Answers(
             table.example[known], table.class_index[known], table.answer[known], table.annotator[known]

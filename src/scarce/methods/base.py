@@ -20,7 +20,7 @@ __all__ = [
     "MethodFacts",
     "Problem",
     "ReadRows",
-    "agree_with",
+    "break_ties_by_score",
 ]
 
 Accepts = Literal["single", "multiple", "unlabeled"]
@@ -32,7 +32,7 @@ class Batch:
 
     inputs: Tensor
     """What the model was given. Where several processes train together, this process's share of the rows, unless the
-    method `looks_at_inputs`; all else is of all rows."""
+    method `uses_inputs`; all else is of all rows."""
     excluded: Tensor
     """ȳ of shape (B, q), 1 where a class is excluded, in the dtype of the logits."""
     index: Tensor
@@ -92,13 +92,13 @@ class MethodFacts:
     """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
 
-def agree_with(scores: Tensor, probabilities: Tensor) -> Tensor:
+def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
     """Let the class of the highest score have the highest probability also where rounding has made them equal.
 
     Examples
     --------
     >>> scores = torch.tensor([[40.0, 50.0]])
-    >>> agree_with(scores, torch.tensor([[0.5, 0.5]])).argmax(dim=1).item()
+    >>> break_ties_by_score(scores, torch.tensor([[0.5, 0.5]])).argmax(dim=1).item()
     1
     """
     best = scores.argmax(dim=1, keepdim=True)
@@ -122,11 +122,11 @@ class Method(nn.Module, ABC):
     """
 
     facts: ClassVar[MethodFacts]
-    in_stages: ClassVar[bool] = False
+    multi_stage: ClassVar[bool] = False
     """Whether training may start anew with what it has found; see `next_stage`."""
     loss_is_likelihood: bool = False
     """Whether the loss is −log P of the labels of rows, by whatever rows it is taken: held-out ones can then be judged by it."""
-    looks_at_inputs: bool = False
+    uses_inputs: bool = False
     """Whether it uses the inputs themselves (makes rows of its own, or asks a network again), besides logits and labels."""
 
     def __init__(self, **params: Any) -> None:
@@ -141,7 +141,7 @@ class Method(nn.Module, ABC):
         """Return what kinds of rows the method takes, as it was made."""
         return self.facts.accepts
 
-    def refuse_no_matrix(self, transition: object) -> None:
+    def check_transition(self, transition: object) -> None:
         """Say so if the method needs a transition matrix and there is none."""
         if self.facts.needs_transition and transition is None:
             raise MethodError(
@@ -149,7 +149,7 @@ class Method(nn.Module, ABC):
                 "matrix itself (--transition)."
             )
 
-    def refuse_unfit(self, labels: ComplementaryLabels) -> None:
+    def check_labels(self, labels: ComplementaryLabels) -> None:
         """Say so if the method cannot learn from labels of this kind."""
         facts = self.facts
         if (
@@ -186,7 +186,7 @@ class Method(nn.Module, ABC):
             raise MethodError(
                 f"{facts.name} needs class priors; pass priors=[...] with {problem.n_classes} numbers."
             )
-        self.refuse_no_matrix(problem.transition)
+        self.check_transition(problem.transition)
         q = problem.n_classes
         for name, values, shape in (
             ("priors", problem.priors, (q,)),
@@ -196,7 +196,7 @@ class Method(nn.Module, ABC):
                 raise MethodError(
                     f"{name} has shape {tuple(values.shape)}; expected {shape} for {q} classes."
                 )
-        self.refuse_unfit(labels)
+        self.check_labels(labels)
         n_unused = int((labels.per_example == 0).sum())
         if n_unused and "unlabeled" not in self.accepts():
             warnings.warn(
@@ -204,8 +204,8 @@ class Method(nn.Module, ABC):
                 stacklevel=2,
             )
 
-    def shown(self, batch: Batch) -> Tensor:
-        """Return what the model is shown in a step: by default the inputs; one that `looks_at_inputs` may append rows."""
+    def model_inputs(self, batch: Batch) -> Tensor:
+        """Return what the model is shown in a step: by default the inputs; one that `uses_inputs` may append rows."""
         return batch.inputs
 
     @abstractmethod
@@ -225,7 +225,7 @@ class Method(nn.Module, ABC):
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
         """Return how many epochs another stage of training shall have; 0, as by default, ends it.
 
-        Only asked if `in_stages`. Every stage begins with the network as it was before the first, and has a schedule of its
+        Only asked if `multi_stage`. Every stage begins with the network as it was before the first, and has a schedule of its
         own.
 
         Parameters
@@ -239,7 +239,7 @@ class Method(nn.Module, ABC):
         """
         return 0
 
-    def about(self, labels: ComplementaryLabels) -> "Method":
+    def for_labels(self, labels: ComplementaryLabels) -> "Method":
         """Return the method as it is, for rows that have these labels; by default itself, which reads the batch alone."""
         return self
 
@@ -247,7 +247,7 @@ class Method(nn.Module, ABC):
         """Return the class priors that came out of the training, where the method learns them."""
         return None
 
-    def report(self) -> dict[str, float | list[float]]:
+    def epoch_log(self) -> dict[str, float | list[float]]:
         """Return what the history shall keep of an epoch besides the loss; nothing by default."""
         return {}
 
@@ -258,7 +258,7 @@ class Method(nn.Module, ABC):
     def probabilities(self, logits: Tensor) -> Tensor:
         """Return class probabilities of shape (B, q), the highest where the score is; by default their softmax."""
         scores = self.scores(logits)
-        return agree_with(scores, torch.softmax(scores, dim=1))
+        return break_ties_by_score(scores, torch.softmax(scores, dim=1))
 
     def prediction_state(self) -> dict[str, Tensor]:
         """Return the part of the state that `scores` and `probabilities` need; all of it by default."""

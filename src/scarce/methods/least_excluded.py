@@ -6,9 +6,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, l
 
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.labeling import marked_rates, was_marked
+from scarce.methods.labeling import labeled_rates, was_labeled
 from scarce.methods.registry import register
-from scarce.risk import log_chance
+from scarce.risk import safe_log
 
 __all__ = ["LeastExcluded"]
 
@@ -38,7 +38,7 @@ class LeastExcluded(Method):
         """Take the rates of the labels."""
         super().prepare(problem)
         singly = is_single_label(problem.labels)
-        self.log_rates = log_chance(marked_rates(problem.labels, singly))
+        self.log_rates = safe_log(labeled_rates(problem.labels, singly))
         self.one_mark.fill_(singly)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -46,7 +46,7 @@ class LeastExcluded(Method):
         if self.one_mark:
             return -(log_softmax(logits, dim=1) * batch.excluded).sum(dim=1).mean()
         losses = binary_cross_entropy_with_logits(logits, batch.excluded, reduction="none")
-        return (losses.sum(dim=1) * was_marked(batch, singly=False)).mean()
+        return (losses.sum(dim=1) * was_labeled(batch, singly=False)).mean()
 
     def scores(self, logits: Tensor) -> Tensor:
         """log π̄_k − log g_k."""

@@ -55,7 +55,7 @@ class ConfidenceMethod(Method):
     A row without labels has all classes as candidates, so that it trains itself.
     """
 
-    looks_at_inputs = True
+    uses_inputs = True
 
     candidates: Tensor
     confidence: Tensor

@@ -19,7 +19,7 @@ class RC(ConfidenceMethod):
 class SamePassMethod(ConfidenceMethod):
     """C = p over the candidates, from the logits of the step's own forward pass."""
 
-    looks_at_inputs = False
+    uses_inputs = False
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean Σ_j C_ij log p_ij."""

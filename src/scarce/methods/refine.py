@@ -13,17 +13,17 @@ from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows
-from scarce.methods.labeling import was_marked
+from scarce.methods.labeling import was_labeled
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
-    conditional_evidence,
-    confirm,
-    evidence_losses,
-    implied_chances,
-    one_mark_evidence,
-    one_mark_transition,
+    class_conditional_log_likelihood,
+    estimate_exclusion_matrix,
+    marginal_nll,
     posterior,
+    single_label_log_likelihood,
+    single_label_transition,
 )
+from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["Refine", "most_confident"]
 
@@ -59,7 +59,8 @@ class Refine(Method):
     """−mean log Σ_y p_y P(Ȳ | y), with the chances C[y, k] that k is excluded from class y found by counting.
 
     First a network is trained that need not be good. Then, in rounds, it names a class for every row, C is counted over
-    the rows it is most sure of (`scarce.risk.implied_chances`), and a fresh network is trained with the likelihood under C.
+    the rows it is most sure of (`scarce.risk.estimate_exclusion_matrix`), and a fresh network is trained with the likelihood
+    under C.
     Names are the arg-max of the network alone: counting with what C itself says of a row would confirm its own errors;
     and rows of doubtful class would mix the rows of C. What mixture is left is undone by what the network believes of the
     rows that were counted. Rounds are short until C ceases to move; the last is as
@@ -79,7 +80,8 @@ class Refine(Method):
     tol : float
         C has ceased to move when its entries change by less than this share of their sum.
     scar_strength : float or "count"
-        How many rows' weight draws C towards SCAR; by default as many as the counts bear out (`scarce.risk.scar_weight`).
+        How many rows' weight draws C towards SCAR; by default as many as the counts bear out
+        (`scarce.risk.estimate_scar_strength`).
     error_rate : float or "count"
         The chance that an example excludes its own class: the diagonal of C, which is counted too by default.
 
@@ -99,7 +101,7 @@ class Refine(Method):
     facts = MethodFacts(
         "refine", "counted likelihood", "this project", "labels depend on the class", learns_priors=True
     )
-    in_stages = True
+    multi_stage = True
 
     chances: Tensor
     counts: Tensor
@@ -137,11 +139,11 @@ class Refine(Method):
             if not isinstance(given, str) or given != "count":
                 check_number(name, given, high=most)
         self.base_method = make_method(base_method)
-        if self.base_method.in_stages:
+        if self.base_method.multi_stage:
             raise MethodError(
                 f"base_method={base_method!r} itself trains in stages; choose another, such as 'scarce'."
             )
-        self.looks_at_inputs = self.base_method.looks_at_inputs
+        self.uses_inputs = self.base_method.uses_inputs
         self.rounds, self.tol = rounds, tol
         self.short_fraction, self.confident_fraction = short_fraction, confident_fraction
         self.scar_strength, self.error_rate = (
@@ -163,13 +165,13 @@ class Refine(Method):
         """Unless the base method needs them."""
         return not self.base_method.facts.needs_priors
 
-    def refuse_no_matrix(self, transition: object) -> None:
+    def check_transition(self, transition: object) -> None:
         """Say so if the base method needs a matrix and there is none."""
-        self.base_method.refuse_no_matrix(transition)
+        self.base_method.check_transition(transition)
 
-    def refuse_unfit(self, labels: ComplementaryLabels) -> None:
+    def check_labels(self, labels: ComplementaryLabels) -> None:
         """Say so if the base method cannot learn from labels of this kind."""
-        self.base_method.refuse_unfit(labels)
+        self.base_method.check_labels(labels)
 
     def accepts(self) -> tuple[Accepts, ...]:
         """What the base method takes."""
@@ -188,15 +190,15 @@ class Refine(Method):
         self.is_last.fill_(False)
         self.moved = torch.tensor(1.0)
 
-    def shown(self, batch: Batch) -> Tensor:
+    def model_inputs(self, batch: Batch) -> Tensor:
         """What the base method shows, at first."""
-        return batch.inputs if self.stage else self.base_method.shown(batch)
+        return batch.inputs if self.stage else self.base_method.model_inputs(batch)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """The loss of the base method; in rounds −mean log Σ_y p_y P(Ȳ | y)."""
         if self.stage == 0:
             return self.base_method.loss(logits, batch)
-        return evidence_losses(logits, self._evidence(batch)).mean()
+        return marginal_nll(logits, self._evidence(batch)).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Act as the base method does, at first."""
@@ -245,7 +247,7 @@ class Refine(Method):
             f"base_method.{name}": value for name, value in self.base_method.prediction_state().items()
         }
 
-    def report(self) -> dict[str, float | list[float]]:
+    def epoch_log(self) -> dict[str, float | list[float]]:
         """Which stage an epoch belongs to, by which share of its sum C had moved before it, and what priors were found."""
         return {"stage": float(self.stage), "moved": float(self.moved), "priors": self.priors.tolist()}
 
@@ -254,10 +256,10 @@ class Refine(Method):
 
     def _evidence(self, batch: Batch) -> Tensor:
         if self._one_mark:
-            evidence = one_mark_evidence(batch.excluded, self.chances)
+            evidence = single_label_log_likelihood(batch.excluded, self.chances)
         else:
-            evidence = conditional_evidence(batch.excluded, self.chances)
-        return confirm(evidence, batch.confirmed)
+            evidence = class_conditional_log_likelihood(batch.excluded, self.chances)
+        return clamp_confirmed(evidence, batch.confirmed)
 
     def _name(self, rows: Iterator[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor, Tensor]:
         """Return the name of every row, by how much its score exceeds the second, and which can be counted; note the priors."""
@@ -272,7 +274,7 @@ class Refine(Method):
                 margin = margin.masked_fill(known, float("inf"))
             names.append(name)
             margins.append(margin)
-            marked.append(was_marked(batch, self._one_mark))
+            marked.append(was_labeled(batch, self._one_mark))
             belief = posterior(logits, self._evidence(batch)) if self.stage else one_hot(name, len(total))
             total += belief.sum(dim=0)
         self.priors = total / total.sum()
@@ -285,9 +287,11 @@ class Refine(Method):
             index = batch.index.to(names.device)
             chosen = counted[index]
             members = one_hot(names[index][chosen], len(counts)).to(counts)
-            belief = posterior(logits[chosen], confirm(torch.zeros_like(logits), batch.confirmed)[chosen])
+            belief = posterior(
+                logits[chosen], clamp_confirmed(torch.zeros_like(logits), batch.confirmed)[chosen]
+            )
             counts += members.T @ batch.excluded[chosen].to(counts)
             beliefs += members.T @ (belief.to(counts) if self.stage else members)
         self.counts, self.named = counts, names[counted].bincount(minlength=len(counts)).to(counts)
-        chances = implied_chances(counts, self.named, beliefs, self.scar_strength, self.error_rate)
-        self.chances = one_mark_transition(chances) if self._one_mark else chances
+        chances = estimate_exclusion_matrix(counts, self.named, beliefs, self.scar_strength, self.error_rate)
+        self.chances = single_label_transition(chances) if self._one_mark else chances

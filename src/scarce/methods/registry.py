@@ -12,7 +12,7 @@ from scarce.methods.base import Method, MethodFacts
 __all__ = [
     "COLUMNS",
     "available_methods",
-    "class_of_another",
+    "external_method_class",
     "make_method",
     "method_class",
     "method_rows",
@@ -62,12 +62,12 @@ def available_methods() -> dict[str, MethodFacts]:
     return {name: method.facts for name, method in _METHODS.items()}
 
 
-def class_of_another(name: str) -> type[Method] | None:
+def external_method_class(name: str) -> type[Method] | None:
     """Return the class of a method that is not of this package, for another process to register; None of ours.
 
     Examples
     --------
-    >>> class_of_another("scarce") is None
+    >>> external_method_class("scarce") is None
     True
     """
     available_methods()

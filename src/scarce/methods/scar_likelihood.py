@@ -11,20 +11,20 @@ from scarce._validation import check_number, renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.labeling import marked_rates, was_marked
+from scarce.methods.labeling import labeled_rates, was_labeled
 from scarce.methods.learned_priors import LearnedPriors
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
-    confirm,
-    evidence_losses,
-    exclusion_chances,
-    one_mark_ratios,
-    one_mark_weights,
+    exclusion_probabilities,
+    marginal_nll,
     posterior,
-    scar_evidence,
+    scar_log_likelihood,
     scar_ratios,
+    single_label_ratios,
+    single_label_weights,
 )
+from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["ScarLikelihood"]
 
@@ -94,7 +94,7 @@ class ScarLikelihood(Method):
         self.one_mark = is_single_label(problem.labels)
         self.n_rows = problem.n_examples
         self._known = LearnedPriors.of(problem.labels)
-        self.rates = marked_rates(problem.labels, self.one_mark)
+        self.rates = labeled_rates(problem.labels, self.one_mark)
         # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
         self.priors = (
             (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
@@ -112,13 +112,13 @@ class ScarLikelihood(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y r_y."""
-        evidence = scar_evidence(batch.excluded, self._ratios())
+        evidence = scar_log_likelihood(batch.excluded, self._ratios())
         if self.one_mark:  # that a row has no mark says nothing
-            evidence = evidence * was_marked(batch, singly=True)[:, None]
-        evidence = confirm(evidence, batch.confirmed)
+            evidence = evidence * was_labeled(batch, singly=True)[:, None]
+        evidence = clamp_confirmed(evidence, batch.confirmed)
         if self.learns_priors or self.learns_error_rate:
             self._posterior = posterior(logits.detach(), evidence)
-        return evidence_losses(logits, evidence).mean()
+        return marginal_nll(logits, evidence).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Let π and ρ follow the posterior, with a memory of about one epoch; now and then c."""
@@ -130,7 +130,7 @@ class ScarLikelihood(Method):
             self.priors += weight * (found - self.priors)
             self.priors = self._known.allowed(self.priors, self.error_rate)
         if self.learns_error_rate:
-            wrong = (self._posterior * batch.excluded).sum(dim=1)[was_marked(batch, self.one_mark)]
+            wrong = (self._posterior * batch.excluded).sum(dim=1)[was_labeled(batch, self.one_mark)]
             if len(wrong):
                 self.error_rate += weight * (wrong.mean() - self.error_rate)
         self.step += 1
@@ -141,7 +141,7 @@ class ScarLikelihood(Method):
         """π."""
         return self.priors
 
-    def report(self) -> dict[str, float | list[float]]:
+    def epoch_log(self) -> dict[str, float | list[float]]:
         """What was learned: priors, c (or, with one label each, w) and ρ."""
         learned: dict[str, float | list[float]] = {}
         if self.learns_priors or self.learns_error_rate:
@@ -153,12 +153,14 @@ class ScarLikelihood(Method):
         return learned
 
     def _ratios(self) -> LogRatios:
-        return (one_mark_ratios if self.one_mark else scar_ratios)(self.chances, self.error_rate)
+        return (single_label_ratios if self.one_mark else scar_ratios)(self.chances, self.error_rate)
 
     def _refresh(self) -> None:
         if not self.one_mark:
-            self.chances = exclusion_chances(self.rates, self.priors, self.error_rate)
+            self.chances = exclusion_probabilities(self.rates, self.priors, self.error_rate)
         elif len(self.chances):
-            self.chances = one_mark_weights(self.rates, self.priors, self.error_rate, self.chances, steps=5)
+            self.chances = single_label_weights(
+                self.rates, self.priors, self.error_rate, self.chances, steps=5
+            )
         else:
-            self.chances = one_mark_weights(self.rates, self.priors, self.error_rate)
+            self.chances = single_label_weights(self.rates, self.priors, self.error_rate)

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from scarce._validation import check_number
-from scarce.methods.base import Batch, Method, MethodFacts, Problem, agree_with
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, break_ties_by_score
 from scarce.methods.registry import register
 from scarce.risk import (
     binary_loss,
@@ -43,7 +43,7 @@ class _ScarceFamily(Method):
     correction : {"abs", "relu", "leaky", "nnpu", "none"}
         What becomes of a negative P_k; see `scarce.risk.CORRECTIONS`.
     form : {"batch", "dataset", "ht"}
-        Which empirical form; see `scarce.risk.risk_parts`.
+        Which empirical form; see `scarce.risk.class_risks`.
     absent : {"skip", "keep"}
         What becomes of a class that no row of the batch excludes.
     alpha : float
@@ -138,7 +138,7 @@ class Scarce(_ScarceFamily):
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """σ(f_k) / Σ_j σ(f_j)."""
-        return agree_with(logits, torch.softmax(logsigmoid(logits), dim=1))
+        return break_ties_by_score(logits, torch.softmax(logsigmoid(logits), dim=1))
 
 
 @register

@@ -11,7 +11,7 @@ import numpy as np
 from scarce._arrays import FloatArray, IntArray
 from scarce._validation import check_integer
 from scarce.errors import LabelError, MethodError
-from scarce.simulate._truth import Classes, read_truth
+from scarce.simulate._truth import Classes, encode_truth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,14 +84,14 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     """
     bins = check_integer("bins", bins, 1, _MOST_BINS)
     matrix = _matrix(probabilities)
-    truth = read_truth(y, matrix.shape[1] if classes is None else classes)
+    truth = encode_truth(y, matrix.shape[1] if classes is None else classes)
     expected = (len(truth.codes), truth.n_classes)
     if matrix.shape != expected:
         raise LabelError(
             f"the probabilities have shape {matrix.shape}; expected {expected}: a row for each true class in y, "
             "a column for each of classes."
         )
-    _refuse_no_distribution(matrix)
+    _check_distribution(matrix)
     highest = np.minimum(matrix.max(axis=1), 1)
     right = matrix.argmax(axis=1) == truth.codes
     place = np.searchsorted(np.arange(1, bins) / bins, highest)
@@ -133,7 +133,7 @@ def _matrix(probabilities: Any) -> FloatArray:
     return matrix
 
 
-def _refuse_no_distribution(matrix: FloatArray) -> None:
+def _check_distribution(matrix: FloatArray) -> None:
     odd = ~(matrix >= 0).all(axis=1)  # also where there is NaN
     if odd.any():
         row = int(np.argmax(odd))
@@ -174,7 +174,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         from matplotlib.figure import Figure
         from matplotlib.ticker import LogLocator
 
-        from scarce._plotting import COLOURS, DASHES, INK, in_per_cent, new_axes
+        from scarce._plotting import COLORS, DASHES, INK, new_axes, percent_axis
     except ImportError:
         raise MethodError("figures need matplotlib; install scarce[bench].") from None
     named = isinstance(curves, dict) and bool(curves)
@@ -189,7 +189,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
         above.plot([0, 1], [0, 1], color=INK, linewidth=1, zorder=1)
         for place, (name, curve) in enumerate(curves.items()):
-            colour, line, mark = (looks[place % len(looks)] for looks in (COLOURS, DASHES, _MARKS))
+            colour, line, mark = (looks[place % len(looks)] for looks in (COLORS, DASHES, _MARKS))
             look = {"color": colour, "marker": mark, "markersize": 5}
             firm = curve.counts >= _FIRM
             label = f"{name}: ECE {100 * curve.expected_error:.1f} %"
@@ -207,7 +207,7 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         below.yaxis.set_major_locator(LogLocator(numticks=4))
         below.yaxis.set_major_formatter("{x:,.0f}")
         for axis in (above.yaxis, below.xaxis):
-            in_per_cent(axis)
+            percent_axis(axis)
         figure.align_ylabels()
         figure.legend(*above.get_legend_handles_labels(), loc="outside lower left")
         return figure

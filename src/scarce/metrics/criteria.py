@@ -58,7 +58,7 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
     >>> round(scel([[1.0, 0.0, 0.0]], ComplementaryLabels.from_single([2], classes=3), uniform), 4)
     0.6931
     """
-    _refuse_silence(labels)
+    _check_any_exclusion(labels)
     matrix = check_transition(transition, labels.classes)
     total = 0.0
     for p, rows, columns in blocks(probabilities, labels, "probabilities"):
@@ -81,7 +81,7 @@ def transition_risk(
     0.0
     """
     check_option("loss", loss, ("cce", "01"))
-    _refuse_silence(labels)
+    _check_any_exclusion(labels)
     matrix = check_transition(transition, labels.classes)
     if np.linalg.matrix_rank(matrix) < labels.n_classes:
         raise LabelError(
@@ -98,6 +98,6 @@ def transition_risk(
     return total / len(labels.indices)
 
 
-def _refuse_silence(labels: ComplementaryLabels) -> None:
+def _check_any_exclusion(labels: ComplementaryLabels) -> None:
     if len(labels.indices) == 0:
         raise LabelError("no example excludes any class: there is nothing to judge by.")

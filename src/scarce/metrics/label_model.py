@@ -29,7 +29,7 @@ from scarce.labels.candidate_shares import candidate_shares
 from scarce.labels.single_label import is_single_label
 from scarce.metrics._laplace import Normal, hold, laplace, probability
 from scarce.metrics.intervals import wilson_interval
-from scarce.risk import answer_evidence, confirm
+from scarce.risk import answer_log_likelihood, clamp_confirmed
 
 __all__ = [
     "ErrorRates",
@@ -260,7 +260,7 @@ def _error_draws(
     centre = torch.tensor(usual, dtype=torch.float64).clamp(0.01, 0.45).logit()
 
     def likelihood(log_pi: Tensor, miss: Tensor, false: Tensor) -> Tensor:
-        e, constant = answer_evidence(some.shape, rows, asked, yes, miss.expand(m), false.expand(m))
+        e, constant = answer_log_likelihood(some.shape, rows, asked, yes, miss.expand(m), false.expand(m))
         return ((e + log_pi).logsumexp(dim=1) + constant).sum() + _CONCENTRATION * log_pi.sum()
 
     shares = torch.from_numpy(_shares_of_yes(labels, ErrorRates(0.0, 0.0), np.zeros((1, 2)), rng)[0]).log()
@@ -373,7 +373,7 @@ def _likelihood(labels: ComplementaryLabels, error_rate: float) -> Callable[[Ten
         own = _IMPOSSIBLE * torch.ones_like(log_c) if error_rate == 0 else np.log(error_rate) - log_c
         evidence = torch.where(marked, own, torch.where(told, np.log1p(-error_rate) - log_not, 0.0))
         sure = torch.where(confirmed >= 0, (-log_not)[confirmed] * told[:, 0], 0.0)
-        rows = (confirm(evidence, confirmed) + log_pi).logsumexp(dim=1) + sure
+        rows = (clamp_confirmed(evidence, confirmed) + log_pi).logsumexp(dim=1) + sure
         return base + weights @ rows
 
     return value

@@ -9,7 +9,7 @@ import torch
 from scarce._validation import check_priors
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import blocks
-from scarce.risk import ClassSums, both_sides, class_sums, risk_parts
+from scarce.risk import ClassSums, both_sides, class_risks, class_sums
 
 __all__ = ["complementary_risk"]
 
@@ -46,5 +46,5 @@ def complementary_risk(
         sums = class_sums(*both_sides(loss, torch.tensor(scores)), torch.from_numpy(excluded))
         total = sums if total is None else ClassSums(*map(operator.add, total, sums))
     assert total is not None
-    parts = risk_parts(total, torch.from_numpy(check_priors(priors, labels.classes)))
+    parts = class_risks(total, torch.from_numpy(check_priors(priors, labels.classes)))
     return float((parts.positive + parts.negative).sum())

@@ -15,13 +15,19 @@ from scarce._arrays import FloatArray
 from scarce._validation import abbreviate, check_integer
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.features import Shards
-from scarce.features.arrays import refuse_odd_numbers
+from scarce.features.arrays import check_finite
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.simplex import to_simplex
 
-__all__ = ["MakeModel", "PriorEstimator", "refuse_scarce_evidence", "shrunk", "told_classes"]
+__all__ = [
+    "MakeModel",
+    "PriorEstimator",
+    "check_enough_exclusions",
+    "shrink_to_uniform",
+    "identifiable_classes",
+]
 
 MakeModel = Callable[[int], nn.Module]
 """Makes a network from a seed."""
@@ -41,7 +47,7 @@ class PriorEstimator(ABC):
         How often the rows the estimate is made from are drawn anew, for 95 % intervals; 0 for none. What was learned
         from the other rows stays as it is, so the intervals leave out that part of the uncertainty.
     shrink : bool
-        Draw the priors towards equal ones by as much as the bootstrap says they are noise; see `shrunk`.
+        Draw the priors towards equal ones by as much as the bootstrap says they are noise; see `shrink_to_uniform`.
     seed : int
         Same seed, same estimate.
     """
@@ -64,7 +70,7 @@ class PriorEstimator(ABC):
         check_integer("seed", self.seed)
 
     @abstractmethod
-    def evidence(
+    def statistics(
         self,
         X: Any,
         labels: ComplementaryLabels,
@@ -109,13 +115,13 @@ class PriorEstimator(ABC):
             Priors that sum to one and leave room for the exclusions (π_k ≤ 1 − π̄_k), with the raw estimates.
         """
         labels, X = as_labels(labels), _as_rows(X)
-        refuse_odd_numbers(X)
+        check_finite(X)
         if X.shape[0] != labels.n_examples:
             raise FeatureError(
                 f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one each."
             )
-        refuse_scarce_evidence(labels)
-        evidence, rows = self.evidence(X, labels, make_model=make_model, device=device, verbose=verbose)
+        check_enough_exclusions(labels)
+        evidence, rows = self.statistics(X, labels, make_model=make_model, device=device, verbose=verbose)
         excluded = labels.indicator(rows)
         raw = self.raw(evidence, excluded, labels.rates)
         if np.isnan(raw).any():
@@ -129,7 +135,7 @@ class PriorEstimator(ABC):
             low, high = np.nanquantile(again, _COVERAGE, axis=0)
             chance = float(np.nanstd(again.sum(axis=1)))
             if self.shrink:
-                values = to_simplex(shrunk(values, again), labels.rates)
+                values = to_simplex(shrink_to_uniform(values, again), labels.rates)
         source = f"{self.name}, drawn towards equal priors" if self.shrink else self.name
         estimate = PriorEstimate(values, source, raw, low, high, labels.classes)
         if abs(estimate.total - 1) > max(_FAR, _SAMPLING_ERRORS * chance):
@@ -154,7 +160,7 @@ class PriorEstimator(ABC):
         )
 
 
-def shrunk(values: FloatArray, again: FloatArray) -> FloatArray:
+def shrink_to_uniform(values: FloatArray, again: FloatArray) -> FloatArray:
     """Draw priors towards equal ones: 1/q + B (π − 1/q), B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
 
     Few rows give priors that differ by chance alone, and equal ones are then the better guess; many rows give B near 1.
@@ -168,7 +174,7 @@ def shrunk(values: FloatArray, again: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> shrunk(np.array([0.4, 0.6]), np.array([[0.4, 0.6], [0.5, 0.5], [0.3, 0.7]])).round(3).tolist()
+    >>> shrink_to_uniform(np.array([0.4, 0.6]), np.array([[0.4, 0.6], [0.5, 0.5], [0.3, 0.7]])).round(3).tolist()
     [0.467, 0.533]
     """
     equal = 1 / len(values)
@@ -192,24 +198,24 @@ def _as_rows(X: Any) -> Any:
     return X
 
 
-def told_classes(excluded: NDArray[np.bool_]) -> list[int]:
+def identifiable_classes(excluded: NDArray[np.bool_]) -> list[int]:
     """Return the classes that some of the rows exclude and some do not: only of these can anything be said.
 
     Examples
     --------
-    >>> told_classes(np.array([[True, False, True], [True, False, False]]))
+    >>> identifiable_classes(np.array([[True, False, True], [True, False, False]]))
     [2]
     """
     counts = np.count_nonzero(excluded, axis=0)
     return np.nonzero((counts > 0) & (counts < len(excluded)))[0].tolist()
 
 
-def refuse_scarce_evidence(labels: ComplementaryLabels) -> None:
+def check_enough_exclusions(labels: ComplementaryLabels) -> None:
     """Refuse labels in which a class is excluded by almost none or almost all of the examples.
 
     Examples
     --------
-    >>> refuse_scarce_evidence(ComplementaryLabels.from_single([0] * 50 + [1] * 50, classes=3))
+    >>> check_enough_exclusions(ComplementaryLabels.from_single([0] * 50 + [1] * 50, classes=3))
     Traceback (most recent call last):
     scarce.errors.PriorError: class 2 is excluded by 0 of 100 examples; ... pass priors='uniform' or the priors themselves.
     """

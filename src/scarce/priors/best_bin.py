@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scarce._arrays import FloatArray
 from scarce._validation import check_number, renamed_parameters
 from scarce.priors.score_based import ScoredEstimator
-from scarce.risk.mixture_proportion import Unlabeled, best_bin, check_unlabeled, priors_from_share
+from scarce.risk.mixture_proportion import Unlabeled, best_bin, check_unlabeled, priors_from_mixture
 
 __all__ = ["BestBin"]
 
@@ -54,4 +54,4 @@ class BestBin(ScoredEstimator):
         """Read π_k off the best bin."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
         share = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).share
-        return priors_from_share(share, rate, self.unlabeled)
+        return priors_from_mixture(share, rate, self.unlabeled)

@@ -11,7 +11,7 @@ from scarce._arrays import FloatArray
 from scarce._validation import check_numbers, renamed_parameters
 from scarce.errors import PriorError
 from scarce.priors.score_based import ScoredEstimator
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_share
+from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 
 __all__ = ["Dedpul", "dedpul"]
 
@@ -141,4 +141,4 @@ class Dedpul(ScoredEstimator):
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Read π_k off the densities."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
-        return priors_from_share(dedpul(scores[excluded], rest), rate, self.unlabeled)
+        return priors_from_mixture(dedpul(scores[excluded], rest), rate, self.unlabeled)

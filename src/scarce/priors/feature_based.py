@@ -12,7 +12,7 @@ from scarce._arrays import FloatArray
 from scarce._validation import check_integer
 from scarce.features.shards import Shards
 from scarce.labels import ComplementaryLabels
-from scarce.priors.base import MakeModel, PriorEstimator, told_classes
+from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
 
 __all__ = ["FeatureEstimator"]
 
@@ -40,7 +40,7 @@ class FeatureEstimator(PriorEstimator):
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Return π_k from the features of the rows and which of them exclude k; there are rows of either kind."""
 
-    def evidence(
+    def statistics(
         self,
         X: Any,
         labels: ComplementaryLabels,
@@ -60,6 +60,6 @@ class FeatureEstimator(PriorEstimator):
         """Return π_k of every class; NaN where the rows tell nothing about it."""
         (features,) = evidence
         estimates = np.full(len(rates), np.nan)
-        for k in told_classes(excluded):
+        for k in identifiable_classes(excluded):
             estimates[k] = self.prior(features, excluded[:, k], rates[k])
         return estimates

@@ -12,7 +12,7 @@ from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_numbers, renamed_parameters
 from scarce.errors import FeatureError, PriorError
 from scarce.priors.feature_based import FeatureEstimator
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_share
+from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 from scarce.simulate._drawing import generator
 
 __all__ = ["KernelMean", "kernel_mean", "nearest_mean"]
@@ -234,7 +234,7 @@ class KernelMean(FeatureEstimator):
         share = kernel_mean(
             features[excluded], rest, largest_share=1 - 1 / 400, n_points=self.n_points, seed=self.seed
         )
-        return priors_from_share(share, rate, self.unlabeled)
+        return priors_from_mixture(share, rate, self.unlabeled)
 
 
 def check_paired_features(positive: Any, unlabeled: Any) -> tuple[FloatArray, FloatArray]:

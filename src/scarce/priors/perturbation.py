@@ -14,13 +14,13 @@ from scarce.labels.targets import as_labels
 from scarce.priors.simplex import to_simplex
 from scarce.simulate._drawing import generator
 
-__all__ = ["PriorSensitivity", "corrupt", "prior_sensitivity"]
+__all__ = ["PriorSensitivity", "perturb_priors", "prior_sensitivity"]
 
 _SMALLEST_FACTOR = 1e-3
 _FLOOR = 1e-6
 
 
-def corrupt(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
+def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
     """Return priors multiplied by noise and made to sum to one again, as in the paper's sensitivity analysis.
 
         π_k ← ξ_k π_k / Σ_j ξ_j π_j,    ξ_k ~ N(1, σ²).
@@ -39,9 +39,9 @@ def corrupt(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
 
     Examples
     --------
-    >>> corrupt([0.2, 0.8], sigma=0.0).tolist()
+    >>> perturb_priors([0.2, 0.8], sigma=0.0).tolist()
     [0.2, 0.8]
-    >>> corrupt([0.25, 0.25, 0.5], sigma=0.5, seed=1).round(3).tolist()
+    >>> perturb_priors([0.25, 0.25, 0.5], sigma=0.5, seed=1).round(3).tolist()
     [0.239, 0.287, 0.474]
     """
     values = check_numbers(priors, "the priors")
@@ -129,7 +129,10 @@ def prior_sensitivity(
     rates = as_labels(labels).rates
     used = np.array(
         [
-            [to_simplex(corrupt(priors, sigma, seed + draw), rates, floor=_FLOOR) for draw in range(draws)]
+            [
+                to_simplex(perturb_priors(priors, sigma, seed + draw), rates, floor=_FLOOR)
+                for draw in range(draws)
+            ]
             for sigma in sigmas
         ]
     )

@@ -20,13 +20,13 @@ from torch import Tensor
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
-from scarce.features.shards import Shards, pick
+from scarce.features.shards import Shards, take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts
 from scarce.methods.meta.cvir import cvir_losses
-from scarce.priors.base import MakeModel, PriorEstimator, told_classes
-from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, Run, predict_logits, train
-from scarce.training.build import build_network
+from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
+from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits, train
+from scarce.training.build import build_model
 
 __all__ = ["ScoredEstimator", "classifier_scores", "network_scores", "splits"]
 
@@ -75,12 +75,12 @@ class _Snapshots(Callback):
     last: int | None
     device: str
 
-    def on_start(self, run: Run) -> None:
+    def on_train_begin(self, run: TrainingState) -> None:
         """Nothing is kept yet."""
         self.kept: list[FloatArray] = []
         self.lowest = np.inf
 
-    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
         """Score the held-out rows."""
         logits = predict_logits(run.model, self.inputs, device=self.device)
         excluded = torch.from_numpy(self.labels.indicator(dtype=np.float32))
@@ -105,12 +105,12 @@ def network_scores(
 ) -> list[FloatArray]:
     """Train one network with q outputs on the first rows; return its scores of the second, one array per epoch kept."""
     training, held_out = rows
-    snapshots = _Snapshots(pick(X, held_out), labels[held_out], last, device)
+    snapshots = _Snapshots(take_rows(X, held_out), labels[held_out], last, device)
     callbacks = [snapshots, ProgressBar()] if verbose else [snapshots]
     train(
         make_model(recipe.seed),
         PositiveVersusUnlabeled(),
-        pick(X, training),
+        take_rows(X, training),
         labels[training],
         recipe,
         callbacks=callbacks,
@@ -189,7 +189,7 @@ class ScoredEstimator(PriorEstimator):
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Return π_k from the scores of the rows and which of them exclude k; there are rows of either kind."""
 
-    def evidence(
+    def statistics(
         self,
         X: Any,
         labels: ComplementaryLabels,
@@ -222,13 +222,13 @@ class ScoredEstimator(PriorEstimator):
         """Return the mean over the epochs that count; NaN where the rows tell nothing about a class."""
         estimates = np.full((len(evidence), len(rates)), np.nan)
         for epoch, scores in enumerate(evidence):
-            for k in told_classes(excluded):
+            for k in identifiable_classes(excluded):
                 estimates[epoch, k] = self.prior(scores[:, k], excluded[:, k], rates[k])
         mean: FloatArray = estimates.mean(axis=0)
         return mean
 
     def _build(self, X: Any, n_classes: int, seed: int) -> Any:
-        return build_network(self.module, X, n_classes, seed=seed)
+        return build_model(self.module, X, n_classes, seed=seed)
 
     def _recipe(self, n_rows: int) -> Recipe:
         if self.recipe is not None:

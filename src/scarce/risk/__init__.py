@@ -1,17 +1,17 @@
 """The paper's mathematics as pure functions on tensors."""
 
-from scarce.risk.answer_likelihood import answer_evidence
+from scarce.risk.answer_likelihood import answer_log_likelihood
 from scarce.risk.binary_losses import BINARY_LOSSES, binary_loss, both_sides
 from scarce.risk.class_conditional import (
-    conditional_evidence,
-    implied_chances,
-    one_mark_evidence,
-    one_mark_transition,
-    scar_weight,
+    class_conditional_log_likelihood,
+    estimate_exclusion_matrix,
+    estimate_scar_strength,
+    single_label_log_likelihood,
+    single_label_transition,
 )
-from scarce.risk.class_risks import ClassSums, RiskParts, class_sums, risk_parts
+from scarce.risk.class_risks import ClassRisks, ClassSums, class_risks, class_sums
 from scarce.risk.corrections import CORRECTIONS, make_correction
-from scarce.risk.likelihood import confirm, evidence_losses, log_chance, posterior
+from scarce.risk.likelihood import clamp_confirmed, marginal_nll, posterior, safe_log
 from scarce.risk.multiclass_losses import MULTICLASS_LOSSES, multiclass_loss
 from scarce.risk.ordinary import (
     confirmation_weights,
@@ -21,11 +21,11 @@ from scarce.risk.ordinary import (
 )
 from scarce.risk.scar_likelihood import (
     LogRatios,
-    exclusion_chances,
-    one_mark_ratios,
-    one_mark_weights,
-    scar_evidence,
+    exclusion_probabilities,
+    scar_log_likelihood,
     scar_ratios,
+    single_label_ratios,
+    single_label_weights,
 )
 from scarce.risk.scarce_risk import multiclass_scarce_risk, scarce_risk
 
@@ -35,32 +35,32 @@ __all__ = [
     "MULTICLASS_LOSSES",
     "ClassSums",
     "LogRatios",
-    "RiskParts",
-    "answer_evidence",
+    "ClassRisks",
+    "answer_log_likelihood",
     "binary_loss",
     "both_sides",
     "class_sums",
-    "conditional_evidence",
-    "confirm",
+    "class_conditional_log_likelihood",
+    "clamp_confirmed",
     "confirmation_weights",
-    "evidence_losses",
-    "exclusion_chances",
-    "implied_chances",
-    "log_chance",
+    "marginal_nll",
+    "exclusion_probabilities",
+    "estimate_exclusion_matrix",
+    "safe_log",
     "make_correction",
     "mix_with_ordinary",
     "multiclass_loss",
     "multiclass_ordinary_losses",
     "multiclass_scarce_risk",
-    "one_mark_evidence",
-    "one_mark_ratios",
-    "one_mark_transition",
-    "one_mark_weights",
+    "single_label_log_likelihood",
+    "single_label_ratios",
+    "single_label_transition",
+    "single_label_weights",
     "ovr_ordinary_losses",
     "posterior",
-    "risk_parts",
-    "scar_evidence",
+    "class_risks",
+    "scar_log_likelihood",
     "scar_ratios",
-    "scar_weight",
+    "estimate_scar_strength",
     "scarce_risk",
 ]

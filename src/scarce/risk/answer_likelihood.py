@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from scarce.risk.likelihood import log_chance
+from scarce.risk.likelihood import safe_log
 
-__all__ = ["answer_evidence"]
+__all__ = ["answer_log_likelihood"]
 
 
-def answer_evidence(
+def answer_log_likelihood(
     shape: tuple[int, int],
     row: Tensor,
     asked: Tensor,
@@ -33,12 +33,12 @@ def answer_evidence(
     Examples
     --------
     >>> zero = torch.zeros(1)
-    >>> e, a = answer_evidence((1, 3), torch.tensor([0]), torch.tensor([2]), torch.tensor([False]), zero, zero)
+    >>> e, a = answer_log_likelihood((1, 3), torch.tensor([0]), torch.tensor([2]), torch.tensor([False]), zero, zero)
     >>> (e + a[:, None]).exp().round(decimals=4).tolist()  # "no" to the last class
     [[1.0, 1.0, 0.0]]
     """
-    if_it_is = log_chance(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
-    if_not = log_chance(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
+    if_it_is = safe_log(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
+    if_not = safe_log(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
     evidence = false_negative_rate.new_zeros(shape)
     evidence.index_put_((row, asked), if_it_is - if_not, accumulate=True)
     constant = false_negative_rate.new_zeros(shape[0]).index_add(0, row, if_not)

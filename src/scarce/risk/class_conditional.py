@@ -3,18 +3,18 @@
 import torch
 from torch import Tensor
 
-from scarce.risk.likelihood import LEAST, log_chance
+from scarce.risk.likelihood import EPS, safe_log
 
 __all__ = [
-    "conditional_evidence",
-    "implied_chances",
-    "one_mark_evidence",
-    "one_mark_transition",
-    "scar_weight",
+    "class_conditional_log_likelihood",
+    "estimate_exclusion_matrix",
+    "single_label_log_likelihood",
+    "single_label_transition",
+    "estimate_scar_strength",
 ]
 
 
-def conditional_evidence(excluded: Tensor, chances: Tensor) -> Tensor:
+def class_conditional_log_likelihood(excluded: Tensor, chances: Tensor) -> Tensor:
     """Σ_k ȳ_k log C[y, k] + (1 − ȳ_k) log(1 − C[y, k]), marks independent given the class.
 
     SCAR is the case of a matrix whose columns are constant off the diagonal; the diagonal holds errors.
@@ -22,26 +22,26 @@ def conditional_evidence(excluded: Tensor, chances: Tensor) -> Tensor:
     Examples
     --------
     >>> C = torch.tensor([[0.0, 0.5], [0.25, 0.0]])
-    >>> conditional_evidence(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), C).exp().tolist()
+    >>> class_conditional_log_likelihood(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), C).exp().tolist()
     [[0.5, 7...e-13], [0.5, 0.75]]
     """
-    marked, unmarked = log_chance(chances), log_chance(1 - chances)
+    marked, unmarked = safe_log(chances), safe_log(1 - chances)
     return excluded @ (marked - unmarked).T + unmarked.sum(dim=1)
 
 
-def one_mark_evidence(excluded: Tensor, transition: Tensor) -> Tensor:
+def single_label_log_likelihood(excluded: Tensor, transition: Tensor) -> Tensor:
     """log T[y, k] of every row and class, k being the one mark of the row: the evidence of `forward`.
 
     Examples
     --------
     >>> T = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-    >>> one_mark_evidence(torch.tensor([[0.0, 1.0]]), T).tolist()
+    >>> single_label_log_likelihood(torch.tensor([[0.0, 1.0]]), T).tolist()
     [[0.0, -27.6310...]]
     """
-    return excluded @ log_chance(transition).T
+    return excluded @ safe_log(transition).T
 
 
-def scar_weight(rates: Tensor, expected: Tensor, named: Tensor) -> Tensor:
+def estimate_scar_strength(rates: Tensor, expected: Tensor, named: Tensor) -> Tensor:
     """How many rows' worth of belief in SCAR the spread of counted rates about those expected under it bears out.
 
     Let the chances of classes be spread about SCAR's c_k as a beta distribution with the weight s would have them, with the
@@ -60,18 +60,18 @@ def scar_weight(rates: Tensor, expected: Tensor, named: Tensor) -> Tensor:
     --------
     >>> expected = torch.tensor([[0.0, 0.2, 0.2], [0.2, 0.0, 0.2], [0.2, 0.2, 0.0]])
     >>> apart = torch.tensor([[0.0, 0.1, 0.3], [0.3, 0.0, 0.1], [0.1, 0.3, 0.0]])
-    >>> [f"{scar_weight(rates, expected, torch.full((3,), 1000.0)):.1e}" for rates in (apart, expected)]
+    >>> [f"{estimate_scar_strength(rates, expected, torch.full((3,), 1000.0)):.1e}" for rates in (apart, expected)]
     ['1.5e+01', '1.0e+12']
     """
     wrong = ~torch.eye(len(named), dtype=torch.bool, device=named.device) & (named > 0)[:, None]
     sizes = named[:, None].expand_as(rates)[wrong]
-    spread = ((rates - expected) ** 2 / (expected * (1 - expected)).clamp(min=LEAST))[wrong]
+    spread = ((rates - expected) ** 2 / (expected * (1 - expected)).clamp(min=EPS))[wrong]
     surplus = (sizes * spread - 1).sum() / (sizes - 1).sum().clamp(min=1)
-    weight: Tensor = (1 / surplus.clamp(min=LEAST) - 1).clamp(min=1)
+    weight: Tensor = (1 / surplus.clamp(min=EPS) - 1).clamp(min=1)
     return weight
 
 
-def implied_chances(
+def estimate_exclusion_matrix(
     counts: Tensor,
     named: Tensor,
     beliefs: Tensor,
@@ -93,7 +93,7 @@ def implied_chances(
     beliefs : tensor of shape (q, q)
         The sum over rows named y of their probabilities of being y′.
     scar_strength : float, optional
-        s; by default as many as the counts themselves bear out (`scar_weight`).
+        s; by default as many as the counts themselves bear out (`estimate_scar_strength`).
     error_rate : float, optional
         What stands on the diagonal of C, the chance that a row excludes its own class; by default what comes out.
 
@@ -103,7 +103,7 @@ def implied_chances(
 
     >>> true = torch.tensor([[0.0, 0.3], [0.1, 0.0]])
     >>> mixed = torch.tensor([[0.9, 0.1], [0.0, 1.0]])
-    >>> implied_chances(100 * mixed @ true, torch.tensor([100.0, 100.0]), 100 * mixed, scar_strength=0.0)
+    >>> estimate_exclusion_matrix(100 * mixed @ true, torch.tensor([100.0, 100.0]), 100 * mixed, scar_strength=0.0)
     tensor([[0.0000, 0.3000],
             [0.1000, 0.0000]])
     """
@@ -112,11 +112,11 @@ def implied_chances(
     mistakes = own.sum() / named.sum().clamp(min=1)
     expected = elsewhere.expand_as(counts).diagonal_scatter(mistakes.expand_as(own))
     if scar_strength is None:
-        size = named.clamp(min=LEAST)[:, None]
-        scar_strength = float(scar_weight(counts / size, beliefs @ expected / size, named))
+        size = named.clamp(min=EPS)[:, None]
+        scar_strength = float(estimate_scar_strength(counts / size, beliefs @ expected / size, named))
     weight = (named + scar_strength)[:, None]
-    rates = torch.where(weight > 0, (counts + scar_strength * expected) / weight.clamp(min=LEAST), expected)
-    mixture = beliefs / weight.clamp(min=LEAST)
+    rates = torch.where(weight > 0, (counts + scar_strength * expected) / weight.clamp(min=EPS), expected)
+    mixture = beliefs / weight.clamp(min=EPS)
     left = 1 - mixture.sum(dim=1)  # of the added rows, or all of a name that nothing has
     solved: Tensor = torch.linalg.solve_ex(mixture + left.diag(), rates).result
     # Names that nobody can tell apart cannot be told apart here either.
@@ -124,14 +124,14 @@ def implied_chances(
     return chances if error_rate is None else chances.diagonal_scatter(torch.full_like(own, error_rate))
 
 
-def one_mark_transition(chances: Tensor) -> Tensor:
+def single_label_transition(chances: Tensor) -> Tensor:
     """T[y, k] for exactly one mark per row: the chances of wrong classes, made to fill what the error C[y, y] leaves.
 
     Examples
     --------
-    >>> one_mark_transition(torch.tensor([[0.1, 0.2, 0.1], [0.5, 0.0, 0.5], [1.0, 1.0, 0.0]]))[0]
+    >>> single_label_transition(torch.tensor([[0.1, 0.2, 0.1], [0.5, 0.0, 0.5], [1.0, 1.0, 0.0]]))[0]
     tensor([0.1000, 0.6000, 0.3000])
     """
     own = chances.diagonal()
     others = chances - chances.diag().diag()
-    return others / others.sum(dim=1, keepdim=True).clamp(min=LEAST) * (1 - own)[:, None] + own.diag()
+    return others / others.sum(dim=1, keepdim=True).clamp(min=EPS) * (1 - own)[:, None] + own.diag()

@@ -14,7 +14,7 @@ from torch import Tensor
 from scarce._validation import check_option
 from scarce.errors import MethodError
 
-__all__ = ["Absent", "ClassSums", "Form", "RiskParts", "check_form", "class_sums", "risk_parts"]
+__all__ = ["Absent", "ClassSums", "Form", "ClassRisks", "check_form", "class_sums", "class_risks"]
 
 Form = Literal["batch", "dataset", "ht"]
 Absent = Literal["skip", "keep"]
@@ -35,7 +35,7 @@ class ClassSums(NamedTuple):
     """B, how many rows there are."""
 
 
-class RiskParts(NamedTuple):
+class ClassRisks(NamedTuple):
     """P_k and the N_k part of every class, each of shape (q,)."""
 
     positive: Tensor
@@ -60,14 +60,14 @@ def class_sums(losses: Tensor, opposed: Tensor | None, excluded: Tensor) -> Clas
     )
 
 
-def risk_parts(
+def class_risks(
     sums: ClassSums,
     priors: Tensor,
     *,
     form: Form = "batch",
     rates: Tensor | None = None,
     absent: Absent = "skip",
-) -> RiskParts:
+) -> ClassRisks:
     """Turn sums into P_k and the N_k part of every class.
 
     Parameters
@@ -90,15 +90,15 @@ def risk_parts(
     Examples
     --------
     >>> losses, excluded = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    >>> risk_parts(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5])).positive.tolist()
+    >>> class_risks(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5])).positive.tolist()
     [1.5, 1.0]
     """
     everyone, excluded, opposed = _weights(sums.counts, sums.n_rows, priors, form, rates, absent)
-    return RiskParts(everyone * sums.everyone - excluded * sums.excluded, opposed * sums.opposed)
+    return ClassRisks(everyone * sums.everyone - excluded * sums.excluded, opposed * sums.opposed)
 
 
 def check_form(form: str, absent: str) -> None:
-    """Refuse a form, or a way with absent classes, that `risk_parts` does not know.
+    """Refuse a form, or a way with absent classes, that `class_risks` does not know.
 
     Examples
     --------

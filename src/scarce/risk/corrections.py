@@ -11,34 +11,34 @@ from torch import Tensor
 
 from scarce._validation import check_option
 from scarce.errors import MethodError
-from scarce.risk.class_risks import RiskParts
+from scarce.risk.class_risks import ClassRisks
 
 __all__ = ["CORRECTIONS", "Correction", "make_correction"]
 
-Correction = Callable[[RiskParts], Tensor]
+Correction = Callable[[ClassRisks], Tensor]
 
 
-def uncorrected(parts: RiskParts) -> Tensor:
+def uncorrected(parts: ClassRisks) -> Tensor:
     """P_k + N_k part: unbiased, unbounded below, overfits."""
     return parts.positive + parts.negative
 
 
-def leaky(parts: RiskParts, slope: float) -> Tensor:
+def leaky(parts: ClassRisks, slope: float) -> Tensor:
     """max(0, P_k) + λ min(0, P_k) + N_k part, with slope λ ≤ 0; the gradient at P_k = 0 is zero."""
     return torch.relu(parts.positive) - slope * torch.relu(-parts.positive) + parts.negative
 
 
-def absolute(parts: RiskParts) -> Tensor:
+def absolute(parts: ClassRisks) -> Tensor:
     """|P_k| + N_k part: SCARCE."""
     return parts.positive.abs() + parts.negative
 
 
-def non_negative(parts: RiskParts) -> Tensor:
+def non_negative(parts: ClassRisks) -> Tensor:
     """max(0, P_k) + N_k part."""
     return torch.relu(parts.positive) + parts.negative
 
 
-def ascent(parts: RiskParts, beta: float, gamma: float) -> Tensor:
+def ascent(parts: ClassRisks, beta: float, gamma: float) -> Tensor:
     """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: a violating class only climbs back."""
     violated = parts.positive < -beta
     return torch.where(violated, -gamma * parts.positive, parts.positive + parts.negative)
@@ -61,7 +61,7 @@ def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma:
 
     Examples
     --------
-    >>> parts = RiskParts(torch.tensor([-1.0, 2.0]), torch.tensor([0.5, 0.5]))
+    >>> parts = ClassRisks(torch.tensor([-1.0, 2.0]), torch.tensor([0.5, 0.5]))
     >>> make_correction("abs")(parts).tolist(), make_correction("leaky", slope=-0.5)(parts).tolist()
     ([1.5, 2.5], [1.0, 2.5])
     """

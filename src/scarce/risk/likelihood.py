@@ -11,30 +11,30 @@ and what is then known of its class is softmax(f + e). Nothing can become negati
 import torch
 from torch import Tensor
 
-__all__ = ["LEAST", "confirm", "evidence_losses", "log_chance", "posterior"]
+__all__ = ["EPS", "clamp_confirmed", "marginal_nll", "safe_log", "posterior"]
 
-LEAST = 1e-12
+EPS = 1e-12
 """No probability counts as smaller: what is said to be impossible stays improbable, and every loss finite."""
 
 
-def log_chance(probability: Tensor) -> Tensor:
+def safe_log(probability: Tensor) -> Tensor:
     """Return the logarithm of probabilities, kept away from zero.
 
     Examples
     --------
-    >>> log_chance(torch.tensor([0.0, 1.0])).tolist()
+    >>> safe_log(torch.tensor([0.0, 1.0])).tolist()
     [-27.6310..., 0.0]
     """
-    return probability.clamp(min=LEAST).log()
+    return probability.clamp(min=EPS).log()
 
 
-def evidence_losses(logits: Tensor, evidence: Tensor) -> Tensor:
+def marginal_nll(logits: Tensor, evidence: Tensor) -> Tensor:
     """−log Σ_y p_y exp(e_y) of every row.
 
     Examples
     --------
-    >>> evidence = log_chance(torch.tensor([[0.0, 0.5, 0.5]]))
-    >>> round(evidence_losses(torch.zeros(1, 3), evidence).item(), 4)  # −log 1/3
+    >>> evidence = safe_log(torch.tensor([[0.0, 0.5, 0.5]]))
+    >>> round(marginal_nll(torch.zeros(1, 3), evidence).item(), 4)  # −log 1/3
     1.0986
     """
     return logits.logsumexp(dim=1) - (logits + evidence).logsumexp(dim=1)
@@ -45,21 +45,21 @@ def posterior(logits: Tensor, evidence: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> posterior(torch.zeros(1, 3), log_chance(torch.tensor([[0.0, 0.1, 0.3]]))).round(decimals=4).tolist()
+    >>> posterior(torch.zeros(1, 3), safe_log(torch.tensor([[0.0, 0.1, 0.3]]))).round(decimals=4).tolist()
     [[0.0, 0.25, 0.75]]
     """
     return torch.softmax(logits + evidence, dim=1)
 
 
-def confirm(evidence: Tensor, confirmed: Tensor | None) -> Tensor:
+def clamp_confirmed(evidence: Tensor, confirmed: Tensor | None) -> Tensor:
     """Return the evidence with rows of known class (≥ 0) made certain; a sure row has the loss −log p_y.
 
     Examples
     --------
-    >>> confirm(torch.zeros(2, 2), torch.tensor([-1, 1])).tolist()
+    >>> clamp_confirmed(torch.zeros(2, 2), torch.tensor([-1, 1])).tolist()
     [[0.0, 0.0], [-27.6..., 0.0]]
     """
     if confirmed is None:
         return evidence
-    sure = torch.full_like(evidence, LEAST).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
+    sure = torch.full_like(evidence, EPS).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
     return torch.where((confirmed >= 0)[:, None], sure, evidence)

@@ -1,4 +1,4 @@
-"""Mixture proportions: the share of positives among unlabelled rows, from class priors or estimated from scores."""
+"""Mixup proportions: the share of positives among unlabelled rows, from class priors or estimated from scores."""
 
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -8,7 +8,14 @@ from torch import Tensor
 from scarce._validation import check_option
 from scarce.errors import PriorError
 
-__all__ = ["Unlabeled", "check_unlabeled", "BestBinResult", "best_bin", "positive_share", "priors_from_share"]
+__all__ = [
+    "Unlabeled",
+    "check_unlabeled",
+    "BestBinResult",
+    "best_bin",
+    "mixture_proportion",
+    "priors_from_mixture",
+]
 
 Unlabeled = Literal["all", "rest"]
 Numbers = TypeVar("Numbers", float, Tensor)
@@ -75,7 +82,7 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
     return BestBinResult(share, float(bounds[best]), float(thresholds[best]))
 
 
-def positive_share(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") -> Tensor:
+def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") -> Tensor:
     """Return θ_k, the share of the unlabelled rows of class k that are *not k*.
 
     Of all rows it is θ_k = p(y ≠ k) = 1 − π_k. Of the rest, which lacks those that exclude k, it is
@@ -93,7 +100,7 @@ def positive_share(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") 
     --------
     >>> import torch
     >>> priors, rates = torch.tensor([0.25, 0.75]), torch.tensor([0.5, 0.25])
-    >>> positive_share(priors, rates).tolist(), positive_share(priors, rates, "rest").tolist()
+    >>> mixture_proportion(priors, rates).tolist(), mixture_proportion(priors, rates, "rest").tolist()
     ([0.75, 0.25], [0.5, 0.0])
     """
     check_unlabeled(unlabeled)
@@ -103,13 +110,13 @@ def positive_share(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") 
     return (1 - priors / rest).clamp(min=0)  # by chance a sample may exclude k more often than 1 − π_k
 
 
-def priors_from_share(share: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
+def priors_from_mixture(share: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
     """Return π_k from θ_k: 1 − θ_k if the unlabelled are all rows, (1 − θ_k)(1 − π̄_k) if they are the rest.
 
     Examples
     --------
     >>> import torch
-    >>> priors_from_share(torch.tensor([0.75]), torch.tensor([0.5]), "rest").tolist()
+    >>> priors_from_mixture(torch.tensor([0.75]), torch.tensor([0.5]), "rest").tolist()
     [0.125]
     """
     check_unlabeled(unlabeled)

@@ -16,14 +16,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from scarce.risk.likelihood import LEAST, log_chance
+from scarce.risk.likelihood import EPS, safe_log
 
 __all__ = [
     "LogRatios",
-    "exclusion_chances",
-    "one_mark_ratios",
-    "one_mark_weights",
-    "scar_evidence",
+    "exclusion_probabilities",
+    "single_label_ratios",
+    "single_label_weights",
+    "scar_log_likelihood",
     "scar_ratios",
 ]
 
@@ -37,13 +37,13 @@ class LogRatios(NamedTuple):
     """log r_y(1)."""
 
 
-def scar_evidence(excluded: Tensor, ratios: LogRatios) -> Tensor:
+def scar_log_likelihood(excluded: Tensor, ratios: LogRatios) -> Tensor:
     """log r_y(ȳ_y) of every row and class.
 
     Examples
     --------
     >>> ratios = scar_ratios(torch.tensor([0.5, 0.2]), torch.tensor([0.05, 0.0]))
-    >>> scar_evidence(torch.tensor([[1.0, 0.0]]), ratios).exp().round(decimals=4).tolist()
+    >>> scar_log_likelihood(torch.tensor([[1.0, 0.0]]), ratios).exp().round(decimals=4).tolist()
     [[0.1..., 1.25]]
     """
     return torch.where(excluded > 0, ratios.marked, ratios.unmarked)
@@ -52,30 +52,30 @@ def scar_evidence(excluded: Tensor, ratios: LogRatios) -> Tensor:
 def scar_ratios(chances: Tensor, error_rate: Tensor) -> LogRatios:
     """log (1 − ρ)/(1 − c) and log ρ/c, for any number of marks."""
     return LogRatios(
-        log_chance(1 - error_rate) - log_chance(1 - chances), log_chance(error_rate) - log_chance(chances)
+        safe_log(1 - error_rate) - safe_log(1 - chances), safe_log(error_rate) - safe_log(chances)
     )
 
 
-def exclusion_chances(rates: Tensor, priors: Tensor, error_rate: Tensor) -> Tensor:
+def exclusion_probabilities(rates: Tensor, priors: Tensor, error_rate: Tensor) -> Tensor:
     """c_k = (π̄_k − ρ_k π_k) / (1 − π_k), from the rates π̄ at which classes are marked.
 
     Examples
     --------
-    >>> exclusion_chances(torch.tensor([0.4, 0.1]), torch.tensor([0.2, 0.8]), torch.zeros(2)).round(decimals=4).tolist()
+    >>> exclusion_probabilities(torch.tensor([0.4, 0.1]), torch.tensor([0.2, 0.8]), torch.zeros(2)).round(decimals=4).tolist()
     [0.5, 0.5]
     """
-    return ((rates - error_rate * priors) / (1 - priors).clamp(min=LEAST)).clamp(0, 1)
+    return ((rates - error_rate * priors) / (1 - priors).clamp(min=EPS)).clamp(0, 1)
 
 
-def one_mark_ratios(weights: Tensor, error_rate: Tensor) -> LogRatios:
+def single_label_ratios(weights: Tensor, error_rate: Tensor) -> LogRatios:
     """log (1 − ρ)/(W − w) and log ρ/w, for exactly one mark per example."""
     return LogRatios(
-        log_chance(1 - error_rate) - log_chance(weights.sum() - weights),
-        log_chance(error_rate) - log_chance(weights),
+        safe_log(1 - error_rate) - safe_log(weights.sum() - weights),
+        safe_log(error_rate) - safe_log(weights),
     )
 
 
-def one_mark_weights(
+def single_label_weights(
     rates: Tensor, priors: Tensor, error_rate: Tensor, start: Tensor | None = None, steps: int = 1000
 ) -> Tensor:
     """w, with Σ w = 1, for which exactly one mark per example gives the rates π̄.
@@ -86,23 +86,23 @@ def one_mark_weights(
     Examples
     --------
     >>> rates, thirds = torch.tensor([0.5, 0.25, 0.25]), torch.full((3,), 1 / 3)
-    >>> w = one_mark_weights(rates, thirds, torch.zeros(3))
+    >>> w = single_label_weights(rates, thirds, torch.zeros(3))
     >>> T = w / (1 - w[:, None]) * (1 - torch.eye(3))
     >>> torch.allclose(thirds @ T, rates)
     True
     """
     wanted = (rates - error_rate * priors).clamp(min=0)
-    wanted = wanted / wanted.sum().clamp(min=LEAST)
+    wanted = wanted / wanted.sum().clamp(min=EPS)
     # A zero could never grow again, though an earlier guess of priors or errors may have been all that asked for it.
     w = wanted if start is None else torch.where(start > 0, start, wanted)
     others = 1 - torch.eye(
         len(w), dtype=w.dtype, device=w.device
     )  # a sum less one term would lose all digits
     for _ in range(steps):
-        reached = w * (others @ (priors * (1 - error_rate) / (others @ w).clamp(min=LEAST)))
-        new = w * torch.where(reached > 0, wanted / reached.clamp(min=LEAST), 0.0)
-        new = new / new.sum().clamp(min=LEAST)
-        settled = bool((new - w).abs().max() < LEAST)
+        reached = w * (others @ (priors * (1 - error_rate) / (others @ w).clamp(min=EPS)))
+        new = w * torch.where(reached > 0, wanted / reached.clamp(min=EPS), 0.0)
+        new = new / new.sum().clamp(min=EPS)
+        settled = bool((new - w).abs().max() < EPS)
         w = new
         if settled:
             break

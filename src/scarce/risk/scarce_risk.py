@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from scarce.risk.binary_losses import both_sides
-from scarce.risk.class_risks import Absent, Form, class_sums, risk_parts
+from scarce.risk.class_risks import Absent, Form, class_risks, class_sums
 from scarce.risk.corrections import Correction, make_correction
 from scarce.risk.multiclass_losses import multiclass_loss
 
@@ -39,7 +39,7 @@ def scarce_risk(
     correction : {"none", "abs", "relu", "leaky", "nnpu"} or callable
         g by name, or as made by `scarce.risk.make_correction` where it has parameters.
     form, rates, absent
-        See `scarce.risk.risk_parts`.
+        See `scarce.risk.class_risks`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def scarce_risk(
     0.9996
     """
     sums = class_sums(*both_sides(loss, logits), excluded)
-    parts = risk_parts(sums, priors, form=form, rates=rates, absent=absent)
+    parts = class_risks(sums, priors, form=form, rates=rates, absent=absent)
     correct = make_correction(correction) if isinstance(correction, str) else correction
     return correct(parts).sum()
 
@@ -79,6 +79,6 @@ def multiclass_scarce_risk(
     1.5956
     """
     sums = class_sums(multiclass_loss(loss)(logits), None, excluded)
-    parts = risk_parts(sums, priors, form=form, rates=rates, absent=absent)
+    parts = class_risks(sums, priors, form=form, rates=rates, absent=absent)
     correct = make_correction(correction) if isinstance(correction, str) else correction
     return correct(parts).sum()

@@ -12,7 +12,7 @@ from scarce._class_names import check_classes, lookup_codes
 from scarce._validation import abbreviate
 from scarce.errors import LabelError
 
-__all__ = ["Classes", "Truth", "read_truth", "read_values", "require_ten"]
+__all__ = ["Classes", "Truth", "encode_truth", "read_values", "check_ten_classes"]
 
 Classes = int | Iterable[Any] | None
 
@@ -37,12 +37,12 @@ class Truth:
         return np.bincount(self.codes, minlength=self.n_classes) / len(self.codes)
 
 
-def read_truth(y: Any, classes: Classes = None) -> Truth:
+def encode_truth(y: Any, classes: Classes = None) -> Truth:
     """Read one true class per example; `classes` fixes their order, by default the sorted values of `y`.
 
     Examples
     --------
-    >>> read_truth(["dog", "cat", "dog"]).codes.tolist()
+    >>> encode_truth(["dog", "cat", "dog"]).codes.tolist()
     [1, 0, 1]
     """
     values = read_values(y)
@@ -57,7 +57,7 @@ def read_truth(y: Any, classes: Classes = None) -> Truth:
     return Truth(codes, names)
 
 
-def require_ten(truth: Truth, process: str) -> None:
+def check_ten_classes(truth: Truth, process: str) -> None:
     """Refuse any number of classes but ten, for which the published numbers are printed."""
     if truth.n_classes != 10:
         raise LabelError(

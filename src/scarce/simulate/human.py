@@ -17,7 +17,7 @@ from scarce._class_names import check_classes, lookup_codes
 from scarce._validation import check_option
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._truth import Classes, read_truth, read_values
+from scarce.simulate._truth import Classes, encode_truth, read_values
 from scarce.simulate.single_label import draw_from
 
 __all__ = ["HUMAN_SOURCES", "HumanCounts", "human", "human_counts", "human_transition"]
@@ -94,7 +94,7 @@ def human(
         raise LabelError(
             f"classes names {len(wanted)}; {source} has {len(known)}, leave classes out to use them."
         )
-    truth = read_truth(values, wanted)
+    truth = encode_truth(values, wanted)
     places = lookup_codes(wanted, known)
     if (places >= 0).all():
         transition = transition[np.ix_(places, places)]

@@ -9,7 +9,7 @@ from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._validation import check_integer, check_probabilities
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import choose, choose_subset, cumulate, label
-from scarce.simulate._truth import Classes, read_truth
+from scarce.simulate._truth import Classes, encode_truth
 
 __all__ = ["uniform_multiple"]
 
@@ -38,7 +38,7 @@ def uniform_multiple(
     >>> uniform_multiple(["cat", "dog", "cow", "owl"], sizes=2).per_example.tolist()
     [2, 2, 2, 2]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     q = truth.n_classes
     cumulative = cumulate(_size_probabilities(sizes, q)[None])
 

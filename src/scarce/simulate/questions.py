@@ -10,7 +10,7 @@ from scarce.errors import LabelError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
 from scarce.simulate._drawing import Draw, blocks, choose_subset, generator
-from scarce.simulate._truth import Classes, Truth, read_truth
+from scarce.simulate._truth import Classes, Truth, encode_truth
 
 __all__ = ["ask"]
 
@@ -55,7 +55,7 @@ def ask(
     >>> labels.confirmed.tolist(), labels.per_example.tolist(), len(labels.answers)
     ([0, 2, 1], [2, 2, 2], 9)
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     false_negative_rate = check_probability("false_negative_rate", false_negative_rate)
     false_positive_rate = check_probability("false_positive_rate", false_positive_rate)
     choose_questions, random = _questions(truth, questions, rates), generator(seed)
@@ -70,9 +70,9 @@ def ask(
         answers.append(
             np.where(is_it, fault >= false_negative_rate, fault < false_positive_rate).astype(np.int8)
         )
-    table = Answers.make(*map(np.concatenate, (examples, asked, answers)))
+    table = Answers.from_columns(*map(np.concatenate, (examples, asked, answers)))
     conflict: Conflict = "drop" if false_negative_rate or false_positive_rate else "raise"
-    return ComplementaryLabels.from_settled(table, len(truth.codes), truth.classes, conflict=conflict)
+    return ComplementaryLabels._from_resolved(table, len(truth.codes), truth.classes, conflict=conflict)
 
 
 def _questions(truth: Truth, questions: Any, rates: Any) -> Draw:

@@ -9,7 +9,7 @@ from scarce._validation import check_per_class, check_probability, renamed_param
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import generator, label, second_seed
-from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
+from scarce.simulate._truth import Classes, Truth, check_ten_classes, encode_truth
 from scarce.simulate.single_label import draw_from
 from scarce.simulate.transitions import SCAR_A, SCAR_B, scar_single_transition
 
@@ -52,7 +52,7 @@ def scar(
     >>> scar(["cat", "dog", "cow"], c=1).indicator(dtype=int).tolist()
     [[0, 1, 1], [1, 1, 0], [1, 0, 1]]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     chances, error_rate = _chances(truth, c, rates), check_probability("error_rate", error_rate)
 
     def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
@@ -89,7 +89,7 @@ def scar_unequal(
     >>> sorted((labels.rates * 3 / 2).round(1).tolist())
     [0.3, 0.6, 0.9]
     """
-    q = read_truth(y, classes).n_classes
+    q = encode_truth(y, classes).n_classes
     low, high = check_probability("low", low), check_probability("high", high)
     order = np.argsort(generator(second_seed(seed)).random(q), kind="stable")
     return scar(y, c=np.linspace(low, high, q)[order], classes=classes, seed=seed)
@@ -123,7 +123,7 @@ def scar_single(
     >>> scar_single(["cat", "dog", "cow"], [0.1, 0.1, 0.3]).per_example.tolist()
     [1, 1, 1]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     return draw_from(truth, scar_single_transition(_chances(truth, c, rates)), seed)
 
 
@@ -138,8 +138,8 @@ def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
     >>> scar_a(range(10)).n_classes
     10
     """
-    truth = read_truth(y, classes)
-    require_ten(truth, "SCAR-a")
+    truth = encode_truth(y, classes)
+    check_ten_classes(truth, "SCAR-a")
     return draw_from(truth, SCAR_A, seed)
 
 
@@ -153,8 +153,8 @@ def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
     >>> scar_b(range(10)).n_classes
     10
     """
-    truth = read_truth(y, classes)
-    require_ten(truth, "SCAR-b")
+    truth = encode_truth(y, classes)
+    check_ten_classes(truth, "SCAR-b")
     return draw_from(truth, SCAR_B, seed)
 
 

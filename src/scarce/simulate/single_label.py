@@ -9,7 +9,7 @@ from scarce._validation import check_integer, check_transition
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import choose, cumulate, label, second_seed
-from scarce.simulate._truth import Classes, Truth, read_truth, require_ten
+from scarce.simulate._truth import Classes, Truth, check_ten_classes, encode_truth
 from scarce.simulate.transitions import (
     BIASED_A,
     BIASED_B,
@@ -39,7 +39,7 @@ def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryL
     >>> labels.per_example.tolist()
     [1, 1, 1]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     return draw_from(truth, uniform_transition(truth.n_classes), seed)
 
 
@@ -53,7 +53,7 @@ def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
     >>> biased(["cat", "dog", "cow"]).per_example.tolist()
     [1, 1, 1]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     return draw_from(truth, biased_transition(truth.n_classes, seed=second_seed(seed)), seed)
 
 
@@ -67,8 +67,8 @@ def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
     >>> biased_a(range(10)).n_classes
     10
     """
-    truth = read_truth(y, classes)
-    require_ten(truth, "biased-a")
+    truth = encode_truth(y, classes)
+    check_ten_classes(truth, "biased-a")
     return draw_from(truth, BIASED_A, seed)
 
 
@@ -82,8 +82,8 @@ def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
     >>> biased_b(range(10)).n_classes
     10
     """
-    truth = read_truth(y, classes)
-    require_ten(truth, "biased-b")
+    truth = encode_truth(y, classes)
+    check_ten_classes(truth, "biased-b")
     return draw_from(truth, BIASED_B, seed)
 
 
@@ -111,7 +111,7 @@ def noisy(
     >>> noisy([0, 1, 2, 3], noise=0.1).per_example.tolist()
     [1, 1, 1, 1]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     return draw_from(truth, noisy_transition(noise, base, truth.n_classes), seed)
 
 
@@ -148,7 +148,7 @@ def from_transition(
     >>> from_transition([0, 1, 2, 2], always_the_next).indices.tolist()
     [1, 2, 0, 0]
     """
-    truth = read_truth(y, classes)
+    truth = encode_truth(y, classes)
     return draw_from(truth, transition, seed, draws, distinct=distinct)
 
 

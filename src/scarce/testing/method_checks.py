@@ -13,7 +13,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.models import make_model
 from scarce.testing._blobs import three_blobs
-from scarce.training import Callback, Recipe, Run, predict_logits, train
+from scarce.training import Callback, Recipe, TrainingState, predict_logits, train
 from scarce.training.runtime import seeded
 
 __all__ = ["check_method", "method_checks"]
@@ -147,7 +147,7 @@ def check_inputs_unseen(make: MakeMethod) -> None:
     """A method that does not say that it looks at inputs needs those of no row: other processes may have read them."""
     labels, logits = _labels(make()), _random_logits()
     method, blind = _prepared(make, labels), _prepared(make, labels)
-    if method.looks_at_inputs:
+    if method.uses_inputs:
         return
     batch = _batch(labels, logits)
     unseen = replace(batch, inputs=batch.inputs[:0])
@@ -160,7 +160,7 @@ def check_inputs_unseen(make: MakeMethod) -> None:
 class _Interrupt(Callback):
     """Ends a run in the middle, as Ctrl-C would."""
 
-    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
+    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
         if run.epoch == 3:
             raise KeyboardInterrupt
 

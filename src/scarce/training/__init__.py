@@ -1,10 +1,10 @@
 """The loop, recipes, checkpoints and callbacks."""
 
-from scarce.training.callbacks import Callback, EarlyStopping, Measure, ProgressBar
+from scarce.training.callbacks import Callback, EarlyStopping, EpochMetric, ProgressBar
 from scarce.training.inference import map_logits, mean_loss, predict_logits
 from scarce.training.loop import train
 from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
-from scarce.training.state import History, Run
+from scarce.training.state import History, TrainingState
 
 __all__ = [
     "ANNEALED",
@@ -13,10 +13,10 @@ __all__ = [
     "Callback",
     "EarlyStopping",
     "History",
-    "Measure",
+    "EpochMetric",
     "ProgressBar",
     "Recipe",
-    "Run",
+    "TrainingState",
     "map_logits",
     "mean_loss",
     "predict_logits",

@@ -11,16 +11,16 @@ from scarce.errors import DivergedError, MethodError
 from scarce.methods import Batch
 from scarce.training._noise import add_noise, input_scale
 from scarce.training.augmentation import augment
-from scarce.training.batches import Reader, epoch_order, split_order
-from scarce.training.distributed import ALONE, Processes
+from scarce.training.batches import BatchReader, epoch_order, split_order
+from scarce.training.distributed import SINGLE_PROCESS, DistributedContext
 from scarce.training.runtime import seeded
-from scarce.training.state import Run
+from scarce.training.state import TrainingState
 from scarce.training.wrappers import has_batch_norm
 
-__all__ = ["refuse_divergence", "refuse_few_rows", "train_epoch"]
+__all__ = ["check_finite_loss", "check_batch_size", "train_epoch"]
 
 
-def train_epoch(run: Run, reader: Reader) -> float:
+def train_epoch(run: TrainingState, reader: BatchReader) -> float:
     """Go through the data once and return the mean loss; all randomness is a function of the seed and the epoch.
 
     The loss is that of the whole batch, also where several processes compute the logits of their shares of it: losses
@@ -43,57 +43,57 @@ def train_epoch(run: Run, reader: Reader) -> float:
             loss = run.method.loss(logits, batch)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            _refuse_idle_weights(run)
+            _check_all_gradients(run)
             optimizer.step()
             run.method.after_step(run.model, batch)
             losses[step] = loss.detach()
     run.method.after_epoch(run.epoch)
-    run.processes.copy_first(run.model.buffers())  # batch norm has seen other rows in every process
-    refuse_divergence(losses, run)
+    run.processes.broadcast_tensors(run.model.buffers())  # batch norm has seen other rows in every process
+    check_finite_loss(losses, run)
     return losses.mean().item()
 
 
-def refuse_few_rows(run: Run, n_rows: int) -> None:
+def check_batch_size(run: TrainingState, n_rows: int) -> None:
     """Say so if a batch cannot be shared out."""
     smallest = min(n_rows, run.recipe.batch_size)
-    if run.processes.count > 1 and has_batch_norm(run.model) and smallest < _least_rows(run):
+    if run.processes.world_size > 1 and has_batch_norm(run.model) and smallest < _least_rows(run):
         raise MethodError(
-            f"a batch has {smallest} rows for {run.processes.count} processes, and batch norm needs two for each; set a larger "
-            "batch_size (--batch-size), or start fewer processes."
+            f"a batch has {smallest} rows for {run.processes.world_size} processes, and batch norm needs two for each; set a "
+            "larger batch_size (--batch-size), or start fewer processes."
         )
 
 
-def _least_rows(run: Run) -> int:
+def _least_rows(run: TrainingState) -> int:
     """Return how many rows a last batch needs to stand alone: two, and for batch norm two in every process."""
-    return 2 * run.processes.count if has_batch_norm(run.model) else 2
+    return 2 * run.processes.world_size if has_batch_norm(run.model) else 2
 
 
-def _readers(run: Run) -> Processes:
+def _readers(run: TrainingState) -> DistributedContext:
     """Return who shares the reading of inputs: the processes of the run, or none if each must see all inputs."""
-    return ALONE if run.method.looks_at_inputs else run.processes
+    return SINGLE_PROCESS if run.method.uses_inputs else run.processes
 
 
-def _augmented(run: Run, batch: Batch, seed: tuple[int, int]) -> Batch:
-    with _readers(run).apart(*seed, 0):
+def _augmented(run: TrainingState, batch: Batch, seed: tuple[int, int]) -> Batch:
+    with _readers(run).rank_seeded(*seed, 0):
         inputs = augment(batch.inputs, run.recipe.augmentation)
     if run.recipe.input_noise:
         n_rows = len(batch.index)
-        own = _readers(run).computed(n_rows)
+        own = _readers(run).local_rows(n_rows)
         inputs = add_noise(inputs, run.recipe.input_noise, input_scale(run.model), n_rows, own, (*seed, 2))
     return replace(batch, inputs=inputs)
 
 
-def _logits(run: Run, batch: Batch, seed: tuple[int, int]) -> Tensor:
+def _logits(run: TrainingState, batch: Batch, seed: tuple[int, int]) -> Tensor:
     """Return the logits of all rows that are shown in a step; each process computes its share of them."""
-    shown = run.method.shown(batch)
-    if run.method.looks_at_inputs:
-        n_rows, own = len(shown), shown[run.processes.computed(len(shown))]
+    shown = run.method.model_inputs(batch)
+    if run.method.uses_inputs:
+        n_rows, own = len(shown), shown[run.processes.local_rows(len(shown))]
     else:
         n_rows, own = len(batch.index), shown
-    with run.processes.apart(*seed, 1):
+    with run.processes.rank_seeded(*seed, 1):
         logits = run.network(own)
     _refuse_other_shape(logits, (len(own), batch.excluded.shape[1]))
-    return run.processes.join(logits, n_rows)
+    return run.processes.all_gather_rows(logits, n_rows)
 
 
 def _refuse_other_shape(logits: Any, expected: tuple[int, int]) -> None:
@@ -106,9 +106,9 @@ def _refuse_other_shape(logits: Any, expected: tuple[int, int]) -> None:
         )
 
 
-def _refuse_idle_weights(run: Run) -> None:
-    """Processes wait for the gradients of each other's weights, and would wait for these for ever."""
-    if run.processes.count == 1:
+def _check_all_gradients(run: TrainingState) -> None:
+    """DistributedContext wait for the gradients of each other's weights, and would wait for these for ever."""
+    if run.processes.world_size == 1:
         return
     idle = [
         name for name, weight in run.model.named_parameters() if weight.requires_grad and weight.grad is None
@@ -120,7 +120,7 @@ def _refuse_idle_weights(run: Run) -> None:
         )
 
 
-def refuse_divergence(losses: Tensor, run: Run) -> None:
+def check_finite_loss(losses: Tensor, run: TrainingState) -> None:
     """Raise `DivergedError` if losses or weights are no longer finite numbers."""
     if not losses.isfinite().all():
         step = int((~losses.isfinite()).nonzero()[0])

@@ -6,18 +6,18 @@ from torch import nn
 from scarce.errors import MethodError
 from scarce.methods import Method
 from scarce.models import Linear, Standardize
-from scarce.training._epoch import refuse_divergence
-from scarce.training.batches import Reader
-from scarce.training.state import Run
+from scarce.training._epoch import check_finite_loss
+from scarce.training.batches import BatchReader
+from scarce.training.state import TrainingState
 
-__all__ = ["full_batch_epoch", "has_settled", "refuse_unfit_for_full_batch"]
+__all__ = ["full_batch_epoch", "has_settled", "check_full_batch"]
 
 _ROWS_AT_ONCE = 1024
 _WINDOW, _CHANGE = 10, 1e-6  # epochs, and the share of the loss by which it may still have changed over them
 _LIKELIHOODS = ("cc", "scar-likelihood")  # besides those whose held-out labels are judged by it
 
 
-def full_batch_epoch(run: Run, reader: Reader) -> float:
+def full_batch_epoch(run: TrainingState, reader: BatchReader) -> float:
     """Do one iteration and return what was minimised, as it was before: the mean loss and λ/2 ‖W‖².
 
     A method that learns from every step (`Method.after_step`) is shown all rows once more with the new weights.
@@ -48,17 +48,17 @@ def full_batch_epoch(run: Run, reader: Reader) -> float:
                 method.loss(model(batch.inputs), batch)
                 method.after_step(model, batch)
     method.after_epoch(run.epoch)
-    refuse_divergence(torch.tensor([value]), run)
+    check_finite_loss(torch.tensor([value]), run)
     return value
 
 
-def has_settled(run: Run, loss: float) -> bool:
+def has_settled(run: TrainingState, loss: float) -> bool:
     """Return whether the loss has hardly changed over the last epochs of the stage, this one included."""
     of_stage = run.history.records[sum(run.stages[:-1]) :]
     return len(of_stage) >= _WINDOW and abs(of_stage[-_WINDOW]["loss"] - loss) <= _CHANGE * abs(loss)
 
 
-def refuse_unfit_for_full_batch(run: Run) -> None:
+def check_full_batch(run: TrainingState) -> None:
     """Raise `MethodError` if the recipe says L-BFGS and method, model or processes do not suit it."""
     if run.recipe.optimizer != "lbfgs":
         return
@@ -72,7 +72,7 @@ def refuse_unfit_for_full_batch(run: Run) -> None:
         raise MethodError(
             "optimizer='lbfgs' is for module='linear', and this model is another; choose 'adam', or module='linear'."
         )
-    if run.processes.count > 1:
+    if run.processes.world_size > 1:
         raise MethodError("optimizer='lbfgs' is for one process; leave out distributed, or choose 'adam'.")
 
 

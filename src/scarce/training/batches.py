@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch
-from scarce.training.distributed import ALONE, Processes
+from scarce.training.distributed import SINGLE_PROCESS, DistributedContext
 from scarce.training.sources import Source, float_dtype, input_dtype
 
-__all__ = ["Reader", "epoch_order", "split_order"]
+__all__ = ["BatchReader", "epoch_order", "split_order"]
 
 _NUMBERS_AT_ONCE = 2**18
 
@@ -45,7 +45,7 @@ def epoch_order(blocks: Sequence[int], generator: torch.Generator) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Reader:
+class BatchReader:
     """Reads batches of inputs and labels.
 
     Parameters
@@ -71,13 +71,13 @@ class Reader:
     @classmethod
     def of(
         cls, model: nn.Module, source: Source, labels: ComplementaryLabels, device: torch.device
-    ) -> "Reader":
+    ) -> "BatchReader":
         """Return the reader of batches as a model takes them."""
         return cls(source, labels, device, float_dtype(model), input_dtype(model))
 
-    def read(self, indices: list[Tensor], processes: Processes = ALONE) -> Iterator[Batch]:
+    def read(self, indices: list[Tensor], processes: DistributedContext = SINGLE_PROCESS) -> Iterator[Batch]:
         """Yield the batches of these row numbers, with the inputs of the rows of each that this process computes."""
-        own = [index[processes.computed(len(index))] for index in indices]
+        own = [index[processes.local_rows(len(index))] for index in indices]
         rows = zip(
             indices,
             self.source.batches(own, self.input_dtype or self.dtype),

@@ -16,13 +16,13 @@ from scarce.models.standardize import ROUNDING
 from scarce.training.runtime import seeded
 from scarce.training.sources import float_dtype
 
-__all__ = ["MakeModule", "build_network", "network_for"]
+__all__ = ["MakeModule", "build_model", "build_paper_model"]
 
 MakeModule = Callable[[tuple[int, ...], int], nn.Module]
 _FAR = 1024  # deviations between a mean and zero, where float32 still knows a deviation to four digits
 
 
-def build_network(
+def build_model(
     module: str | nn.Module | MakeModule, X: Any, n_classes: int, *, seed: int, standardize: bool = True
 ) -> nn.Module:
     """Return a network for the rows of `X`: by name, a copy of a module, or what a function makes.
@@ -32,7 +32,7 @@ def build_network(
     Examples
     --------
     >>> import numpy as np
-    >>> build_network("linear", np.zeros((5, 2)), 3, seed=0, standardize=False)(torch.zeros(1, 2)).shape
+    >>> build_model("linear", np.zeros((5, 2)), 3, seed=0, standardize=False)(torch.zeros(1, 2)).shape
     torch.Size([1, 3])
     """
     shape = input_shape(X)
@@ -64,17 +64,17 @@ def _standardize(X: Any, dtype: torch.dtype) -> Standardize:
     return Standardize(rounded, torch.as_tensor(deviation, dtype=dtype), rest)
 
 
-def network_for(name: str, X: NDArray[Any], q: int, seed: int) -> nn.Module:
+def build_paper_model(name: str, X: NDArray[Any], q: int, seed: int) -> nn.Module:
     """Make a network for images; those in colour are brought to mean 0 and deviation 1 per channel by its first layer.
 
     Examples
     --------
     >>> images = np.arange(2 * 3 * 16, dtype=np.uint8).reshape(2, 3, 4, 4)
-    >>> scaled = network_for("linear", images, 2, seed=0)[0](torch.tensor(images) / 255)
+    >>> scaled = build_paper_model("linear", images, 2, seed=0)[0](torch.tensor(images) / 255)
     >>> scaled.mean(dim=(0, 2, 3)).abs().max() < 1e-6, scaled.std(dim=(0, 2, 3), correction=0).round(decimals=3).tolist()
     (tensor(True), [1.0, 1.0, 1.0])
     """
-    model = build_network(name, X, q, seed=seed, standardize=False)
+    model = build_model(name, X, q, seed=seed, standardize=False)
     if X.ndim < 4:
         return model
     levels = np.arange(256) / 255

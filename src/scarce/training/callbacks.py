@@ -12,9 +12,9 @@ from scarce._validation import check_integer
 from scarce.errors import MethodError
 
 if TYPE_CHECKING:
-    from scarce.training.state import Run
+    from scarce.training.state import TrainingState
 
-__all__ = ["Callback", "EarlyStopping", "Measure", "ProgressBar"]
+__all__ = ["Callback", "EarlyStopping", "EpochMetric", "ProgressBar"]
 
 
 _NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, "weights": {}}
@@ -23,13 +23,13 @@ _NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, 
 class Callback:
     """Acts around the epochs of a run; override what you need."""
 
-    def on_start(self, run: "Run") -> None:
+    def on_train_begin(self, run: "TrainingState") -> None:
         """Act before the first epoch."""
 
-    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
+    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
         """Act after an epoch; may add numbers to its record, or set ``run.stop``."""
 
-    def on_end(self, run: "Run") -> None:
+    def on_train_end(self, run: "TrainingState") -> None:
         """Act when the run is over, also when it was interrupted."""
 
     def state_dict(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class Callback:
         """Take back what `state_dict` gave."""
 
 
-class Measure(Callback):
+class EpochMetric(Callback):
     """Record a number of the current model after every epoch.
 
     Parameters
@@ -51,11 +51,11 @@ class Measure(Callback):
         From the run to a number.
     """
 
-    def __init__(self, name: str, function: Callable[["Run"], float]) -> None:
+    def __init__(self, name: str, function: Callable[["TrainingState"], float]) -> None:
         self.name, self.function = name, function
 
-    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
-        """Measure."""
+    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
+        """EpochMetric."""
         record[self.name] = float(self.function(run))
 
 
@@ -76,17 +76,17 @@ class EarlyStopping(Callback):
         self.name, self.patience = name, check_integer("patience", patience, 1)
         self.best = dict(_NOTHING_YET)
 
-    def on_start(self, run: "Run") -> None:
+    def on_train_begin(self, run: "TrainingState") -> None:
         """Forget an earlier run, unless this one goes on from a checkpoint."""
         if run.epoch == 0:
             self.best = dict(_NOTHING_YET)
 
-    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
+    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
         """Compare, and keep the weights if they are the best so far of the stage."""
         if self.name not in record:
             raise MethodError(
                 f"early stopping looks for {self.name!r}, but an epoch records {', '.join(record)}; "
-                f"put Measure({self.name!r}, ...) before it."
+                f"put EpochMetric({self.name!r}, ...) before it."
             )
         stage = len(run.stages)
         if stage != self.best["stage"]:
@@ -98,7 +98,7 @@ class EarlyStopping(Callback):
         if run.epoch == sum(run.stages):
             self._go_back(run)
 
-    def on_end(self, run: "Run") -> None:
+    def on_train_end(self, run: "TrainingState") -> None:
         """Go back to the best weights, if the run has ended in the middle of a stage."""
         if run.epoch < sum(run.stages):
             self._go_back(run)
@@ -111,7 +111,7 @@ class EarlyStopping(Callback):
         """Take back the best so far."""
         self.best = state
 
-    def _go_back(self, run: "Run") -> None:
+    def _go_back(self, run: "TrainingState") -> None:
         if self.best["weights"] and self.best["stage"] == len(run.stages):
             run.load_weights(self.best["weights"])
 
@@ -124,14 +124,14 @@ class ProgressBar(Callback):
             MofNCompleteColumn(), TextColumn("{task.fields[numbers]}"), show=True, console=console
         )
 
-    def on_start(self, run: "Run") -> None:
+    def on_train_begin(self, run: "TrainingState") -> None:
         """Show the bar."""
         self._bar.start()
         self._task = self._bar.add_task(
             run.method.facts.name, total=sum(run.stages), completed=run.epoch, numbers=""
         )
 
-    def on_epoch(self, run: "Run", record: dict[str, Any]) -> None:
+    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
         """Move it on."""
         shown = {
             name: value
@@ -141,6 +141,6 @@ class ProgressBar(Callback):
         numbers = "  ".join(f"{name} {value:.3f}" for name, value in shown.items())
         self._bar.update(self._task, total=sum(run.stages), completed=run.epoch, numbers=numbers)
 
-    def on_end(self, run: "Run") -> None:
+    def on_train_end(self, run: "TrainingState") -> None:
         """Leave it as it stands."""
         self._bar.stop()

@@ -20,9 +20,9 @@ from scarce.methods import Problem
 from scarce.training.sources import Source
 
 if TYPE_CHECKING:
-    from scarce.training.state import Run
+    from scarce.training.state import TrainingState
 
-__all__ = ["CHECKPOINT_FORMAT", "identity_of", "load_state", "refuse_other_run", "save_state"]
+__all__ = ["CHECKPOINT_FORMAT", "run_fingerprint", "load_state", "check_same_run", "save_state"]
 
 _FORMAT = "scarce-state-1"
 _TENSOR = "__tensor__"
@@ -113,7 +113,7 @@ def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
     return f"{value:08x}"
 
 
-def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
+def run_fingerprint(run: "TrainingState", source: Source, problem: Problem) -> dict[str, Any]:
     """Return the settings and the fingerprints of model and data, by name."""
     weights = "\n".join(f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items())
     digest = bytes_digest([weights.encode()], short=True)
@@ -131,7 +131,7 @@ def identity_of(run: "Run", source: Source, problem: Problem) -> dict[str, Any]:
     }
 
 
-def refuse_other_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+def check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
     """Raise a `FileError` that names the first difference between the identities of two runs."""
     if then.get("checkpoint_format") != CHECKPOINT_FORMAT:
         raise FileError(

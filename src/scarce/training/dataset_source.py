@@ -32,7 +32,7 @@ class DatasetSource:
     dataset : Dataset
         With ``__len__`` and ``__getitem__``.
     workers : int
-        Processes that read ahead; with 0 the training process reads itself.
+        DistributedContext that read ahead; with 0 the training process reads itself.
     """
 
     def __init__(self, dataset: Dataset[Any], workers: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Processes that train one network together: who takes part, and what they tell each other."""
+"""DistributedContext that train one network together: who takes part, and what they tell each other."""
 
 import atexit
 import os
@@ -18,7 +18,7 @@ from torch import Tensor
 from scarce.errors import MethodError, ProcessError, ScarceError
 from scarce.training.runtime import seeded
 
-__all__ = ["ALONE", "Processes", "processes", "started_together"]
+__all__ = ["SINGLE_PROCESS", "DistributedContext", "processes", "is_distributed"]
 
 _PATIENCE = timedelta(minutes=5)  # for one that says nothing; one that dies is noticed at once
 _ROLL_CALL = 3.0  # seconds
@@ -46,7 +46,7 @@ class _Joined(torch.autograd.Function):
 
 
 @dataclass(frozen=True)
-class Processes:
+class DistributedContext:
     """The processes of a run, as one of them sees it; by default there is only this one.
 
     Parameters
@@ -56,46 +56,46 @@ class Processes:
 
     Examples
     --------
-    >>> [Processes(rank, 3).share(8) for rank in range(3)]
+    >>> [DistributedContext(rank, 3).shard(8) for rank in range(3)]
     [slice(0, 3, None), slice(3, 6, None), slice(6, 8, None)]
     """
 
     rank: int = 0
-    count: int = 1
+    world_size: int = 1
 
-    def share(self, n_rows: int) -> slice:
+    def shard(self, n_rows: int) -> slice:
         """Return which of so many rows this process computes; shares differ by one row at most."""
-        each, over = divmod(n_rows, self.count)
+        each, over = divmod(n_rows, self.world_size)
         start = self.rank * each + min(self.rank, over)
         return slice(start, start + each + (self.rank < over))
 
-    def computed(self, n_rows: int) -> slice:
+    def local_rows(self, n_rows: int) -> slice:
         """Return which rows this process puts through the network: its share, or if that is empty, the first, for show."""
-        share = self.share(n_rows)
+        share = self.shard(n_rows)
         return share if share.start < share.stop else slice(0, 1)
 
-    def join(self, own: Tensor, n_rows: int) -> Tensor:
+    def all_gather_rows(self, own: Tensor, n_rows: int) -> Tensor:
         """Return the rows of all processes from those that each has computed, differentiably; one all-reduce."""
-        if self.count == 1:
+        if self.world_size == 1:
             return own
-        share = self.share(n_rows)
+        share = self.shard(n_rows)
         own = own[: share.stop - share.start]
-        joined: Tensor = _Joined.apply(own, share, n_rows, self.count)  # type: ignore[no-untyped-call]
+        joined: Tensor = _Joined.apply(own, share, n_rows, self.world_size)  # type: ignore[no-untyped-call]
         return joined
 
     @contextmanager
-    def apart(self, *seed: int) -> Iterator[None]:
+    def rank_seeded(self, *seed: int) -> Iterator[None]:
         """Draw randomness of one's own inside, fixed by these numbers; outside, all go on with the same."""
-        if self.count == 1:
+        if self.world_size == 1:
             yield
         else:
             own = np.random.SeedSequence((*seed, self.rank)).generate_state(1)
             with seeded(int(own[0])):
                 yield
 
-    def agree(self, of_first: Callable[[], Value]) -> Value:
+    def call_on_rank_zero(self, of_first: Callable[[], Value]) -> Value:
         """Return what this function gives in the first process, in all of them; raise what it raises."""
-        if self.count == 1:
+        if self.world_size == 1:
             return of_first()
         box: list[Any] = [None, None]
         if self.rank == 0:
@@ -109,29 +109,29 @@ class Processes:
             raise mistake
         return value  # type: ignore[no-any-return]
 
-    def copy_first(self, tensors: Iterable[Tensor]) -> None:
+    def broadcast_tensors(self, tensors: Iterable[Tensor]) -> None:
         """Replace these tensors by those of the first process."""
-        if self.count > 1:
+        if self.world_size > 1:
             for tensor in tensors:
                 dist.broadcast(tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor, 0)
 
 
-ALONE = Processes()
+SINGLE_PROCESS = DistributedContext()
 
 
-def started_together() -> bool:
+def is_distributed() -> bool:
     """Return whether this process was started by torchrun, or has joined others by itself."""
     return dist.is_initialized() or dist.is_torchelastic_launched()
 
 
 @contextmanager
-def processes(distributed: bool, device: torch.device) -> Iterator[Processes]:
+def processes(distributed: bool, device: torch.device) -> Iterator[DistributedContext]:
     """Join the other processes of the run, if there are any.
 
     A process that dies or falls silent ends the others with a `ProcessError` that names it.
     """
     if not distributed:
-        yield ALONE
+        yield SINGLE_PROCESS
         return
     if not dist.is_initialized():
         if "RANK" not in os.environ:
@@ -140,14 +140,14 @@ def processes(distributed: bool, device: torch.device) -> Iterator[Processes]:
             )
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_PATIENCE)
         atexit.register(dist.destroy_process_group)  # not sooner: the same processes cannot meet twice
-    here = Processes(dist.get_rank(), dist.get_world_size())
+    here = DistributedContext(dist.get_rank(), dist.get_world_size())
     try:
         yield here
     except RuntimeError as error:
         if not _is_of_connection(error):
             raise
         raise ProcessError(
-            f"{_name_missing(here)} of {here.count} ended or fell silent; see what it said last, then run the same command "
+            f"{_name_missing(here)} of {here.world_size} ended or fell silent; see what it said last, then run the same command "
             "again to go on from the last checkpoint (with any number of processes)."
         ) from error
 
@@ -157,14 +157,14 @@ def _is_of_connection(error: RuntimeError) -> bool:
     return isinstance(error, dist.DistError) or "gloo" in text or "pair closure" in text
 
 
-def _name_missing(here: Processes) -> str:
+def _name_missing(here: DistributedContext) -> str:
     """Call the roll: who does not answer within some seconds is missing."""
     # The first keeps the list: without it nobody gets an answer, and one that is stopped keeps the others waiting for ever.
     missing = [0]
 
     def call() -> None:
         nonlocal missing
-        others = [rank for rank in range(here.count) if rank != here.rank]
+        others = [rank for rank in range(here.world_size) if rank != here.rank]
         end = time.monotonic() + _ROLL_CALL
         with suppress(RuntimeError):
             store = dist.distributed_c10d._get_default_store()

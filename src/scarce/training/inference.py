@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
-from scarce.training.batches import Reader
+from scarce.training.batches import BatchReader
 from scarce.training.sources import as_source, input_dtype
 
 __all__ = ["map_logits", "mean_loss", "predict_logits"]
@@ -110,8 +110,8 @@ def mean_loss(
     >>> round(mean_loss(knows_nothing, method, np.zeros((3, 3)), labels), 4)  # log 2
     0.6931
     """
-    reader = Reader.of(model, as_source(inputs), labels, torch.device(device))
-    judge = method.about(labels)
+    reader = BatchReader.of(model, as_source(inputs), labels, torch.device(device))
+    judge = method.for_labels(labels)
     with _evaluating(model):
         indices = list(torch.arange(labels.n_examples).split(batch_size))  # type: ignore[no-untyped-call]
         losses = (

@@ -15,16 +15,16 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
 from scarce.methods.transition import resolve_transition
 from scarce.models import MLP
-from scarce.training._epoch import refuse_few_rows, train_epoch
-from scarce.training._full_batch import full_batch_epoch, has_settled, refuse_unfit_for_full_batch
-from scarce.training.batches import Reader
+from scarce.training._epoch import check_batch_size, train_epoch
+from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_settled
+from scarce.training.batches import BatchReader
 from scarce.training.callbacks import Callback
-from scarce.training.checkpoint import identity_of
+from scarce.training.checkpoint import run_fingerprint
 from scarce.training.distributed import processes
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.runtime import seeded, usable_device
 from scarce.training.sources import Source, as_source, float_dtype, input_dtype
-from scarce.training.state import History, Run
+from scarce.training.state import History, TrainingState
 
 __all__ = ["REVISION", "train"]
 
@@ -78,7 +78,7 @@ def train(
     device : str or torch.device
         Where to compute.
     workers : int
-        Processes that read a `Dataset` ahead; other inputs need none.
+        DistributedContext that read a `Dataset` ahead; other inputs need none.
     distributed : bool
         Train together with the other processes that torchrun has started, each of which calls this with the same
         arguments: a batch is shared out, and the result is that of one process, but for what the network or an
@@ -121,13 +121,13 @@ def train(
         weights = [*model.parameters(), *method.parameters()]
         if not any(weight.requires_grad for weight in weights):
             raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
-        run = Run.of(model, method, recipe, callbacks, together)
-        refuse_few_rows(run, len(source))
-        refuse_unfit_for_full_batch(run)
-        identity = {} if checkpoint is None else identity_of(run, source, problem)
-        if checkpoint is not None and together.agree(Path(checkpoint).exists):
+        run = TrainingState.of(model, method, recipe, callbacks, together)
+        check_batch_size(run, len(source))
+        check_full_batch(run)
+        identity = {} if checkpoint is None else run_fingerprint(run, source, problem)
+        if checkpoint is not None and together.call_on_rank_zero(Path(checkpoint).exists):
             run.resume(Path(checkpoint), identity)
-        _train(run, Reader.of(model, source, labels, place), checkpoint, identity)
+        _train(run, BatchReader.of(model, source, labels, place), checkpoint, identity)
     return run.history
 
 
@@ -152,10 +152,12 @@ def _set_dropout(model: nn.Module, method: Method, share: float) -> None:
         layer.dropout = share
 
 
-def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: dict[str, Any]) -> None:
+def _train(
+    run: TrainingState, reader: BatchReader, checkpoint: str | Path | None, identity: dict[str, Any]
+) -> None:
     """Go from the epoch that was reached to the last."""
     for callback in run.callbacks:
-        callback.on_start(run)
+        callback.on_train_begin(run)
     try:
         while not run.stop:
             started = time.perf_counter()
@@ -171,23 +173,23 @@ def _train(run: Run, reader: Reader, checkpoint: str | Path | None, identity: di
                 "loss": loss,
                 "learning_rate": run.optimizer.param_groups[0]["lr"],
                 "seconds": time.perf_counter() - started,
-                **run.method.report(),
+                **run.method.epoch_log(),
             }
             for callback in run.callbacks:
-                callback.on_epoch(run, record)
-            run.stop, run.stages = run.processes.agree(lambda: (run.stop, run.stages))
+                callback.on_epoch_end(run, record)
+            run.stop, run.stages = run.processes.call_on_rank_zero(lambda: (run.stop, run.stages))
             run.history.records.append(record)
             if checkpoint is not None:
                 run.save(Path(checkpoint), identity)
     finally:
         for callback in run.callbacks:
-            callback.on_end(run)
+            callback.on_train_end(run)
         run.model.eval()
 
 
-def _begin_stage(run: Run, reader: Reader) -> bool:
+def _begin_stage(run: TrainingState, reader: BatchReader) -> bool:
     """Begin another stage, if the method wants one after a look at what the network has learned."""
-    if not run.method.in_stages:
+    if not run.method.multi_stage:
         return False
     indices = list(torch.arange(len(reader.source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
 
@@ -198,8 +200,8 @@ def _begin_stage(run: Run, reader: Reader) -> bool:
     run.model.eval()
     with torch.no_grad():
         epochs = run.method.next_stage(len(run.stages), run.recipe.epochs, rows)
-    epochs = run.processes.agree(lambda: epochs)
-    run.processes.copy_first(run.method.buffers())
+    epochs = run.processes.call_on_rank_zero(lambda: epochs)
+    run.processes.broadcast_tensors(run.method.buffers())
     if epochs:
         run.start_stage(epochs)
     return epochs > 0

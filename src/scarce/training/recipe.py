@@ -47,7 +47,7 @@ class Recipe:
         Same seed, same result.
     micro_batch : int, optional
         Show the network so many rows of a batch at a time: the step of the whole batch with the memory of a part of it,
-        at the price of a second forward pass; see `scarce.training.wrappers.InParts`.
+        at the price of a second forward pass; see `scarce.training.wrappers.MicroBatched`.
     precision : {"full", "bf16"}
         Whether the network computes with its own type of numbers, or where it may with 16 bits; the loss is always full.
     compile : bool

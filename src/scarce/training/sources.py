@@ -13,7 +13,7 @@ from torch.utils.data import Dataset
 
 from scarce._hashing import bytes_digest
 from scarce.errors import FeatureError
-from scarce.features.shards import InHand, Shards
+from scarce.features.shards import ArrayShard, Shards
 from scarce.models import Standardize
 from scarce.training.dataset_source import DatasetSource
 
@@ -67,7 +67,7 @@ class ShardSource:
     """Rows in files, read a batch at a time; the numbers are those that an array of them would give."""
 
     def __init__(self, rows: Shards) -> None:
-        _refuse_other_kinds(rows.dtype)
+        _check_numeric(rows.dtype)
         self.rows, self.blocks = rows, rows.blocks
         self.is_image = rows.dtype == np.uint8 and rows.ndim > 2
 
@@ -111,7 +111,7 @@ def as_source(inputs: Any, workers: int = 0) -> Source:
     inputs : array, tensor, sparse matrix, Shards or Dataset
         One row per example; arrays of `numpy.memmap` are read from disk a batch at a time.
     workers : int
-        Processes that read a `Dataset` ahead; other inputs need none.
+        DistributedContext that read a `Dataset` ahead; other inputs need none.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def as_source(inputs: Any, workers: int = 0) -> Source:
     if isinstance(inputs, Dataset):
         return DatasetSource(inputs, workers)
     if isinstance(inputs, np.memmap) and inputs.ndim:
-        return ShardSource(Shards([InHand(inputs)]))
+        return ShardSource(Shards([ArrayShard(inputs)]))
     if isinstance(inputs, Shards):
         return ShardSource(inputs)
     if sparse.issparse(inputs):
@@ -154,13 +154,13 @@ def input_dtype(model: nn.Module) -> torch.dtype:
     return torch.float64 if any(layer.rest is not None for layer in layers) else float_dtype(model)
 
 
-def _refuse_other_kinds(dtype: np.dtype[Any]) -> None:
+def _check_numeric(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "biuf":
         raise FeatureError(f"inputs holds {dtype} values; expected numbers.")
 
 
 def _without_copy(array: NDArray[Any]) -> Tensor:
-    _refuse_other_kinds(array.dtype)
+    _check_numeric(array.dtype)
     if array.dtype.itemsize > 8 or not array.dtype.isnative:  # long doubles and foreign byte orders
         array = array.astype(np.float64)
     with warnings.catch_warnings():  # torch warns that it could write to a read-only array; we never do

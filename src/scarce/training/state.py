@@ -11,12 +11,12 @@ from torch import Tensor, nn
 
 from scarce.methods import Method
 from scarce.training.callbacks import Callback
-from scarce.training.checkpoint import load_state, refuse_other_run, save_state
-from scarce.training.distributed import ALONE, Processes
+from scarce.training.checkpoint import check_same_run, load_state, save_state
+from scarce.training.distributed import SINGLE_PROCESS, DistributedContext
 from scarce.training.recipe import Recipe
-from scarce.training.wrappers import working_form
+from scarce.training.wrappers import wrap_model
 
-__all__ = ["History", "Run"]
+__all__ = ["History", "TrainingState"]
 
 
 @dataclass
@@ -43,7 +43,7 @@ class History:
 
 
 @dataclass
-class Run:
+class TrainingState:
     """A training run as callbacks see it.
 
     Attributes
@@ -58,10 +58,10 @@ class Run:
         The number of epochs of each stage that has begun; most methods have one.
     beginning : dict
         The state of the model before the first epoch, for methods that train in stages.
-    processes : Processes
+    processes : DistributedContext
         Those that train the model together; by default only this one.
     network : nn.Module
-        The model as a step shows it rows; see `scarce.training.wrappers.working_form`.
+        The model as a step shows it rows; see `scarce.training.wrappers.wrap_model`.
     """
 
     model: nn.Module
@@ -74,10 +74,10 @@ class Run:
     stop: bool = False
     history: History = field(default_factory=History)
     beginning: dict[str, Tensor] = field(default_factory=dict)
-    processes: Processes = ALONE
+    processes: DistributedContext = SINGLE_PROCESS
 
     def __post_init__(self) -> None:
-        self.network = working_form(self.model, self.recipe, self.processes)
+        self.network = wrap_model(self.model, self.recipe, self.processes)
 
     @classmethod
     def of(
@@ -86,13 +86,13 @@ class Run:
         method: Method,
         recipe: Recipe,
         callbacks: Sequence[Callback],
-        processes: Processes = ALONE,
-    ) -> "Run":
+        processes: DistributedContext = SINGLE_PROCESS,
+    ) -> "TrainingState":
         """Return the run of a prepared method before its first epoch."""
         stages = [method.first_stage(recipe.epochs)]
         optimizer = _optimizer(model, method, recipe)
         run = cls(model, method, recipe, optimizer, stages, callbacks, processes=processes)
-        if method.in_stages:
+        if method.multi_stage:
             run.beginning = deepcopy(model.state_dict())
         return run
 
@@ -134,12 +134,12 @@ class Run:
             "optimizer": self.optimizer.state_dict(),
             "callbacks": [callback.state_dict() for callback in self.stateful_callbacks()],
         }
-        self.processes.agree(lambda: save_state(path, state))
+        self.processes.call_on_rank_zero(lambda: save_state(path, state))
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
         """Go back to where a run of the same identity was when it last saved."""
-        state = self.processes.agree(lambda: load_state(path))
-        refuse_other_run(path, state.get("identity", {}), identity)
+        state = self.processes.call_on_rank_zero(lambda: load_state(path))
+        check_same_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])
         self.stages, self.beginning = state["stages"], state["beginning"]

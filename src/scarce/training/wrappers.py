@@ -9,14 +9,14 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from scarce.errors import MethodError
-from scarce.training.distributed import Processes
+from scarce.training.distributed import DistributedContext
 from scarce.training.recipe import Recipe
 from scarce.training.sources import float_dtype
 
-__all__ = ["Compiled", "InParts", "InShortNumbers", "has_batch_norm", "working_form"]
+__all__ = ["Compiled", "MicroBatched", "Autocast", "has_batch_norm", "wrap_model"]
 
 
-class InParts(nn.Module):
+class MicroBatched(nn.Module):
     """The same logits and gradients as the network itself, with the memory of a few rows.
 
     The rows are shown in equal parts of at most `size`. Only their logits are kept; when the gradient of the loss of
@@ -33,7 +33,7 @@ class InParts(nn.Module):
 
     Examples
     --------
-    >>> InParts(nn.Linear(3, 2), size=4)(torch.zeros(10, 3)).shape
+    >>> MicroBatched(nn.Linear(3, 2), size=4)(torch.zeros(10, 3)).shape
     torch.Size([10, 2])
     """
 
@@ -105,12 +105,12 @@ class Compiled(nn.Module):
         return logits
 
 
-class InShortNumbers(nn.Module):
+class Autocast(nn.Module):
     """A network computed with bfloat16 where torch deems it safe; its weights and logits keep their type.
 
     Examples
     --------
-    >>> InShortNumbers(nn.Linear(3, 2))(torch.zeros(4, 3)).dtype
+    >>> Autocast(nn.Linear(3, 2))(torch.zeros(4, 3)).dtype
     torch.float32
     """
 
@@ -125,21 +125,21 @@ class InShortNumbers(nn.Module):
         return logits.to(float_dtype(self.network))
 
 
-def working_form(model: nn.Module, recipe: Recipe, processes: Processes) -> nn.Module:
+def wrap_model(model: nn.Module, recipe: Recipe, processes: DistributedContext) -> nn.Module:
     """Return what a step calls instead of the model; it shares the model's weights.
 
     Examples
     --------
     >>> model = nn.Linear(3, 2)
-    >>> working_form(model, Recipe(), Processes()) is model
+    >>> wrap_model(model, Recipe(), DistributedContext()) is model
     True
-    >>> working_form(model, Recipe(micro_batch=8), Processes())(torch.zeros(20, 3)).shape
+    >>> wrap_model(model, Recipe(micro_batch=8), DistributedContext())(torch.zeros(20, 3)).shape
     torch.Size([20, 2])
     """
     network = Compiled(model) if recipe.compile else model
     if recipe.precision == "bf16":
-        network = InShortNumbers(network)
+        network = Autocast(network)
     if recipe.micro_batch is not None:
-        network = InParts(network, recipe.micro_batch)
-    shared = processes.count > 1 and any(weight.requires_grad for weight in model.parameters())
+        network = MicroBatched(network, recipe.micro_batch)
+    shared = processes.world_size > 1 and any(weight.requires_grad for weight in model.parameters())
     return DistributedDataParallel(network) if shared else network

@@ -3,15 +3,23 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from scarce.bench.baselines.base import Rival
+from scarce.bench.baselines.base import Baseline
 from scarce.bench.baselines.em_lr import EMLogisticRegression
 from scarce.bench.baselines.kernel_em import KernelEM
 from scarce.bench.baselines.pl_knn import PLkNN
 from scarce.bench.baselines.rf_soft import SoftForest
 
-__all__ = ["RIVALS", "RIVALS_REVISION", "EMLogisticRegression", "KernelEM", "PLkNN", "Rival", "SoftForest"]
+__all__ = [
+    "BASELINES",
+    "BASELINES_REVISION",
+    "EMLogisticRegression",
+    "KernelEM",
+    "PLkNN",
+    "Baseline",
+    "SoftForest",
+]
 
-RIVALS: Mapping[str, Callable[[int], Rival]] = MappingProxyType(
+BASELINES: Mapping[str, Callable[[int], Baseline]] = MappingProxyType(
     {
         "pl-knn": lambda seed: PLkNN(),
         "em-lr": lambda seed: EMLogisticRegression(),
@@ -21,5 +29,5 @@ RIVALS: Mapping[str, Callable[[int], Rival]] = MappingProxyType(
 )
 """What makes each rival from a seed, by its name."""
 
-RIVALS_REVISION = 1
+BASELINES_REVISION = 1
 """Raise when a rival computes something else; its trials are then run again."""

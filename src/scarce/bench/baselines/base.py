@@ -11,10 +11,10 @@ from scarce._arrays import FloatArray
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Rival", "Scaler", "candidate_weights", "check_dense"]
+__all__ = ["Baseline", "Scaler", "candidate_weights", "check_dense"]
 
 
-class Rival(Protocol):
+class Baseline(Protocol):
     """A classifier that learns from candidate sets."""
 
     def fit(self, X: Any, labels: ComplementaryLabels) -> Self:

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from scarce.bench.reports.summaries import Sheet, last_epochs, make_sheets
-from scarce.bench.results.results import Study
+from scarce.bench.reports.summaries import SummaryTable, last_epochs, make_sheets
+from scarce.bench.results.results import ExperimentResults
 from scarce.bench.results.statistics import LEVEL, Test, can_differ
-from scarce.bench.results.tables import PAPER_RUNS, Cell, Table, make_prior_tables, make_tables
+from scarce.bench.results.tables import PAPER_RUNS, Cell, ResultTable, make_prior_tables, make_tables
 from scarce.bench.spec.trial import TrialSpec
 from scarce.bench.trials.record import TrialRecord
 
@@ -34,18 +34,18 @@ class Report:
     is_shortened: bool
     protocol: tuple[str, ...]
     """Sentences: how the numbers came about, and how to read them."""
-    tables: tuple[Table, ...]
-    sheets: tuple[Sheet, ...]
+    tables: tuple[ResultTable, ...]
+    sheets: tuple[SummaryTable, ...]
     versions: tuple[str, ...]
     command: str
 
 
-def make_report(study: Study, command: str, test: Test = "t", *, correct: bool = False) -> Report:
+def make_report(study: ExperimentResults, command: str, test: Test = "t", *, correct: bool = False) -> Report:
     """Return the content of the report about a study.
 
     Parameters
     ----------
-    study : Study
+    study : ExperimentResults
     command : str
         What to type to run it again.
     test, correct
@@ -53,9 +53,9 @@ def make_report(study: Study, command: str, test: Test = "t", *, correct: bool =
 
     Examples
     --------
-    >>> from scarce.bench.results.results import Slot
-    >>> report = make_report(Study("mine", "Mine", "shortened", {Slot("mnist", "uniform", "mlp", "SCARCE", 0): None}),
-    ...                      "scarce bench run mine")
+    >>> from scarce.bench.results.results import TrialIndex
+    >>> trials = {TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0): None}
+    >>> report = make_report(ExperimentResults("mine", "Mine", "shortened", trials), "scarce bench run mine")
     >>> report.protocol[-1]
     '0 of 1 trials are done; 1 has not been run.'
     """
@@ -130,13 +130,13 @@ def trouble_text(cell: Cell) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
-def _agreement(tables: Iterable[Table]) -> tuple[int, int]:
+def _agreement(tables: Iterable[ResultTable]) -> tuple[int, int]:
     """Return how many cells lie within two standard errors of the paper's number, and how many could be compared."""
     told = [cell.agrees for table in tables for cell in table.cells.values() if cell.agrees is not None]
     return sum(told), len(told)
 
 
-def _how_it_was_run(study: Study) -> list[str]:
+def _how_it_was_run(study: ExperimentResults) -> list[str]:
     seeds = sorted({slot.seed for slot in study.planned})
     trained = [record.spec for record in study.records.values() if record.spec.kind != "classifiers"]
     recipes = dict.fromkeys(map(_recipe, trained))
@@ -152,7 +152,7 @@ def _how_it_was_run(study: Study) -> list[str]:
     ]
 
 
-def _when(study: Study) -> str:
+def _when(study: ExperimentResults) -> str:
     """Return in which epochs, or on which rows, the accuracy was measured."""
     if study.kind == "classifiers":
         splits = dict.fromkeys(record.spec.split for record in study.done.values())
@@ -164,7 +164,7 @@ def _when(study: Study) -> str:
     return f"the mean over the {last_epochs(study)} of each trial{chosen}"
 
 
-def _how_much_was_learned_from(study: Study) -> list[str]:
+def _how_much_was_learned_from(study: ExperimentResults) -> list[str]:
     sizes: dict[tuple[str, int, float | None], set[int]] = {}
     for record in study.records.values():
         place = record.spec.data, record.spec.n_train, record.spec.imbalance
@@ -212,7 +212,7 @@ def _seeds(seeds: list[int]) -> str:
     return f"mean ± standard deviation (n − 1) over {len(seeds)} seeds ({names})"
 
 
-def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> list[str]:
+def _how_the_best_is_told(tables: list[ResultTable], test: Test, correct: bool) -> list[str]:
     filled = [
         (table.title, column, len(cell.values))
         for table in tables
@@ -241,7 +241,7 @@ def _how_the_best_is_told(tables: list[Table], test: Test, correct: bool) -> lis
     ]
 
 
-def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
+def _how_the_paper_is_compared(study: ExperimentResults, tables: list[ResultTable]) -> list[str]:
     if not any(table.has_paper for table in tables):
         return []
     within, told = _agreement(tables)
@@ -262,7 +262,7 @@ def _how_the_paper_is_compared(study: Study, tables: list[Table]) -> list[str]:
     ]
 
 
-def _progress(study: Study) -> str:
+def _progress(study: ExperimentResults) -> str:
     parts = [f"{len(study.done)} of {len(study.planned)} trials are done"]
     for count, one, many in (
         (len(study.failed), "has failed", "have failed"),
@@ -273,7 +273,7 @@ def _progress(study: Study) -> str:
     return "; ".join(parts) + "."
 
 
-def _how_old_it_is(study: Study) -> list[str]:
+def _how_old_it_is(study: ExperimentResults) -> list[str]:
     n = len(study.outdated)
     if not n:
         return []

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from scarce.bench.reports.content import Report, difference_text, trouble_text
-from scarce.bench.results.tables import Cell, Table
+from scarce.bench.results.tables import Cell, ResultTable
 
 __all__ = ["latex_report", "latex_text", "unknown_letters"]
 
@@ -65,8 +65,8 @@ def latex_report(report: Report) -> str:
 
     Examples
     --------
-    >>> from scarce.bench.results.tables import Cell, Table
-    >>> table = Table("mnist, mlp", "method", ("scarce",), ("uniform",),
+    >>> from scarce.bench.results.tables import Cell, ResultTable
+    >>> table = ResultTable("mnist, mlp", "method", ("scarce",), ("uniform",),
     ...               {("scarce", "uniform"): Cell({0: 91.0, 1: 92.0}, bold=True)}, "mnist", "mlp")
     >>> print(latex_report(Report("Mine", False, (), (table,), (), (), "")))
     % Needs \usepackage{booktabs}.
@@ -83,7 +83,7 @@ def latex_report(report: Report) -> str:
     \end{tabular}
     \end{table}
     """
-    by_data: dict[str, list[Table]] = {}
+    by_data: dict[str, list[ResultTable]] = {}
     for table in report.tables:
         by_data.setdefault(table.data, []).append(table)
     shown = [_table(report, data, tables) for data, tables in by_data.items()]
@@ -97,7 +97,7 @@ def _engine(tables: Sequence[str]) -> list[str]:
     return [told] if letters else []
 
 
-def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
+def _table(report: Report, data: str, tables: Sequence[ResultTable]) -> str:
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
     rows = list(dict.fromkeys(row for table in tables for row in table.rows))
     groups = {column: [table for table in tables if column in table.columns] for column in columns}
@@ -127,13 +127,13 @@ def _table(report: Report, data: str, tables: Sequence[Table]) -> str:
     )
 
 
-def _score(tables: Sequence[Table]) -> str:
+def _score(tables: Sequence[ResultTable]) -> str:
     cells = [cell for table in tables for cell in table.cells.values()]
     n_seeds = len({seed for cell in cells for seed in (*cell.values, *cell.failed, *cell.missing)})
     return "One seed." if n_seeds == 1 else f"Mean and standard deviation over {n_seeds} seeds."
 
 
-def _head(corner: str, groups: dict[str, list[Table]]) -> list[str]:
+def _head(corner: str, groups: dict[str, list[ResultTable]]) -> list[str]:
     if corner != "method":
         return [f"{' & '.join([corner.capitalize(), *map(latex_text, groups)])} \\\\"]
     above = [

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from scarce.bench.reports.content import Report, difference_text, mean_text, trouble_text
 from scarce.bench.reports.figures._panels import Drawing
-from scarce.bench.reports.summaries import Sheet
-from scarce.bench.results.tables import Cell, Table
+from scarce.bench.reports.summaries import SummaryTable
+from scarce.bench.results.tables import Cell, ResultTable
 
 __all__ = ["markdown_report"]
 
@@ -37,7 +37,7 @@ def markdown_report(report: Report, drawings: Sequence[Drawing] = (), folder: st
     return "\n\n".join(blocks) + "\n"
 
 
-def _results(table: Table) -> str:
+def _results(table: ResultTable) -> str:
     columns = [table.corner, *map(_plain, table.columns)]
     rows = [
         [_plain(row), *(_cell(table.cells.get((row, column))) for column in table.columns)]
@@ -60,7 +60,7 @@ def _cell(cell: Cell | None) -> str:
     return "<br>".join(line for line in lines if line)
 
 
-def _sheet(sheet: Sheet) -> str:
+def _sheet(sheet: SummaryTable) -> str:
     return _table(sheet.columns, ([_plain(text) for text in row] for row in sheet.rows), sheet.words)
 
 

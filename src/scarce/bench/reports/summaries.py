@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from scarce.bench.results.regret import Regret, regrets
-from scarce.bench.results.results import Study, finished
+from scarce.bench.results.results import ExperimentResults, finished
 from scarce.bench.results.selection import criteria, epoch_choices, method_choices
-from scarce.bench.runners.status import in_words
+from scarce.bench.runners.status import format_duration
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord
 
-__all__ = ["Sheet", "last_epochs", "make_sheets"]
+__all__ = ["SummaryTable", "last_epochs", "make_sheets"]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class SummaryTable:
     """A table of plain words: its first `words` columns are text, the others numbers."""
 
     title: str
@@ -24,12 +24,12 @@ class Sheet:
     note: str = ""
 
 
-def make_sheets(study: Study) -> tuple[Sheet, ...]:
+def make_sheets(study: ExperimentResults) -> tuple[SummaryTable, ...]:
     """Return the sheets that have rows.
 
     Examples
     --------
-    >>> make_sheets(Study("mine", "Mine", "paper", {}))
+    >>> make_sheets(ExperimentResults("mine", "Mine", "paper", {}))
     ()
     """
     sheets = (
@@ -44,12 +44,12 @@ def make_sheets(study: Study) -> tuple[Sheet, ...]:
     return tuple(sheet for sheet in sheets if sheet.rows)
 
 
-def last_epochs(study: Study) -> str:
+def last_epochs(study: ExperimentResults) -> str:
     """Return in words over which epochs the accuracy of a trial is the mean: all, where there are few.
 
     Examples
     --------
-    >>> last_epochs(Study("mine", "Mine", "paper", {}))
+    >>> last_epochs(ExperimentResults("mine", "Mine", "paper", {}))
     'last 10 epochs'
     """
     lengths = (len(record.curves.get("test_accuracy", ())) for record in study.done.values())
@@ -57,17 +57,17 @@ def last_epochs(study: Study) -> str:
     return "last epoch" if counts == [1] else f"last {' or '.join(map(str, counts))} epochs"
 
 
-def _failures(study: Study) -> Sheet:
+def _failures(study: ExperimentResults) -> SummaryTable:
     rows = [
         (*slot.column, slot.label, str(slot.seed), record.error or "no reason given")
         for slot, record in study.failed.items()
     ]
-    return Sheet(
+    return SummaryTable(
         "Failed trials", ("data", "setting", "model", "method", "seed", "error"), tuple(rows), words=6
     )
 
 
-def _regrets(study: Study) -> Sheet:
+def _regrets(study: ExperimentResults) -> SummaryTable:
     found = regrets(study) if study.kind == "classifiers" else []
     rows = [
         (one.data, one.setting, one.best, *_per_cent(one.best_accuracy, one.accuracy, one.value))
@@ -80,7 +80,7 @@ def _regrets(study: Study) -> Sheet:
         rows.append(_mean_regret("mean of all", found))
         worst = max(found, key=lambda one: one.value)
         rows.append((f"worst: {worst.data}", worst.setting, worst.best, "", "", *_per_cent(worst.value)))
-    return Sheet(
+    return SummaryTable(
         "Regret of the default",
         ("data", "setting", "best row", "best", "auto", "regret"),
         tuple(rows),
@@ -99,7 +99,7 @@ def _per_cent(*shares: float) -> tuple[str, ...]:
     return tuple(f"{100 * share:.2f}" for share in shares)
 
 
-def _priors(study: Study) -> Sheet:
+def _priors(study: ExperimentResults) -> SummaryTable:
     errors: dict[tuple[str, ...], list[float]] = {}
     for slot, record in study.done.items():
         true, source = record.priors.true, record.priors.source
@@ -107,7 +107,7 @@ def _priors(study: Study) -> Sheet:
             continue
         misses = [abs(a - b) for a, b in zip(record.priors.values or [], true, strict=True)]
         errors.setdefault((*slot.column, slot.label, source), []).append(fmean(misses))
-    return Sheet(
+    return SummaryTable(
         "How wrong the priors were",
         ("data", "setting", "model", "method", "priors", "mean absolute error"),
         tuple((*place, f"{fmean(found):.4f}") for place, found in errors.items()),
@@ -117,14 +117,14 @@ def _priors(study: Study) -> Sheet:
     )
 
 
-def _calibration(study: Study) -> Sheet:
+def _calibration(study: ExperimentResults) -> SummaryTable:
     names = ("test_accuracy", "confidence", "calibration_error")
     found: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
     for slot, record in study.done.items():
         curves = [finished(record.curves.get(name, ())) for name in names]
         if all(curves):
             found.setdefault((*slot.column, slot.label), []).append(tuple(curve[-1] for curve in curves))
-    return Sheet(
+    return SummaryTable(
         "Calibration",
         ("data", "setting", "model", "method", "accuracy", "confidence", "calibration error"),
         tuple(
@@ -137,13 +137,13 @@ def _calibration(study: Study) -> Sheet:
     )
 
 
-def _epochs(study: Study) -> Sheet:
+def _epochs(study: ExperimentResults) -> SummaryTable:
     rows = [
         (choice.data, _words(choice.criterion), str(choice.n), *(f"{100 * share:.2f}" for share in shares))
         for choice in epoch_choices(study)
         for shares in [(choice.chosen, choice.last, choice.oracle)]
     ]
-    return Sheet(
+    return SummaryTable(
         "Choosing the epoch without true labels",
         ("data", "criterion", "trials", "chosen epoch", "last epochs", "best epoch"),
         tuple(rows),
@@ -154,7 +154,7 @@ def _epochs(study: Study) -> Sheet:
     )
 
 
-def _methods(study: Study) -> Sheet:
+def _methods(study: ExperimentResults) -> SummaryTable:
     names = criteria(study)
     found: dict[tuple[str, str, str], dict[str, str]] = {}
     for choice in method_choices(study):
@@ -164,7 +164,7 @@ def _methods(study: Study) -> Sheet:
     grids = list(dict.fromkeys((data, model) for data, model, _ in found))
     found = dict(sorted(found.items(), key=lambda item: grids.index(item[0][:2])))  # as the tables are
     used = [name for name in names if any(name in row for row in found.values())]
-    return Sheet(
+    return SummaryTable(
         "Choosing the method without true labels",
         ("data", "model", "setting", *map(_words, used), "truly best"),
         tuple((*place, *(row.get(name, "–") for name in used), row["best"]) for place, row in found.items()),
@@ -178,7 +178,7 @@ def _words(criterion: str) -> str:
     return criterion.replace("_", " ")
 
 
-def _costs(study: Study) -> Sheet:
+def _costs(study: ExperimentResults) -> SummaryTable:
     by_label: dict[str, list[TrialRecord]] = {}
     for slot in study.planned:
         if slot in study.records:
@@ -186,7 +186,7 @@ def _costs(study: Study) -> Sheet:
     rows = [_cost(label, records) for label, records in by_label.items()]
     if len(rows) > 1:
         rows.append(_cost("all", list(study.records.values())))
-    return Sheet(
+    return SummaryTable(
         "What it cost",
         ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),
         tuple(rows),
@@ -198,4 +198,4 @@ def _costs(study: Study) -> Sheet:
 def _cost(label: str, records: list[TrialRecord]) -> tuple[str, ...]:
     seconds = [record.seconds for record in records]
     memory = max(record.peak_memory_mb for record in records)
-    return label, str(len(records)), in_words(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"
+    return label, str(len(records)), format_duration(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"

@@ -4,7 +4,7 @@ import textwrap
 
 from scarce._console import GAP, WIDTH, longest, text_table
 from scarce.bench.reports.content import Report, difference_text, mean_text, trouble_text
-from scarce.bench.results.tables import Cell, Table
+from scarce.bench.results.tables import Cell, ResultTable
 
 __all__ = ["report_text"]
 
@@ -34,7 +34,7 @@ def report_text(report: Report, width: int = WIDTH) -> str:
     return "\n\n".join([*blocks, report.command])
 
 
-def _parts(table: Table, width: int) -> list[str]:
+def _parts(table: ResultTable, width: int) -> list[str]:
     """Return the table in as many parts as it takes to keep every part within the width."""
     cells = {place: _cell(cell) for place, cell in table.cells.items()}
     sizes = {}

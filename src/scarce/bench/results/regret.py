@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scarce.bench.results.results import Study
+from scarce.bench.results.results import ExperimentResults
 from scarce.bench.spec.classifier_grid import AUTO
 
 __all__ = ["Regret", "regrets"]
@@ -39,14 +39,14 @@ class Regret:
         return self.best_accuracy - self.accuracy
 
 
-def regrets(study: Study) -> list[Regret]:
+def regrets(study: ExperimentResults) -> list[Regret]:
     """Return the regret of the default in every column where it has a result.
 
     The means are over the seeds for which the default has a result. Rows that lack one of these seeds do not count.
 
     Examples
     --------
-    >>> regrets(Study("mine", "Mine", "own", {}))
+    >>> regrets(ExperimentResults("mine", "Mine", "own", {}))
     []
     """
     accuracies: dict[tuple[str, str], dict[str, dict[int, float]]] = {}

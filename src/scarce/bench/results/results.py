@@ -13,10 +13,10 @@ from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.datasets.registry import facts_of
 
-__all__ = ["Slot", "Study", "finished", "read_study"]
+__all__ = ["TrialIndex", "ExperimentResults", "finished", "read_study"]
 
 
-class Slot(NamedTuple):
+class TrialIndex(NamedTuple):
     """The place of a trial in the tables: a column (data, setting, model), a row, and the seed."""
 
     data: str
@@ -32,7 +32,7 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Study:
+class ExperimentResults:
     """What was planned, in the order in which it is shown, and the record of each trial that has one.
 
     Attributes
@@ -54,8 +54,8 @@ class Study:
 
     Examples
     --------
-    >>> slot = Slot("mnist", "uniform", "mlp", "SCARCE", 0)
-    >>> study = Study("mine", "Mine", "paper", {slot: "scarce", slot._replace(seed=1): "scarce"}, {})
+    >>> slot = TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0)
+    >>> study = ExperimentResults("mine", "Mine", "paper", {slot: "scarce", slot._replace(seed=1): "scarce"}, {})
     >>> study.labels, study.missing == tuple(study.planned)
     (('SCARCE',), True)
     """
@@ -63,10 +63,10 @@ class Study:
     name: str
     title: str
     protocol: ProtocolName
-    planned: dict[Slot, str | None]
-    records: dict[Slot, TrialRecord] = field(default_factory=dict)
+    planned: dict[TrialIndex, str | None]
+    records: dict[TrialIndex, TrialRecord] = field(default_factory=dict)
     kind: Kind = "accuracy"
-    outdated: frozenset[Slot] = frozenset()
+    outdated: frozenset[TrialIndex] = frozenset()
     description: str = ""
 
     @property
@@ -75,31 +75,31 @@ class Study:
         return self.axis(lambda slot: slot.label)
 
     @cached_property
-    def done(self) -> dict[Slot, TrialRecord]:
+    def done(self) -> dict[TrialIndex, TrialRecord]:
         """The trials with a result."""
         return {slot: record for slot, record in self._in_order() if record.status == "done"}
 
     @cached_property
-    def failed(self) -> dict[Slot, TrialRecord]:
+    def failed(self) -> dict[TrialIndex, TrialRecord]:
         """The trials that ended in an error."""
         return {slot: record for slot, record in self._in_order() if record.status == "failed"}
 
     @cached_property
-    def missing(self) -> tuple[Slot, ...]:
+    def missing(self) -> tuple[TrialIndex, ...]:
         """The trials that have not been run."""
         return tuple(slot for slot in self.planned if slot not in self.records)
 
-    def axis(self, read: Callable[[Slot], str]) -> tuple[str, ...]:
+    def axis(self, read: Callable[[TrialIndex], str]) -> tuple[str, ...]:
         """Return the different values of an axis, in the order of the plan."""
         return tuple(dict.fromkeys(read(slot) for slot in self.planned))
 
-    def _in_order(self) -> list[tuple[Slot, TrialRecord]]:
+    def _in_order(self) -> list[tuple[TrialIndex, TrialRecord]]:
         return [(slot, self.records[slot]) for slot in self.planned if slot in self.records]
 
 
 def read_study(
     experiment: Experiment, store: Store | PackedStore, only: Mapping[str, Iterable[str]] | None = None
-) -> Study:
+) -> ExperimentResults:
     """Return what an experiment plans and what its store holds of that.
 
     Parameters
@@ -122,12 +122,12 @@ def read_study(
     # The data need not be at hand; of several versions of it the present one is that of the latest trial.
     latest = sorted(found.values(), key=lambda record: record.finished)
     checksums = {record.spec.data: record.spec.data_checksum for record in latest}
-    planned: dict[Slot, str | None] = {}
+    planned: dict[TrialIndex, str | None] = {}
     records = {}
     outdated = set()
     for trial in trials:
         axes = trial.axes
-        slot = Slot(axes["data"], axes["setting"], axes["model"], trial.label, int(axes["seed"]))
+        slot = TrialIndex(axes["data"], axes["setting"], axes["model"], trial.label, int(axes["seed"]))
         planned[slot] = _method_in_paper(trial.spec)
         record = found.get(trial.spec.cell)
         if record is not None:
@@ -135,7 +135,7 @@ def read_study(
             checksum = checksums[record.spec.data]
             if not record.spec.is_current(trial.spec.model_copy(update={"data_checksum": checksum})):
                 outdated.add(slot)
-    return Study(
+    return ExperimentResults(
         experiment.name,
         experiment.title,
         experiment.protocol,

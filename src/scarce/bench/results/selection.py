@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import fmean
 
-from scarce.bench.results.results import Study, finished
+from scarce.bench.results.results import ExperimentResults, finished
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord
 
 __all__ = ["EpochChoice", "MethodChoice", "criteria", "epoch_choices", "method_choices"]
@@ -39,23 +39,23 @@ class MethodChoice:
     best_accuracy: float
 
 
-def criteria(study: Study) -> tuple[str, ...]:
+def criteria(study: ExperimentResults) -> tuple[str, ...]:
     """Return the names of the criteria that any trial was judged by."""
     return tuple(dict.fromkeys(name for record in study.done.values() for name in record.selection))
 
 
-def epoch_choices(study: Study) -> list[EpochChoice]:
+def epoch_choices(study: ExperimentResults) -> list[EpochChoice]:
     """Return, for every data set and criterion, how good the epochs are that the criterion likes best.
 
     Examples
     --------
-    >>> from scarce.bench.results.results import Slot
-    >>> slot = Slot("mnist", "uniform", "mlp", "SCARCE", 0)
+    >>> from scarce.bench.results.results import TrialIndex
+    >>> slot = TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0)
     >>> from scarce.bench.spec.trial import TrialSpec
     >>> spec = TrialSpec(data="mnist", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
     >>> record = TrialRecord(spec=spec, label="SCARCE", experiment="mine", protocol="paper", accuracy=0.6,
     ...     curves={"test_accuracy": [0.5, 0.9, 0.4]}, selection={"scel": [0.3, 0.2, 0.1]})
-    >>> (choice,) = epoch_choices(Study("mine", "Mine", "paper", {slot: None}, {slot: record}))
+    >>> (choice,) = epoch_choices(ExperimentResults("mine", "Mine", "paper", {slot: None}, {slot: record}))
     >>> choice.chosen, choice.last, choice.oracle
     (0.4, 0.6, 0.9)
     """
@@ -80,7 +80,7 @@ def epoch_choices(study: Study) -> list[EpochChoice]:
     ]
 
 
-def method_choices(study: Study) -> list[MethodChoice]:
+def method_choices(study: ExperimentResults) -> list[MethodChoice]:
     """Return, for every column of the tables and criterion, the method that the criterion likes best at the end.
 
     A method is judged by the mean of the criterion over seeds and last epochs, as the accuracies of the tables are;

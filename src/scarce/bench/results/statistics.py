@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from scarce._validation import check_option
 
-__all__ = ["LEVEL", "Summary", "Test", "best", "can_differ", "holm", "paired_p", "summarise"]
+__all__ = ["LEVEL", "Summary", "Test", "best", "can_differ", "holm", "paired_p", "summarize"]
 
 Test = Literal["t", "wilcoxon"]
 LEVEL = 0.05
@@ -27,14 +27,14 @@ class Summary:
     n: int
 
 
-def summarise(values: Sequence[float]) -> Summary:
+def summarize(values: Sequence[float]) -> Summary:
     """Return mean and standard deviation of one run or more.
 
     Examples
     --------
-    >>> summarise([0.5, 0.75, 1.0])
+    >>> summarize([0.5, 0.75, 1.0])
     Summary(mean=0.75, std=0.25, n=3)
-    >>> summarise([0.5])
+    >>> summarize([0.5])
     Summary(mean=0.5, std=None, n=1)
     """
     std = round(float(np.std(values, ddof=1)), _DECIMALS) if len(values) > 1 else None

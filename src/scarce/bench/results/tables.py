@@ -7,10 +7,10 @@ from math import sqrt
 from statistics import fmean
 
 from scarce.bench.results.paper import PaperCell, paper_accuracies, paper_priors
-from scarce.bench.results.results import Slot, Study
-from scarce.bench.results.statistics import Summary, Test, best, summarise
+from scarce.bench.results.results import ExperimentResults, TrialIndex
+from scarce.bench.results.statistics import Summary, Test, best, summarize
 
-__all__ = ["PAPER_RUNS", "Cell", "Table", "make_prior_tables", "make_tables"]
+__all__ = ["PAPER_RUNS", "Cell", "ResultTable", "make_prior_tables", "make_tables"]
 
 PAPER_RUNS = 5
 """How many runs each number of the paper is a mean of."""
@@ -30,7 +30,7 @@ class Cell:
     @cached_property
     def summary(self) -> Summary | None:
         """Mean and standard deviation over the seeds, if there is a result."""
-        return summarise(list(self.values.values())) if self.values else None
+        return summarize(list(self.values.values())) if self.values else None
 
     @property
     def difference(self) -> float | None:
@@ -53,7 +53,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Cells by row and column; a table of accuracies has methods as rows, settings as columns, and one data set."""
 
     title: str
@@ -71,28 +71,28 @@ class Table:
         return any(cell.paper for cell in self.cells.values())
 
 
-def make_tables(study: Study, test: Test = "t", *, correct: bool = False) -> list[Table]:
+def make_tables(study: ExperimentResults, test: Test = "t", *, correct: bool = False) -> list[ResultTable]:
     """Return a table for every data set and model that was planned, in the order of the plan.
 
     Parameters
     ----------
-    study : Study
+    study : ExperimentResults
     test, correct
         How to tell the best, see `scarce.bench.results.statistics.best`.
 
     Examples
     --------
     >>> from scarce.bench.trials.record import TrialRecord
-    >>> slot = Slot("mnist", "uniform", "mlp", "SCARCE", 0)
+    >>> slot = TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0)
     >>> from scarce.bench.spec.trial import TrialSpec
     >>> spec = TrialSpec(data="mnist", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
     >>> record = TrialRecord(spec=spec, label="SCARCE", experiment="mine", protocol="paper", accuracy=0.9132)
-    >>> (table,) = make_tables(Study("mine", "Mine", "paper", {slot: "scarce"}, {slot: record}))
+    >>> (table,) = make_tables(ExperimentResults("mine", "Mine", "paper", {slot: "scarce"}, {slot: record}))
     >>> cell = table.cells["SCARCE", "uniform"]
     >>> cell.summary, cell.paper.mean, round(cell.difference, 2), cell.bold
     (Summary(mean=91.32, std=None, n=1), 91.27, 0.05, True)
     """
-    places: dict[tuple[str, str], dict[tuple[str, str], list[Slot]]] = {}
+    places: dict[tuple[str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
     for slot in study.planned:
         place = places.setdefault((slot.data, slot.model), {})
         place.setdefault((slot.label, slot.setting), []).append(slot)
@@ -107,12 +107,12 @@ def make_tables(study: Study, test: Test = "t", *, correct: bool = False) -> lis
         rows, columns = _axes(cells)
         marked = _with_bold(cells, rows, columns, test, correct)
         tables.append(
-            Table(", ".join(filter(None, (data, model))), "method", rows, columns, marked, data, model)
+            ResultTable(", ".join(filter(None, (data, model))), "method", rows, columns, marked, data, model)
         )
     return tables
 
 
-def make_prior_tables(study: Study) -> list[Table]:
+def make_prior_tables(study: ExperimentResults) -> list[ResultTable]:
     """Return a table of estimated class priors, in per cent, for every estimator: rows are classes, columns data sets.
 
     Where the true priors are known, they stand beside the estimated ones, with the mean absolute error below.
@@ -120,11 +120,11 @@ def make_prior_tables(study: Study) -> list[Table]:
     Examples
     --------
     >>> from scarce.bench.trials.record import TrialRecord
-    >>> slot = Slot("mnist", "scar-half", "mlp", "best-bin", 0)
+    >>> slot = TrialIndex("mnist", "scar-half", "mlp", "best-bin", 0)
     >>> from scarce.bench.spec.trial import TrialSpec
     >>> spec = TrialSpec(kind="priors", data="mnist", n_train=9, setting="scar", method="best-bin", model="mlp", seed=0, recipe={})
     >>> record = TrialRecord(spec=spec, label="best-bin", experiment="mine", protocol="paper", priors={"values": [0.1] * 10})
-    >>> (table,) = make_prior_tables(Study("mine", "Mine", "paper", {slot: "best-bin"}, {slot: record}, "priors"))
+    >>> (table,) = make_prior_tables(ExperimentResults("mine", "Mine", "paper", {slot: "best-bin"}, {slot: record}, "priors"))
     >>> cell = table.cells["0", "mnist"]
     >>> cell.summary.mean, cell.paper.mean
     (10.0, 10.4)
@@ -134,7 +134,7 @@ def make_prior_tables(study: Study) -> list[Table]:
         models.setdefault((slot.label, slot.setting, slot.data), set()).add(slot.model)
     # Data sets with different models share a table, but not the models of one data set.
     split = {(label, setting) for (label, setting, _), names in models.items() if len(names) > 1}
-    places: dict[tuple[str, ...], dict[str, list[Slot]]] = {}
+    places: dict[tuple[str, ...], dict[str, list[TrialIndex]]] = {}
     for slot in study.planned:
         place: tuple[str, ...] = slot.label, slot.setting
         place += (slot.model,) if place in split else ()
@@ -148,11 +148,13 @@ def make_prior_tables(study: Study) -> list[Table]:
             rows, names = _axes(cells)
             rows = tuple(sorted(rows, key=lambda row: row == _ERROR))  # below the classes of all data sets
             title = ", ".join(place)
-            tables.append(Table(title, "class", rows, names, cells, title, slots[0].model))
+            tables.append(ResultTable(title, "class", rows, names, cells, title, slots[0].model))
     return tables
 
 
-def _prior_cells(study: Study, data: str, slots: Sequence[Slot]) -> dict[tuple[str, str], Cell]:
+def _prior_cells(
+    study: ExperimentResults, data: str, slots: Sequence[TrialIndex]
+) -> dict[tuple[str, str], Cell]:
     """Return the cells of a data set: its estimated priors, the true ones, and the mean absolute error."""
     records = {slot.seed: study.done[slot].priors for slot in slots if slot in study.done}
     found = {seed: priors.values or [] for seed, priors in records.items()}
@@ -185,7 +187,10 @@ def _per_cent(shares: Mapping[int, float | None]) -> dict[int, float]:
 
 
 def _cell(
-    study: Study, slots: Sequence[Slot], found: Mapping[int, float | None], paper: PaperCell | None
+    study: ExperimentResults,
+    slots: Sequence[TrialIndex],
+    found: Mapping[int, float | None],
+    paper: PaperCell | None,
 ) -> Cell:
     return Cell(
         _per_cent(found),

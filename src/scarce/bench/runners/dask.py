@@ -9,7 +9,7 @@ from scarce.bench.runners.local import Outcome, execute, failure
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError, ProcessError, ScarceError
-from scarce.methods.registry import class_of_another
+from scarce.methods.registry import external_method_class
 
 __all__ = ["n_workers", "run_on_cluster"]
 
@@ -49,7 +49,7 @@ def run_on_cluster(
                 trial,
                 str(store.path.resolve()),
                 data_dir,
-                method=class_of_another(trial.spec.method),
+                method=external_method_class(trial.spec.method),
                 **options,
             ): trial
             for trial in trials

@@ -20,7 +20,7 @@ from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord, now
 from scarce.bench.trials.store import Store
 from scarce.methods import Method
-from scarce.methods.registry import class_of_another, register
+from scarce.methods.registry import external_method_class, register
 
 __all__ = ["Outcome", "execute", "failure", "run_local"]
 
@@ -64,7 +64,7 @@ def execute(
     wait : bool
         If another process is at it, wait until that is done (or dead).
     method : type of Method, optional
-        The trial's method, if this process may not know it; see `scarce.methods.registry.class_of_another`.
+        The trial's method, if this process may not know it; see `scarce.methods.registry.external_method_class`.
     """
     torch.set_num_threads(1)
     if method is not None:
@@ -163,7 +163,8 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
         return_as="generator_unordered",
     )
     tasks = (
-        delayed(execute)(trial, **options, method=class_of_another(trial.spec.method)) for trial in trials
+        delayed(execute)(trial, **options, method=external_method_class(trial.spec.method))
+        for trial in trials
     )
     with closing(run(tasks)) as outcomes:
         yield from outcomes

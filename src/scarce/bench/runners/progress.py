@@ -5,12 +5,12 @@ from types import TracebackType
 
 from scarce._console import make_progress
 from scarce.bench.runners.local import Outcome
-from scarce.bench.runners.status import in_words
+from scarce.bench.runners.status import format_duration
 
-__all__ = ["Watch"]
+__all__ = ["TrialProgress"]
 
 
-class Watch:
+class TrialProgress:
     """Counts outcomes and tells of them.
 
     Parameters
@@ -28,7 +28,7 @@ class Watch:
         self.began, self.guess = time.monotonic(), seconds_left
         self.bar = make_progress(eta=False)
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "TrialProgress":
         self.bar.start()
         self.task = self.bar.add_task(self.summary(), total=self.total)
         return self
@@ -46,7 +46,7 @@ class Watch:
             line = f"failed: {outcome.trial}: {outcome.error}"
         else:
             result = "" if outcome.accuracy is None else f" {100 * outcome.accuracy:.2f} %"
-            line = f"done: {outcome.trial}:{result} in {in_words(outcome.seconds)}"
+            line = f"done: {outcome.trial}:{result} in {format_duration(outcome.seconds)}"
         if self.bar.disable:
             print(f"{line} ({self.summary()})", flush=True)
             return
@@ -59,14 +59,14 @@ class Watch:
 
         Examples
         --------
-        >>> Watch(10, at_once=2, seconds_left=600.0).summary()
+        >>> TrialProgress(10, at_once=2, seconds_left=600.0).summary()
         '0 done, 2 running, 8 left, 0 failed, about 5 min'
         """
         n_ended = self.total - self.n_left
         running = min(self.at_once, self.n_left)
         counts = f"{n_ended - self.n_failed} done, {running} running, {self.n_left - running} left, {self.n_failed} failed"
         seconds = self._seconds_left(n_ended)
-        return counts if seconds is None or not self.n_left else f"{counts}, about {in_words(seconds)}"
+        return counts if seconds is None or not self.n_left else f"{counts}, about {format_duration(seconds)}"
 
     def _seconds_left(self, n_ended: int) -> float | None:
         if n_ended:

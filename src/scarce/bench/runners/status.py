@@ -8,7 +8,7 @@ from scarce.bench.trials.plan import AXES, Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 
-__all__ = ["Status", "axis_rows", "in_words", "look"]
+__all__ = ["Status", "axis_rows", "format_duration", "get_status"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Status:
         return sum(_mean(self.done, trial) for trial in (*self.running, *self.left))
 
 
-def look(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
+def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
     """Sort trials by their state in a store."""
     status = Status([], [], [], [])
     for trial in trials:
@@ -66,12 +66,12 @@ def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
     return [(axis, str(len(names)), ", ".join(names)) for axis, names in places.items() if names != [""]]
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time as people say it.
 
     Examples
     --------
-    >>> in_words(3.21), in_words(80), in_words(8000), in_words(200_000)
+    >>> format_duration(3.21), format_duration(80), format_duration(8000), format_duration(200_000)
     ('3.2 s', '1 min 20 s', '2 h 13 min', '2 d 7 h')
     """
     whole = round(seconds)

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from scarce.bench.baselines import RIVALS
+from scarce.bench.baselines import BASELINES
 from scarce.bench.spec.grid import (
     MethodEntry,
     Seed,
     Setting,
-    Table,
+    TomlModel,
     Whole,
     as_list,
     as_seeds,
@@ -32,7 +32,7 @@ AUTO = "auto"
 """The row that is `ScarceClassifier` as a user calls it, without a method."""
 
 
-class ClassifierParams(Table):
+class ClassifierParams(TomlModel):
     """The parameters of `scarce.ScarceClassifier` that a row may set; the others keep their defaults."""
 
     module: Literal["auto", "linear", "nystroem", "mlp"] = "auto"
@@ -42,7 +42,7 @@ class ClassifierParams(Table):
     early_stopping: Annotated[bool, Field(strict=True)] | None = None
 
 
-class ClassifierGrid(Table):
+class ClassifierGrid(TomlModel):
     """Classifiers crossed with data, settings and seeds.
 
     Attributes
@@ -97,13 +97,13 @@ class ClassifierGrid(Table):
 
 def _check_entry(entry: MethodEntry) -> None:
     """Raise if a row is unknown, or its parameters are not those of its classifier."""
-    one_of("method", entry.method, (AUTO, *available_methods(), *RIVALS))
-    known: Mapping[str, Any] = {} if entry.method in RIVALS else ClassifierParams.model_fields
+    one_of("method", entry.method, (AUTO, *available_methods(), *BASELINES))
+    known: Mapping[str, Any] = {} if entry.method in BASELINES else ClassifierParams.model_fields
     for name in entry.params:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ValueError(f"methods: {entry.label} has no parameter {name!r}; {takes}")
-    if entry.method in RIVALS:
+    if entry.method in BASELINES:
         return
     try:
         params = ClassifierParams.model_validate(entry.params)

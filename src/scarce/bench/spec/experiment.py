@@ -11,7 +11,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, mode
 
 from scarce._io.paths import check_file
 from scarce.bench.spec.classifier_grid import ClassifierGrid
-from scarce.bench.spec.grid import MOST_SEEDS, Grid, MethodEntry, Setting, Table, check_row, one_of
+from scarce.bench.spec.grid import MOST_SEEDS, Grid, MethodEntry, Setting, TomlModel, check_row, one_of
 from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
@@ -44,7 +44,7 @@ AnyGrid = Annotated[
 ]
 
 
-class Experiment(Table):
+class Experiment(TomlModel):
     """What to run: one grid, or several where data sets need settings of their own.
 
     Attributes

@@ -32,7 +32,7 @@ __all__ = [
     "MethodEntry",
     "Seed",
     "Setting",
-    "Table",
+    "TomlModel",
     "Whole",
     "as_list",
     "as_seeds",
@@ -51,22 +51,22 @@ MOST_SEEDS = 1000
 _OF_THE_DATA = ("human", "own")
 
 
-def _refuse_blank(name: str) -> str:
+def _check_not_blank(name: str) -> str:
     if not name.strip():
         raise ValueError(f"got {name!r}; expected a name that can be read")
     return name
 
 
-Name = Annotated[str, AfterValidator(_refuse_blank)]
+Name = Annotated[str, AfterValidator(_check_not_blank)]
 
 
-class Table(BaseModel):
+class TomlModel(BaseModel):
     """A table of a TOML file, in which every key must be known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Setting(Table):
+class Setting(TomlModel):
     """How labels come about: a process of `scarce.simulate`, or, without one, the labels that the data set has."""
 
     name: Name
@@ -90,7 +90,7 @@ class Setting(Table):
         return None if process is None else one_of("setting", process, PROCESSES)
 
 
-class MethodEntry(Table):
+class MethodEntry(TomlModel):
     """A row of the table: a method with its parameters, and what to call it."""
 
     label: Name
@@ -178,7 +178,7 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Seed = Annotated[Whole, Field(ge=0, le=2**32 - 1)]  # as a recipe takes them
 
 
-class Grid(Table):
+class Grid(TomlModel):
     """Everything crossed with everything: data × settings × methods × models × priors × seeds, with one recipe.
 
     With ``imbalance = 8`` the first class keeps all its images and every further one fewer, the last an eighth of its own.

@@ -13,7 +13,7 @@ __all__ = ["Params", "try_process"]
 _OF_THE_TRIAL = ("classes", "seed")
 
 
-def _refuse_odd(params: dict[str, Any]) -> dict[str, Any]:
+def _check_json_values(params: dict[str, Any]) -> dict[str, Any]:
     for name, value in params.items():
         for part in _parts(value):
             if not isinstance(part, str | int | float) or (isinstance(part, float) and not isfinite(part)):
@@ -31,7 +31,7 @@ def _parts(value: Any) -> Iterator[Any]:
         yield value
 
 
-Params = Annotated[dict[str, Any], AfterValidator(_refuse_odd)]
+Params = Annotated[dict[str, Any], AfterValidator(_check_json_values)]
 """What JSON can hold and give back as it was, so neither dates nor infinite numbers."""
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from scarce.bench.baselines import RIVALS, Rival
+from scarce.bench.baselines import BASELINES, Baseline
 from scarce.bench.spec.splits import train_test_rows
 from scarce.bench.spec.trial import TrialSpec
-from scarce.datasets import TableData, load_table
+from scarce.datasets import TableDataset, load_table
 from scarce.errors import FileError
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
@@ -18,12 +18,12 @@ __all__ = ["cached_table", "classifier_result", "make_classifier"]
 
 
 @lru_cache(maxsize=4)
-def cached_table(name: str, data_dir: str | None) -> TableData:
+def cached_table(name: str, data_dir: str | None) -> TableDataset:
     """Return a table, kept in memory for the next trial."""
     return load_table(name, data_dir)
 
 
-def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Rival | ScarceClassifier:
+def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Baseline | ScarceClassifier:
     """Return the classifier of a row: a rival, or `ScarceClassifier` with this method.
 
     Examples
@@ -33,8 +33,8 @@ def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Rival 
     >>> make_classifier("cc", {"module": "linear"}, 0)
     ScarceClassifier(method='cc', module='linear')
     """
-    if method in RIVALS:
-        return RIVALS[method](seed)
+    if method in BASELINES:
+        return BASELINES[method](seed)
     return ScarceClassifier(method=method, random_state=seed, **params)
 
 
@@ -69,7 +69,7 @@ def classifier_result(spec: TrialSpec, data_dir: str | None, started: float) -> 
     }
 
 
-def _labels(spec: TrialSpec, data: TableData, rows: Any) -> ComplementaryLabels:
+def _labels(spec: TrialSpec, data: TableDataset, rows: Any) -> ComplementaryLabels:
     q = len(data.classes)
     if spec.process is None:
         assert data.candidates is not None

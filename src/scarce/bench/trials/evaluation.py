@@ -16,15 +16,15 @@ from scarce.metrics import (
 )
 from scarce.priors import PriorEstimate, learned_priors
 from scarce.simulate import uniform_transition
-from scarce.training import Callback, Run, predict_logits
+from scarce.training import Callback, TrainingState, predict_logits
 
-__all__ = ["CRITERIA", "Judge"]
+__all__ = ["CRITERIA", "EpochEvaluator"]
 
 CRITERIA = ("scar_accuracy", "scar_risk", "covering_rate", "approximated_accuracy", "scel")
 """Criteria that need no true label; of ``scar_risk`` and ``scel`` the lowest is best, of the others the highest."""
 
 
-class Judge(Callback):
+class EpochEvaluator(Callback):
     """Records accuracy, calibration and criteria of the test images, from one pass over them.
 
     ``scel`` takes the labels as uniform, since no other matrix would be known.
@@ -53,8 +53,8 @@ class Judge(Callback):
         self.transition = uniform_transition(labels.n_classes)
         self.last = started
 
-    def on_epoch(self, run: Run, record: dict[str, float]) -> None:
-        """Measure."""
+    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
+        """EpochMetric."""
         logits = predict_logits(run.model, self.X)
         scores = run.method.scores(logits)
         probabilities = run.method.probabilities(logits.double()).numpy()

@@ -20,25 +20,25 @@ from torch import nn
 from scarce.bench.spec.grid import OWN_LABELS
 from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
 from scarce.bench.trials.classifiers import cached_table, classifier_result
-from scarce.bench.trials.evaluation import CRITERIA, Judge
+from scarce.bench.trials.evaluation import CRITERIA, EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
-from scarce.datasets import ImageData, load_dataset
+from scarce.datasets import ImageDataset, load_dataset
 from scarce.errors import FileError
-from scarce.estimators.early_stopping import split_rows, stop_early
+from scarce.estimators.early_stopping import make_early_stopping, split_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, make_method
 from scarce.priors import (
     PRIOR_ESTIMATORS,
     PriorEstimate,
-    corrupt,
     learned_priors,
     resolve_priors,
 )
+from scarce.priors.perturbation import perturb_priors
 from scarce.priors.score_based import ScoredEstimator
 from scarce.simulate import simulate
 from scarce.training import Callback, map_logits, train
-from scarce.training.build import network_for
+from scarce.training.build import build_paper_model
 from scarce.training.checkpoint import CHECKPOINT_FORMAT, load_state
 
 __all__ = ["data_checksum", "load_data", "run_trial"]
@@ -49,7 +49,7 @@ _PACKAGES = ("scarce", "torch", "numpy")
 
 
 @lru_cache(maxsize=2)
-def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageData:
+def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageDataset:
     """Return a data set, kept in memory for the next trial."""
     return load_dataset(name, data_dir, download)
 
@@ -68,7 +68,7 @@ def data_checksum(kind: Kind, name: str, data_dir: str | None, download: bool = 
 
 
 def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
-    """Run a trial, resuming from its checkpoint if there is one; an error becomes part of the record.
+    """Run a trial, resumable_downloader from its checkpoint if there is one; an error becomes part of the record.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
     true = np.bincount(y, minlength=q) / len(y)
 
     def make(number: int) -> nn.Module:
-        return network_for(spec.model, X, q, number)
+        return build_paper_model(spec.model, X, q, number)
 
     if spec.kind == "priors":
         estimator = PRIOR_ESTIMATORS[spec.method](seed=seed, **spec.method_params)
@@ -147,11 +147,13 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
     priors = _priors(spec.priors, X, true, labels, make, seed)
     model, method = make(seed), make_method(spec.method, **spec.method_params)
     X_test, y_test = data.X_test[shown], data.y_test[shown]
-    callbacks: list[Callback] = [Judge(X_test, y_test, _test_labels(spec, data, y_test), priors, started)]
+    callbacks: list[Callback] = [
+        EpochEvaluator(X_test, y_test, _test_labels(spec, data, y_test), priors, started)
+    ]
     kept = np.arange(len(y))
     if spec.early_stopping:
         held_out, kept = split_rows(len(y), _HELD_OUT, seed)
-        callbacks += stop_early(X, labels, held_out, method, priors, _PATIENCE, "cpu")
+        callbacks += make_early_stopping(X, labels, held_out, method, priors, _PATIENCE, "cpu")
     _drop_unusable(checkpoint)
     history = train(
         model,
@@ -182,7 +184,7 @@ def _accuracy(model: nn.Module, method: Method, X: NDArray[Any], y: NDArray[Any]
     return float((predicted.numpy() == y).mean())
 
 
-def _labels(spec: TrialSpec, data: ImageData, rows: NDArray[Any]) -> ComplementaryLabels:
+def _labels(spec: TrialSpec, data: ImageDataset, rows: NDArray[Any]) -> ComplementaryLabels:
     if spec.process is None:
         assert data.labels is not None
         return data.labels[rows]
@@ -209,7 +211,7 @@ def chosen_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int
     return np.sort(rows)
 
 
-def _test_labels(spec: TrialSpec, data: ImageData, y: NDArray[Any]) -> ComplementaryLabels:
+def _test_labels(spec: TrialSpec, data: ImageDataset, y: NDArray[Any]) -> ComplementaryLabels:
     """Draw labels of the test images by the process of the training labels, independently of them."""
     other = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
     if spec.process is None:
@@ -241,7 +243,7 @@ def _priors(
     if wanted == "true":
         return PriorEstimate(true, "frequencies", true, classes=labels.classes)
     assert isinstance(wanted, Perturbed)
-    wrong = corrupt(true, wanted.perturb, seed)
+    wrong = perturb_priors(true, wanted.perturb, seed)
     return PriorEstimate(wrong, f"frequencies, corrupted by {wanted.perturb:g}", true, classes=labels.classes)
 
 

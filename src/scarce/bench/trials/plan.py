@@ -7,7 +7,7 @@ from itertools import product
 
 from scarce import models, training
 from scarce._validation import check_option
-from scarce.bench.baselines import RIVALS, RIVALS_REVISION
+from scarce.bench.baselines import BASELINES, BASELINES_REVISION
 from scarce.bench.spec.classifier_grid import AUTO, ClassifierGrid
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.spec.grid import Grid
@@ -187,7 +187,7 @@ def _classifier_cells(
 ) -> Iterator[tuple[TrialSpec, str]]:
     for seed, data, setting, entry in product(grid.seeds, grid.data, grid.settings, grid.methods):
         train, _ = train_test_rows(available_tables()[data].n_examples, grid.split, seed)
-        is_ours = entry.method not in RIVALS
+        is_ours = entry.method not in BASELINES
         spec = TrialSpec(
             kind="classifiers",
             data=data,
@@ -213,7 +213,7 @@ def _classifier_cells(
 def _classifier_revision(name: str) -> int:
     if name == AUTO:
         return StackedMethod.facts.revision
-    return RIVALS_REVISION if name in RIVALS else available_methods()[name].revision
+    return BASELINES_REVISION if name in BASELINES else available_methods()[name].revision
 
 
 def _revision_of(name: str, kind: Kind) -> int:

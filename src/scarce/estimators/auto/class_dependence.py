@@ -11,14 +11,14 @@ from torch import Tensor
 from scarce.estimators.auto.mechanisms import Scar
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
-from scarce.methods.labeling import marked_rates
+from scarce.methods.labeling import labeled_rates
 from scarce.risk import (
-    conditional_evidence,
-    confirm,
-    exclusion_chances,
-    one_mark_evidence,
-    one_mark_weights,
+    class_conditional_log_likelihood,
+    exclusion_probabilities,
+    single_label_log_likelihood,
+    single_label_weights,
 )
+from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["Gains", "chances_given_predictions", "compare_mechanisms", "scar_matrix", "scar_of_priors"]
 
@@ -65,10 +65,10 @@ def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
     [0.5, 0.98, 0.0]
     """
     single = is_single_label(labels)
-    rates, none = marked_rates(labels, single), torch.zeros(labels.n_classes, dtype=torch.float64)
+    rates, none = labeled_rates(labels, single), torch.zeros(labels.n_classes, dtype=torch.float64)
     if single:
-        return Scar(one_mark_weights(rates, priors, none), single)
-    return Scar(exclusion_chances(rates, priors, none).clamp(max=_LARGEST), single)
+        return Scar(single_label_weights(rates, priors, none), single)
+    return Scar(exclusion_probabilities(rates, priors, none).clamp(max=_LARGEST), single)
 
 
 def scar_matrix(scar: Scar) -> Tensor:
@@ -115,7 +115,7 @@ def chances_given_predictions(
     S, wrong = scar_matrix(scar), 1 - torch.eye(q, dtype=torch.float64)
     excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
     marked = _was_marked(labels, scar.single)
-    log_p = confirm(probabilities.double().clamp(min=_FLOOR).log(), _confirmed(labels))[marked]
+    log_p = clamp_confirmed(probabilities.double().clamp(min=_FLOOR).log(), _confirmed(labels))[marked]
     excluded = excluded[marked]
     C = S
     for _ in range(_STEPS):
@@ -177,13 +177,13 @@ def compare_mechanisms(
 def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: bool) -> float:
     """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that tell of the mechanism."""
     excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
-    log_p = confirm(p.log(), _confirmed(labels))
+    log_p = clamp_confirmed(p.log(), _confirmed(labels))
     found = torch.logsumexp(log_p + _log_chances(excluded, C, single), dim=1)
     return float(found[_was_marked(labels, single)].sum())
 
 
 def _log_chances(excluded: Tensor, C: Tensor, single: bool) -> Tensor:
-    return (one_mark_evidence if single else conditional_evidence)(excluded, C)
+    return (single_label_log_likelihood if single else class_conditional_log_likelihood)(excluded, C)
 
 
 def _was_marked(labels: ComplementaryLabels, single: bool) -> Tensor:

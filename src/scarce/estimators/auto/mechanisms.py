@@ -11,15 +11,15 @@ from torch import Tensor
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.risk import (
-    answer_evidence,
-    conditional_evidence,
-    confirm,
-    log_chance,
-    one_mark_evidence,
-    one_mark_ratios,
-    scar_evidence,
+    answer_log_likelihood,
+    class_conditional_log_likelihood,
+    safe_log,
+    scar_log_likelihood,
     scar_ratios,
+    single_label_log_likelihood,
+    single_label_ratios,
 )
+from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["AnswersWithErrors", "CandidateSets", "ClassConditional", "Mechanism", "Scar", "given_answers"]
 
@@ -50,7 +50,7 @@ class CandidateSets:
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
-        return confirm(log_chance(1 - _excluded(labels)), _confirmed(labels))
+        return clamp_confirmed(safe_log(1 - _excluded(labels)), _confirmed(labels))
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Scar:
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
         chances = self.chances.double()
-        ratios = (one_mark_ratios if self.single else scar_ratios)(chances, torch.zeros_like(chances))
-        return _with_known(scar_evidence(_excluded(labels), ratios), labels, self.single)
+        ratios = (single_label_ratios if self.single else scar_ratios)(chances, torch.zeros_like(chances))
+        return _with_known(scar_log_likelihood(_excluded(labels), ratios), labels, self.single)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class ClassConditional:
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
-        likelihood = one_mark_evidence if self.single else conditional_evidence
+        likelihood = single_label_log_likelihood if self.single else class_conditional_log_likelihood
         return _with_known(likelihood(_excluded(labels), self.chances.double()), labels, self.single)
 
 
@@ -148,11 +148,11 @@ class AnswersWithErrors:
             torch.from_numpy(table.class_index.astype(np.int64)),
         )
         rates = self.false_negative_rates.double()[who], self.false_positive_rates.double()[who]
-        evidence, _ = answer_evidence(
+        evidence, _ = answer_log_likelihood(
             labels.shape, rows, asked, torch.from_numpy(table.answer == YES), *rates
         )
         unasked = torch.ones(len(labels), dtype=torch.bool).index_fill(0, rows, False)
-        return confirm(evidence, torch.where(unasked, _confirmed(labels), -1))
+        return clamp_confirmed(evidence, torch.where(unasked, _confirmed(labels), -1))
 
 
 def given_answers(labels: ComplementaryLabels) -> Answers:
@@ -165,7 +165,7 @@ def given_answers(labels: ComplementaryLabels) -> Answers:
     """
     table = labels.answers
     if table is None:
-        return Answers.make([], [], [])
+        return Answers.from_columns([], [], [])
     said = table.answer != SKIP
     return Answers(table.example[said], table.class_index[said], table.answer[said], table.annotator[said])
 
@@ -173,7 +173,7 @@ def given_answers(labels: ComplementaryLabels) -> Answers:
 def _with_known(evidence: Tensor, labels: ComplementaryLabels, single: bool) -> Tensor:
     if single:
         evidence = evidence * torch.from_numpy(labels.per_example > 0)[:, None]
-    return confirm(evidence, _confirmed(labels))
+    return clamp_confirmed(evidence, _confirmed(labels))
 
 
 def _excluded(labels: ComplementaryLabels) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from scarce._arrays import Array, csr_from_pairs
 from scarce.errors import LabelError
-from scarce.labels.answers import NO, SKIP, YES, Answers, Conflict, settle
+from scarce.labels.answers import NO, SKIP, YES, Answers, Conflict, resolve_conflicts
 from scarce.labels.container import ComplementaryLabels
 
 __all__ = ["LONG_HEADER", "write_csv"]
@@ -74,7 +74,9 @@ def _long_rows(labels: ComplementaryLabels, answers: Answers, ids: Array) -> Ite
 def _follows(labels: ComplementaryLabels, answers: Answers, policy: Conflict) -> bool:
     names = np.arange(labels.n_examples)
     try:
-        rows, columns, confirmed = settle(answers, labels.n_examples, names, labels.classes, policy)
+        rows, columns, confirmed = resolve_conflicts(
+            answers, labels.n_examples, names, labels.classes, policy
+        )
     except LabelError:
         return False
     indptr, indices = csr_from_pairs(rows, columns, labels.shape)

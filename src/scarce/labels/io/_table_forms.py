@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scarce._arrays import Array, csr_from_pairs
 from scarce._class_names import check_classes, lookup_codes
-from scarce._io.tables import Row, Table, as_names
+from scarce._io.tables import Row, TextTable, as_names
 from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import Conflict
@@ -27,7 +27,7 @@ _ANSWERS = _YES_NO | {"skip": -1.0, "1": 1.0, "0": 0.0, "-1": -1.0, "1.0": 1.0, 
 _ZERO_ONE = {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0, "true": 1.0, "false": 0.0}
 
 
-def from_table(table: Table, form: str | None, classes: Any, conflict: Conflict) -> ComplementaryLabels:
+def from_table(table: TextTable, form: str | None, classes: Any, conflict: Conflict) -> ComplementaryLabels:
     """Make labels of a table; without `form` its header says what it is.
 
     Columns ``class_name`` and ``answer`` make it the long table of answers, a column ``excluded`` makes it
@@ -101,7 +101,7 @@ def _required(classes: Any, form: str) -> Array:
     return check_classes(classes)
 
 
-def _from_excluded(table: Table, form: str, classes: Any) -> ComplementaryLabels:
+def _from_excluded(table: TextTable, form: str, classes: Any) -> ComplementaryLabels:
     names = _required(classes, form)
     if "excluded" not in table.header:
         raise LabelError(
@@ -116,7 +116,7 @@ def _from_excluded(table: Table, form: str, classes: Any) -> ComplementaryLabels
     return replace(labels, classes=names)
 
 
-def _from_columns(table: Table, classes: Any) -> ComplementaryLabels:
+def _from_columns(table: TextTable, classes: Any) -> ComplementaryLabels:
     names = _required(classes, "columns")
     columns = table.columns()
     ids = as_names(columns.pop(_ID), _ID) if _ID in columns else None
@@ -126,7 +126,7 @@ def _from_columns(table: Table, classes: Any) -> ComplementaryLabels:
     return ComplementaryLabels.from_columns(cells, names, ids=ids)
 
 
-def _from_matrix(table: Table, form: str, conflict: Conflict) -> ComplementaryLabels:
+def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> ComplementaryLabels:
     place = table.header.index(_ID) if _ID in table.header else None
     classes = as_names(name for name in table.header if name != _ID)
     words, hint = {

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Mixture", "draw_mixture"]
+__all__ = ["Mixup", "draw_mixup"]
 
 
-class Mixture(NamedTuple):
+class Mixup(NamedTuple):
     """Every row i is mixed with its partner j as λ x_i + (1 − λ) x_j."""
 
     partner: Tensor
@@ -21,20 +21,20 @@ class Mixture(NamedTuple):
 
         Examples
         --------
-        >>> Mixture(torch.tensor([1, 0]), 0.75).of(torch.tensor([4.0, 8.0])).tolist()
+        >>> Mixup(torch.tensor([1, 0]), 0.75).of(torch.tensor([4.0, 8.0])).tolist()
         [5.0, 7.0]
         """
         return self.weight * values + (1 - self.weight) * values[self.partner]
 
 
-def draw_mixture(n_rows: int, concentration: float, device: torch.device) -> Mixture:
+def draw_mixup(n_rows: int, concentration: float, device: torch.device) -> Mixup:
     """Draw a partner for every row, and one λ ~ Beta(a, a) for all.
 
     Examples
     --------
-    >>> mixture = draw_mixture(3, 0.3, torch.device("cpu"))
+    >>> mixture = draw_mixup(3, 0.3, torch.device("cpu"))
     >>> sorted(mixture.partner.tolist()), 0 <= mixture.weight <= 1
     ([0, 1, 2], True)
     """
     weight = torch.distributions.Beta(concentration, concentration).sample()
-    return Mixture(torch.randperm(n_rows).to(device), float(weight))
+    return Mixup(torch.randperm(n_rows).to(device), float(weight))

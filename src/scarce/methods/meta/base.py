@@ -9,12 +9,12 @@ from torch.nn.functional import logsigmoid
 
 from scarce._validation import abbreviate
 from scarce.errors import MethodError
-from scarce.methods.base import Batch, Method, Problem, agree_with
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, positive_share
+from scarce.methods.base import Batch, Method, Problem, break_ties_by_score
+from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, mixture_proportion
 
 __all__ = [
     "MetaMethod",
-    "ShareMethod",
+    "MixtureMethod",
     "Unlabeled",
     "check_unlabeled",
     "class_means",
@@ -32,7 +32,7 @@ def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
         ȳ, 1 where a row excludes a class; these are the positives.
     unlabeled : {"all", "rest"}
         ``all`` rows, a sample of p(x) in which the positives appear again; or the ``rest``, the rows that do not
-        exclude the class. Each goes with its own share of positives; see `scarce.risk.mixture_proportion.positive_share`.
+        exclude the class. Each goes with its own share of positives; see `scarce.risk.mixture_proportion.mixture_proportion`.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def probabilities_of_not_k(scores: Tensor) -> Tensor:
     """
     chances = -torch.expm1(-scores.clamp(min=0))
     chances = chances.clamp(min=torch.finfo(chances.dtype).tiny)
-    return agree_with(scores, chances / chances.sum(dim=1, keepdim=True))
+    return break_ties_by_score(scores, chances / chances.sum(dim=1, keepdim=True))
 
 
 class MetaMethod(Method):
@@ -110,14 +110,14 @@ class MetaMethod(Method):
     def probabilities(self, logits: Tensor) -> Tensor:
         """σ(s_k) / Σ_j σ(s_j), s the scores."""
         scores = self.scores(logits)
-        return agree_with(scores, torch.softmax(logsigmoid(scores), dim=1))
+        return break_ties_by_score(scores, torch.softmax(logsigmoid(scores), dim=1))
 
     def prediction_state(self) -> dict[str, Tensor]:
         """Return only what predictions need, not what was seen of the training rows."""
         return {name: value for name, value in self.state_dict().items() if name in self.predicts_with}
 
 
-class ShareMethod(MetaMethod):
+class MixtureMethod(MetaMethod):
     """A learner that is told the share θ_k of positives among the unlabelled rows.
 
     Parameters
@@ -142,6 +142,6 @@ class ShareMethod(MetaMethod):
         super().prepare(problem)
         if self.facts.needs_priors:
             assert problem.priors is not None
-            self.share = positive_share(problem.priors, problem.rates.to(problem.priors), self.unlabeled)
+            self.share = mixture_proportion(problem.priors, problem.rates.to(problem.priors), self.unlabeled)
         else:
             self.share = torch.zeros(problem.n_classes)

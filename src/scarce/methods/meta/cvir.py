@@ -10,9 +10,9 @@ from torch.nn.functional import logsigmoid
 from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
-from scarce.methods.meta.base import ShareMethod, class_means, unlabeled_rows
+from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.risk.mixture_proportion import Unlabeled, best_bin, priors_from_share
+from scarce.risk.mixture_proportion import Unlabeled, best_bin, priors_from_mixture
 
 __all__ = ["MetaCVIR", "MetaTEDn", "cvir_kept", "cvir_losses"]
 
@@ -54,7 +54,7 @@ def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
-class MetaCVIR(RecordingMethod, ShareMethod):
+class MetaCVIR(RecordingMethod, MixtureMethod):
     """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic; kept are the unlabelled without the θ_k of highest g_k.
 
     They are ranked anew after every epoch from the end of the warm-up on; until then all are kept. The loss gives both
@@ -63,7 +63,7 @@ class MetaCVIR(RecordingMethod, ShareMethod):
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        See `ShareMethod`.
+        See `MixtureMethod`.
     warm_up : int
         Epochs before the first ranking.
     **params
@@ -99,7 +99,7 @@ class MetaCVIR(RecordingMethod, ShareMethod):
     def _log_odds(self) -> Tensor:
         """log π_k / (1 − π_k), from the shares; 0 as long as none is known."""
         known = self.share > 0
-        priors = priors_from_share(self.share, self.rates, self.unlabeled)
+        priors = priors_from_mixture(self.share, self.rates, self.unlabeled)
         return torch.logit(priors.where(known, priors.new_tensor(0.5)), eps=_SMALLEST_PRIOR)
 
     def scores(self, logits: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class MetaTEDn(MetaCVIR):
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        See `ShareMethod`.
+        See `MixtureMethod`.
     warm_up : int
         Epochs before the first estimate.
     hold_out : float

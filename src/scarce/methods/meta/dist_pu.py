@@ -8,9 +8,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.meta._mixup import Mixture, draw_mixture
+from scarce.methods.meta._mixup import Mixup, draw_mixup
 from scarce.methods.meta._recording import RecordingMethod
-from scarce.methods.meta.base import ShareMethod, class_means, unlabeled_rows
+from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk.mixture_proportion import Unlabeled
 
@@ -98,7 +98,7 @@ def entropy_weight(epoch: int, period: int) -> float:
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
-class MetaDistPU(RecordingMethod, ShareMethod):
+class MetaDistPU(RecordingMethod, MixtureMethod):
     """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), then with pseudo-labels of mixed rows.
 
     After `warm_up` epochs the loss becomes, with c_t rising over `period` epochs,
@@ -111,7 +111,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        See `ShareMethod`.
+        See `MixtureMethod`.
     weight : float or None
         w; None is 1 / 2θ_k, as published. With many classes θ is near 1, and above a half that calls every row "not k".
     mu : float
@@ -124,7 +124,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
         "meta-dist-pu", "Dist-PU per class", "Zhao et al., CVPR 2022", "SCAR", needs_priors=True
     )
     needs_every_class = True
-    looks_at_inputs = True
+    uses_inputs = True
 
     epoch: Tensor
 
@@ -139,7 +139,7 @@ class MetaDistPU(RecordingMethod, ShareMethod):
         check_integer("warm_up", warm_up, low=1)  # before it there are no pseudo-labels
         check_integer("period", period, low=1)
         self.weight, self.mu, self.warm_up, self.period = weight, mu, warm_up, period
-        self._mixture: Mixture | None = None
+        self._mixture: Mixup | None = None
         self.register_buffer("epoch", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -147,11 +147,11 @@ class MetaDistPU(RecordingMethod, ShareMethod):
         super().prepare(problem)
         self.epoch.zero_()
 
-    def shown(self, batch: Batch) -> Tensor:
+    def model_inputs(self, batch: Batch) -> Tensor:
         """The rows, and after the warm-up their mixtures."""
         if self.epoch < self.warm_up:
             return batch.inputs
-        self._mixture = draw_mixture(len(batch.inputs), _CONCENTRATION, batch.inputs.device)
+        self._mixture = draw_mixup(len(batch.inputs), _CONCENTRATION, batch.inputs.device)
         return torch.cat([batch.inputs, self._mixture.of(batch.inputs)])
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:

@@ -104,7 +104,7 @@ class MetaElkanNoto(RecordingMethod):
         return elkan_noto_losses(g, batch.excluded)
 
     def after_epoch(self, epoch: int) -> None:
-        """Measure c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
+        """EpochMetric c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
         if self.measures:
             positives = self.excluded & held_out_or_all(self.excluded, self.held_out)
             rows = positives | ~positives.any(dim=0)

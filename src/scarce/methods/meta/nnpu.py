@@ -6,10 +6,10 @@ from torch import Tensor
 
 from scarce._validation import check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts
-from scarce.methods.meta.base import ShareMethod
+from scarce.methods.meta.base import MixtureMethod
 from scarce.methods.meta.upu import pu_risks
 from scarce.methods.registry import register
-from scarce.risk import RiskParts, binary_loss, make_correction
+from scarce.risk import ClassRisks, binary_loss, make_correction
 from scarce.risk.mixture_proportion import Unlabeled
 
 __all__ = ["MetaNNPU", "nnpu_losses"]
@@ -40,13 +40,13 @@ def nnpu_losses(
     risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
     ascend = make_correction("nnpu", beta=beta, gamma=gamma)
     return ascend(
-        RiskParts(positive=risks.negative, negative=risks.positive)
+        ClassRisks(positive=risks.negative, negative=risks.positive)
     )  # there, "positive" means "is k"
 
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
-class MetaNNPU(ShareMethod):
+class MetaNNPU(MixtureMethod):
     """r⁺ + r⁻ of every class while r⁻ ≥ −β, and else ascent on r⁻ until it is; see `nnpu_losses`.
 
     Parameters
@@ -56,7 +56,7 @@ class MetaNNPU(ShareMethod):
     beta, gamma : float
         How far below zero r⁻ may fall, and the rate of the ascent.
     unlabeled : {"all", "rest"}
-        See `ShareMethod`.
+        See `MixtureMethod`.
     **params
         The parameters of a subclass.
     """

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts
-from scarce.methods.meta.base import ShareMethod, class_means, unlabeled_rows
+from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk import binary_loss, both_sides
 from scarce.risk.mixture_proportion import Unlabeled
@@ -40,7 +40,7 @@ def pu_risks(
     excluded : Tensor of shape (B, q)
         ȳ, 1 where a row excludes a class, in the dtype of the scores.
     share : Tensor of shape (q,)
-        θ of `scarce.risk.mixture_proportion.positive_share`, for the same `unlabeled`.
+        θ of `scarce.risk.mixture_proportion.mixture_proportion`, for the same `unlabeled`.
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     unlabeled : {"all", "rest"}
@@ -86,7 +86,7 @@ def upu_losses(
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
-class MetaUPU(ShareMethod):
+class MetaUPU(MixtureMethod):
     """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k): unbiased, unbounded below, overfits.
 
     Parameters
@@ -94,7 +94,7 @@ class MetaUPU(ShareMethod):
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     unlabeled : {"all", "rest"}
-        See `ShareMethod`.
+        See `MixtureMethod`.
     """
 
     facts = MethodFacts(

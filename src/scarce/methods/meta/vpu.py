@@ -8,7 +8,7 @@ from torch.nn.functional import logsigmoid
 
 from scarce._validation import check_flag, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.meta._mixup import Mixture, draw_mixture
+from scarce.methods.meta._mixup import Mixup, draw_mixup
 from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.base import class_means, probabilities_of_not_k, unlabeled_rows
 from scarce.methods.registry import register
@@ -97,7 +97,7 @@ class MetaVPU(RecordingMethod):
     facts = MethodFacts("meta-vpu", "VPU per class", "Chen et al., NeurIPS 2020", "SCAR")
     predicts_with = ("peak",)
     needs_every_class = True
-    looks_at_inputs = True
+    uses_inputs = True
 
     peak: Tensor
 
@@ -107,7 +107,7 @@ class MetaVPU(RecordingMethod):
         check_flag("mixup", mixup)
         self.unlabeled: Unlabeled = unlabeled
         self.mixup = mixup
-        self._mixture: Mixture | None = None
+        self._mixture: Mixup | None = None
         self.register_buffer("peak", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -115,11 +115,11 @@ class MetaVPU(RecordingMethod):
         super().prepare(problem)
         self.peak = torch.zeros(problem.n_classes)
 
-    def shown(self, batch: Batch) -> Tensor:
+    def model_inputs(self, batch: Batch) -> Tensor:
         """The rows, and their mixtures."""
         if not self.mixup:
             return batch.inputs
-        self._mixture = draw_mixture(len(batch.inputs), _CONCENTRATION, batch.inputs.device)
+        self._mixture = draw_mixup(len(batch.inputs), _CONCENTRATION, batch.inputs.device)
         return torch.cat([batch.inputs, self._mixture.of(batch.inputs)])
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:

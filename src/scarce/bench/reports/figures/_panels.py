@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from scarce._plotting import COLOURS, DASHES, new_axes
-from scarce.bench.results.results import Slot, Study
+from scarce._plotting import COLORS, DASHES, new_axes
+from scarce.bench.results.results import ExperimentResults, TrialIndex
 
 __all__ = [
     "Drawing",
@@ -67,7 +67,7 @@ def new_panels(
 def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour and a dash for every name, as matplotlib takes them."""
     return {
-        name: {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
+        name: {"color": COLORS[place % len(COLORS)], "linestyle": DASHES[place % len(DASHES)]}
         for place, name in enumerate(names)
     }
 
@@ -97,12 +97,14 @@ def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **l
 
 def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> None:
     """Draw numbers with their standard deviations: ours as filled dots, the paper's as open diamonds."""
-    mark, colour, face = ("D", COLOURS[1], "white") if label == "paper" else ("o", COLOURS[0], COLOURS[0])
+    mark, colour, face = ("D", COLORS[1], "white") if label == "paper" else ("o", COLORS[0], COLORS[0])
     look: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 5.5, "elinewidth": 1.5}
     axes.errorbar(x, y, fmt=mark, label=label, **(look | spread))
 
 
-def trial_curves(study: Study, slots: Sequence[Slot], name: str) -> list[NDArray[np.float64]]:
+def trial_curves(
+    study: ExperimentResults, slots: Sequence[TrialIndex], name: str
+) -> list[NDArray[np.float64]]:
     """Return a curve of every trial, a row each, in groups of the same length: NaN where JSON holds null."""
     by_length: dict[int, list[Sequence[float | None]]] = {}
     for slot in slots:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from textwrap import fill
 
-from scarce._plotting import COLOURS, INK, in_per_cent
+from scarce._plotting import COLORS, INK, percent_axis
 from scarce.bench.reports.figures._panels import (
     Drawing,
     draw_band,
@@ -15,8 +15,8 @@ from scarce.bench.reports.figures._panels import (
     trial_curves,
 )
 from scarce.bench.reports.figures.paper import draw_overfitting, draw_prior_estimates, draw_sensitivity
-from scarce.bench.results.results import Slot, Study
-from scarce.bench.results.tables import Table, make_tables
+from scarce.bench.results.results import ExperimentResults, TrialIndex
+from scarce.bench.results.tables import ResultTable, make_tables
 
 __all__ = ["draw_study"]
 
@@ -25,12 +25,12 @@ _LOW = 20  # per cent; a number has no room in a bar that is lower
 _TITLE = 30  # characters of a panel's title in one line
 
 
-def draw_study(study: Study) -> list[Drawing]:
+def draw_study(study: ExperimentResults) -> list[Drawing]:
     """Return the figures that the records of a study allow.
 
     Examples
     --------
-    >>> draw_study(Study("mine", "Mine", "paper", {}))
+    >>> draw_study(ExperimentResults("mine", "Mine", "paper", {}))
     []
     """
     if study.kind == "priors":
@@ -43,14 +43,14 @@ def draw_study(study: Study) -> list[Drawing]:
     return [drawing for drawing in drawings if drawing is not None]
 
 
-def _comparisons(tables: Sequence[Table]) -> list[Drawing]:
+def _comparisons(tables: Sequence[ResultTable]) -> list[Drawing]:
     """Few methods in one setting are bars; otherwise every setting is a panel of dots."""
     if tables and all(len(table.columns) == 1 and len(table.rows) <= _FEW for table in tables):
         return [_bars(tables)]
     return [_dots(table) for table in tables]
 
 
-def _bars(tables: Sequence[Table]) -> Drawing:
+def _bars(tables: Sequence[ResultTable]) -> Drawing:
     rows = list(dict.fromkeys(row for table in tables for row in table.rows))
     width = 0.8 / len(rows)
     with new_panels(1, max(4.4, 0.8 + 0.5 * len(rows) * len(tables)), 3.4) as (figure, [axes]):
@@ -76,7 +76,7 @@ def _bars(tables: Sequence[Table]) -> Drawing:
                 [summary.mean for _, summary in shown],
                 width * 0.92,
                 yerr=[summary.std or 0.0 for _, summary in shown],
-                color=COLOURS[place % len(COLOURS)],
+                color=COLORS[place % len(COLORS)],
                 error_kw={"ecolor": INK, "elinewidth": 1.4},
                 label=legend_name(row),
             )
@@ -90,7 +90,7 @@ def _bars(tables: Sequence[Table]) -> Drawing:
     return Drawing("comparison", "Comparison", caption, figure)
 
 
-def _dots(table: Table) -> Drawing:
+def _dots(table: ResultTable) -> Drawing:
     places = {row: -place for place, row in enumerate(table.rows)}
     shift = 0.15 if table.has_paper else 0.0
     with new_panels(
@@ -106,9 +106,7 @@ def _dots(table: Table) -> Drawing:
                     draw_points(axes, means, y, xerr=[std or 0.0 for std in stds], label=label)
             for height, mean, _ in ours:
                 beside = axes.get_yaxis_transform()
-                axes.text(
-                    1.02, height - shift, f"{mean:.1f}", transform=beside, va="center", color=COLOURS[0]
-                )
+                axes.text(1.02, height - shift, f"{mean:.1f}", transform=beside, va="center", color=COLORS[0])
             axes.set(
                 title=fill(column, _TITLE),
                 ylim=(min(places.values()) - 0.6, 0.6),
@@ -126,8 +124,8 @@ def _dots(table: Table) -> Drawing:
     )
 
 
-def _learning_curves(study: Study) -> list[Drawing]:
-    places: dict[tuple[str, str], dict[str, dict[str, list[Slot]]]] = {}
+def _learning_curves(study: ExperimentResults) -> list[Drawing]:
+    places: dict[tuple[str, str], dict[str, dict[str, list[TrialIndex]]]] = {}
     for slot, record in study.done.items():
         if len(record.curves.get("test_accuracy", [])) > 1:
             settings = places.setdefault((slot.data, slot.model), {})
@@ -143,7 +141,7 @@ def _learning_curves(study: Study) -> list[Drawing]:
                     are_apart |= len(curves) > 1
                     draw_band(axes, curves, label, **looks[label])
                 axes.set_title(fill(setting, _TITLE))
-                in_per_cent(axes.yaxis)
+                percent_axis(axes.yaxis)
             legend_below(figure)
         caption = f"Test accuracy by epoch on {data} with {model}: mean over seeds, ± one standard deviation"
         caption += (

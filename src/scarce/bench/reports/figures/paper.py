@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from scarce._plotting import COLOURS, INK, in_per_cent
+from scarce._plotting import COLORS, INK, percent_axis
 from scarce.bench.reports.figures._panels import (
     Drawing,
     draw_band,
@@ -18,7 +18,7 @@ from scarce.bench.reports.figures._panels import (
     trial_curves,
 )
 from scarce.bench.results.paper import paper_priors
-from scarce.bench.results.results import Slot, Study
+from scarce.bench.results.results import ExperimentResults, TrialIndex
 from scarce.bench.spec.trial import Perturbed
 from scarce.bench.trials.plan import sigma_text
 
@@ -29,9 +29,9 @@ _UNCORRECTED = "scarce-ure"
 _TITLES = {_UNCORRECTED: "uncorrected (URE)", "scarce": "corrected (SCARCE)"}
 
 
-def draw_overfitting(study: Study) -> Drawing | None:
+def draw_overfitting(study: ExperimentResults) -> Drawing | None:
     """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
-    places: dict[tuple[str, str, str], dict[tuple[str, str], list[Slot]]] = {}
+    places: dict[tuple[str, str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
     for slot, record in study.done.items():
         if record.spec.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
             places.setdefault(slot.column, {}).setdefault((record.spec.method, slot.label), []).append(slot)
@@ -61,10 +61,10 @@ def draw_overfitting(study: Study) -> Drawing | None:
                 for row in rows:
                     draw_band(axes, curves[row], titles[row], **looks[row])
                 for epoch in below:
-                    axes.axvline(epoch, color=COLOURS[3], linestyle=":", linewidth=1.4, zorder=1)
+                    axes.axvline(epoch, color=COLORS[3], linestyle=":", linewidth=1.4, zorder=1)
                 axes.set_title(f"{data}, {setting}, {model}\n{what}")
             panels[2 * place].axhline(0, color=INK, linewidth=1, zorder=1)
-            in_per_cent(panels[2 * place + 1].yaxis)
+            percent_axis(panels[2 * place + 1].yaxis)
         legend_below(figure)
     caption = (
         "Training risk and test accuracy by epoch, with and without correction: mean over seeds, ± one standard deviation. "
@@ -73,7 +73,7 @@ def draw_overfitting(study: Study) -> Drawing | None:
     return Drawing("overfitting", "Overfitting without correction", caption, figure)
 
 
-def draw_sensitivity(study: Study) -> Drawing | None:
+def draw_sensitivity(study: ExperimentResults) -> Drawing | None:
     """Return Figure 2 (b) of the paper, what wrong priors cost, if trials had such."""
     found: dict[str, dict[float, list[float]]] = {}
     for slot, record in study.done.items():
@@ -94,7 +94,7 @@ def draw_sensitivity(study: Study) -> Drawing | None:
             axes.plot(sigmas, mean, marker=_MARKS[place % len(_MARKS)], label=legend_name(name), **look)
             axes.fill_between(sigmas, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
         axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
-        in_per_cent(axes.yaxis)
+        percent_axis(axes.yaxis)
         legend_below(figure)
     caption = (
         "Test accuracy against the standard deviation σ of the factors by which the true priors were multiplied: mean over "
@@ -103,9 +103,9 @@ def draw_sensitivity(study: Study) -> Drawing | None:
     return Drawing("sensitivity", "Wrong priors", caption, figure)
 
 
-def draw_prior_estimates(study: Study) -> Drawing | None:
+def draw_prior_estimates(study: ExperimentResults) -> Drawing | None:
     """Return the estimated priors of every class beside the paper's, if any were estimated."""
-    places: dict[tuple[str, str, str, str], list[Slot]] = {}
+    places: dict[tuple[str, str, str, str], list[TrialIndex]] = {}
     for slot in study.done:
         places.setdefault((*slot.column, slot.label), []).append(slot)
     if not places:
@@ -122,7 +122,7 @@ def draw_prior_estimates(study: Study) -> Drawing | None:
             axes.set(title=f"{data}, {setting}\n{label}, {model}", xlabel="class", ylim=(0, None))
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # whole per cents
-            in_per_cent(axes.yaxis)
+            percent_axis(axes.yaxis)
         legend_below(figure)
     caption = "Estimated class priors: mean over seeds, ± one standard deviation, and the paper's where it has them."
     return Drawing("priors", "Estimated class priors", caption, figure)
