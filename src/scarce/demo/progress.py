@@ -19,10 +19,10 @@ class EpochBar(Callback):
     def __init__(self, bars: Progress, title: str) -> None:
         self.bars, self.title = bars, title
 
-    def on_train_begin(self, run: TrainingState) -> None:
+    def on_train_begin(self, state: TrainingState) -> None:
         """Add the bar."""
-        self._task = self.bars.add_task(self.title, total=run.recipe.epochs, completed=run.epoch)
+        self._task = self.bars.add_task(self.title, total=state.recipe.epochs, completed=state.epoch)
 
-    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
+    def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
         """Move it on."""
-        self.bars.update(self._task, completed=run.epoch)
+        self.bars.update(self._task, completed=state.epoch)

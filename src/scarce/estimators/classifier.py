@@ -62,7 +62,7 @@ from scarce.training import (
     train,
 )
 from scarce.training.build import MakeModule, build_model
-from scarce.training.distributed import DistributedContext, processes
+from scarce.training.distributed import DistributedContext, distributed_context
 from scarce.training.runtime import usable_device
 
 __all__ = ["ScarceClassifier"]
@@ -244,11 +244,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ScarceClassifier
             Itself.
         """
-        with restore_on_error(self), processes(self.distributed, usable_device(self.device)) as together:
-            self._fit(X, y, together)
+        with (
+            restore_on_error(self),
+            distributed_context(self.distributed, usable_device(self.device)) as context,
+        ):
+            self._fit(X, y, context)
         return self
 
-    def _fit(self, X: Any, y: Any, together: DistributedContext) -> None:
+    def _fit(self, X: Any, y: Any, context: DistributedContext) -> None:
         X = check_inputs(self, X, reset=True)
         labels, classes = self._read_labels(y)
         check_consistent_length(X, labels)
@@ -257,7 +260,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         if is_stacked(self, X):
             self._fit_stack(X, labels)
         else:
-            self._fit_network(X, labels, classes, together)
+            self._fit_network(X, labels, classes, context)
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
         self.training_rows_: TrainingRows | None = TrainingRows.of(X)
@@ -286,14 +289,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.held_out_report_ = judge(self, predicted, result.held_out.max(axis=1), labels[result.rows])
 
     def _fit_network(
-        self, X: Any, labels: ComplementaryLabels, classes: Array, together: DistributedContext
+        self, X: Any, labels: ComplementaryLabels, classes: Array, context: DistributedContext
     ) -> None:
         method = self._method(labels)
         method.check_labels(labels)  # before time is spent on priors
-        recipe = together.call_on_rank_zero(lambda: self._recipe(labels, method, len(input_shape(X)) > 1))
+        recipe = context.call_on_rank_zero(lambda: self._recipe(labels, method, len(input_shape(X)) > 1))
         make = self._builder(X, labels)
         own_estimate = self._priors(X, labels, make, recipe.seed, method)
-        estimate = together.call_on_rank_zero(lambda: own_estimate)
+        estimate = context.call_on_rank_zero(lambda: own_estimate)
         before = self._model_to_continue(X, classes)
         self._train(X, labels, method, estimate, recipe, before or make(recipe.seed))
         if method.facts.learns_priors and before is None:
@@ -386,7 +389,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     @property
     def exclusion_matrix_(self) -> Array:
         """Of ``refine``: how probable it is that an example of class y (row) excludes class k (column)."""
-        return self._counted("chances")
+        return self._counted("exclusion_matrix")
 
     @property
     def exclusion_counts_(self) -> Array:

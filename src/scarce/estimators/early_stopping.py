@@ -59,19 +59,19 @@ def make_early_stopping(
     inputs, known = take_rows(X, held_out), labels[held_out]
     label_model = fit_label_model(labels, None if estimate is None else estimate.values)
 
-    def likelihood(run: TrainingState) -> float:
-        judge = _with_fixed_rates(run.method, labels, label_model)
-        return -mean_loss(run.model, judge, inputs, known, device=device)
+    def likelihood(state: TrainingState) -> float:
+        judge = _with_fixed_rates(state.method, labels, label_model)
+        return -mean_loss(state.model, judge, inputs, known, device=device)
 
-    def accuracy(run: TrainingState) -> float:
+    def accuracy(state: TrainingState) -> float:
         def best(logits: Tensor) -> Tensor:
-            return run.method.scores(logits).argmax(dim=1)
+            return state.method.scores(logits).argmax(dim=1)
 
-        predicted = labels.classes[map_logits(run.model, inputs, best, device=device).numpy()]
+        predicted = labels.classes[map_logits(state.model, inputs, best, device=device).numpy()]
         return complementary_accuracy(predicted, known, label_model).value
 
-    def value(run: TrainingState) -> float:
-        return likelihood(run) if run.method.loss_is_likelihood else accuracy(run)
+    def value(state: TrainingState) -> float:
+        return likelihood(state) if state.method.loss_is_likelihood else accuracy(state)
 
     kind = "likelihood" if method.loss_is_likelihood else "score" if method.multi_stage else "accuracy"
     measure = EpochMetric(f"validation_{kind}", value)

@@ -147,8 +147,8 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         mechanism: str = self.mechanism
         if mechanism == "auto":
 
-            def out_of_fold(evidence: Tensor) -> Array:
-                return _held_out_predictions(learner, X, evidence.softmax(dim=1).numpy(), folds)
+            def out_of_fold(log_likelihood: Tensor) -> Array:
+                return _held_out_predictions(learner, X, log_likelihood.softmax(dim=1).numpy(), folds)
 
             mechanism = likely_mechanism(labels, out_of_fold)
         method = make_method(_METHODS[mechanism])

@@ -33,7 +33,8 @@ from scarce.training.runtime import usable_device
 
 __all__ = ["load", "save_classifier"]
 
-_FORMAT, _EARLIER_FORMAT = "scarce-classifier-2", "scarce-classifier-1"
+_FORMAT = "scarce-classifier-3"
+_EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2")
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
 # Parameters that describe a training run on one machine, not the classifier.
@@ -158,7 +159,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
         settings = json.loads(check_file(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
         raise FileError(f"{path} is damaged ({error}); restore it from a copy, or train again.") from error
-    if isinstance(settings, dict) and settings.get("format") in (_FORMAT, _EARLIER_FORMAT):
+    if isinstance(settings, dict) and settings.get("format") in (_FORMAT, *_EARLIER_FORMATS):
         return settings
     found = settings.get("format") if isinstance(settings, dict) else type(settings).__name__
     if re.fullmatch(r"scarce-classifier-[1-9]\d*", str(found)):
@@ -171,7 +172,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
 def _rebuild(
     settings: dict[str, Any], weights: dict[str, Tensor], module: nn.Module | MakeModule | None
 ) -> ScarceClassifier:
-    is_earlier = settings["format"] == _EARLIER_FORMAT
+    is_earlier = settings["format"] in _EARLIER_FORMATS
     if is_earlier:
         settings = upgrade_settings(settings)
     name, shape, n_classes = (

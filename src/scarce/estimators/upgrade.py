@@ -1,4 +1,4 @@
-"""Classifiers that an earlier version has saved: their parameters, tensors and history under the names of this one."""
+"""Classifiers saved by an earlier version: their parameters, tensors and history under the present names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["upgrade_settings", "upgrade_state"]
 
 
 def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the new names of the method's parameters, also where the history is of them.
+    """Return the settings with the present names of the method's parameters, and of the numbers in its history.
 
     Examples
     --------
@@ -21,15 +21,19 @@ def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
     >>> upgrade_settings(old)["method_params"], upgrade_settings(old)["history"]
     ({'false_negative_rate': 0.1}, [{'loss': 2.0, 'false_positive_rate': [0.3]}])
     """
-    renames = parameter_renames(method_class(settings["method"]))
+    if settings.get("stack") is not None:  # nothing of it was renamed
+        return settings
+    method = method_class(settings["method"])
+    renames = parameter_renames(method)
+    logged = {**renames, **method.renamed_state}
     return settings | {
         "method_params": _renamed(settings["method_params"], renames),
-        "history": [_renamed(record, renames) for record in settings["history"]],
+        "history": [_renamed(record, logged) for record in settings["history"]],
     }
 
 
 def upgrade_state(method: Method, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors of a method with the names that they, and the methods inside it, now have.
+    """Return the tensors of a method under the present names of its buffers and of the methods inside it.
 
     Examples
     --------
@@ -38,17 +42,17 @@ def upgrade_state(method: Method, state: dict[str, Tensor]) -> dict[str, Tensor]
     >>> list(upgrade_state(make_method("refine", base_method="answers"), {"first.miss": torch.zeros(2)}))
     ['base_method.false_negative_rate']
     """
-    return {_new_place(method, name): value for name, value in state.items()}
+    return {_present_name(method, name): value for name, value in state.items()}
 
 
-def _new_place(method: Method, name: str) -> str:
+def _present_name(method: Method, name: str) -> str:
     module: Any = method
-    places = []
+    path = []
     for old in name.split("."):
-        new = parameter_renames(type(module)).get(old, old)
-        places.append(new)
-        module = getattr(module, new, None)
-    return ".".join(places)
+        renames = {**parameter_renames(type(module)), **getattr(module, "renamed_state", {})}
+        path.append(renames.get(old, old))
+        module = getattr(module, path[-1], None)
+    return ".".join(path)
 
 
 def _renamed(values: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:

@@ -25,8 +25,11 @@ def is_single_label(labels: ComplementaryLabels) -> bool:
     n_labels = labels.per_example
     if n_labels.max(initial=0) != 1 or n_labels.min() == 1:
         return bool(n_labels.max(initial=0) == 1)
-    chances = np.minimum(labels.rates / (1 - 1 / labels.n_classes), 1 - 1e-12)
-    odds, log_none = chances / (1 - chances), np.log1p(-chances)
+    exclusion_probabilities = np.minimum(labels.rates / (1 - 1 / labels.n_classes), 1 - 1e-12)
+    odds, log_none = (
+        exclusion_probabilities / (1 - exclusion_probabilities),
+        np.log1p(-exclusion_probabilities),
+    )
     none = np.exp(log_none.sum() - log_none)  # of the wrong classes, by the true one
     one = none * (odds.sum() - odds)
     return bool(labels.n_examples * (1 - none - one).mean() > _TELLING)

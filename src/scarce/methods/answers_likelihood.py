@@ -112,7 +112,7 @@ class AnswersLikelihood(Method):
         )
         yes = torch.from_numpy(self._table.answer[positions] == YES).to(place)
         who = self._who[positions].to(place)
-        evidence, constant = answer_log_likelihood(
+        log_likelihood, constant = answer_log_likelihood(
             (len(logits), logits.shape[1]),
             *where,
             yes,
@@ -120,9 +120,9 @@ class AnswersLikelihood(Method):
         )
         unasked = torch.ones(len(logits), dtype=torch.bool, device=place).index_fill(0, where[0], False)
         if batch.confirmed is not None:
-            evidence = clamp_confirmed(evidence, torch.where(unasked, batch.confirmed, -1))
-        self._posterior, self._asked = posterior(logits.detach(), evidence), (*where, yes, who)
-        return (marginal_nll(logits, evidence) - constant).mean()
+            log_likelihood = clamp_confirmed(log_likelihood, torch.where(unasked, batch.confirmed, -1))
+        self._posterior, self._asked = posterior(logits.detach(), log_likelihood), (*where, yes, who)
+        return (marginal_nll(logits, log_likelihood) - constant).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Let π follow the posterior, with a memory of about one epoch, and count who was probably wrong."""

@@ -2,8 +2,9 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -124,6 +125,8 @@ class Method(nn.Module, ABC):
     facts: ClassVar[MethodFacts]
     multi_stage: ClassVar[bool] = False
     """Whether training may start anew with what it has found; see `next_stage`."""
+    renamed_state: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """The present name of each buffer and logged number that had another in saved classifiers, by the earlier name."""
     loss_is_likelihood: bool = False
     """Whether the loss is −log P of the labels of rows, by whatever rows it is taken: held-out ones can then be judged by it."""
     uses_inputs: bool = False

@@ -1,4 +1,4 @@
-"""How exclusions came about, as far as the labels tell: one at a time or independently, and of which examples."""
+"""Which examples were labeled: shown to somebody who could have excluded a class."""
 
 import torch
 from torch import Tensor
@@ -9,33 +9,35 @@ from scarce.methods.base import Batch
 __all__ = ["labeled_rates", "was_labeled"]
 
 
-def was_labeled(batch: Batch, singly: bool) -> Tensor:
-    """Return of which rows it was asked what they exclude; of the others nothing is known of how marks come about.
+def was_labeled(batch: Batch, single_label: bool) -> Tensor:
+    """Return which rows were labeled, as bool of shape (B,); a row that was not says nothing about how exclusions arise.
 
-    Those are rows without a mark where marks come singly, and otherwise rows of a confirmed class without one, as
-    ordinary labels are.
+    With one label per example by design (`single_label`), rows without an exclusion were not labeled. Otherwise a row may
+    have zero exclusions by chance, and only rows of a confirmed class without exclusions, ordinary labels, were not.
 
     Examples
     --------
     >>> batch = Batch(torch.zeros(2, 1), torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.tensor([0, 1]))
-    >>> was_labeled(batch, singly=True).tolist(), was_labeled(batch, singly=False).tolist()
+    >>> was_labeled(batch, single_label=True).tolist(), was_labeled(batch, single_label=False).tolist()
     ([True, False], [True, True])
     """
-    has_mark = (batch.excluded > 0).any(dim=1)
-    if singly:
-        return has_mark
-    return torch.ones_like(has_mark) if batch.confirmed is None else has_mark | (batch.confirmed < 0)
+    has_exclusion = (batch.excluded > 0).any(dim=1)
+    if single_label:
+        return has_exclusion
+    if batch.confirmed is None:
+        return torch.ones_like(has_exclusion)
+    return has_exclusion | (batch.confirmed < 0)
 
 
-def labeled_rates(labels: ComplementaryLabels, singly: bool) -> Tensor:
-    """Return π̄ of shape (q,), the share that excludes each class of the examples that `was_labeled`.
+def labeled_rates(labels: ComplementaryLabels, single_label: bool) -> Tensor:
+    """Return π̄ of shape (q,): the fraction of the examples that `was_labeled` which excludes each class.
 
     Examples
     --------
-    >>> from scarce.labels import ComplementaryLabels
-    >>> labeled_rates(ComplementaryLabels.from_lists([[0], [1], []], classes=2), singly=True).tolist()
+    >>> labels = ComplementaryLabels.from_lists([[0], [1], []], classes=2)
+    >>> labeled_rates(labels, single_label=True).tolist()
     [0.5, 0.5]
     """
-    has_mark = labels.per_example > 0
-    marked = has_mark if singly else has_mark | (labels.confirmed < 0)
-    return torch.from_numpy(labels.rates * (labels.n_examples / max(1, int(marked.sum()))))
+    has_exclusion = labels.per_example > 0
+    labeled = has_exclusion if single_label else has_exclusion | (labels.confirmed < 0)
+    return torch.from_numpy(labels.rates * (labels.n_examples / max(1, int(labeled.sum()))))

@@ -1,5 +1,7 @@
 """Learn which classes examples exclude, and name the one that is excluded least."""
 
+from types import MappingProxyType
+
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, logsigmoid
@@ -25,30 +27,31 @@ class LeastExcluded(Method):
 
     facts = MethodFacts("least-excluded", "least excluded class", "this project", "own class excluded least")
     loss_is_likelihood = True
+    renamed_state = MappingProxyType({"one_mark": "single_label"})
 
     log_rates: Tensor
-    one_mark: Tensor
+    single_label: Tensor
 
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("log_rates", torch.empty(0))
-        self.register_buffer("one_mark", torch.tensor(False))
+        self.register_buffer("single_label", torch.tensor(False))
 
     def prepare(self, problem: Problem) -> None:
         """Take the rates of the labels."""
         super().prepare(problem)
-        singly = is_single_label(problem.labels)
-        self.log_rates = safe_log(labeled_rates(problem.labels, singly))
-        self.one_mark.fill_(singly)
+        single_label = is_single_label(problem.labels)
+        self.log_rates = safe_log(labeled_rates(problem.labels, single_label))
+        self.single_label.fill_(single_label)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log P(Ȳ | x)."""
-        if self.one_mark:
+        if self.single_label:
             return -(log_softmax(logits, dim=1) * batch.excluded).sum(dim=1).mean()
         losses = binary_cross_entropy_with_logits(logits, batch.excluded, reduction="none")
-        return (losses.sum(dim=1) * was_labeled(batch, singly=False)).mean()
+        return (losses.sum(dim=1) * was_labeled(batch, single_label=False)).mean()
 
     def scores(self, logits: Tensor) -> Tensor:
         """log π̄_k − log g_k."""
-        log_g = log_softmax(logits, dim=1) if self.one_mark else logsigmoid(logits)
+        log_g = log_softmax(logits, dim=1) if self.single_label else logsigmoid(logits)
         return self.log_rates.to(logits) - log_g

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Literal
 
 import torch
@@ -102,8 +103,9 @@ class Refine(Method):
         "refine", "counted likelihood", "this project", "labels depend on the class", learns_priors=True
     )
     multi_stage = True
+    renamed_state = MappingProxyType({"chances": "exclusion_matrix"})
 
-    chances: Tensor
+    exclusion_matrix: Tensor
     counts: Tensor
     named: Tensor
     priors: Tensor
@@ -149,8 +151,8 @@ class Refine(Method):
         self.scar_strength, self.error_rate = (
             None if isinstance(given, str) else float(given) for given in (scar_strength, error_rate)
         )
-        self._one_mark = False
-        for name in ("chances", "counts", "named", "priors"):
+        self._single_label = False
+        for name in ("exclusion_matrix", "counts", "named", "priors"):
             self.register_buffer(name, torch.empty(0))
         self.register_buffer("stage", torch.tensor(0))
         self.register_buffer("is_last", torch.tensor(False))
@@ -181,9 +183,9 @@ class Refine(Method):
         """Prepare the base method."""
         super().prepare(problem)
         self.base_method.prepare(problem)
-        self._one_mark = is_single_label(problem.labels)
+        self._single_label = is_single_label(problem.labels)
         q = problem.n_classes
-        self.chances, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
+        self.exclusion_matrix, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
         self.named = torch.zeros(q, dtype=torch.float64)
         self.priors = torch.full((q,), 1 / q, dtype=torch.float64)
         self.stage.zero_()
@@ -219,11 +221,13 @@ class Refine(Method):
         names, margins, marked = self._name(rows())
         if self.is_last:
             return 0
-        before = self.chances
+        before = self.exclusion_matrix
         counted = marked.clone()
         counted[marked] = most_confident(names[marked], margins[marked], self.confident_fraction)
         self._count(rows(), names, counted)
-        self.moved = (self.chances - before).abs().sum() / self.chances.sum().clamp(min=1e-12)
+        self.moved = (self.exclusion_matrix - before).abs().sum() / self.exclusion_matrix.sum().clamp(
+            min=1e-12
+        )
         self.stage.fill_(stage)
         self.is_last.fill_(stage >= self.rounds or bool(self.moved < self.tol))
         return epochs if self.is_last else self._short(epochs)
@@ -242,7 +246,9 @@ class Refine(Method):
 
     def prediction_state(self) -> dict[str, Tensor]:
         """The stage, what was counted, and what the base method needs."""
-        own = {name: getattr(self, name) for name in ("stage", "chances", "counts", "named", "priors")}
+        own = {
+            name: getattr(self, name) for name in ("stage", "exclusion_matrix", "counts", "named", "priors")
+        }
         return own | {
             f"base_method.{name}": value for name, value in self.base_method.prediction_state().items()
         }
@@ -255,11 +261,11 @@ class Refine(Method):
         return max(1, round(self.short_fraction * epochs))
 
     def _evidence(self, batch: Batch) -> Tensor:
-        if self._one_mark:
-            evidence = single_label_log_likelihood(batch.excluded, self.chances)
+        if self._single_label:
+            log_likelihood = single_label_log_likelihood(batch.excluded, self.exclusion_matrix)
         else:
-            evidence = class_conditional_log_likelihood(batch.excluded, self.chances)
-        return clamp_confirmed(evidence, batch.confirmed)
+            log_likelihood = class_conditional_log_likelihood(batch.excluded, self.exclusion_matrix)
+        return clamp_confirmed(log_likelihood, batch.confirmed)
 
     def _name(self, rows: Iterator[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor, Tensor]:
         """Return the name of every row, by how much its score exceeds the second, and which can be counted; note the priors."""
@@ -274,7 +280,7 @@ class Refine(Method):
                 margin = margin.masked_fill(known, float("inf"))
             names.append(name)
             margins.append(margin)
-            marked.append(was_labeled(batch, self._one_mark))
+            marked.append(was_labeled(batch, self._single_label))
             belief = posterior(logits, self._evidence(batch)) if self.stage else one_hot(name, len(total))
             total += belief.sum(dim=0)
         self.priors = total / total.sum()
@@ -294,4 +300,4 @@ class Refine(Method):
             beliefs += members.T @ (belief.to(counts) if self.stage else members)
         self.counts, self.named = counts, names[counted].bincount(minlength=len(counts)).to(counts)
         chances = estimate_exclusion_matrix(counts, self.named, beliefs, self.scar_strength, self.error_rate)
-        self.chances = single_label_transition(chances) if self._one_mark else chances
+        self.exclusion_matrix = single_label_transition(chances) if self._single_label else chances

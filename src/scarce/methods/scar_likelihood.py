@@ -1,6 +1,7 @@
 """The likelihood of exclusions under SCAR, with priors and error rates that come out of the fit."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -59,9 +60,11 @@ class ScarLikelihood(Method):
         "scar-likelihood", "SCAR likelihood", "this project", "SCAR", learns_priors=True, revision=2
     )
 
+    renamed_state = MappingProxyType({"chances": "exclusion_probabilities"})
+
     rates: Tensor
     priors: Tensor
-    chances: Tensor
+    exclusion_probabilities: Tensor
     error_rate: Tensor
     step: Tensor
     _known: LearnedPriors
@@ -79,10 +82,10 @@ class ScarLikelihood(Method):
                 check_number("error_rate", value, high=1)
         self.learns_error_rate = error_rate == "learn"
         self.learns_priors = False
-        self.one_mark = False
+        self.single_label = False
         self.n_rows = 0
         self._posterior = torch.empty(0)
-        for name in ("rates", "priors", "chances", "error_rate"):
+        for name in ("rates", "priors", "exclusion_probabilities", "error_rate"):
             self.register_buffer(name, torch.empty(0))
         self.register_buffer("step", torch.tensor(0))
 
@@ -91,10 +94,10 @@ class ScarLikelihood(Method):
         super().prepare(problem)
         q = problem.n_classes
         self.learns_priors = problem.priors is None
-        self.one_mark = is_single_label(problem.labels)
+        self.single_label = is_single_label(problem.labels)
         self.n_rows = problem.n_examples
         self._known = LearnedPriors.of(problem.labels)
-        self.rates = labeled_rates(problem.labels, self.one_mark)
+        self.rates = labeled_rates(problem.labels, self.single_label)
         # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
         self.priors = (
             (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
@@ -106,19 +109,19 @@ class ScarLikelihood(Method):
                 f"error_rate has {len(error_rate)} numbers; expected one, or {q}, one per class."
             )
         self.error_rate = error_rate.expand(q).clone()
-        self.chances = torch.empty(0)
+        self.exclusion_probabilities = torch.empty(0)
         self.step.zero_()
         self._refresh()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y r_y."""
-        evidence = scar_log_likelihood(batch.excluded, self._ratios())
-        if self.one_mark:  # that a row has no mark says nothing
-            evidence = evidence * was_labeled(batch, singly=True)[:, None]
-        evidence = clamp_confirmed(evidence, batch.confirmed)
+        log_likelihood = scar_log_likelihood(batch.excluded, self._ratios())
+        if self.single_label:  # that a row has no mark says nothing
+            log_likelihood = log_likelihood * was_labeled(batch, single_label=True)[:, None]
+        log_likelihood = clamp_confirmed(log_likelihood, batch.confirmed)
         if self.learns_priors or self.learns_error_rate:
-            self._posterior = posterior(logits.detach(), evidence)
-        return marginal_nll(logits, evidence).mean()
+            self._posterior = posterior(logits.detach(), log_likelihood)
+        return marginal_nll(logits, log_likelihood).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Let π and ρ follow the posterior, with a memory of about one epoch; now and then c."""
@@ -130,7 +133,7 @@ class ScarLikelihood(Method):
             self.priors += weight * (found - self.priors)
             self.priors = self._known.allowed(self.priors, self.error_rate)
         if self.learns_error_rate:
-            wrong = (self._posterior * batch.excluded).sum(dim=1)[was_labeled(batch, self.one_mark)]
+            wrong = (self._posterior * batch.excluded).sum(dim=1)[was_labeled(batch, self.single_label)]
             if len(wrong):
                 self.error_rate += weight * (wrong.mean() - self.error_rate)
         self.step += 1
@@ -145,7 +148,7 @@ class ScarLikelihood(Method):
         """What was learned: priors, c (or, with one label each, w) and ρ."""
         learned: dict[str, float | list[float]] = {}
         if self.learns_priors or self.learns_error_rate:
-            learned["chances"] = self.chances.tolist()
+            learned["exclusion_probabilities"] = self.exclusion_probabilities.tolist()
         if self.learns_priors:
             learned["priors"] = self.priors.tolist()
         if self.learns_error_rate:
@@ -153,14 +156,16 @@ class ScarLikelihood(Method):
         return learned
 
     def _ratios(self) -> LogRatios:
-        return (single_label_ratios if self.one_mark else scar_ratios)(self.chances, self.error_rate)
+        return (single_label_ratios if self.single_label else scar_ratios)(
+            self.exclusion_probabilities, self.error_rate
+        )
 
     def _refresh(self) -> None:
-        if not self.one_mark:
-            self.chances = exclusion_probabilities(self.rates, self.priors, self.error_rate)
-        elif len(self.chances):
-            self.chances = single_label_weights(
-                self.rates, self.priors, self.error_rate, self.chances, steps=5
+        if not self.single_label:
+            self.exclusion_probabilities = exclusion_probabilities(self.rates, self.priors, self.error_rate)
+        elif len(self.exclusion_probabilities):
+            self.exclusion_probabilities = single_label_weights(
+                self.rates, self.priors, self.error_rate, self.exclusion_probabilities, steps=5
             )
         else:
-            self.chances = single_label_weights(self.rates, self.priors, self.error_rate)
+            self.exclusion_probabilities = single_label_weights(self.rates, self.priors, self.error_rate)

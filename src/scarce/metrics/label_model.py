@@ -371,9 +371,9 @@ def _likelihood(labels: ComplementaryLabels, error_rate: float) -> Callable[[Ten
         log_c, log_not = torch.nn.functional.logsigmoid(logits), torch.nn.functional.logsigmoid(-logits)
         base = counts @ log_c + (n_told - counts) @ log_not
         own = _IMPOSSIBLE * torch.ones_like(log_c) if error_rate == 0 else np.log(error_rate) - log_c
-        evidence = torch.where(marked, own, torch.where(told, np.log1p(-error_rate) - log_not, 0.0))
+        log_likelihood = torch.where(marked, own, torch.where(told, np.log1p(-error_rate) - log_not, 0.0))
         sure = torch.where(confirmed >= 0, (-log_not)[confirmed] * told[:, 0], 0.0)
-        rows = (clamp_confirmed(evidence, confirmed) + log_pi).logsumexp(dim=1) + sure
+        rows = (clamp_confirmed(log_likelihood, confirmed) + log_pi).logsumexp(dim=1) + sure
         return base + weights @ rows
 
     return value

@@ -259,6 +259,8 @@ def learned_priors(
     raw = values.numpy()
     if labels is not None and isinstance(method, Refine):
         known = LearnedPriors.of(labels)
-        values = known.allowed(known.drawn(values / values.sum()), method.chances.diagonal().cpu().to(values))
+        values = known.allowed(
+            known.drawn(values / values.sum()), method.exclusion_matrix.diagonal().cpu().to(values)
+        )
     used = values.numpy()
     return PriorEstimate(used / used.sum(), f"learned by {method.facts.name}", raw, classes=classes)

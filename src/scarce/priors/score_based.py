@@ -75,14 +75,14 @@ class _Snapshots(Callback):
     last: int | None
     device: str
 
-    def on_train_begin(self, run: TrainingState) -> None:
+    def on_train_begin(self, state: TrainingState) -> None:
         """Nothing is kept yet."""
         self.kept: list[FloatArray] = []
         self.lowest = np.inf
 
-    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
+    def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
         """Score the held-out rows."""
-        logits = predict_logits(run.model, self.inputs, device=self.device)
+        logits = predict_logits(state.model, self.inputs, device=self.device)
         excluded = torch.from_numpy(self.labels.indicator(dtype=np.float32))
         record["held_out_loss"] = positive_versus_unlabeled(logits, excluded).item()
         scores = logits.double().numpy()

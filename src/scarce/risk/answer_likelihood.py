@@ -39,7 +39,7 @@ def answer_log_likelihood(
     """
     if_it_is = safe_log(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
     if_not = safe_log(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
-    evidence = false_negative_rate.new_zeros(shape)
-    evidence.index_put_((row, asked), if_it_is - if_not, accumulate=True)
+    log_likelihood = false_negative_rate.new_zeros(shape)
+    log_likelihood.index_put_((row, asked), if_it_is - if_not, accumulate=True)
     constant = false_negative_rate.new_zeros(shape[0]).index_add(0, row, if_not)
-    return evidence, constant
+    return log_likelihood, constant

@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 
-def class_conditional_log_likelihood(excluded: Tensor, chances: Tensor) -> Tensor:
+def class_conditional_log_likelihood(excluded: Tensor, exclusion_matrix: Tensor) -> Tensor:
     """Σ_k ȳ_k log C[y, k] + (1 − ȳ_k) log(1 − C[y, k]), marks independent given the class.
 
     SCAR is the case of a matrix whose columns are constant off the diagonal; the diagonal holds errors.
@@ -25,7 +25,7 @@ def class_conditional_log_likelihood(excluded: Tensor, chances: Tensor) -> Tenso
     >>> class_conditional_log_likelihood(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), C).exp().tolist()
     [[0.5, 7...e-13], [0.5, 0.75]]
     """
-    marked, unmarked = safe_log(chances), safe_log(1 - chances)
+    marked, unmarked = safe_log(exclusion_matrix), safe_log(1 - exclusion_matrix)
     return excluded @ (marked - unmarked).T + unmarked.sum(dim=1)
 
 
@@ -120,11 +120,15 @@ def estimate_exclusion_matrix(
     left = 1 - mixture.sum(dim=1)  # of the added rows, or all of a name that nothing has
     solved: Tensor = torch.linalg.solve_ex(mixture + left.diag(), rates).result
     # Names that nobody can tell apart cannot be told apart here either.
-    chances = torch.where(solved.isfinite(), solved, rates).clamp(0, 1)
-    return chances if error_rate is None else chances.diagonal_scatter(torch.full_like(own, error_rate))
+    exclusion_matrix = torch.where(solved.isfinite(), solved, rates).clamp(0, 1)
+    return (
+        exclusion_matrix
+        if error_rate is None
+        else exclusion_matrix.diagonal_scatter(torch.full_like(own, error_rate))
+    )
 
 
-def single_label_transition(chances: Tensor) -> Tensor:
+def single_label_transition(exclusion_matrix: Tensor) -> Tensor:
     """T[y, k] for exactly one mark per row: the chances of wrong classes, made to fill what the error C[y, y] leaves.
 
     Examples
@@ -132,6 +136,6 @@ def single_label_transition(chances: Tensor) -> Tensor:
     >>> single_label_transition(torch.tensor([[0.1, 0.2, 0.1], [0.5, 0.0, 0.5], [1.0, 1.0, 0.0]]))[0]
     tensor([0.1000, 0.6000, 0.3000])
     """
-    own = chances.diagonal()
-    others = chances - chances.diag().diag()
+    own = exclusion_matrix.diagonal()
+    others = exclusion_matrix - exclusion_matrix.diag().diag()
     return others / others.sum(dim=1, keepdim=True).clamp(min=EPS) * (1 - own)[:, None] + own.diag()

@@ -28,7 +28,7 @@ def safe_log(probability: Tensor) -> Tensor:
     return probability.clamp(min=EPS).log()
 
 
-def marginal_nll(logits: Tensor, evidence: Tensor) -> Tensor:
+def marginal_nll(logits: Tensor, log_likelihood: Tensor) -> Tensor:
     """−log Σ_y p_y exp(e_y) of every row.
 
     Examples
@@ -37,10 +37,10 @@ def marginal_nll(logits: Tensor, evidence: Tensor) -> Tensor:
     >>> round(marginal_nll(torch.zeros(1, 3), evidence).item(), 4)  # −log 1/3
     1.0986
     """
-    return logits.logsumexp(dim=1) - (logits + evidence).logsumexp(dim=1)
+    return logits.logsumexp(dim=1) - (logits + log_likelihood).logsumexp(dim=1)
 
 
-def posterior(logits: Tensor, evidence: Tensor) -> Tensor:
+def posterior(logits: Tensor, log_likelihood: Tensor) -> Tensor:
     """p_y exp(e_y) / Σ_j p_j exp(e_j): the class probabilities, knowing what was said.
 
     Examples
@@ -48,10 +48,10 @@ def posterior(logits: Tensor, evidence: Tensor) -> Tensor:
     >>> posterior(torch.zeros(1, 3), safe_log(torch.tensor([[0.0, 0.1, 0.3]]))).round(decimals=4).tolist()
     [[0.0, 0.25, 0.75]]
     """
-    return torch.softmax(logits + evidence, dim=1)
+    return torch.softmax(logits + log_likelihood, dim=1)
 
 
-def clamp_confirmed(evidence: Tensor, confirmed: Tensor | None) -> Tensor:
+def clamp_confirmed(log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:
     """Return the evidence with rows of known class (≥ 0) made certain; a sure row has the loss −log p_y.
 
     Examples
@@ -60,6 +60,6 @@ def clamp_confirmed(evidence: Tensor, confirmed: Tensor | None) -> Tensor:
     [[0.0, 0.0], [-27.6..., 0.0]]
     """
     if confirmed is None:
-        return evidence
-    sure = torch.full_like(evidence, EPS).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
-    return torch.where((confirmed >= 0)[:, None], sure, evidence)
+        return log_likelihood
+    sure = torch.full_like(log_likelihood, EPS).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
+    return torch.where((confirmed >= 0)[:, None], sure, log_likelihood)

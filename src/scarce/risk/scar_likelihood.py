@@ -49,10 +49,11 @@ def scar_log_likelihood(excluded: Tensor, ratios: LogRatios) -> Tensor:
     return torch.where(excluded > 0, ratios.marked, ratios.unmarked)
 
 
-def scar_ratios(chances: Tensor, error_rate: Tensor) -> LogRatios:
+def scar_ratios(exclusion_probabilities: Tensor, error_rate: Tensor) -> LogRatios:
     """log (1 − ρ)/(1 − c) and log ρ/c, for any number of marks."""
     return LogRatios(
-        safe_log(1 - error_rate) - safe_log(1 - chances), safe_log(error_rate) - safe_log(chances)
+        safe_log(1 - error_rate) - safe_log(1 - exclusion_probabilities),
+        safe_log(error_rate) - safe_log(exclusion_probabilities),
     )
 
 

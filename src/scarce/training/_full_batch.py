@@ -17,62 +17,62 @@ _WINDOW, _CHANGE = 10, 1e-6  # epochs, and the share of the loss by which it may
 _LIKELIHOODS = ("cc", "scar-likelihood")  # besides those whose held-out labels are judged by it
 
 
-def full_batch_epoch(run: TrainingState, reader: BatchReader) -> float:
+def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
     """Do one iteration and return what was minimised, as it was before: the mean loss and λ/2 ‖W‖².
 
     A method that learns from every step (`Method.after_step`) is shown all rows once more with the new weights.
     """
     n = len(reader.source)
     indices = list(torch.arange(n).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
-    model, method = run.model, run.method
+    model, method = state.model, state.method
     weights = [weight for weight in model.parameters() if weight.dim() > 1 and weight.requires_grad]
 
     def objective() -> float:
-        run.optimizer.zero_grad()
+        state.optimizer.zero_grad()
         total = 0.0
         for batch in reader.read(indices):
             loss = method.loss(model(batch.inputs), batch) * (len(batch.index) / n)
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.item()
         for weight in weights:
-            penalty = run.recipe.weight_decay / 2 * weight.square().sum()
+            penalty = state.recipe.weight_decay / 2 * weight.square().sum()
             penalty.backward()  # type: ignore[no-untyped-call]
             total += penalty.item()
         return total
 
     model.train()
-    value = float(run.optimizer.step(objective))
+    value = float(state.optimizer.step(objective))
     if type(method).after_step is not Method.after_step:
         with torch.no_grad():
             for batch in reader.read(indices):
                 method.loss(model(batch.inputs), batch)
                 method.after_step(model, batch)
-    method.after_epoch(run.epoch)
-    check_finite_loss(torch.tensor([value]), run)
+    method.after_epoch(state.epoch)
+    check_finite_loss(torch.tensor([value]), state)
     return value
 
 
-def has_settled(run: TrainingState, loss: float) -> bool:
+def has_settled(state: TrainingState, loss: float) -> bool:
     """Return whether the loss has hardly changed over the last epochs of the stage, this one included."""
-    of_stage = run.history.records[sum(run.stages[:-1]) :]
+    of_stage = state.history.records[sum(state.stages[:-1]) :]
     return len(of_stage) >= _WINDOW and abs(of_stage[-_WINDOW]["loss"] - loss) <= _CHANGE * abs(loss)
 
 
-def check_full_batch(run: TrainingState) -> None:
+def check_full_batch(state: TrainingState) -> None:
     """Raise `MethodError` if the recipe says L-BFGS and method, model or processes do not suit it."""
-    if run.recipe.optimizer != "lbfgs":
+    if state.recipe.optimizer != "lbfgs":
         return
-    name = run.method.facts.name
-    if not (run.method.loss_is_likelihood or name in _LIKELIHOODS):
+    name = state.method.facts.name
+    if not (state.method.loss_is_likelihood or name in _LIKELIHOODS):
         raise MethodError(
             f"optimizer='lbfgs' is for methods whose loss is a likelihood, and that of {name} is not; choose 'adam', or a method "
             "such as 'cc'."
         )
-    if not _is_linear(run.model):
+    if not _is_linear(state.model):
         raise MethodError(
             "optimizer='lbfgs' is for module='linear', and this model is another; choose 'adam', or module='linear'."
         )
-    if run.processes.world_size > 1:
+    if state.context.world_size > 1:
         raise MethodError("optimizer='lbfgs' is for one process; leave out distributed, or choose 'adam'.")
 
 

@@ -75,9 +75,9 @@ class BatchReader:
         """Return the reader of batches as a model takes them."""
         return cls(source, labels, device, float_dtype(model), input_dtype(model))
 
-    def read(self, indices: list[Tensor], processes: DistributedContext = SINGLE_PROCESS) -> Iterator[Batch]:
+    def read(self, indices: list[Tensor], context: DistributedContext = SINGLE_PROCESS) -> Iterator[Batch]:
         """Yield the batches of these row numbers, with the inputs of the rows of each that this process computes."""
-        own = [index[processes.local_rows(len(index))] for index in indices]
+        own = [index[context.local_rows(len(index))] for index in indices]
         rows = zip(
             indices,
             self.source.batches(own, self.input_dtype or self.dtype),

@@ -23,13 +23,13 @@ _NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, 
 class Callback:
     """Acts around the epochs of a run; override what you need."""
 
-    def on_train_begin(self, run: "TrainingState") -> None:
+    def on_train_begin(self, state: "TrainingState") -> None:
         """Act before the first epoch."""
 
-    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
-        """Act after an epoch; may add numbers to its record, or set ``run.stop``."""
+    def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
+        """Act after an epoch; may add numbers to its record, or set ``state.stop``."""
 
-    def on_train_end(self, run: "TrainingState") -> None:
+    def on_train_end(self, state: "TrainingState") -> None:
         """Act when the run is over, also when it was interrupted."""
 
     def state_dict(self) -> dict[str, Any]:
@@ -54,9 +54,9 @@ class EpochMetric(Callback):
     def __init__(self, name: str, function: Callable[["TrainingState"], float]) -> None:
         self.name, self.function = name, function
 
-    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
+    def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
         """EpochMetric."""
-        record[self.name] = float(self.function(run))
+        record[self.name] = float(self.function(state))
 
 
 class EarlyStopping(Callback):
@@ -66,42 +66,46 @@ class EarlyStopping(Callback):
 
     Parameters
     ----------
-    name : str
+    monitor : str
         Which number of the history; higher is better. Only numbers of the same stage are compared.
     patience : int
         How many epochs to wait for a better one.
     """
 
-    def __init__(self, name: str, patience: int) -> None:
-        self.name, self.patience = name, check_integer("patience", patience, 1)
+    def __init__(self, monitor: str, patience: int) -> None:
+        self.monitor, self.patience = monitor, check_integer("patience", patience, 1)
         self.best = dict(_NOTHING_YET)
 
-    def on_train_begin(self, run: "TrainingState") -> None:
+    def on_train_begin(self, state: "TrainingState") -> None:
         """Forget an earlier run, unless this one goes on from a checkpoint."""
-        if run.epoch == 0:
+        if state.epoch == 0:
             self.best = dict(_NOTHING_YET)
 
-    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
+    def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
         """Compare, and keep the weights if they are the best so far of the stage."""
-        if self.name not in record:
+        if self.monitor not in record:
             raise MethodError(
-                f"early stopping looks for {self.name!r}, but an epoch records {', '.join(record)}; "
-                f"put EpochMetric({self.name!r}, ...) before it."
+                f"early stopping looks for {self.monitor!r}, but an epoch records {', '.join(record)}; "
+                f"put EpochMetric({self.monitor!r}, ...) before it."
             )
-        stage = len(run.stages)
+        stage = len(state.stages)
         if stage != self.best["stage"]:
-            self.best = _NOTHING_YET | {"stage": stage, "epoch": sum(run.stages[:-1])}
-        if record[self.name] > self.best["value"]:
-            self.best |= {"value": record[self.name], "epoch": run.epoch, "weights": deepcopy(run.weights())}
-        if run.epoch - self.best["epoch"] >= self.patience:
-            run.end_stage()
-        if run.epoch == sum(run.stages):
-            self._go_back(run)
+            self.best = _NOTHING_YET | {"stage": stage, "epoch": sum(state.stages[:-1])}
+        if record[self.monitor] > self.best["value"]:
+            self.best |= {
+                "value": record[self.monitor],
+                "epoch": state.epoch,
+                "weights": deepcopy(state.weights()),
+            }
+        if state.epoch - self.best["epoch"] >= self.patience:
+            state.end_stage()
+        if state.epoch == sum(state.stages):
+            self._go_back(state)
 
-    def on_train_end(self, run: "TrainingState") -> None:
+    def on_train_end(self, state: "TrainingState") -> None:
         """Go back to the best weights, if the run has ended in the middle of a stage."""
-        if run.epoch < sum(run.stages):
-            self._go_back(run)
+        if state.epoch < sum(state.stages):
+            self._go_back(state)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the best so far."""
@@ -111,9 +115,9 @@ class EarlyStopping(Callback):
         """Take back the best so far."""
         self.best = state
 
-    def _go_back(self, run: "TrainingState") -> None:
-        if self.best["weights"] and self.best["stage"] == len(run.stages):
-            run.load_weights(self.best["weights"])
+    def _go_back(self, state: "TrainingState") -> None:
+        if self.best["weights"] and self.best["stage"] == len(state.stages):
+            state.load_weights(self.best["weights"])
 
 
 class ProgressBar(Callback):
@@ -124,14 +128,14 @@ class ProgressBar(Callback):
             MofNCompleteColumn(), TextColumn("{task.fields[numbers]}"), show=True, console=console
         )
 
-    def on_train_begin(self, run: "TrainingState") -> None:
+    def on_train_begin(self, state: "TrainingState") -> None:
         """Show the bar."""
         self._bar.start()
         self._task = self._bar.add_task(
-            run.method.facts.name, total=sum(run.stages), completed=run.epoch, numbers=""
+            state.method.facts.name, total=sum(state.stages), completed=state.epoch, numbers=""
         )
 
-    def on_epoch_end(self, run: "TrainingState", record: dict[str, Any]) -> None:
+    def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
         """Move it on."""
         shown = {
             name: value
@@ -139,8 +143,8 @@ class ProgressBar(Callback):
             if name not in ("epoch", "seconds", "learning_rate") and isinstance(value, float)
         }
         numbers = "  ".join(f"{name} {value:.3f}" for name, value in shown.items())
-        self._bar.update(self._task, total=sum(run.stages), completed=run.epoch, numbers=numbers)
+        self._bar.update(self._task, total=sum(state.stages), completed=state.epoch, numbers=numbers)
 
-    def on_train_end(self, run: "TrainingState") -> None:
+    def on_train_end(self, state: "TrainingState") -> None:
         """Leave it as it stands."""
         self._bar.stop()

@@ -26,7 +26,7 @@ __all__ = ["CHECKPOINT_FORMAT", "run_fingerprint", "load_state", "check_same_run
 
 _FORMAT = "scarce-state-1"
 _TENSOR = "__tensor__"
-CHECKPOINT_FORMAT = 4
+CHECKPOINT_FORMAT = 5
 """Changes when a run needs more of a checkpoint than earlier versions wrote, or finds it under other names."""
 
 
@@ -113,21 +113,21 @@ def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
     return f"{value:08x}"
 
 
-def run_fingerprint(run: "TrainingState", source: Source, problem: Problem) -> dict[str, Any]:
+def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) -> dict[str, Any]:
     """Return the settings and the fingerprints of model and data, by name."""
-    weights = "\n".join(f"{name} {tuple(w.shape)} {w.dtype}" for name, w in run.model.state_dict().items())
+    weights = "\n".join(f"{name} {tuple(w.shape)} {w.dtype}" for name, w in state.model.state_dict().items())
     digest = bytes_digest([weights.encode()], short=True)
     return {
         "checkpoint_format": CHECKPOINT_FORMAT,
-        **run.recipe.settings(),
-        "method": run.method.facts.name,
-        "method_params": {name: str(value) for name, value in run.method.params.items()},
-        "model": f"{type(run.model).__name__} {digest}",
+        **state.recipe.settings(),
+        "method": state.method.facts.name,
+        "method_params": {name: str(value) for name, value in state.method.params.items()},
+        "model": f"{type(state.model).__name__} {digest}",
         "inputs": source.fingerprint(),
         "labels": _fingerprint(problem.labels),
         "priors": _numbers(problem.priors),
         "transition": _numbers(problem.transition),
-        "callbacks": [type(callback).__name__ for callback in run.stateful_callbacks()],
+        "callbacks": [type(callback).__name__ for callback in state.stateful_callbacks()],
     }
 
 

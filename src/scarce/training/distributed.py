@@ -1,4 +1,4 @@
-"""DistributedContext that train one network together: who takes part, and what they tell each other."""
+"""Distributed training: the processes that share every batch, and how they exchange rows, tensors and results."""
 
 import atexit
 import os
@@ -18,7 +18,7 @@ from torch import Tensor
 from scarce.errors import MethodError, ProcessError, ScarceError
 from scarce.training.runtime import seeded
 
-__all__ = ["SINGLE_PROCESS", "DistributedContext", "processes", "is_distributed"]
+__all__ = ["SINGLE_PROCESS", "DistributedContext", "distributed_context", "is_distributed"]
 
 _PATIENCE = timedelta(minutes=5)  # for one that says nothing; one that dies is noticed at once
 _ROLL_CALL = 3.0  # seconds
@@ -33,16 +33,16 @@ class _Joined(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, own: Tensor, share: slice, n_rows: int, count: int) -> Tensor:
-        ctx.share, ctx.count = share, count
+    def forward(ctx: Any, own: Tensor, shard: slice, n_rows: int, world_size: int) -> Tensor:
+        ctx.shard, ctx.world_size = shard, world_size
         joined = own.new_zeros(n_rows, *own.shape[1:])
-        joined[share] = own
+        joined[shard] = own
         dist.all_reduce(joined)
         return joined
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        return gradient[ctx.share] * ctx.count, None, None, None
+        return gradient[ctx.shard] * ctx.world_size, None, None, None
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class DistributedContext:
 
     Parameters
     ----------
-    rank, count : int
+    rank, world_size : int
         Which process this is, and how many there are.
 
     Examples
@@ -70,17 +70,17 @@ class DistributedContext:
         return slice(start, start + each + (self.rank < over))
 
     def local_rows(self, n_rows: int) -> slice:
-        """Return which rows this process puts through the network: its share, or if that is empty, the first, for show."""
-        share = self.shard(n_rows)
-        return share if share.start < share.stop else slice(0, 1)
+        """Return which rows this process puts through the network: its shard, or if that is empty, the first, for show."""
+        shard = self.shard(n_rows)
+        return shard if shard.start < shard.stop else slice(0, 1)
 
     def all_gather_rows(self, own: Tensor, n_rows: int) -> Tensor:
         """Return the rows of all processes from those that each has computed, differentiably; one all-reduce."""
         if self.world_size == 1:
             return own
-        share = self.shard(n_rows)
-        own = own[: share.stop - share.start]
-        joined: Tensor = _Joined.apply(own, share, n_rows, self.world_size)  # type: ignore[no-untyped-call]
+        shard = self.shard(n_rows)
+        own = own[: shard.stop - shard.start]
+        joined: Tensor = _Joined.apply(own, shard, n_rows, self.world_size)  # type: ignore[no-untyped-call]
         return joined
 
     @contextmanager
@@ -125,7 +125,7 @@ def is_distributed() -> bool:
 
 
 @contextmanager
-def processes(distributed: bool, device: torch.device) -> Iterator[DistributedContext]:
+def distributed_context(distributed: bool, device: torch.device) -> Iterator[DistributedContext]:
     """Join the other processes of the run, if there are any.
 
     A process that dies or falls silent ends the others with a `ProcessError` that names it.

@@ -20,7 +20,7 @@ from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_
 from scarce.training.batches import BatchReader
 from scarce.training.callbacks import Callback
 from scarce.training.checkpoint import run_fingerprint
-from scarce.training.distributed import processes
+from scarce.training.distributed import distributed_context
 from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.runtime import seeded, usable_device
 from scarce.training.sources import Source, as_source, float_dtype, input_dtype
@@ -111,7 +111,7 @@ def train(
         labels, _tensor(priors, "priors"), None if known is None else torch.from_numpy(known), make_model
     )
     place = usable_device(device)
-    with processes(distributed, place) as together:
+    with distributed_context(distributed, place) as context:
         with seeded(recipe.seed):
             method.prepare(problem)
             _shape(model, source)
@@ -121,14 +121,14 @@ def train(
         weights = [*model.parameters(), *method.parameters()]
         if not any(weight.requires_grad for weight in weights):
             raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
-        run = TrainingState.of(model, method, recipe, callbacks, together)
-        check_batch_size(run, len(source))
-        check_full_batch(run)
-        identity = {} if checkpoint is None else run_fingerprint(run, source, problem)
-        if checkpoint is not None and together.call_on_rank_zero(Path(checkpoint).exists):
-            run.resume(Path(checkpoint), identity)
-        _train(run, BatchReader.of(model, source, labels, place), checkpoint, identity)
-    return run.history
+        state = TrainingState.of(model, method, recipe, callbacks, context)
+        check_batch_size(state, len(source))
+        check_full_batch(state)
+        identity = {} if checkpoint is None else run_fingerprint(state, source, problem)
+        if checkpoint is not None and context.call_on_rank_zero(Path(checkpoint).exists):
+            state.resume(Path(checkpoint), identity)
+        _train(state, BatchReader.of(model, source, labels, place), checkpoint, identity)
+    return state.history
 
 
 def _shape(model: nn.Module, source: Source) -> None:
@@ -153,57 +153,57 @@ def _set_dropout(model: nn.Module, method: Method, share: float) -> None:
 
 
 def _train(
-    run: TrainingState, reader: BatchReader, checkpoint: str | Path | None, identity: dict[str, Any]
+    state: TrainingState, reader: BatchReader, checkpoint: str | Path | None, identity: dict[str, Any]
 ) -> None:
     """Go from the epoch that was reached to the last."""
-    for callback in run.callbacks:
-        callback.on_train_begin(run)
+    for callback in state.callbacks:
+        callback.on_train_begin(state)
     try:
-        while not run.stop:
+        while not state.stop:
             started = time.perf_counter()
-            if run.epoch == sum(run.stages) and not _begin_stage(run, reader):
+            if state.epoch == sum(state.stages) and not _begin_stage(state, reader):
                 break
-            is_full = run.recipe.optimizer == "lbfgs"
-            loss = full_batch_epoch(run, reader) if is_full else train_epoch(run, reader)
-            run.epoch += 1
-            if is_full and has_settled(run, loss):
-                run.end_stage()
+            is_full = state.recipe.optimizer == "lbfgs"
+            loss = full_batch_epoch(state, reader) if is_full else train_epoch(state, reader)
+            state.epoch += 1
+            if is_full and has_settled(state, loss):
+                state.end_stage()
             record = {
-                "epoch": run.epoch,
+                "epoch": state.epoch,
                 "loss": loss,
-                "learning_rate": run.optimizer.param_groups[0]["lr"],
+                "learning_rate": state.optimizer.param_groups[0]["lr"],
                 "seconds": time.perf_counter() - started,
-                **run.method.epoch_log(),
+                **state.method.epoch_log(),
             }
-            for callback in run.callbacks:
-                callback.on_epoch_end(run, record)
-            run.stop, run.stages = run.processes.call_on_rank_zero(lambda: (run.stop, run.stages))
-            run.history.records.append(record)
+            for callback in state.callbacks:
+                callback.on_epoch_end(state, record)
+            state.stop, state.stages = state.context.call_on_rank_zero(lambda: (state.stop, state.stages))
+            state.history.records.append(record)
             if checkpoint is not None:
-                run.save(Path(checkpoint), identity)
+                state.save(Path(checkpoint), identity)
     finally:
-        for callback in run.callbacks:
-            callback.on_train_end(run)
-        run.model.eval()
+        for callback in state.callbacks:
+            callback.on_train_end(state)
+        state.model.eval()
 
 
-def _begin_stage(run: TrainingState, reader: BatchReader) -> bool:
+def _begin_stage(state: TrainingState, reader: BatchReader) -> bool:
     """Begin another stage, if the method wants one after a look at what the network has learned."""
-    if not run.method.multi_stage:
+    if not state.method.multi_stage:
         return False
     indices = list(torch.arange(len(reader.source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
 
     def rows() -> Iterator[tuple[Tensor, Batch]]:
         for batch in reader.read(indices):
-            yield run.model(batch.inputs), batch
+            yield state.model(batch.inputs), batch
 
-    run.model.eval()
+    state.model.eval()
     with torch.no_grad():
-        epochs = run.method.next_stage(len(run.stages), run.recipe.epochs, rows)
-    epochs = run.processes.call_on_rank_zero(lambda: epochs)
-    run.processes.broadcast_tensors(run.method.buffers())
+        epochs = state.method.next_stage(len(state.stages), state.recipe.epochs, rows)
+    epochs = state.context.call_on_rank_zero(lambda: epochs)
+    state.context.broadcast_tensors(state.method.buffers())
     if epochs:
-        run.start_stage(epochs)
+        state.start_stage(epochs)
     return epochs > 0
 
 

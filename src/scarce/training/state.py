@@ -56,11 +56,11 @@ class TrainingState:
         The records so far.
     stages : list of int
         The number of epochs of each stage that has begun; most methods have one.
-    beginning : dict
+    initial_weights : dict
         The state of the model before the first epoch, for methods that train in stages.
-    processes : DistributedContext
+    context : DistributedContext
         Those that train the model together; by default only this one.
-    network : nn.Module
+    wrapped_model : nn.Module
         The model as a step shows it rows; see `scarce.training.wrappers.wrap_model`.
     """
 
@@ -73,11 +73,11 @@ class TrainingState:
     epoch: int = 0
     stop: bool = False
     history: History = field(default_factory=History)
-    beginning: dict[str, Tensor] = field(default_factory=dict)
-    processes: DistributedContext = SINGLE_PROCESS
+    initial_weights: dict[str, Tensor] = field(default_factory=dict)
+    context: DistributedContext = SINGLE_PROCESS
 
     def __post_init__(self) -> None:
-        self.network = wrap_model(self.model, self.recipe, self.processes)
+        self.wrapped_model = wrap_model(self.model, self.recipe, self.context)
 
     @classmethod
     def of(
@@ -86,20 +86,20 @@ class TrainingState:
         method: Method,
         recipe: Recipe,
         callbacks: Sequence[Callback],
-        processes: DistributedContext = SINGLE_PROCESS,
+        context: DistributedContext = SINGLE_PROCESS,
     ) -> "TrainingState":
         """Return the run of a prepared method before its first epoch."""
         stages = [method.first_stage(recipe.epochs)]
         optimizer = _optimizer(model, method, recipe)
-        run = cls(model, method, recipe, optimizer, stages, callbacks, processes=processes)
+        state = cls(model, method, recipe, optimizer, stages, callbacks, context=context)
         if method.multi_stage:
-            run.beginning = deepcopy(model.state_dict())
-        return run
+            state.initial_weights = deepcopy(model.state_dict())
+        return state
 
     def start_stage(self, epochs: int) -> None:
-        """Go back to the network of the beginning for so many more epochs, with a new optimiser."""
+        """Start another stage of that many epochs: from the initial weights, with a new optimizer."""
         self.stages.append(epochs)
-        self.model.load_state_dict(self.beginning)
+        self.model.load_state_dict(self.initial_weights)
         self.optimizer = _optimizer(self.model, self.method, self.recipe)
 
     def end_stage(self) -> None:
@@ -130,19 +130,19 @@ class TrainingState:
             "stop": self.stop,
             "history": self.history.records,
             "weights": self.weights(),
-            "beginning": self.beginning,
+            "initial_weights": self.initial_weights,
             "optimizer": self.optimizer.state_dict(),
             "callbacks": [callback.state_dict() for callback in self.stateful_callbacks()],
         }
-        self.processes.call_on_rank_zero(lambda: save_state(path, state))
+        self.context.call_on_rank_zero(lambda: save_state(path, state))
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
         """Go back to where a run of the same identity was when it last saved."""
-        state = self.processes.call_on_rank_zero(lambda: load_state(path))
+        state = self.context.call_on_rank_zero(lambda: load_state(path))
         check_same_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])
-        self.stages, self.beginning = state["stages"], state["beginning"]
+        self.stages, self.initial_weights = state["stages"], state["initial_weights"]
         self.optimizer.load_state_dict(state["optimizer"])
         for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
             callback.load_state_dict(stored)

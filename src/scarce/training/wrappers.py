@@ -26,7 +26,7 @@ class MicroBatched(nn.Module):
 
     Parameters
     ----------
-    network : nn.Module
+    model : nn.Module
         From rows to logits.
     size : int
         Rows of a part.
@@ -37,21 +37,21 @@ class MicroBatched(nn.Module):
     torch.Size([10, 2])
     """
 
-    def __init__(self, network: nn.Module, size: int) -> None:
+    def __init__(self, model: nn.Module, size: int) -> None:
         super().__init__()
-        self.network, self.size = network, size
+        self.model, self.size = model, size
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits of all rows."""
-        most = len(rows) // 2 if has_batch_norm(self.network) else len(rows)
+        most = len(rows) // 2 if has_batch_norm(self.model) else len(rows)
         parts = rows.tensor_split(max(1, min(-(-len(rows) // self.size), most)))
         return torch.cat([self._logits(part) for part in parts])
 
     def _logits(self, part: Tensor) -> Tensor:
         def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-            return nullcontext(), _buffers_kept(self.network)
+            return nullcontext(), _buffers_kept(self.model)
 
-        logits: Tensor = checkpoint(self.network, part, use_reentrant=False, context_fn=contexts)
+        logits: Tensor = checkpoint(self.model, part, use_reentrant=False, context_fn=contexts)
         return logits
 
 
@@ -67,13 +67,13 @@ def has_batch_norm(model: nn.Module) -> bool:
 
 
 @contextmanager
-def _buffers_kept(network: nn.Module) -> Iterator[None]:
+def _buffers_kept(model: nn.Module) -> Iterator[None]:
     """Batch norm has counted these rows already."""
-    before = [buffer.clone() for buffer in network.buffers()]
+    before = [buffer.clone() for buffer in model.buffers()]
     try:
         yield
     finally:
-        for buffer, value in zip(network.buffers(), before, strict=True):
+        for buffer, value in zip(model.buffers(), before, strict=True):
             buffer.copy_(value)
 
 
@@ -82,20 +82,20 @@ class Compiled(nn.Module):
 
     Parameters
     ----------
-    network : nn.Module
+    model : nn.Module
         From rows to logits.
     """
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.network = torch.compile(network)
+        self.model = torch.compile(model)
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits."""
         from torch._dynamo.exc import BackendCompilerFailed  # takes a second to import, and is there by now
 
         try:
-            logits: Tensor = self.network(rows)
+            logits: Tensor = self.model(rows)
         except BackendCompilerFailed as error:
             reason = str(error).strip().partition("\n")[0]
             raise MethodError(
@@ -114,18 +114,18 @@ class Autocast(nn.Module):
     torch.float32
     """
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.network = network
+        self.model = model
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits."""
         with torch.autocast(rows.device.type, torch.bfloat16):
-            logits: Tensor = self.network(rows)
-        return logits.to(float_dtype(self.network))
+            logits: Tensor = self.model(rows)
+        return logits.to(float_dtype(self.model))
 
 
-def wrap_model(model: nn.Module, recipe: Recipe, processes: DistributedContext) -> nn.Module:
+def wrap_model(model: nn.Module, recipe: Recipe, context: DistributedContext) -> nn.Module:
     """Return what a step calls instead of the model; it shares the model's weights.
 
     Examples
@@ -136,10 +136,10 @@ def wrap_model(model: nn.Module, recipe: Recipe, processes: DistributedContext) 
     >>> wrap_model(model, Recipe(micro_batch=8), DistributedContext())(torch.zeros(20, 3)).shape
     torch.Size([20, 2])
     """
-    network = Compiled(model) if recipe.compile else model
+    wrapped = Compiled(model) if recipe.compile else model
     if recipe.precision == "bf16":
-        network = Autocast(network)
+        wrapped = Autocast(wrapped)
     if recipe.micro_batch is not None:
-        network = MicroBatched(network, recipe.micro_batch)
-    shared = processes.world_size > 1 and any(weight.requires_grad for weight in model.parameters())
-    return DistributedDataParallel(network) if shared else network
+        wrapped = MicroBatched(wrapped, recipe.micro_batch)
+    shared = context.world_size > 1 and any(weight.requires_grad for weight in model.parameters())
+    return DistributedDataParallel(wrapped) if shared else wrapped

@@ -36,8 +36,8 @@ class EMLogisticRegression:
         """Minimise the loss."""
         self._scale = Scaler(X)
         C = _C_SPARSE if sparse.issparse(X) else _C_DENSE
-        evidence = CandidateSets().log_likelihood(labels)
-        linear = fit_linear(self._scale(X).astype(np.float32), evidence, C).output
+        log_likelihood = CandidateSets().log_likelihood(labels)
+        linear = fit_linear(self._scale(X).astype(np.float32), log_likelihood, C).output
         self._weights, self._bias = linear.weight.double().numpy().T, linear.bias.double().numpy()
         return self
 

@@ -53,17 +53,17 @@ class EpochEvaluator(Callback):
         self.transition = uniform_transition(labels.n_classes)
         self.last = started
 
-    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
+    def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
         """EpochMetric."""
-        logits = predict_logits(run.model, self.X)
-        scores = run.method.scores(logits)
-        probabilities = run.method.probabilities(logits.double()).numpy()
+        logits = predict_logits(state.model, self.X)
+        scores = state.method.scores(logits)
+        probabilities = state.method.probabilities(logits.double()).numpy()
         predicted = scores.argmax(dim=1).numpy()
         record["test_accuracy"] = float((predicted == self.y).mean())
         record["confidence"] = float(probabilities.max(axis=1).mean())
         record["calibration_error"] = reliability(probabilities, self.y).expected_error
         labels = self.labels
-        priors = (self.priors or learned_priors(run.method, labels.classes)).values
+        priors = (self.priors or learned_priors(state.method, labels.classes)).values
         values = (
             complementary_accuracy(predicted, labels, priors).value,
             complementary_risk(scores, labels, priors),

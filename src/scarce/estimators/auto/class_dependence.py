@@ -61,7 +61,7 @@ def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
     Examples
     --------
     >>> labels = ComplementaryLabels.from_lists([[0], [0, 1], [], [1]], classes=3)
-    >>> scar_of_priors(labels, torch.tensor([0.0, 0.5, 0.5])).chances.tolist()
+    >>> scar_of_priors(labels, torch.tensor([0.0, 0.5, 0.5])).exclusion_probabilities.tolist()
     [0.5, 0.98, 0.0]
     """
     single = is_single_label(labels)
@@ -79,8 +79,10 @@ def scar_matrix(scar: Scar) -> Tensor:
     >>> scar_matrix(Scar(torch.tensor([0.2, 0.3, 0.5]), single=True))[0].tolist()
     [0.0, 0.375, 0.625]
     """
-    q = len(scar.chances)
-    C = scar.chances.expand(q, q) * (1 - torch.eye(q, dtype=scar.chances.dtype))
+    q = len(scar.exclusion_probabilities)
+    C = scar.exclusion_probabilities.expand(q, q) * (
+        1 - torch.eye(q, dtype=scar.exclusion_probabilities.dtype)
+    )
     return C / C.sum(dim=1, keepdim=True).clamp(min=1e-12) if scar.single else C
 
 
@@ -119,7 +121,7 @@ def chances_given_predictions(
     excluded = excluded[marked]
     C = S
     for _ in range(_STEPS):
-        posterior = torch.softmax(log_p + _log_chances(excluded, C, scar.single), dim=1)
+        posterior = torch.softmax(log_p + _log_likelihoods(excluded, C, scar.single), dim=1)
         C = (posterior.T @ excluded + strength * S) * wrong
         size = C.sum(dim=1) if scar.single else posterior.sum(dim=0) + strength
         C = torch.where(size[:, None] > 0, C / size.clamp(min=1e-12)[:, None], S)
@@ -178,11 +180,11 @@ def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: b
     """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that tell of the mechanism."""
     excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
     log_p = clamp_confirmed(p.log(), _confirmed(labels))
-    found = torch.logsumexp(log_p + _log_chances(excluded, C, single), dim=1)
+    found = torch.logsumexp(log_p + _log_likelihoods(excluded, C, single), dim=1)
     return float(found[_was_marked(labels, single)].sum())
 
 
-def _log_chances(excluded: Tensor, C: Tensor, single: bool) -> Tensor:
+def _log_likelihoods(excluded: Tensor, C: Tensor, single: bool) -> Tensor:
     return (single_label_log_likelihood if single else class_conditional_log_likelihood)(excluded, C)
 
 

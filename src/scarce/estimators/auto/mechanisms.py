@@ -61,7 +61,7 @@ class Scar:
 
     Attributes
     ----------
-    chances : tensor of shape (q,)
+    exclusion_probabilities : tensor of shape (q,)
         c, or w if `single`.
     single : bool
         Whether a row has one label by design.
@@ -73,14 +73,16 @@ class Scar:
     [[1.0, 2.0, 0.0], [1.0, 2.0, 2.0]]
     """
 
-    chances: Tensor
+    exclusion_probabilities: Tensor
     single: bool
     name: str = "scar"
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
-        chances = self.chances.double()
-        ratios = (single_label_ratios if self.single else scar_ratios)(chances, torch.zeros_like(chances))
+        exclusion_probabilities = self.exclusion_probabilities.double()
+        ratios = (single_label_ratios if self.single else scar_ratios)(
+            exclusion_probabilities, torch.zeros_like(exclusion_probabilities)
+        )
         return _with_known(scar_log_likelihood(_excluded(labels), ratios), labels, self.single)
 
 
@@ -90,7 +92,7 @@ class ClassConditional:
 
     Attributes
     ----------
-    chances : tensor of shape (q, q)
+    exclusion_probabilities : tensor of shape (q, q)
         C.
     single : bool
         Whether a row has one label by design.
@@ -103,14 +105,16 @@ class ClassConditional:
     [[0.1, 0.5, 0.0]]
     """
 
-    chances: Tensor
+    exclusion_probabilities: Tensor
     single: bool
     name: str = "class-conditional"
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
         likelihood = single_label_log_likelihood if self.single else class_conditional_log_likelihood
-        return _with_known(likelihood(_excluded(labels), self.chances.double()), labels, self.single)
+        return _with_known(
+            likelihood(_excluded(labels), self.exclusion_probabilities.double()), labels, self.single
+        )
 
 
 @dataclass(frozen=True)

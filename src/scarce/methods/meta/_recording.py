@@ -32,26 +32,26 @@ class RecordingMethod(MetaMethod):
 
     hold_out: float = 0.0
 
-    seen: Tensor
-    held_out: Tensor
+    scores_seen: Tensor
+    validation_mask: Tensor
 
     def prepare(self, problem: Problem) -> None:
         """Make room for the scores, and draw the rows to hold out."""
         super().prepare(problem)
-        self.register_buffer("seen", torch.zeros(problem.n_examples, problem.n_classes))
-        self.register_buffer("held_out", torch.zeros(problem.n_examples, dtype=torch.bool))
+        self.register_buffer("scores_seen", torch.zeros(problem.n_examples, problem.n_classes))
+        self.register_buffer("validation_mask", torch.zeros(problem.n_examples, dtype=torch.bool))
         n_held_out = int(self.hold_out * problem.n_examples)
         if n_held_out:
-            self.held_out[torch.randperm(problem.n_examples)[:n_held_out]] = True
+            self.validation_mask[torch.randperm(problem.n_examples)[:n_held_out]] = True
 
     def rows(self, batch: Batch) -> Tensor:
         """Where the rows of the batch stand in the state."""
-        return batch.index.to(self.seen.device)
+        return batch.index.to(self.scores_seen.device)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_k L_k without the rows that are held out."""
         self._scores = -logits.detach()[: len(batch.index)]
-        used = ~self.held_out[self.rows(batch)]
+        used = ~self.validation_mask[self.rows(batch)]
         if used.all():
             return super().loss(logits, batch)
         part = replace(batch, excluded=batch.excluded[used], index=batch.index[used.to(batch.index.device)])
@@ -59,4 +59,4 @@ class RecordingMethod(MetaMethod):
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Keep the scores that the loss was computed on."""
-        self.seen[self.rows(batch)] = self._scores.to(self.seen)
+        self.scores_seen[self.rows(batch)] = self._scores.to(self.scores_seen)

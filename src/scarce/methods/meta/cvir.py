@@ -114,9 +114,12 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
         """Rank the unlabelled rows that are trained on."""
         if epoch + 1 >= self.warm_up:
             self.log_odds = self._log_odds()
-            used = ~self.held_out
+            used = ~self.validation_mask
             self.kept[used] = cvir_kept(
-                self.seen[used], self.excluded[used].to(self.seen), self.share, unlabeled=self.unlabeled
+                self.scores_seen[used],
+                self.excluded[used].to(self.scores_seen),
+                self.share,
+                unlabeled=self.unlabeled,
             )
 
 
@@ -147,10 +150,10 @@ class MetaTEDn(MetaCVIR):
     def after_epoch(self, epoch: int) -> None:
         """Estimate the shares, then rank."""
         if epoch + 1 >= self.warm_up:
-            measured = held_out_or_all(self.excluded, self.held_out)
+            measured = held_out_or_all(self.excluded, self.validation_mask)
             positives = self.excluded & measured
             others = (unlabeled_rows(self.excluded.int(), self.unlabeled) > 0) & measured
-            for k, scores in enumerate(self.seen.double().cpu().unbind(dim=1)):
+            for k, scores in enumerate(self.scores_seen.double().cpu().unbind(dim=1)):
                 share = _share(scores, positives[:, k].cpu(), others[:, k].cpu())
                 if share < 1:  # of 1 nothing would be left to learn from: the earlier one is better
                     self.share[k] = share

@@ -163,7 +163,7 @@ class MetaDistPU(RecordingMethod, MixtureMethod):
         losses = dist_pu_losses(g, excluded, self.share, mu=mu, weight=self.weight, unlabeled=self.unlabeled)
         if len(mixed) == 0 or self._mixture is None:
             return losses
-        target = torch.maximum(torch.sigmoid(self.seen[self.rows(batch)]), excluded)
+        target = torch.maximum(torch.sigmoid(self.scores_seen[self.rows(batch)]), excluded)
         mixing = mixed_losses(mixed, self._mixture.of(target))
         return losses + _MIXED_WEIGHT * mixing + _MIXED_ENTROPY * binary_entropy(mixed).mean(dim=0)
 

@@ -106,9 +106,9 @@ class MetaElkanNoto(RecordingMethod):
     def after_epoch(self, epoch: int) -> None:
         """EpochMetric c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
         if self.measures:
-            positives = self.excluded & held_out_or_all(self.excluded, self.held_out)
+            positives = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
             rows = positives | ~positives.any(dim=0)
-            self.c = label_frequency(self.seen, rows.to(self.seen)).clamp(min=_LEAST)
+            self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_LEAST)
 
     def scores(self, logits: Tensor) -> Tensor:
         """−log(σ(g_k) / c_k), which unlike the quotient does not saturate."""

@@ -71,8 +71,8 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
 
     def after_epoch(self, epoch: int) -> None:
         """Move the thresholds."""
-        rows = self.held_out if self.held_out.any() else ~self.held_out
-        self.thresholds = pusb_thresholds(self.seen[rows], self.priors)
+        rows = self.validation_mask if self.validation_mask.any() else ~self.validation_mask
+        self.thresholds = pusb_thresholds(self.scores_seen[rows], self.priors)
 
     def scores(self, logits: Tensor) -> Tensor:
         """−(g_k − t_k)."""

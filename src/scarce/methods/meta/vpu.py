@@ -134,7 +134,7 @@ class MetaVPU(RecordingMethod):
 
     def after_epoch(self, epoch: int) -> None:
         """Find the highest Φ of every class."""
-        self.peak = logsigmoid(self.seen).amax(dim=0)
+        self.peak = logsigmoid(self.scores_seen).amax(dim=0)
 
     def scores(self, logits: Tensor) -> Tensor:
         """−(log Φ_k − max log Φ_k)."""
