@@ -51,9 +51,9 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
     import numpy as np
 
     from scarce._io.paths import prefix_errors
+    from scarce._truth import encode_truth as encode
     from scarce.features import read_truth
     from scarce.labels import ComplementaryLabels
-    from scarce.simulate._truth import encode_truth as encode
 
     is_table = path.suffix.lower() in (".csv", ".parquet")
     values, ids = read_truth(path, id_column if is_table else None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from scarce.datasets._files import LocatedFiles
+    from scarce.datasets import LocatedFiles
 
 __all__ = ["fetch", "list_", "verify"]
 

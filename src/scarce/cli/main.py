@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -24,7 +24,7 @@ from scarce.cli.priors import priors
 from scarce.cli.train import train
 from scarce.errors import DivergedError, FetchError, ProcessError, ScarceError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "main_and_exit"]
 
 # Some versions of typer bring a click of their own, so its errors are reached through one that typer exports.
 _UsageError: Any = typer.BadParameter.__base__
@@ -128,6 +128,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings(), _silent() if rank() > 0 else nullcontext():
         warnings.showwarning = _tell
         return _run(arguments)
+
+
+def main_and_exit() -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    code = main()
+    if rank() > 0:
+        # Skip interpreter shutdown: torch's threads sometimes abort it, and only rank 0 has anything left to write.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 @contextmanager

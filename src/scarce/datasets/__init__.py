@@ -1,5 +1,6 @@
 """Data sets by name."""
 
+from scarce.datasets._files import LocatedFiles
 from scarce.datasets.image_dataset import ImageDataset
 from scarce.datasets.load import fetch_dataset, find_dataset, load_dataset
 from scarce.datasets.load_tables import TableFacts, available_tables, load_table
@@ -10,6 +11,7 @@ from scarce.datasets.table_dataset import TableDataset
 __all__ = [
     "DatasetFacts",
     "ImageDataset",
+    "LocatedFiles",
     "TableDataset",
     "TableFacts",
     "available_datasets",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scarce._arrays import FloatArray, IntArray
+from scarce._truth import Classes, encode_truth
 from scarce._validation import check_integer
 from scarce.errors import LabelError, MethodError
-from scarce.simulate._truth import Classes, encode_truth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,6 @@ from scarce._validation import check_integer, check_numbers, renamed_parameters
 from scarce.errors import FeatureError, PriorError
 from scarce.priors.feature_based import FeatureEstimator
 from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
-from scarce.simulate._drawing import generator
 
 __all__ = ["KernelMean", "kernel_mean", "nearest_mean"]
 
@@ -129,7 +128,7 @@ def kernel_mean(
     positive, unlabeled = check_paired_features(positive, unlabeled)
     if not 0 < largest_share < 1:
         raise PriorError(f"largest_share={largest_share!r}; expected a share above 0 and below 1.")
-    rng, n_points = generator(seed), check_integer("n_points", n_points, 2)
+    rng, n_points = np.random.default_rng(check_integer("seed", seed)), check_integer("n_points", n_points, 2)
     unlabeled, positive = (_some_rows(rows, n_points, rng) for rows in (unlabeled, positive))
     n_u, n_p = len(unlabeled), len(positive)
     kernel = _kernel(_few_columns(np.concatenate([unlabeled, positive]), seed), n_u)

@@ -12,11 +12,10 @@ from scarce._validation import check_integer, check_number, check_numbers
 from scarce.errors import MethodError, PriorError
 from scarce.labels.targets import as_labels
 from scarce.priors.simplex import to_simplex
-from scarce.simulate._drawing import generator
 
 __all__ = ["PriorSensitivity", "perturb_priors", "prior_sensitivity"]
 
-_SMALLEST_FACTOR = 1e-3
+_MIN_FACTOR = 1e-3
 _FLOOR = 1e-6
 
 
@@ -50,7 +49,10 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
             f"the priors go from {values.min():g} to {values.max():g}; expected numbers of at least 0."
         )
     check_number("sigma", sigma)
-    factors = np.maximum(1 + sigma * generator(seed).standard_normal(len(values)), _SMALLEST_FACTOR)
+    factors = np.maximum(
+        1 + sigma * np.random.default_rng(check_integer("seed", seed)).standard_normal(len(values)),
+        _MIN_FACTOR,
+    )
     corrupted: FloatArray = factors * values
     corrupted /= corrupted.sum()
     return corrupted

@@ -12,7 +12,6 @@ from scarce._arrays import BoolArray, FloatArray
 from scarce._validation import check_integer, check_numbers
 from scarce.errors import FeatureError, LabelError
 from scarce.priors.feature_based import FeatureEstimator
-from scarce.simulate._drawing import generator
 
 __all__ = ["Tice", "tice"]
 
@@ -61,7 +60,7 @@ def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) 
     parts = _parts(check_numbers(features, "the features", ndim=2, error=FeatureError))
     labelled = _check_labelled(positive, len(parts))
     check_integer("max_splits", max_splits, 1)
-    folds = generator(seed).permutation(len(parts)) % _FOLDS
+    folds = np.random.default_rng(check_integer("seed", seed)).permutation(len(parts)) % _FOLDS
     rows = np.arange(len(parts))
     c = 0.5
     for _ in range(2):

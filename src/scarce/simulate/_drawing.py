@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from scarce._arrays import BoolArray, FloatArray, IntArray
+from scarce._truth import Truth
 from scarce._validation import check_integer
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._truth import Truth
 
 __all__ = [
     "Draw",

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from scarce._arrays import Array, FloatArray
 from scarce._class_names import check_classes, lookup_codes
+from scarce._truth import Classes, encode_truth, read_values
 from scarce._validation import check_option
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._truth import Classes, encode_truth, read_values
 from scarce.simulate.single_label import draw_from
 
 __all__ = ["HUMAN_SOURCES", "HumanCounts", "human", "human_counts", "human_transition"]

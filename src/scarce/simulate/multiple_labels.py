@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from scarce._arrays import BoolArray, FloatArray, IntArray
+from scarce._truth import Classes, encode_truth
 from scarce._validation import check_integer, check_probabilities
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import choose, choose_subset, cumulate, label
-from scarce.simulate._truth import Classes, encode_truth
 
 __all__ = ["uniform_multiple"]
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from scarce._arrays import BoolArray, IntArray
+from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_per_class, check_probability, renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
 from scarce.simulate._drawing import Draw, blocks, choose_subset, generator
-from scarce.simulate._truth import Classes, Truth, encode_truth
 
 __all__ = ["ask"]
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from scarce._arrays import BoolArray, FloatArray, IntArray
+from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_per_class, check_probability, renamed_parameters
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import generator, label, second_seed
-from scarce.simulate._truth import Classes, Truth, check_ten_classes, encode_truth
 from scarce.simulate.single_label import draw_from
-from scarce.simulate.transitions import SCAR_A, SCAR_B, scar_single_transition
+from scarce.simulate.transitions import SCAR_A, SCAR_B, check_ten_classes, scar_single_transition
 
 __all__ = ["scar", "scar_a", "scar_b", "scar_single", "scar_unequal"]
 

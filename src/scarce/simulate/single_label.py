@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 
 from scarce._arrays import BoolArray, IntArray
+from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_transition
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import choose, cumulate, label, second_seed
-from scarce.simulate._truth import Classes, Truth, check_ten_classes, encode_truth
 from scarce.simulate.transitions import (
     BIASED_A,
     BIASED_B,
     biased_transition,
+    check_ten_classes,
     noisy_transition,
     uniform_transition,
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from scarce._arrays import Array, FloatArray
 from scarce._class_names import check_classes
+from scarce._truth import Truth
 from scarce._validation import (
     check_option,
     check_per_class,
@@ -219,3 +220,12 @@ def _shuffled(levels: tuple[float, float, float], n_classes: int, seed: int) -> 
     transition = np.zeros((q, q))
     transition[~np.eye(q, dtype=bool)] = np.repeat(np.array(levels) / third, third)[places].ravel()
     return transition
+
+
+def check_ten_classes(truth: Truth, process: str) -> None:
+    """Refuse any number of classes but ten, for which the published numbers are printed."""
+    if truth.n_classes != 10:
+        raise LabelError(
+            f"{process} is printed for ten classes, got {truth.n_classes}; pass classes=[...] when y lacks some, "
+            "or use from_transition or scar_single with numbers of your own."
+        )

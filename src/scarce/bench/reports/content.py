@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from scarce.bench.reports.summaries import SummaryTable, last_epochs, make_sheets
 from scarce.bench.results.results import ExperimentResults
-from scarce.bench.results.statistics import LEVEL, Test, can_differ
+from scarce.bench.results.statistics import LEVEL, Test, can_differ, format_difference
 from scarce.bench.results.tables import PAPER_RUNS, Cell, ResultTable, make_prior_tables, make_tables
 from scarce.bench.spec.trial import TrialSpec
 from scarce.bench.trials.record import TrialRecord
 
-__all__ = ["Report", "difference_text", "make_report", "mean_text", "signed", "trouble_text"]
+__all__ = ["Report", "difference_text", "make_report", "mean_text", "trouble_text"]
 
 _PROTOCOLS = {
     "paper": "The paper's protocol.",
@@ -102,20 +102,8 @@ def difference_text(cell: Cell) -> str:
     """
     if cell.difference is None:
         return ""
-    sign = signed(cell.difference)
+    sign = format_difference(cell.difference)
     return sign if cell.agrees is None else f"{sign} {'within' if cell.agrees else 'beyond'}"
-
-
-def signed(difference: float) -> str:
-    """Return a difference with its sign; one that would be shown as zero has none.
-
-    Examples
-    --------
-    >>> signed(0.25), signed(-1.5), signed(-0.001)
-    ('+0.25', '−1.50', '0.00')
-    """
-    text = f"{difference:+.2f}"
-    return "0.00" if text[1:] == "0.00" else text.replace("-", "−")
 
 
 def trouble_text(cell: Cell) -> str:

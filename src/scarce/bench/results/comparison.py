@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from scarce._console import WIDTH, text_table
-from scarce.bench.reports.content import signed
-from scarce.bench.results.statistics import paired_p
+from scarce.bench.results.statistics import format_difference, paired_p
 from scarce.bench.trials.packed import PackedStore
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
@@ -141,7 +140,7 @@ def _numbers(first: Mapping[int, TrialRecord], second: Mapping[int, TrialRecord]
     return (
         f"{mean_a:.2f}",
         f"{mean_b:.2f}",
-        signed(mean_b - mean_a),
+        format_difference(mean_b - mean_a),
         "–" if p is None else f"{p:.3f}",
         str(len(seeds)),
         f"{seconds[1] / seconds[0]:.2f}" if seconds[0] else "–",

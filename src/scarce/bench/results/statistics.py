@@ -11,7 +11,17 @@ from scipy.stats import t as student
 
 from scarce._validation import check_option
 
-__all__ = ["LEVEL", "Summary", "Test", "best", "can_differ", "holm", "paired_p", "summarize"]
+__all__ = [
+    "format_difference",
+    "LEVEL",
+    "Summary",
+    "Test",
+    "best",
+    "can_differ",
+    "holm",
+    "paired_p",
+    "summarize",
+]
 
 Test = Literal["t", "wilcoxon"]
 LEVEL = 0.05
@@ -170,3 +180,15 @@ def _signed_ranks(differences: NDArray[np.float64]) -> float:
         chances = (np.concatenate([chances, none]) + np.concatenate([none, chances])) / 2
     observed = int(ranks[differences > 0].sum())
     return float(min(1.0, 2 * min(chances[: observed + 1].sum(), chances[observed:].sum())))
+
+
+def format_difference(difference: float) -> str:
+    """Return a difference with its sign; one that would be shown as zero has none.
+
+    Examples
+    --------
+    >>> format_difference(0.25), format_difference(-1.5), format_difference(-0.001)
+    ('+0.25', '−1.50', '0.00')
+    """
+    text = f"{difference:+.2f}"
+    return "0.00" if text[1:] == "0.00" else text.replace("-", "−")

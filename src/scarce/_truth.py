@@ -12,7 +12,7 @@ from scarce._class_names import check_classes, lookup_codes
 from scarce._validation import abbreviate
 from scarce.errors import LabelError
 
-__all__ = ["Classes", "Truth", "encode_truth", "read_values", "check_ten_classes"]
+__all__ = ["Classes", "Truth", "encode_truth", "read_values"]
 
 Classes = int | Iterable[Any] | None
 
@@ -55,15 +55,6 @@ def encode_truth(y: Any, classes: Classes = None) -> Truth:
             "correct y or add it to classes."
         )
     return Truth(codes, names)
-
-
-def check_ten_classes(truth: Truth, process: str) -> None:
-    """Refuse any number of classes but ten, for which the published numbers are printed."""
-    if truth.n_classes != 10:
-        raise LabelError(
-            f"{process} is printed for ten classes, got {truth.n_classes}; pass classes=[...] when y lacks some, "
-            "or use from_transition or scar_single with numbers of your own."
-        )
 
 
 def read_values(y: Any) -> Array:
