@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import YES
 from scarce.methods import make_method
@@ -139,7 +138,7 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: TrialProgress 
         history = train(model, make_method(method), inputs, known, recipe, priors=pi, callbacks=callbacks)
         return DemoRun(title, told, *(tuple(history[name]) for name in _Judge.names))
 
-    ordinary, _ = labels_of_ordinary(truth)
+    ordinary = ComplementaryLabels.from_ordinary(truth)
     n_yes = int((labels.confirmed >= 0).sum())
     return Demo(
         seed=seed,

@@ -19,6 +19,7 @@ from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import CollapseWarning, MethodError
 from scarce.estimators._inputs import check_inputs
+from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, progress_bar
 from scarce.estimators.base import (
@@ -31,7 +32,6 @@ from scarce.estimators.collapse import Collapse, find_collapse
 from scarce.estimators.early_stopping import make_early_stopping, split_rows
 from scarce.estimators.few_labels import against_overfitting
 from scarce.estimators.method_choice import choose_method
-from scarce.estimators.ordinary import labels_of_ordinary
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
 from scarce.features.shards import take_rows
@@ -427,7 +427,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
     def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
         if check_option("labels", self.labels, ("complementary", "ordinary")) == "ordinary":
-            return labels_of_ordinary(y)
+            return read_ordinary(y)
         labels = as_labels(y)
         return labels, labels.classes
 

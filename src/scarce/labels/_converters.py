@@ -114,6 +114,26 @@ def _table(matrix: Any, what: str) -> Array:
         ) from None
 
 
+def csr_from_ordinary(values: Array, classes: Array) -> tuple[IntArray, IntArray]:
+    """Return `indptr, indices` of examples that exclude every class but their own, without a dense detour.
+
+    Examples
+    --------
+    >>> indptr, indices = csr_from_ordinary(np.array([1, 0]), np.arange(3))
+    >>> indptr.tolist(), indices.tolist()
+    ([0, 2, 4], [0, 2, 1, 2])
+    """
+    codes = lookup_codes(values, classes)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise LabelError(
+            f"row {row}: {values[row]!s} is not one of the classes ({abbreviate(classes)}); correct it, or add it to classes."
+        )
+    others = np.arange(len(classes) - 1, dtype=np.int32)
+    excluded = others + (others >= codes[:, None])
+    return np.arange(len(codes) + 1) * len(others), excluded.ravel()
+
+
 def pairs_from_single(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
     """Return (row, class) pairs of exactly one excluded class per example."""
     names = names_to_array(excluded, "excluded class")

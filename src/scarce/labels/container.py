@@ -89,6 +89,30 @@ class ComplementaryLabels:
         return cls(*csr_from_pairs(rows, columns, shape), names, ids)
 
     @classmethod
+    def from_ordinary(cls, y: Any, classes: Any = None, *, ids: Any = None) -> "ComplementaryLabels":
+        """Make labels from true classes: every example excludes all classes but its own.
+
+        With the class frequencies as priors, the SCARCE risk of such labels is exactly the one-versus-rest risk.
+
+        Parameters
+        ----------
+        y : sequence
+            The true class of each example.
+        classes : int or sequence, optional
+            All classes, in order; by default the sorted values of `y`.
+        ids : sequence, optional
+            Names of the examples.
+
+        Examples
+        --------
+        >>> ComplementaryLabels.from_ordinary(["dog", "cat", "cow"]).indicator(dtype=int).tolist()
+        [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
+        """
+        values = names_to_array(y, "class")
+        names = check_classes(np.unique(values) if classes is None else classes)
+        return cls(*convert.csr_from_ordinary(values, names), names, ids)
+
+    @classmethod
     def from_candidates(
         cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
     ) -> "ComplementaryLabels":

@@ -10,8 +10,8 @@ from scarce._validation import check_per_class, check_probability, renamed_param
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import generator, label, second_seed
-from scarce.simulate.single_label import draw_from
-from scarce.simulate.transitions import SCAR_A, SCAR_B, check_ten_classes, scar_single_transition
+from scarce.simulate.single_label import draw_from, draw_published
+from scarce.simulate.transitions import SCAR_A, SCAR_B, scar_single_transition
 
 __all__ = ["scar", "scar_a", "scar_b", "scar_single", "scar_unequal"]
 
@@ -138,9 +138,7 @@ def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
     >>> scar_a(range(10)).n_classes
     10
     """
-    truth = encode_truth(y, classes)
-    check_ten_classes(truth, "SCAR-a")
-    return draw_from(truth, SCAR_A, seed)
+    return draw_published(y, "SCAR-a", SCAR_A, classes, seed)
 
 
 def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -153,9 +151,7 @@ def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
     >>> scar_b(range(10)).n_classes
     10
     """
-    truth = encode_truth(y, classes)
-    check_ten_classes(truth, "SCAR-b")
-    return draw_from(truth, SCAR_B, seed)
+    return draw_published(y, "SCAR-b", SCAR_B, classes, seed)
 
 
 def _chances(truth: Truth, c: Any, rates: Any) -> FloatArray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import BoolArray, IntArray
+from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_transition
 from scarce.errors import LabelError
@@ -68,9 +68,7 @@ def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
     >>> biased_a(range(10)).n_classes
     10
     """
-    truth = encode_truth(y, classes)
-    check_ten_classes(truth, "biased-a")
-    return draw_from(truth, BIASED_A, seed)
+    return draw_published(y, "biased-a", BIASED_A, classes, seed)
 
 
 def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -83,9 +81,7 @@ def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
     >>> biased_b(range(10)).n_classes
     10
     """
-    truth = encode_truth(y, classes)
-    check_ten_classes(truth, "biased-b")
-    return draw_from(truth, BIASED_B, seed)
+    return draw_published(y, "biased-b", BIASED_B, classes, seed)
 
 
 def noisy(
@@ -151,6 +147,15 @@ def from_transition(
     """
     truth = encode_truth(y, classes)
     return draw_from(truth, transition, seed, draws, distinct=distinct)
+
+
+def draw_published(
+    y: Any, name: str, transition: FloatArray, classes: Classes, seed: int
+) -> ComplementaryLabels:
+    """Draw one label per example from a matrix that was published for ten classes."""
+    truth = encode_truth(y, classes)
+    check_ten_classes(truth, name)
+    return draw_from(truth, transition, seed)
 
 
 def draw_from(
