@@ -8,6 +8,10 @@ import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from scarce.risk import (
+    evidence_losses,
+)
+
 Q = 4
 PX = [0.5, 0.2, 0.3]
 TRUTH = [[0.4, 0.3, 0.2, 0.1], [0.05, 0.6, 0.15, 0.2], [0.25, 0.05, 0.3, 0.4]]  # p(y | x)
@@ -128,3 +132,13 @@ def assert_truth_is_best(risk):
         rng = np.random.default_rng(seed)
         moved = torch.from_numpy(rng.normal(0, rng.choice([0.1, 0.5, 2.0]), (len(PX), Q)))
         assert risk(best_logits() + moved).item() > least + 1e-7
+
+
+def told(story, sets, p):
+    """Σ_y p_y P(marks | y) by the story."""
+    return [sum(p[y].item() * story(marks, y) for y in range(Q)) for marks in sets]
+
+
+def risk_of(evidence_of, story, sets=LABEL_SETS):
+    x, marks, chance = population(story, sets)
+    return lambda logits: (chance * evidence_losses(logits[x], evidence_of(marks))).sum()

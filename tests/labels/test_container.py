@@ -176,3 +176,12 @@ def test_equality_sees_every_part():
     with pytest.raises(TypeError):
         hash(make())
     assert repr(make()) == "ComplementaryLabels(n_examples=2, n_classes=3, n_exclusions=2)"
+
+
+def test_unknown_classes_look_like_any_others():
+    labels = ComplementaryLabels.from_single([2, 0, 1], classes=3)
+    assert labels.confirmed.tolist() == [-1, -1, -1]
+    assert labels.confirmed.dtype == np.int32
+    assert labels[[1, 0]].confirmed.tolist() == [-1, -1]
+    given = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=[-1, -1, -1])
+    assert given == labels

@@ -49,12 +49,3 @@ def test_rows_of_labels_cost_what_they_hold_too():
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < 9 * len(half.indices)
-
-
-def test_unknown_classes_look_like_any_others():
-    labels = ComplementaryLabels.from_single([2, 0, 1], classes=3)
-    assert labels.confirmed.tolist() == [-1, -1, -1]
-    assert labels.confirmed.dtype == np.int32
-    assert labels[[1, 0]].confirmed.tolist() == [-1, -1]
-    given = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=[-1, -1, -1])
-    assert given == labels

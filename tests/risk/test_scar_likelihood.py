@@ -5,29 +5,33 @@ import pytest
 import torch
 from helpers.label_likelihoods import (
     CHANCES,
+    ERRORS,
+    LABEL_SETS,
+    ONE_MARK,
     SETS,
     SINGLES,
     Q,
+    assert_truth_is_best,
+    conditioned_story,
     double,
+    gradient_at_truth,
+    population,
     quick,
     random_logits,
-    random_rows,
     random_scar,
+    risk_of,
+    scar_story,
     seeds,
+    told,
 )
 from hypothesis import given
 
 from scarce.methods.cc import cc_losses
-from scarce.methods.forward import forward_losses
 from scarce.risk import (
-    conditional_evidence,
-    confirm,
     evidence_losses,
     exclusion_chances,
-    log_chance,
-    one_mark_evidence,
+    one_mark_ratios,
     one_mark_weights,
-    posterior,
     scar_evidence,
     scar_ratios,
 )
@@ -44,27 +48,6 @@ def test_equal_chances_without_errors_are_cc_and_a_constant(seed):
     ratios = scar_ratios(torch.full((Q,), c).double(), torch.zeros(Q).double())
     difference = evidence_losses(f, scar_evidence(sets, ratios)) - cc_losses(f, sets == 0)
     assert difference.tolist() == pytest.approx([np.log(1 - c)] * len(sets), abs=1e-6)
-
-
-@quick
-@given(seeds)
-def test_one_mark_under_a_known_matrix_is_forward(seed):
-    rng = np.random.default_rng(seed)
-    f, T = random_logits(rng, Q), random_rows(rng)
-    for transition in (T, T * (1 - torch.eye(Q))):
-        got = evidence_losses(f, one_mark_evidence(SINGLES, transition))
-        wanted = forward_losses(f, torch.arange(Q), transition.log())
-        assert got.tolist() == pytest.approx(wanted.tolist(), abs=1e-6)
-
-
-@quick
-@given(seeds)
-def test_scar_is_the_matrix_whose_columns_are_constant_off_the_diagonal(seed):
-    chances, error_rate = random_scar(np.random.default_rng(seed))
-    C = torch.where(torch.eye(Q) > 0, error_rate, chances.expand(Q, Q))
-    scar = scar_evidence(SETS, scar_ratios(chances, error_rate))
-    base = SETS @ chances.log() + (1 - SETS) @ (1 - chances).log()
-    torch.testing.assert_close(conditional_evidence(SETS, C), scar + base[:, None])
 
 
 def test_a_row_without_labels_says_something_exactly_where_chances_differ():
@@ -163,25 +146,63 @@ def test_weights_of_one_mark_recover_from_priors_that_cannot_be(dtype):
 # Evidence ------------------------------------------------------------------------------------------------------
 
 
-def test_losses_have_the_gradient_of_differences():
-    rng = np.random.default_rng(0)
-    f, e = (random_logits(rng, 5).requires_grad_(True) for _ in range(2))
-    assert torch.autograd.gradcheck(evidence_losses, (f, e))
+def odds(chances):
+    return chances / (1 - chances)
 
 
-def test_the_posterior_is_bayes_rule():
-    p, likelihood = double([[0.5, 0.2, 0.2, 0.1]]), double([[0.0, 0.5, 0.25, 1.0]])
-    known = posterior(p.log() + 3, log_chance(likelihood))
-    assert known.sum().item() == pytest.approx(1)
-    assert known.tolist()[0] == pytest.approx([0, 0.4, 0.2, 0.4], abs=1e-10)
+@quick
+@given(seeds)
+def test_scar_gives_every_set_of_marks_the_probability_of_the_story(seed):
+    rng = np.random.default_rng(seed)
+    (chances, error_rate), f = random_scar(rng), random_logits(rng, 1)
+    base = (SETS * chances + (1 - SETS) * (1 - chances)).prod(dim=1)
+    loss = evidence_losses(f.expand(len(SETS), Q), scar_evidence(SETS, scar_ratios(chances, error_rate)))
+    probability = base * torch.exp(-loss)
+    assert probability.sum().item() == pytest.approx(1, abs=1e-10)
+    story = scar_story(chances.tolist(), error_rate.tolist())
+    assert probability.tolist() == pytest.approx(told(story, LABEL_SETS, f.softmax(1)[0]), abs=1e-10)
 
 
-def test_a_confirmed_class_has_its_cross_entropy_and_others_keep_their_evidence():
-    rng = np.random.default_rng(0)
-    f, e, known = random_logits(rng, 4), random_logits(rng, 4), torch.tensor([-1, 2, 0, -1])
-    got = evidence_losses(f, confirm(e, known))
-    torch.testing.assert_close(
-        got[1:3], torch.nn.functional.cross_entropy(f[1:3], known[1:3], reduction="none")
-    )
-    torch.testing.assert_close(got[[0, 3]], evidence_losses(f, e)[[0, 3]])
-    assert confirm(e, None) is e
+@quick
+@given(seeds)
+def test_exactly_one_mark_has_the_probability_of_the_story(seed):
+    """w may be given in any unit, and P(k) = w_k exp(−loss) in all of them."""
+    rng = np.random.default_rng(seed)
+    (chances, error_rate), f = random_scar(rng), random_logits(rng, 1)
+    weights = odds(chances) / odds(chances).sum()
+    loss = evidence_losses(f.expand(Q, Q), scar_evidence(SINGLES, one_mark_ratios(weights, error_rate)))
+    other = evidence_losses(f.expand(Q, Q), scar_evidence(SINGLES, one_mark_ratios(7 * weights, error_rate)))
+    probability = weights * torch.exp(-loss)
+    assert probability.sum().item() == pytest.approx(1, abs=1e-10)
+    assert (7 * weights * torch.exp(-other)).tolist() == pytest.approx(probability.tolist(), abs=1e-10)
+    story = conditioned_story(chances.tolist(), error_rate.tolist())
+    assert probability.tolist() == pytest.approx(told(story, ONE_MARK, f.softmax(1)[0]), abs=1e-10)
+
+
+@pytest.mark.parametrize("error_rate", [[0.0] * Q, ERRORS])
+def test_the_truth_minimises_the_likelihood_under_scar(error_rate):
+    ratios = scar_ratios(double(CHANCES), double(error_rate))
+    assert_truth_is_best(risk_of(lambda marks: scar_evidence(marks, ratios), scar_story(CHANCES, error_rate)))
+
+
+@pytest.mark.parametrize("error_rate", [[0.0] * Q, ERRORS])
+def test_the_truth_minimises_the_likelihood_of_exactly_one_mark(error_rate):
+    ratios = one_mark_ratios(odds(double(CHANCES)), double(error_rate))
+    story = conditioned_story(CHANCES, error_rate)
+    assert_truth_is_best(risk_of(lambda marks: scar_evidence(marks, ratios), story, ONE_MARK))
+
+
+def test_equal_chances_assumed_where_they_differ_move_the_minimiser():
+    """The tests above have teeth: CC fails the same one, and passes it only where the chances are equal."""
+    for chances, right in ((CHANCES, False), ([0.4] * Q, True)):
+        x, marks, chance = population(scar_story(chances, [0.0] * Q))
+        possible = chance > 0  # CC knows no set of all classes
+        x, marks, chance = x[possible], marks[possible], chance[possible]
+        gradient = gradient_at_truth(lambda f: (chance * cc_losses(f[x], marks == 0)).sum())  # noqa: B023
+        assert gradient < 1e-10 if right else gradient > 0.01
+
+
+def test_errors_ignored_move_the_minimiser():
+    ratios = scar_ratios(double(CHANCES), torch.zeros(Q).double())
+    risk = risk_of(lambda marks: scar_evidence(marks, ratios), scar_story(CHANCES, ERRORS))
+    assert gradient_at_truth(risk) > 0.01

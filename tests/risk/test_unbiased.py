@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from scarce.labels import ComplementaryLabels
 from scarce.risk import (
-    confirmation_weights,
     mix_with_ordinary,
     multiclass_loss,
     multiclass_ordinary_losses,
-    multiclass_scarce_risk,
     ovr_ordinary_losses,
     risk_parts,
     scarce_risk,
@@ -116,34 +113,3 @@ def test_ordinary_part_is_unbiased_when_yes_answers_come_from_unequal_questions(
             * mix_with_ordinary(torch.tensor(0.0), row, none, weights, 0.0).item()
         )
     assert average == pytest.approx(expected, abs=1e-12)
-
-
-def test_confirmation_weights_count_questions_not_answers():
-    labels = ComplementaryLabels.from_answers(
-        {
-            "example_id": [0, 0, 0, 1, 1, 2, 3],
-            "class_name": list("aabbcab"),
-            "answer": ["no", "no", "no", "yes", "no", "skip", "no"],
-        },
-        conflict="majority",
-        classes=["a", "b", "c"],
-        ids=[0, 1, 2, 3],
-    )
-    assert confirmation_weights(labels).tolist() == pytest.approx([4.0, 4 / 3, 4.0])
-
-
-def test_confirmation_weights_of_ordinary_labels_undo_their_share():
-    labels = ComplementaryLabels.from_single([0, 1, 0, 1], classes=3)
-    labels = ComplementaryLabels(
-        labels.indptr, labels.indices, labels.classes, confirmed=np.array([2, -1, -1, -1])
-    )
-    assert confirmation_weights(labels).tolist() == [4.0, 4.0, 4.0]
-
-
-def test_multiclass_risk_uses_all_rows_once_however_many_labels_they_have():
-    logits = torch.tensor([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]], dtype=torch.float64)
-    excluded = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
-    losses = -torch.log_softmax(logits, dim=1)
-    by_hand = losses.mean(dim=0).sum() - (2 / 3) * (losses[0, 0] + losses[0, 1] + losses[1, 2])
-    value = multiclass_scarce_risk(logits, excluded, torch.full((3,), 1 / 3).double(), correction="none")
-    assert value.item() == pytest.approx(by_hand.item())

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from scarce.errors import MethodError
 from scarce.risk import (
     BINARY_LOSSES,
-    RiskParts,
-    binary_loss,
-    class_sums,
-    make_correction,
-    multiclass_loss,
     multiclass_scarce_risk,
-    risk_parts,
     scarce_risk,
 )
 
@@ -88,72 +82,6 @@ def test_uncorrected_logistic_risk_is_linear_in_the_excluded_scores(batch):
     assert value.item() == pytest.approx(expected.sum().item(), abs=1e-9)
 
 
-@given(npst.arrays(np.float64, 5, elements=FLOATS), npst.arrays(np.float64, 5, elements=st.floats(0, 8)))
-def test_order_of_the_corrections(positive, negative):
-    parts = RiskParts(torch.tensor(positive), torch.tensor(negative))
-    none, relu, absolute = (make_correction(name)(parts) for name in ("none", "relu", "abs"))
-    assert (none <= relu).all()
-    assert (relu <= absolute).all()
-    torch.testing.assert_close(make_correction("leaky", slope=-1.0)(parts), absolute)
-    torch.testing.assert_close(make_correction("leaky", slope=0.0)(parts), relu)
-
-
-def test_violating_class_only_climbs_under_nnpu():
-    parts = RiskParts(torch.tensor([-0.3, -0.05, 0.2]), torch.tensor([1.0, 1.0, 1.0]))
-    terms = make_correction("nnpu", beta=0.1, gamma=0.5)(parts)
-    assert terms.tolist() == pytest.approx([0.15, 0.95, 1.2])
-
-
-@pytest.mark.parametrize("correction", ["abs", "relu", "leaky"])
-def test_no_gradient_at_zero(correction):
-    positive = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-    make_correction(correction)(RiskParts(positive, torch.ones(1, dtype=torch.float64))).sum().backward()
-    assert positive.grad.item() == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "at_minus_2", "at_half"),
-    [
-        ("logistic", 2.126928, 0.474077),
-        ("sigmoid", 0.880797, 0.377541),
-        ("square", 2.25, 0.0625),
-        ("exponential", 7.389056, 0.606531),
-        ("hinge", 3.0, 0.5),
-        ("double-hinge", 2.0, 0.25),
-        ("ramp", 1.0, 0.25),
-        ("savage", 3.103214, 0.570147),
-        ("tangent", 10.331708, 0.005284),
-    ],
-)
-def test_binary_losses_by_hand(name, at_minus_2, at_half):
-    values = binary_loss(name)(torch.tensor([-2.0, 0.5], dtype=torch.float64))
-    assert values.tolist() == pytest.approx([at_minus_2, at_half], abs=1e-5)
-
-
-@given(st.sampled_from(["logistic", "square", "double-hinge"]), FLOATS)
-def test_linear_odd_losses(name, z):
-    ell, z = binary_loss(name), torch.tensor(z, dtype=torch.float64)
-    assert (ell(-z) - ell(z)).item() == pytest.approx(z.item(), abs=1e-12)
-
-
-@given(st.sampled_from(["sigmoid", "ramp"]), FLOATS)
-def test_symmetric_losses(name, z):
-    ell, z = binary_loss(name), torch.tensor(z, dtype=torch.float64)
-    assert (ell(-z) + ell(z)).item() == pytest.approx(1)
-
-
-def test_multiclass_losses_by_hand():
-    logits = torch.log(torch.tensor([[0.5, 0.45, 0.05]], dtype=torch.float64))
-    assert multiclass_loss("cce")(logits)[0].tolist() == pytest.approx(
-        [-math.log(p) for p in (0.5, 0.45, 0.05)]
-    )
-    assert multiclass_loss("mae")(logits)[0].tolist() == pytest.approx([1.0, 1.1, 1.9])
-    assert multiclass_loss("mse")(logits)[0].tolist() == pytest.approx([0.455, 0.555, 1.355])
-    assert multiclass_loss("gce")(logits)[0, 0].item() == pytest.approx((1 - 0.5**0.7) / 0.7)
-    expected = [-math.log(0.5), -math.log(0.45), math.log(10) + 1 - 10 * 0.05]
-    assert multiclass_loss("phuber")(logits)[0].tolist() == pytest.approx(expected)
-
-
 @given(batches())
 def test_mae_risk_is_a_constant_plus_the_probability_of_excluded_classes(batch):
     logits, excluded, priors = batch
@@ -174,13 +102,6 @@ def test_class_that_no_row_excludes_is_left_out_unless_kept():
     kept = scarce_risk(logits, excluded, priors, absent="keep")
     skipped = scarce_risk(logits, excluded, priors)
     assert (kept - skipped).item() == pytest.approx(0.337745, abs=1e-5)
-
-
-def test_ht_form_keeps_a_class_absent_from_the_batch_but_not_from_the_data():
-    losses, excluded = torch.ones(3, 2), torch.zeros(3, 2)
-    rates = torch.tensor([0.25, 0.0])
-    parts = risk_parts(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5]), form="ht", rates=rates)
-    assert parts.positive.tolist() == [1.0, 0.0]
 
 
 @given(batches(), st.permutations(range(Q)))
@@ -222,6 +143,10 @@ def test_unknown_settings_are_named(settings, message):
         scarce_risk(torch.zeros(2, 2), torch.eye(2), torch.full((2,), 0.5), **settings)
 
 
-def test_a_leaky_correction_must_not_reward_negative_parts():
-    with pytest.raises(MethodError, match=r"slope=0.5 is positive"):
-        make_correction("leaky", slope=0.5)
+def test_multiclass_risk_uses_all_rows_once_however_many_labels_they_have():
+    logits = torch.tensor([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]], dtype=torch.float64)
+    excluded = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
+    losses = -torch.log_softmax(logits, dim=1)
+    by_hand = losses.mean(dim=0).sum() - (2 / 3) * (losses[0, 0] + losses[0, 1] + losses[1, 2])
+    value = multiclass_scarce_risk(logits, excluded, torch.full((3,), 1 / 3).double(), correction="none")
+    assert value.item() == pytest.approx(by_hand.item())
