@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 import torch
-from helpers.methods import batch_of, double, softmax
+from helpers.methods import batch_of, double, linear_model, softmax
 from torch import nn
 from torch.nn.functional import cross_entropy
 
@@ -36,17 +36,11 @@ def losses_of(method, labels):
     return each
 
 
-def linear():
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        return nn.Linear(2, 3)
-
-
 def accuracy(model, X, labels, y):
     return (labels.classes[model(torch.from_numpy(X)).argmax(dim=1).numpy()] == y).mean()
 
 
-# What an answer says -------------------------------------------------------------------------------------------
+# The loss ----------------------------------------------------------------------------------------------------
 
 
 def test_perfect_answers_say_what_is_and_what_is_not():
@@ -105,7 +99,7 @@ def test_ordinary_labels_alone_are_cross_entropy_whatever_the_method_saw_before(
     assert loss.item() == pytest.approx(cross_entropy(LOGITS, torch.tensor([2, 0, 1, 1])).item())
 
 
-# Who gave it ---------------------------------------------------------------------------------------------------
+# Error rates of annotators -----------------------------------------------------------------------------------
 
 MISS, FALSE = {"ann": 0.05, "bob": 0.15, "cy": 0.4}, {"ann": 0.02, "bob": 0.1, "cy": 0.25}
 
@@ -138,7 +132,7 @@ def test_error_rates_of_annotators_come_out_of_the_fit():
     """The clouds say who is right. Rates are drawn towards each other by 20 answers of over 130: up to 0.04 here."""
     X, y, _ = three_blobs(600)
     labels, wrong = crowd(y, per_question=2)
-    method, model = make_method("answers"), linear()
+    method, model = make_method("answers"), linear_model()
     history = train(model, method, X, labels, RECIPE)
     assert method.annotators.tolist() == ["ann", "bob", "cy"]
     for name in ("false_negative_rate", "false_positive_rate"):
@@ -151,7 +145,7 @@ def test_error_rates_are_found_though_nobody_answers_a_question_twice():
     """The clouds say who is right: about 130 questions each about the class, and twice as many about others."""
     X, y, _ = three_blobs(600)
     labels, wrong = crowd(y, per_question=1)
-    method, model = make_method("answers"), linear()
+    method, model = make_method("answers"), linear_model()
     history = train(model, method, X, labels, RECIPE)
     for name in ("false_negative_rate", "false_positive_rate"):
         assert history[name][-1] == pytest.approx(getattr(method, name).tolist())
@@ -163,7 +157,7 @@ def test_error_rates_are_found_though_nobody_answers_a_question_twice():
 def test_who_never_errs_is_found_not_to():
     X, y, _ = three_blobs(600)
     method = make_method("answers")
-    train(linear(), method, X, ask(y, questions=2, seed=3), RECIPE)
+    train(linear_model(), method, X, ask(y, questions=2, seed=3), RECIPE)
     assert method.false_negative_rate.max() < 0.02
     assert method.false_positive_rate.max() < 0.02
 
@@ -172,7 +166,7 @@ def test_rates_that_are_both_given_stay_and_are_not_reported():
     X, y, _ = three_blobs(90)
     labels, _ = crowd(y, per_question=1)
     method = make_method("answers", false_negative_rate=0.0, false_positive_rate=0.3)
-    history = train(linear(), method, X, labels, Recipe(epochs=2, batch_size=30))
+    history = train(linear_model(), method, X, labels, Recipe(epochs=2, batch_size=30))
     assert method.false_negative_rate.tolist() == [0, 0, 0]
     assert method.false_positive_rate.tolist() == pytest.approx([0.3] * 3)
     assert not {"false_negative_rate", "false_positive_rate"} & history.records[-1].keys()
@@ -183,7 +177,7 @@ def test_ordinary_labels_alone_can_be_trained_on():
     codes = np.searchsorted(labels.classes, y).astype(np.int32)
     ordinary = ComplementaryLabels([0] * 91, [], labels.classes, confirmed=codes)
     method = make_method("answers")
-    train(linear(), method, X, ordinary, Recipe(epochs=2, batch_size=30))
+    train(linear_model(), method, X, ordinary, Recipe(epochs=2, batch_size=30))
     assert method.learned_priors().tolist() == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
@@ -191,7 +185,7 @@ def test_rates_that_are_given_are_kept_and_only_the_other_is_learned():
     X, y, _ = three_blobs(300)
     labels, wrong = crowd(y, per_question=2)
     method = make_method("answers", false_negative_rate=0.2)
-    history = train(linear(), method, X, labels, RECIPE)
+    history = train(linear_model(), method, X, labels, RECIPE)
     assert method.false_negative_rate.tolist() == pytest.approx([0.2] * 3)
     assert "false_negative_rate" not in history.records[-1]
     assert history["false_positive_rate"][-1] == pytest.approx(wrong["false_positive_rate"], abs=0.04)
@@ -230,12 +224,12 @@ def test_who_hardly_answered_is_taken_to_be_like_all():
     assert method.sums.abs().max() == 0
 
 
-# Use -----------------------------------------------------------------------------------------------------------
+# Training and errors -----------------------------------------------------------------------------------------
 
 
 def test_one_question_about_every_example_is_enough():
     X, y, _ = three_blobs(300)
-    labels, model = ask(y, seed=5), linear()
+    labels, model = ask(y, seed=5), linear_model()
     assert (labels.confirmed < 0).mean() > 0.5
     train(model, make_method("answers"), X, labels, RECIPE)
     assert accuracy(model, X, labels, y) > 0.98
@@ -315,13 +309,13 @@ def test_skips_alone_are_refused():
     X, _, _ = three_blobs(3)
     labels = table_of([0, 1, 2], [0, 1, 2], ["skip"] * 3, classes=3)
     with pytest.raises(MethodError, match="nothing that answers could learn from"):
-        train(linear(), make_method("answers"), X, labels)
+        train(linear_model(), make_method("answers"), X, labels)
 
 
 def test_exclusions_of_which_nobody_knows_what_was_asked_are_refused():
     X, _, labels = three_blobs(9)
     with pytest.raises(MethodError) as error:
-        train(linear(), make_method("answers"), X, labels)
+        train(linear_model(), make_method("answers"), X, labels)
     assert str(error.value) == (
         "answers needs the record of what was asked, but these labels hold exclusions alone; make them with from_answers "
         "or from_answer_matrix, or choose method='scar-likelihood'."

@@ -5,17 +5,17 @@ from math import e, exp, log
 import pytest
 import torch
 from helpers.methods import (
+    CLOSE,
     LMCL_METHODS,
     SINGLE_LABEL_METHODS,
     batch_of,
-    close,
     double,
     labels_of,
     loss_of,
+    prepared_method,
     quick,
-    ready,
-    uniform,
-    worlds,
+    random_problems,
+    uniform_transition,
 )
 from hypothesis import given
 from torch.nn.functional import log_softmax
@@ -24,57 +24,57 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods.multiple_labels import lmcl_risk
 
 
-def value(name, world, transition=None, **params):
-    logits, excluded, _ = world
+def value(name, problem, transition=None, **params):
+    logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
-    return loss_of(ready(name, labels, transition, **params), logits, labels)
+    return loss_of(prepared_method(name, labels, transition, **params), logits, labels)
 
 
 # Methods that coincide ---------------------------------------------------------------------------------------
 
 
 @quick
-@given(worlds("some"))
-def test_forward_with_a_uniform_matrix_is_negative_learning_and_a_constant(world):
-    q = len(world[0][0])
-    assert value("forward", world, pairs=True) == pytest.approx(
-        value("scl-nl", world, pairs=True) + log(q - 1), **close
+@given(random_problems("some"))
+def test_forward_with_a_uniform_matrix_is_negative_learning_and_a_constant(problem):
+    q = len(problem[0][0])
+    assert value("forward", problem, pairs=True) == pytest.approx(
+        value("scl-nl", problem, pairs=True) + log(q - 1), **CLOSE
     )
 
 
 @quick
-@given(worlds("some"))
-def test_cpe_with_a_fixed_matrix_trains_as_forward(world):
-    assert value("cpe-f", world, world[2], pairs=True) == pytest.approx(
-        value("forward", world, world[2], pairs=True), **close
+@given(random_problems("some"))
+def test_cpe_with_a_fixed_matrix_trains_as_forward(problem):
+    assert value("cpe-f", problem, problem[2], pairs=True) == pytest.approx(
+        value("forward", problem, problem[2], pairs=True), **CLOSE
     )
 
 
 @quick
-@given(worlds("single"))
-def test_one_label_makes_cc_negative_learning_and_log_a_multiple_of_it(world):
-    q = len(world[0][0])
-    assert value("cc", world) == pytest.approx(value("scl-nl", world), **close)
-    assert value("log", world) == pytest.approx((q - 1) * value("scl-nl", world), **close)
+@given(random_problems("single"))
+def test_one_label_makes_cc_negative_learning_and_log_a_multiple_of_it(problem):
+    q = len(problem[0][0])
+    assert value("cc", problem) == pytest.approx(value("scl-nl", problem), **CLOSE)
+    assert value("log", problem) == pytest.approx((q - 1) * value("scl-nl", problem), **CLOSE)
 
 
 def test_two_labels_are_two_losses_for_negative_learning_and_one_set_for_cc():
     logits, excluded = [[0.3, -1.0, 0.8, 0.1]], [[0, 2]]
     p = torch.softmax(double(logits), dim=1)[0]
-    world = (logits, excluded, None)
+    problem = (logits, excluded, None)
     apart = -((1 - p[0]).log() + (1 - p[2]).log()).item() / 2
     together = -(1 - p[0] - p[2]).log().item()
-    assert value("scl-nl", world, pairs=True) == pytest.approx(apart)
-    assert value("cc", world) == pytest.approx(together)
+    assert value("scl-nl", problem, pairs=True) == pytest.approx(apart)
+    assert value("cc", problem) == pytest.approx(together)
 
 
 @quick
-@given(worlds("single"))
-def test_cross_entropy_over_sets_of_one_is_the_free_risk_with_the_rates_of_the_batch(world):
-    logits, excluded, _ = world
+@given(random_problems("single"))
+def test_cross_entropy_over_sets_of_one_is_the_free_risk_with_the_rates_of_the_batch(problem):
+    logits, excluded, _ = problem
     batch = batch_of(labels_of(excluded, logits))
     risk = lmcl_risk(-log_softmax(double(logits), dim=1), batch.excluded).item()
-    assert value("free", world) == pytest.approx(risk, **close)
+    assert value("free", problem) == pytest.approx(risk, **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_all_classes_but_one_excluded_is_an_ordinary_label(name):
 
 
 @quick
-@given(worlds("some"))
-def test_variants_of_pc_share_their_gradient(world):
-    logits, excluded, _ = world
+@given(random_problems("some"))
+def test_variants_of_pc_share_their_gradient(problem):
+    logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
 
     def gradient(variant):
         f = double(logits).requires_grad_(True)
-        ready("pc", labels, variant=variant, pairs=True).loss(f, batch_of(labels)).backward()
+        prepared_method("pc", labels, variant=variant, pairs=True).loss(f, batch_of(labels)).backward()
         return f.grad
 
     torch.testing.assert_close(gradient("official"), gradient("unbiased"))
     torch.testing.assert_close((q - 1) * gradient("plain"), gradient("unbiased"))
-    official, unbiased = (value("pc", world, variant=v, pairs=True) for v in ("official", "unbiased"))
+    official, unbiased = (value("pc", problem, variant=v, pairs=True) for v in ("official", "unbiased"))
     assert official - unbiased == pytest.approx((q - 1) / 2)
 
 
@@ -117,16 +117,16 @@ def test_variants_of_pc_share_their_gradient(world):
 
 
 @quick
-@given(worlds("some"))
-def test_mae_is_what_the_excluded_classes_hold_and_exp_and_log_bound_its_half(world):
-    logits, excluded, _ = world
+@given(random_problems("some"))
+def test_mae_is_what_the_excluded_classes_hold_and_exp_and_log_bound_its_half(problem):
+    logits, excluded, _ = problem
     q = len(logits[0])
     for f, ks in zip(logits, excluded, strict=True):
         row = ([f], [ks], None)
         p = torch.softmax(double([f]), dim=1)[0]
         possible = sum(p[j].item() for j in range(q) if j not in ks)
         mae = value("mae", row)
-        assert mae == pytest.approx((2 * q - 2) / len(ks) * (1 - possible), **close)
+        assert mae == pytest.approx((2 * q - 2) / len(ks) * (1 - possible), **CLOSE)
         assert value("log", row) >= mae / 2 - 1e-12
         assert value("exp", row) >= mae / 2 - 1e-12
 
@@ -137,10 +137,10 @@ def l_uw_bounds(q):
 
 
 @quick
-@given(worlds("single"))
-def test_l_uw_is_confined(world):
-    low, high = l_uw_bounds(len(world[0][0]))
-    assert low <= value("l-uw", world) <= high
+@given(random_problems("single"))
+def test_l_uw_is_confined(problem):
+    low, high = l_uw_bounds(len(problem[0][0]))
+    assert low <= value("l-uw", problem) <= high
 
 
 @pytest.mark.parametrize("q", [2, 3, 10])
@@ -160,27 +160,27 @@ def test_op_w_hardly_counts_a_row_whose_excluded_class_is_not_the_predicted_one(
 
 
 @quick
-@given(worlds("some"))
-def test_nn_is_above_free_and_above_zero(world):
-    free, nn = value("free", world, pairs=True), value("nn", world, pairs=True)
+@given(random_problems("some"))
+def test_nn_is_above_free_and_above_zero(problem):
+    free, nn = value("free", problem, pairs=True), value("nn", problem, pairs=True)
     assert nn >= free - 1e-12
     assert nn >= 0
-    assert value("nn", world, pairs=True, beta=1e3) == pytest.approx(free, abs=1e-9)
+    assert value("nn", problem, pairs=True, beta=1e3) == pytest.approx(free, abs=1e-9)
 
 
 # Decoding ------------------------------------------------------------------------------------------------------
 
 
 @quick
-@given(worlds("single"))
-def test_a_uniform_matrix_decodes_to_the_class_least_likely_to_be_excluded(world):
-    logits, excluded, _ = world
+@given(random_problems("single"))
+def test_a_uniform_matrix_decodes_to_the_class_least_likely_to_be_excluded(problem):
+    logits, excluded, _ = problem
     labels, f = labels_of(excluded, logits), double(logits)
     q = f.shape[1]
-    assert torch.equal(ready("cpe-i", labels).scores(f).argmax(dim=1), f.argmin(dim=1))
-    bar = torch.softmax(f, dim=1) @ uniform(q)
+    assert torch.equal(prepared_method("cpe-i", labels).scores(f).argmax(dim=1), f.argmin(dim=1))
+    bar = torch.softmax(f, dim=1) @ uniform_transition(q)
     for name in ("cpe-f", "cpe-t"):
-        decoded = ready(name, labels).scores(f).argmax(dim=1)
+        decoded = prepared_method(name, labels).scores(f).argmax(dim=1)
         assert torch.equal(decoded, bar.argmin(dim=1))
         assert torch.equal(decoded, f.argmax(dim=1))
 
@@ -218,7 +218,7 @@ def test_a_batch_without_any_label_asks_for_nothing(name):
     labels = ComplementaryLabels.from_lists([[0], [1], [], []], classes=3)
     logits = torch.randn(2, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     logits.requires_grad_(True)
-    loss = ready(name, labels).loss(logits, batch_of(labels, [2, 3]))
+    loss = prepared_method(name, labels).loss(logits, batch_of(labels, [2, 3]))
     loss.backward()
     assert loss.item() == 0
     assert logits.grad.tolist() == [[0, 0, 0]] * 2
@@ -236,7 +236,7 @@ STORMY = [[-5.0, 2.0, 0.0], [3.0, -4.0, 0.5], [1.0, 0.5, 0.9], [0.2, -3.0, 0.1]]
 
 def gradients(name, logits, labels, **params):
     f = double(logits).requires_grad_(True)
-    method = ready(name, labels, **params)
+    method = prepared_method(name, labels, **params)
     risks = method.class_risks(f, batch_of(labels))
     loss = method.loss(f, batch_of(labels))
     (gradient,) = torch.autograd.grad(loss, f)
@@ -259,7 +259,7 @@ def test_ga_climbs_on_the_violated_classes_alone(ascent):
     labels = ComplementaryLabels.from_single([0, 1, 2, 1], classes=3)
     loss, gradient, _ = gradients("ga", STORMY, labels, ascent=ascent, gamma=0.5)
     f = double(STORMY).requires_grad_(True)
-    risks = ready("ga", labels).class_risks(f, batch_of(labels))
+    risks = prepared_method("ga", labels).class_risks(f, batch_of(labels))
     negative = [j for j in range(3) if risks[j] < 0]
     assert negative == [0, 1]
     counts = [1, 2, 1] if ascent == "counted" else [1, 1, 1]
@@ -273,15 +273,15 @@ def test_a_class_that_the_batch_lacks_never_starts_the_ascent_of_the_program():
     labels = ComplementaryLabels.from_single([0, 1, 0, 1, 2], classes=3)
     rows, logits = [0, 1, 2, 3], double([[0.1, 0.0, -0.1], [0.0, 0.1, 0.0], [0.0, 0.0, 0.1], [0.1, 0.1, 0.0]])
     batch = batch_of(labels, rows)
-    risks = ready("ga", labels).class_risks(logits, batch)
+    risks = prepared_method("ga", labels).class_risks(logits, batch)
     assert risks[2] > 0
-    assert ready("ga", labels).loss(logits, batch).item() == pytest.approx(risks.sum().item())
+    assert prepared_method("ga", labels).loss(logits, batch).item() == pytest.approx(risks.sum().item())
 
 
 def test_grouping_by_the_excluded_class_has_the_same_total_but_other_parts():
     """The form that circulates: U_g = π̄_g (Σ_j m_gj − (q − 1) m_gg)."""
     labels = ComplementaryLabels.from_single([0, 1, 2, 1], classes=3)
-    risks = ready("nn", labels).class_risks(double(STORMY), batch_of(labels))
+    risks = prepared_method("nn", labels).class_risks(double(STORMY), batch_of(labels))
     losses = -log_softmax(double(STORMY), dim=1)
     groups = {0: [0], 1: [1, 3], 2: [2]}
     wrong = []

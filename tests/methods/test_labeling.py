@@ -17,7 +17,7 @@ WEIGHTS = np.array([8, 3, 1, 1, 0.3])
 RECIPE = Recipe(epochs=20, batch_size=100, learning_rate=0.005)
 
 
-def world(n=4000):
+def problem(n=4000):
     rng = np.random.default_rng(1)
     centres = rng.normal(0, 1.6, (Q, 8))
     y = rng.integers(0, Q, n)
@@ -41,7 +41,7 @@ def with_classes(labels, confirmed):
     return ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed)
 
 
-# An example without a label among single ones --------------------------------------------------------------------
+# Rows without a label among single labels --------------------------------------------------------------------
 
 
 def test_a_row_without_a_label_changes_nothing_for_the_others():
@@ -62,7 +62,7 @@ def test_a_row_without_a_label_changes_nothing_for_the_others():
 
 @pytest.mark.parametrize("name", ["scar-likelihood", "refine"])
 def test_one_example_without_a_label_does_not_change_what_is_learned(name):
-    X, y, rng = world()
+    X, y, rng = problem()
     shares = [np.where(np.arange(Q) == k, 0, WEIGHTS) / (WEIGHTS.sum() - WEIGHTS[k]) for k in range(Q)]
     rows = [[int(rng.choice(Q, p=shares[k]))] for k in y]
     for lists in ([[], *rows[1:]], [row if i % 3 else [] for i, row in enumerate(rows)]):
@@ -85,7 +85,7 @@ def test_ordinary_labels_do_not_dilute_the_rates():
 
 
 def test_ordinary_labels_do_not_count_as_examples_that_exclude_nothing():
-    X, y, rng = world()
+    X, y, rng = problem()
     C = np.array([np.roll([0, 0.7, 0.1, 0.5, 0.2], k) for k in range(Q)])
     marks = rng.random((len(y), Q)) < C[y]
     known = np.arange(len(y)) >= 2000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.methods import batch_of, double, labels_of, quick, worlds
+from helpers.methods import batch_of, double, labels_of, quick, random_problems
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -69,9 +69,9 @@ def test_examples_may_exclude_their_own_class_where_errors_are_known():
 
 
 @quick
-@given(worlds(sizes="any"))
-def test_priors_of_the_scar_likelihood_never_leave_what_labels_allow(world):
-    logits, excluded, _ = world
+@given(random_problems(sizes="any"))
+def test_priors_of_the_scar_likelihood_never_leave_what_labels_allow(problem):
+    logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
     method = make_method("scar-likelihood")
     method.prepare(Problem(labels))

@@ -1,16 +1,20 @@
 """Learn, count, learn again: what comes out of labels that depend on the class, and how the stages follow each other."""
 
 from functools import cache
+from math import ceil
 
 import numpy as np
 import pytest
 import torch
 from helpers.methods import batch_of, double
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
+from scarce.methods.refine import most_confident
 from scarce.simulate import from_transition
 from scarce.training import Recipe, train
 
@@ -63,7 +67,7 @@ def fitted(name, X, labels, recipe=RECIPE, priors=None, **params):
     return method, history, predicted
 
 
-# What comes out ------------------------------------------------------------------------------------------------
+# Accuracy and estimates --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -255,3 +259,64 @@ def test_parameters_that_make_no_sense_are_refused(params, message):
 def test_an_unknown_first_method_is_refused():
     with pytest.raises(MethodError, match="there is no method 'magic'; expected one of scarce"):
         make_method("refine", base_method="magic")
+
+
+# The most confident rows of every predicted class ------------------------------------------------------------
+
+
+# Eighths are exact in binary, so that a share of a number of rows is what it is on paper.
+shares = st.integers(1, 8).map(lambda eighths: eighths / 8)
+named_rows = st.lists(st.tuples(st.integers(0, 4), st.integers(-2, 2)), min_size=1, max_size=40)
+
+
+def part_of(rows, number):
+    return [row[number] for row in rows]
+
+
+def surest(names, margins, share):
+    """Of each name take the row of the largest margin, of equals the first, until there are enough."""
+    chosen = set()
+    for name in set(names):
+        left = [row for row, other in enumerate(names) if other == name]
+        for _ in range(ceil(share * len(left))):
+            best = max(left, key=lambda row: (margins[row], -row))
+            left.remove(best)
+            chosen.add(best)
+    return [row in chosen for row in range(len(names))]
+
+
+@given(named_rows, shares)
+def test_the_surest_rows_are_those_that_a_loop_finds(rows, share):
+    """Margins of five values, so that most have equals; names that may be missing."""
+    names, margins = part_of(rows, 0), part_of(rows, 1)
+    found = most_confident(torch.tensor(names), double(margins), share).tolist()
+    assert found == surest(names, margins, share)
+
+
+@given(named_rows)
+def test_no_name_is_left_out_and_the_whole_share_is_everything(rows):
+    names, margins = torch.tensor(part_of(rows, 0)), double(part_of(rows, 1))
+    few = most_confident(names, margins, 0.0)
+    assert names[few].bincount(minlength=5).tolist() == names.bincount(minlength=5).clamp(max=1).tolist()
+    assert most_confident(names, margins, 1.0).all()
+
+
+def test_rows_of_known_class_are_surer_than_any_other():
+    margins = double([float("inf"), 3.0, float("inf"), 1e300])
+    assert most_confident(torch.zeros(4, dtype=torch.long), margins, 0.5).tolist() == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_a_share_is_not_rounded_up_by_the_errors_of_single_precision():
+    names = torch.zeros(50, dtype=torch.long)
+    assert int(most_confident(names, torch.arange(50.0), 0.3).sum()) == 15
+
+
+@pytest.mark.parametrize("error_rate", [np.array([0.1, 0.0, 0.2]), [0.1, 0.0], "learn", -0.1])
+def test_errors_that_are_no_rate_are_refused(error_rate):
+    with pytest.raises(MethodError, match=r"error_rate=.*; expected a number from 0 to 1\."):
+        make_method("refine", error_rate=error_rate)

@@ -2,12 +2,14 @@
 
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from torch import nn
 
 from scarce.errors import MethodError
 from scarce.methods import Method, MethodFacts, available_methods, make_method, register, registry
+from scarce.methods.listing import COLUMNS, method_rows, methods_markdown
 
 NAMES = list(available_methods())
 
@@ -185,3 +187,19 @@ def test_a_name_that_is_taken_is_refused(fresh_registry):
 
     with pytest.raises(MethodError, match=r"the name 'scarce' belongs to scarce\.methods\.scarce\.Scarce"):
         register(Impostor)
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "methods.md"
+
+
+def test_guide_holds_the_table_of_the_facts():
+    assert methods_markdown() in GUIDE.read_text(encoding="utf-8")
+
+
+def test_rows_say_what_a_method_takes_and_needs():
+    rows = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in method_rows()}
+    assert rows["forward"]["needs"] == "transition"
+    assert rows["forward"]["labels"] == "1"
+    assert rows["mae"]["labels"] == "1+"
+    assert rows["scarce"]["needs"] == "priors"
+    assert rows["scarce"]["labels"] == "0+"

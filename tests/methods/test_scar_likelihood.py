@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 import torch
-from helpers.methods import batch_of, double, loss_of, mean, softmax
+from helpers.methods import batch_of, double, linear_model, loss_of, mean, softmax
 from torch import nn
 
 from scarce.errors import MethodError
@@ -25,12 +25,6 @@ def prepared(labels, priors=PRIORS, **params):
     method = make_method("scar-likelihood", **params)
     method.prepare(Problem(labels, None if priors is None else double(priors)))
     return method.double()
-
-
-def linear():
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        return nn.Linear(2, 3)
 
 
 def unbalanced_blobs():
@@ -90,7 +84,7 @@ def test_rows_of_known_class_count_with_their_cross_entropy():
     assert method.loss(logits, batch_of(labels)).item() == pytest.approx((known + others).item() / 2)
 
 
-# What is learned -----------------------------------------------------------------------------------------------
+# Learned priors and error rates ------------------------------------------------------------------------------
 
 SHARES = np.array([0.6, 0.3, 0.1])
 
@@ -106,7 +100,7 @@ def test_priors_come_out_of_the_fit(simulate, c):
     X, y = unbalanced_blobs()
     labels = simulate(y, c=c, seed=5)
     method = make_method("scar-likelihood")
-    history = train(linear(), method, X, labels, RECIPE)
+    history = train(linear_model(), method, X, labels, RECIPE)
     learned = history["priors"][-1]
     assert isinstance(learned, list)
     assert learned == pytest.approx(SHARES.tolist(), abs=0.02)
@@ -121,7 +115,7 @@ def test_priors_come_out_of_the_fit(simulate, c):
 def test_priors_that_are_given_are_kept_and_not_reported():
     X, y = unbalanced_blobs()
     method = make_method("scar-likelihood")
-    history = train(linear(), method, X, scar(y, c=0.4, seed=5), Recipe(epochs=2), priors=PRIORS)
+    history = train(linear_model(), method, X, scar(y, c=0.4, seed=5), Recipe(epochs=2), priors=PRIORS)
     assert method.learned_priors().tolist() == pytest.approx(PRIORS)
     assert not {"priors", "chances", "error_rate"} & history.records[-1].keys()
 
@@ -136,7 +130,7 @@ def test_the_rate_of_errors_comes_out_of_the_fit(error_rate):
     labels = scar(y, c=[0.3, 0.4, 0.5], error_rate=error_rate, seed=5)
     wrong = (labels.indicator() & (y[:, None] == labels.classes)).any(axis=1).mean()
     recipe = Recipe(epochs=30, batch_size=500, learning_rate=0.1)
-    history = train(linear(), make_method("scar-likelihood", error_rate="learn"), X, labels, recipe)
+    history = train(linear_model(), make_method("scar-likelihood", error_rate="learn"), X, labels, recipe)
     assert history["error_rate"][-1] == pytest.approx(wrong, abs=0.01 if error_rate else 0.001)
     assert history["priors"][-1] == pytest.approx([1 / 3] * 3, abs=0.02)
 
@@ -170,12 +164,12 @@ def test_what_is_learned_starts_anew_with_new_data():
     method = make_method("scar-likelihood", error_rate="learn")
     runs = []
     for _ in range(2):
-        train(linear(), method, X, scar(y, c=0.4, seed=5), Recipe(epochs=2))
+        train(linear_model(), method, X, scar(y, c=0.4, seed=5), Recipe(epochs=2))
         runs.append({name: value.clone() for name, value in method.state_dict().items()})
     assert all(torch.equal(runs[0][name], runs[1][name]) for name in runs[0])
 
 
-# The contract --------------------------------------------------------------------------------------------------
+# Parameters and resuming -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -231,7 +225,7 @@ def test_a_run_taken_up_again_has_learned_the_same(tmp_path, simulate):
     def state(checkpoint=None, callbacks=()):
         method = make_method("scar-likelihood", error_rate="learn")
         with suppress(KeyboardInterrupt):
-            train(linear(), method, X, labels, recipe, checkpoint=checkpoint, callbacks=callbacks)
+            train(linear_model(), method, X, labels, recipe, checkpoint=checkpoint, callbacks=callbacks)
         return {name: value.clone() for name, value in method.state_dict().items()}
 
     whole = state()

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import softplus
 
-from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Batch, Method, MethodFacts, Problem, make_method
+from scarce.methods import Batch, Problem, make_method
 from scarce.risk import make_correction, multiclass_scarce_risk, scarce_risk
 
 NAMES = ["scarce", "scarce-ure", "scarce-cce"]
@@ -178,26 +177,6 @@ def test_state_survives_storing_and_restoring(name):
     assert all(torch.equal(unprepared.state_dict()[key], value) for key, value in method.state_dict().items())
 
 
-def test_restore_brings_parameters_and_buffers_of_any_depth():
-    class Deep(Method):
-        facts = MethodFacts("deep", "for tests", "none", "nothing")
-
-        def __init__(self):
-            super().__init__()
-            self.inner = torch.nn.Linear(1, 1)
-            self.inner.register_buffer("seen", torch.zeros(0))
-
-        def loss(self, logits, batch):
-            return logits.mean()
-
-    method = Deep()
-    state = {"inner.weight": torch.ones(2, 3), "inner.bias": torch.zeros(2), "inner.seen": torch.arange(4)}
-    method.restore(state)
-    assert all(torch.equal(method.state_dict()[name], value) for name, value in state.items())
-    assert [name for name, _ in method.named_parameters()] == ["inner.weight", "inner.bias"]
-    assert [name for name, _ in method.named_buffers()] == ["inner.seen"]
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_buffers_follow_the_type_of_the_model(dtype):
     method = prepared("scarce").to(dtype)
@@ -212,66 +191,3 @@ def test_priors_of_the_problem_are_copied():
     method.prepare(Problem(LABELS, priors))
     priors.fill_(0)
     assert torch.equal(method.priors, PRIORS)
-
-
-class Choosy(Method):
-    facts = MethodFacts("choosy", "for tests", "none", "all", needs_transition=True, accepts=("single",))
-
-    def loss(self, logits, batch):
-        return logits.mean()
-
-
-TRANSITION = torch.full((Q, Q), 1 / Q)
-SINGLE = ComplementaryLabels.from_single([0, 1], classes=Q)
-NAMED = ComplementaryLabels.from_lists([["a"], ["b", "c"]], classes=["a", "b", "c"], ids=["p", "q"])
-NOTHING = ComplementaryLabels.from_lists([[], []], classes=Q)
-
-
-@pytest.mark.parametrize(
-    ("method", "problem", "message"),
-    [
-        (
-            make_method("scarce"),
-            Problem(LABELS),
-            r"scarce needs class priors; pass priors=\[\.\.\.\] with 3 numbers",
-        ),
-        (make_method("scarce"), Problem(LABELS, PRIORS[:2]), r"priors has shape \(2,\); expected \(3,\)"),
-        (make_method("scarce"), Problem(NOTHING, PRIORS), "no example excludes any class"),
-        (Choosy(), Problem(SINGLE), r"choosy needs a transition matrix p\(excluded \| true class\)"),
-        (
-            Choosy(),
-            Problem(SINGLE, transition=TRANSITION[:2]),
-            r"transition has shape \(2, 3\); expected \(3, 3\)",
-        ),
-        (
-            Choosy(),
-            Problem(NAMED, transition=TRANSITION),
-            r"one excluded class per example, but row 1 \(id q\) has 2",
-        ),
-    ],
-)
-def test_problems_that_do_not_suit_a_method_are_refused(method, problem, message):
-    with pytest.raises(MethodError, match=message) as e:
-        method.prepare(problem)
-    assert "\n" not in str(e.value)
-
-
-def test_rows_that_a_method_cannot_use_are_counted():
-    labels = ComplementaryLabels.from_lists([[0], [], [1], []], classes=Q)
-    with pytest.warns(UserWarning, match="2 of 4 examples exclude no class; choosy cannot use them"):
-        Choosy().prepare(Problem(labels, transition=TRANSITION))
-
-
-def test_problems_that_suit_are_accepted():
-    Choosy().prepare(Problem(SINGLE, transition=TRANSITION))
-    only_yes = ComplementaryLabels.from_answer_matrix([[1, np.nan], [np.nan, 1]])
-    method = make_method("scarce")
-    method.prepare(Problem(only_yes, torch.tensor([0.5, 0.5])))
-    assert method.rates.tolist() == [0.0, 0.0]
-    assert method.confirmation.tolist() == [2.0, 2.0]
-
-
-def test_a_problem_tells_the_facts_of_the_labels():
-    problem = Problem(LABELS)
-    assert (problem.n_examples, problem.n_classes) == (6, 3)
-    assert problem.rates.tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 3])

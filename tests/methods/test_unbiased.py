@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 import torch
-from helpers.methods import batch_of, double, ready
+from helpers.methods import batch_of, double, prepared_method
 from torch.nn.functional import log_softmax
 
 from scarce.labels import ComplementaryLabels
@@ -59,7 +59,7 @@ def test_pairwise_comparison(sizes):
     logits, labels = every_outcome(SIZES[sizes])
     differences = torch.sigmoid(SCORES[:, None, :] - SCORES[:, :, None])  # x, y, j: σ(f_j − f_y)
     pairwise = differences.sum(dim=2) - 0.5
-    risk = ready("pc", labels, pairs=True).loss(logits, batch_of(labels)).item()
+    risk = prepared_method("pc", labels, pairs=True).loss(logits, batch_of(labels)).item()
     assert risk == pytest.approx(ordinary_risk(pairwise), abs=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_pairwise_comparison(sizes):
 def test_pairwise_comparison_of_every_point_and_class(y):
     f = SCORES[0]
     labels = ComplementaryLabels.from_single([k for k in range(Q) if k != y], classes=Q)
-    risk = ready("pc", labels).loss(f.repeat(Q - 1, 1), batch_of(labels)).item()
+    risk = prepared_method("pc", labels).loss(f.repeat(Q - 1, 1), batch_of(labels)).item()
     assert risk == pytest.approx(
         sum(torch.sigmoid(f[j] - f[y]).item() for j in range(Q) if j != y), abs=1e-12
     )
@@ -80,9 +80,11 @@ def test_class_risks_are_those_of_the_ordinary_classes(sizes):
     batch = batch_of(labels)
     losses = -log_softmax(SCORES, dim=1)
     expected = [sum(HUNDREDTHS[x, j] / 100 * losses[x, j].item() for x in range(3)) for j in range(Q)]
-    assert ready("free", labels, pairs=True).class_risks(logits, batch).tolist() == pytest.approx(expected)
+    assert prepared_method("free", labels, pairs=True).class_risks(logits, batch).tolist() == pytest.approx(
+        expected
+    )
     for name in ("free", "nn", "ga"):
-        loss = ready(name, labels, pairs=True).loss(logits, batch).item()
+        loss = prepared_method(name, labels, pairs=True).loss(logits, batch).item()
         assert loss == pytest.approx(ordinary_risk(losses), abs=1e-12)
 
 
@@ -99,8 +101,8 @@ def test_grouped_by_the_excluded_class_even_the_expectation_can_be_negative():
     ordinary = ordinary_risk(-log_softmax(SCORES + never_first, dim=1))
     assert sum(grouped) == pytest.approx(ordinary)
     assert grouped[0] < -0.5
-    assert ready("nn", labels).class_risks(logits, batch).min() > 0
-    assert ready("nn", labels).loss(logits, batch).item() == pytest.approx(ordinary)
+    assert prepared_method("nn", labels).class_risks(logits, batch).min() > 0
+    assert prepared_method("nn", labels).loss(logits, batch).item() == pytest.approx(ordinary)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -112,7 +114,7 @@ def test_risk_of_sets(name, loss, sizes):
     logits, labels = every_outcome(SIZES[sizes])
     batch = batch_of(labels)
     risk = (
-        ready(name, labels).loss(logits, batch)
+        prepared_method(name, labels).loss(logits, batch)
         if name
         else lmcl_risk(multiclass_loss(loss)(logits), batch.excluded)
     )
@@ -126,7 +128,7 @@ def test_labels_that_are_not_uniform_do_bias(name):
     asked = labels.indices != 3
     biased = labels[np.nonzero(asked)[0]]
     uniform, skewed = (
-        ready(name, some).loss(f, batch_of(some)).item()
+        prepared_method(name, some).loss(f, batch_of(some)).item()
         for f, some in ((logits, labels), (logits[torch.from_numpy(asked)], biased))
     )
     assert abs(uniform - skewed) > 0.02
@@ -139,7 +141,7 @@ def test_likelihoods_are_least_at_the_true_probabilities(name):
     mine = (logits == SCORES[1]).all(dim=1)
     labels = labels[mine.nonzero().flatten().numpy()]
     truth = torch.from_numpy(np.log(HUNDREDTHS[1] / HUNDREDTHS[1].sum())).requires_grad_(True)
-    method = ready(name, labels)
+    method = prepared_method(name, labels)
 
     def loss(f):
         return method.loss(f.expand(len(labels), -1), batch_of(labels))

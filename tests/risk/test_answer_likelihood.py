@@ -16,11 +16,6 @@ from scarce.risk import (
     evidence_losses,
 )
 
-# Probabilities -------------------------------------------------------------------------------------------------
-
-
-# The truth is the minimiser ------------------------------------------------------------------------------------
-
 
 def until_yes(x, said):
     """At most three questions, the next one by x and the last answer; none after a "yes"."""

@@ -68,7 +68,7 @@ def test_a_row_that_excludes_every_class_is_improbable_and_no_more(error_rate):
     assert loss.item() == pytest.approx(-np.log(likely))
 
 
-# Chances from rates --------------------------------------------------------------------------------------------
+# Exclusion probabilities from rates --------------------------------------------------------------------------
 
 
 def random_shares(rng, q):
@@ -143,7 +143,7 @@ def test_weights_of_one_mark_recover_from_priors_that_cannot_be(dtype):
     assert one_mark_weights(rates, priors, error_rate, misled).tolist() == pytest.approx(w, abs=1e-5)
 
 
-# Evidence ------------------------------------------------------------------------------------------------------
+# Probabilities and minimisers --------------------------------------------------------------------------------
 
 
 def odds(chances):
