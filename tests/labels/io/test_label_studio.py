@@ -1,4 +1,4 @@
-"""Exports of Label Studio and Prodigy, as these tools write them."""
+"""Exports of Label Studio, as the tool writes them."""
 
 import json
 
@@ -27,16 +27,16 @@ def task(number, *annotations, **data):
 
 
 @pytest.fixture
-def export(tmp_path):
-    def export(tasks, name="export.json"):
-        path = tmp_path / name
+def write_export(tmp_path):
+    def write_export(tasks):
+        path = tmp_path / "export.json"
         path.write_text(tasks if isinstance(tasks, str) else json.dumps(tasks), encoding="utf-8")
         return path
 
-    return export
+    return write_export
 
 
-def test_label_studio_choices_of_excluded_classes(export):
+def test_read_label_studio_reads_choices_of_excluded_classes(write_export):
     tasks = [
         task(11, annotation("cat", "dog")),
         task(12, annotation("cow", who=1), annotation("cat", who=2)),
@@ -44,7 +44,7 @@ def test_label_studio_choices_of_excluded_classes(export):
         task(14, annotation("cow", cancelled=True)),
         task(15, annotation()),
     ]
-    path = export(tasks)
+    path = write_export(tasks)
     labels = read_label_studio(path, meaning="excluded", classes=PETS)
     assert labels.ids.tolist() == [11, 12, 13, 14, 15]
     assert labels.indicator(dtype=int).tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
@@ -55,7 +55,7 @@ def test_label_studio_choices_of_excluded_classes(export):
     assert by_image.ids.tolist() == [f"/d/{number}.jpg" for number in range(11, 16)]
 
 
-def test_label_studio_answers_to_one_class_per_task(export):
+def test_read_label_studio_reads_answers_to_one_class_per_task(write_export):
     ann, bob = {"id": 4, "email": "ann@example.org"}, {"id": 5}
     tasks = [
         task(1, annotation("No", who=ann), photo="a", class_name="dog"),
@@ -63,7 +63,7 @@ def test_label_studio_answers_to_one_class_per_task(export):
         task(3, annotation(cancelled=True, who=7), photo="b", class_name="cat"),
         task(4, photo="c", class_name="cow"),
     ]
-    path = export(tasks)
+    path = write_export(tasks)
     labels = read_label_studio(path, meaning="answer", id_field="photo")
     assert labels.ids.tolist() == ["a", "b", "c"]
     assert labels.classes.tolist() == PETS  # cow was never answered, but it was asked about
@@ -74,27 +74,27 @@ def test_label_studio_answers_to_one_class_per_task(export):
     assert len(read_labels(path, form="label-studio-answer")) == 4  # by task, without id_field
 
 
-def test_label_studio_conflicts_follow_the_policy(export):
+def test_read_label_studio_applies_conflict_policy(write_export):
     tasks = [
         task(
             1, *(annotation(word, who=who) for who, word in enumerate(["No", "No", "Yes"])), class_name="cat"
         )
     ]
-    path = export(tasks)
+    path = write_export(tasks)
     with pytest.raises(LabelError, match=r"export\.json: example 1: both 'yes' and 'no'"):
         read_label_studio(path, meaning="answer", classes=PETS)
     labels = read_label_studio(path, meaning="answer", classes=PETS, conflict="majority")
     assert labels.indices.tolist() == [0]
-    everything = export([task(1, annotation("cat", "cow"), annotation("dog", who=2))])
+    contradictory = write_export([task(1, annotation("cat", "cow"), annotation("dog", who=2))])
     with pytest.raises(LabelError, match="example 1: 'no' to every class"):
-        read_label_studio(everything, meaning="excluded", classes=PETS)
+        read_label_studio(contradictory, meaning="excluded", classes=PETS)
 
 
-def test_label_studio_with_several_controls(export):
+def test_read_label_studio_requires_choice_among_several_controls(write_export):
     both = annotation("cat")
     both["result"] += [annotation("blurred", control="quality")["result"][0]]
     both["result"] += [{"from_name": "box", "type": "rectanglelabels", "value": {"rectanglelabels": ["cat"]}}]
-    path = export([task(1, both)])
+    path = write_export([task(1, both)])
     with pytest.raises(
         LabelError, match="several controls with choices, animal, quality; choose one with control="
     ):
@@ -154,8 +154,8 @@ def test_label_studio_with_several_controls(export):
         ("", {"meaning": "answer"}, ["empty"]),
     ],
 )
-def test_label_studio_refusals(export, tasks, options, parts):
-    path = export(tasks)
+def test_read_label_studio_rejects_invalid_export(write_export, tasks, options, parts):
+    path = write_export(tasks)
     if not parts:
         assert len(read_label_studio(path, **options)) == 1
         return

@@ -7,34 +7,32 @@ import pytest
 from scarce.errors import FileError, LabelError
 from scarce.labels import read_labels, read_prodigy
 
-PETS = ["cat", "cow", "dog"]
-
 
 @pytest.fixture
-def export(tmp_path):
-    def export(tasks, name="export.json"):
-        path = tmp_path / name
-        path.write_text(tasks if isinstance(tasks, str) else json.dumps(tasks), encoding="utf-8")
+def write_export(tmp_path):
+    def write_export(text):
+        path = tmp_path / "pets.jsonl"
+        path.write_text(text, encoding="utf-8")
         return path
 
-    return export
+    return write_export
 
 
-def line(label, answer, **more):
+def annotation(label, answer, **more):
     return json.dumps(
         {"text": "…", "label": label, "answer": answer, "_input_hash": 5, "_task_hash": -7} | more
     )
 
 
-def test_prodigy(export):
+def test_read_prodigy_reads_binary_annotations(write_export):
     lines = [
-        line("DOG", "reject", _input_hash=-100, _annotator_id="pets-ann", _session_id="pets-1"),
-        line("CAT", "accept", _input_hash=-100, _session_id="pets-bob"),
+        annotation("DOG", "reject", _input_hash=-100, _annotator_id="pets-ann", _session_id="pets-1"),
+        annotation("CAT", "accept", _input_hash=-100, _session_id="pets-bob"),
         "",
-        line("CAT", "ignore", _input_hash=200),
-        line("DOG", "reject", _input_hash=200),
+        annotation("CAT", "ignore", _input_hash=200),
+        annotation("DOG", "reject", _input_hash=200),
     ]
-    path = export("\n".join(lines) + "\n", "pets.jsonl")
+    path = write_export("\n".join(lines) + "\n")
     labels = read_prodigy(path)
     assert labels.ids.tolist() == [-100, 200]
     assert labels.classes.tolist() == ["CAT", "DOG"]
@@ -47,46 +45,61 @@ def test_prodigy(export):
     assert wider.indicator(dtype=int).tolist() == [[0, 1, 0], [0, 1, 0]]
 
 
-def test_prodigy_names_examples_by_the_first_field_that_does(export):
+def test_read_prodigy_takes_id_from_first_field_present(write_export):
     lines = [
-        line("A", "reject", id="x", meta={"id": "m"}),
-        line("B", "reject", meta={"id": "m", "source": "web"}),
-        line("A", "reject", meta={"source": "web"}),
+        annotation("A", "reject", id="x", meta={"id": "m"}),
+        annotation("B", "reject", meta={"id": "m", "source": "web"}),
+        annotation("A", "reject", meta={"source": "web"}),
     ]
-    assert read_prodigy(export("\n".join(lines), "p.jsonl")).ids.tolist() == ["x", "m", "5"]
-    lines = [line("A", "reject", photo="f"), line("B", "reject", photo="g")]
-    assert read_prodigy(export("\n".join(lines), "p.jsonl"), id_field="photo").ids.tolist() == ["f", "g"]
+    assert read_prodigy(write_export("\n".join(lines))).ids.tolist() == ["x", "m", "5"]
+    lines = [annotation("A", "reject", photo="f"), annotation("B", "reject", photo="g")]
+    assert read_prodigy(write_export("\n".join(lines)), id_field="photo").ids.tolist() == [
+        "f",
+        "g",
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "options", "parts"),
     [
         (
-            line("A", "reject") + "\n" + line("B", "maybe"),
+            annotation("A", "reject") + "\n" + annotation("B", "maybe"),
             {},
             ["line 2", "'maybe'", "accept, reject or ignore"],
         ),
-        (line("A", "reject") + "\n" + line("B", ["reject"]), {}, ["line 2", "['reject']"]),
-        (line("A", "reject") + '\n{"id": 1, "answer": "accept"}', {}, ["line 2", "'label'", "binary"]),
-        (line("A", "reject") + '\n{"label": "B", "answer": "accept"}', {}, ["line 2", "id_field="]),
-        (line("A", "reject"), {"id_field": "photo"}, ["line 1", "'photo'", "id_field="]),
-        (line("A", "reject", id=[1]), {}, ["line 1", "'id'"]),
-        (line("A", "reject", id=True), {}, ["line 1", "'id'"]),
-        (line("A", "reject", meta={"id": None}), {}, ["line 1, meta", "'id'"]),
-        (line("A", "reject") + '\n{"label": "B", "ans', {}, ["line 2 is not valid JSON", "cut short"]),
-        (line("A", "reject") + "\n[1, 2]", {}, ["line 2 is no JSON object"]),
+        (annotation("A", "reject") + "\n" + annotation("B", ["reject"]), {}, ["line 2", "['reject']"]),
         (
-            line("A", "reject") + "\n" + line("A", "accept"),
+            annotation("A", "reject") + '\n{"id": 1, "answer": "accept"}',
+            {},
+            ["line 2", "'label'", "binary"],
+        ),
+        (
+            annotation("A", "reject") + '\n{"label": "B", "answer": "accept"}',
+            {},
+            ["line 2", "id_field="],
+        ),
+        (annotation("A", "reject"), {"id_field": "photo"}, ["line 1", "'photo'", "id_field="]),
+        (annotation("A", "reject", id=[1]), {}, ["line 1", "'id'"]),
+        (annotation("A", "reject", id=True), {}, ["line 1", "'id'"]),
+        (annotation("A", "reject", meta={"id": None}), {}, ["line 1, meta", "'id'"]),
+        (
+            annotation("A", "reject") + '\n{"label": "B", "ans',
+            {},
+            ["line 2 is not valid JSON", "cut short"],
+        ),
+        (annotation("A", "reject") + "\n[1, 2]", {}, ["line 2 is no JSON object"]),
+        (
+            annotation("A", "reject") + "\n" + annotation("A", "accept"),
             {"classes": ["A", "B"]},
             ["example 5", "conflict="],
         ),
-        (line("A", "reject"), {"classes": ["B", "C"]}, ["row 0", "A is not one of the classes"]),
+        (annotation("A", "reject"), {"classes": ["B", "C"]}, ["row 0", "A is not one of the classes"]),
         ("\n", {}, ["empty"]),
     ],
 )
-def test_prodigy_refusals(export, text, options, parts):
+def test_read_prodigy_rejects_invalid_export(write_export, text, options, parts):
     with pytest.raises((LabelError, FileError)) as caught:
-        read_prodigy(export(text, "pets.jsonl"), **options)
+        read_prodigy(write_export(text), **options)
     message = str(caught.value)
     assert "\n" not in message
     assert all(part in message for part in (*parts, "pets.jsonl"))
