@@ -6,7 +6,7 @@ from torch import nn
 from scarce.labels import ComplementaryLabels
 
 
-def test_cavl_follows_the_most_active_candidate_and_not_the_most_probable():
+def test_cavl_chooses_most_active_candidate():
     """|f − 1| f is not monotone between 0 and 1, and negative logits do not lose to an excluded class."""
     labels = ComplementaryLabels.from_single([2, 2], classes=3)
     method = prepared_method("cavl", labels)

@@ -19,7 +19,7 @@ from hypothesis import given
 
 @quick
 @given(random_problems("any"))
-def test_cc(problem):
+def test_cc_loss_equals_slow_loop(problem):
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     expected = mean(

@@ -1,4 +1,4 @@
-"""The numbers of every method and its main variants: a loss, its gradient, and what a short training ends with."""
+"""The numbers of every method and its main variants: a loss, its gradient, and the result of a short training."""
 
 import warnings
 from collections.abc import Callable
@@ -300,18 +300,18 @@ def _trained(case: Case, labels: ComplementaryLabels) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_numbers_of_a_method_stay_as_they_are(label, fingerprints):
+def test_method_matches_fingerprint(label, fingerprints):
     case, labels = CASES[label], CASES[label].labels()
     numbers = _first_loss(case.make(), labels, case.priors) | _trained(case, labels)
     fingerprints.check(label, case.name, case.make().facts.revision, numbers, tolerance=case.tolerance)
 
 
-def test_every_method_has_a_fingerprint():
+def test_every_method_has_fingerprint():
     ours = [name for name in available_methods() if class_of_another(name) is None]
     assert not uncovered(ours, CASES, lambda case: case.name)
 
 
-def test_every_stage_is_reached():
+def test_fingerprints_reach_every_training_stage():
     """What begins only after some epochs begins in these trainings."""
     for label, stages in (("refine", 2), ("refine, many short rounds", 5), ("refine, one round", 1)):
         method = CASES[label].make()

@@ -45,8 +45,8 @@ def slow_idgp_row(F, G, d, b, S, t_f, t_g):
     q = len(F)
     f, g = softmax([v / t_f for v in F]), [sigmoid(v / t_g) for v in G]
     guess = max(S, key=lambda j: d[j])
-    turned = [1 - g[j] if j == guess else g[j] for j in range(q)]
-    w = [(1 - turned[j]) / turned[j] if j in S else 0.0 for j in range(q)]
+    flipped = [1 - g[j] if j == guess else g[j] for j in range(q)]
+    w = [(1 - flipped[j]) / flipped[j] if j in S else 0.0 for j in range(q)]
     v = slow_candidate_softmax([x / t_f for x in F], S)
     plain = softmax(F)
     return [
@@ -61,8 +61,8 @@ def slow_idgp_row(F, G, d, b, S, t_f, t_g):
 
 @quick
 @given(random_problems("any"), st.sampled_from([(1.0, 1.0), (1.95, 5.91)]))
-def test_idgp(problem, temperatures):
-    """Warm-up has one term, the rest six; λ counts from the end of the warm-up."""
+def test_idgp_loss_and_updates_equal_slow_loop(problem, temperatures):
+    """One term during the warm-up, then six; λ grows from the end of the warm-up."""
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     t_f, t_g = temperatures
@@ -96,8 +96,8 @@ def test_idgp(problem, temperatures):
         assert method.belief[i].tolist() == pytest.approx(new_b, **CLOSE)
 
 
-def parts_that_moved(states):
-    """For every epoch, whether the classifier and the second network have other weights than before."""
+def changed_networks(states):
+    """For every epoch, whether the weights of the classifier and of the second network changed."""
     return [
         tuple(
             any(not torch.equal(before[name], after[name]) for name in after if name.startswith(part))
@@ -107,21 +107,21 @@ def parts_that_moved(states):
     ]
 
 
-def test_idgp_warms_up_one_network_after_the_other():
+def test_idgp_warms_up_networks_in_turn():
     inputs, labels = mixed_labels()
     states = recorded_states(make_method("idgp", warm_up=2), inputs, labels, Recipe(epochs=6, batch_size=16))
-    assert parts_that_moved(states) == [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)] * 2
+    assert changed_networks(states) == [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)] * 2
     assert [state["epoch"].item() for state in states] == list(range(7))
 
 
-def test_idgp_without_warm_up_trains_both_at_once():
+def test_idgp_without_warm_up_trains_both_networks():
     inputs, labels = mixed_labels()
     states = recorded_states(make_method("idgp", warm_up=0), inputs, labels, Recipe(epochs=2, batch_size=16))
-    assert parts_that_moved(states) == [(True, True)] * 2
+    assert changed_networks(states) == [(True, True)] * 2
 
 
-def test_the_second_network_of_idgp_first_learns_the_candidates_themselves():
-    """Its outputs before it was trained are no target for it."""
+def test_idgp_generator_first_learns_candidates():
+    """The outputs of the untrained network are not its targets."""
     inputs, labels = mixed_labels()
     states = recorded_states(make_method("idgp", warm_up=2), inputs, labels, Recipe(epochs=3, batch_size=16))
     candidates = candidate_matrix(labels).float()
@@ -131,7 +131,7 @@ def test_the_second_network_of_idgp_first_learns_the_candidates_themselves():
     assert states[3]["belief"][candidates == 0].max() == 0
 
 
-def test_the_weight_of_the_divergences_of_idgp_rises_for_a_hundred_epochs():
+def test_idgp_divergence_weight_rises_for_hundred_epochs():
     labels = ComplementaryLabels.from_single([0, 1], classes=3)
     method = prepared_method("idgp", labels, warm_up=5)
     logits, batch = double([[0.3, -1.0, 0.4], [1.0, 0.2, 0.1]]), batch_of(labels)
@@ -146,7 +146,7 @@ def test_the_weight_of_the_divergences_of_idgp_rises_for_a_hundred_epochs():
     assert losses[400] == losses[110]
 
 
-def test_the_two_objectives_of_idgp_reach_different_networks():
+def test_idgp_objectives_train_separate_networks():
     labels = ComplementaryLabels.from_single([0, 1], classes=3)
     alone, both = (prepared_method("idgp", labels, warm_up=0, theta=t, gamma=t) for t in (0.0, 1.0))
     both.generator.load_state_dict(alone.generator.state_dict())

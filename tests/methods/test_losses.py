@@ -1,4 +1,4 @@
-"""Every loss once more, with loops over rows, classes and labels, straight from the formulas."""
+"""Losses of the compared methods against slow loops over rows, classes and labels."""
 
 from math import exp, log
 
@@ -79,7 +79,7 @@ def slow_pair_mean(name, logits, excluded, T):
 @pytest.mark.parametrize("name", PAIR_METHODS)
 @quick
 @given(random_problems("single"))
-def test_losses_of_one_label(name, problem):
+def test_pair_losses_of_single_labels_equal_slow_loop(name, problem):
     logits, excluded, T = problem
     method = prepared_method(name, labels_of(excluded, logits), T)
     assert loss_of(method, logits, labels_of(excluded, logits)) == pytest.approx(
@@ -90,7 +90,7 @@ def test_losses_of_one_label(name, problem):
 @pytest.mark.parametrize("name", PAIR_METHODS)
 @quick
 @given(random_problems("any"))
-def test_losses_of_several_labels_are_means_over_pairs(name, problem):
+def test_pair_losses_of_several_labels_equal_mean_over_pairs(name, problem):
     logits, excluded, T = problem
     method = prepared_method(name, labels_of(excluded, logits), T, pairs=True)
     assert loss_of(method, logits, labels_of(excluded, logits)) == pytest.approx(
@@ -101,8 +101,8 @@ def test_losses_of_several_labels_are_means_over_pairs(name, problem):
 @pytest.mark.parametrize(("variant", "scaled", "shift"), [("official", True, 0.5), ("plain", False, 0.0)])
 @quick
 @given(random_problems("some"))
-def test_other_variants_of_pc(variant, scaled, shift, problem):
-    """The program sums over j = k too; the plain form has neither factor nor constant."""
+def test_pc_variants_equal_slow_loop(variant, scaled, shift, problem):
+    """The official code also sums over j = k; the plain form has neither factor nor constant."""
     logits, excluded, _ = problem
     q = len(logits[0])
     pairs = [
@@ -119,7 +119,7 @@ def test_other_variants_of_pc(variant, scaled, shift, problem):
 @pytest.mark.parametrize("name", ["cpe-i", "cpe-f", "cpe-t"])
 @quick
 @given(random_problems("single"))
-def test_cpe_decodes_to_the_nearest_row(name, problem):
+def test_cpe_scores_equal_distances_to_matrix_rows(name, problem):
     logits, excluded, T = problem
     method = prepared_method(name, labels_of(excluded, logits), T)
     if name == "cpe-t":
@@ -146,8 +146,8 @@ def slow_class_risks(logits, excluded, shares):
 
 
 def slow_ga(risks, counts, ascent, beta, gamma):
-    watched = [n * v for n, v in zip(counts, risks, strict=True)] if ascent == "counted" else risks
-    violated = [w for w in watched if w < -beta]
+    monitored = [n * v for n, v in zip(counts, risks, strict=True)] if ascent == "counted" else risks
+    violated = [w for w in monitored if w < -beta]
     return -gamma * sum(w + beta for w in violated) if violated else sum(risks)
 
 
@@ -158,16 +158,16 @@ def slow_ga(risks, counts, ascent, beta, gamma):
     gamma=st.sampled_from([1.0, 0.3]),
     keep=st.integers(1, 7),
 )
-def test_free_nn_and_ga(problem, beta, gamma, keep):
+def test_free_nn_and_ga_equal_slow_loop(problem, beta, gamma, keep):
     """The shares are those of all labels, the means those of the batch, which may be a part of the rows."""
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
-    said = [k for ks in excluded for k in ks]
-    shares = [said.count(k) / len(said) for k in range(q)]
+    all_labels = [k for ks in excluded for k in ks]
+    shares = [all_labels.count(k) / len(all_labels) for k in range(q)]
     rows = list(range(min(keep, len(logits))))
     logits, excluded = logits[: len(rows)], excluded[: len(rows)]
     risks = slow_class_risks(logits, excluded, shares)
-    assume(all(abs(v + beta) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
+    assume(all(abs(v + beta) > 1e-9 for v in risks))  # at its threshold, ga would depend on rounding
     counts = [sum(k in ks for ks in excluded) for k in range(q)]
 
     def loss(name, **params):
@@ -210,7 +210,7 @@ def slow_lmcl(name, f, ks):
 @pytest.mark.parametrize("name", LMCL_METHODS)
 @quick
 @given(random_problems("any"))
-def test_losses_of_sets(name, problem):
+def test_multiple_label_losses_equal_slow_loop(name, problem):
     logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
     expected = mean([slow_lmcl(name, f, ks) for f, ks in zip(logits, excluded, strict=True) if ks])
@@ -220,18 +220,20 @@ def test_losses_of_sets(name, problem):
 @pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
 @quick
 @given(random_problems("any"))
-def test_rows_that_cannot_be_used_leave_the_loss_of_the_others_as_it_is(name, problem):
+def test_unlabeled_rows_do_not_change_loss_of_others(name, problem):
     logits, excluded, T = problem
     params = {"pairs": True} if name in SINGLE_LABEL_METHODS else {}
-    everyone = labels_of(excluded, logits)
-    useful = [i for i, ks in enumerate(excluded) if ks]
-    some = everyone[useful]
+    all_rows = labels_of(excluded, logits)
+    labeled = [i for i, ks in enumerate(excluded) if ks]
+    labeled_rows = all_rows[labeled]
     if name == "ga":
-        said = [k for ks in excluded for k in ks]
-        shares = [said.count(k) / len(said) for k in range(len(logits[0]))]
+        all_labels = [k for ks in excluded for k in ks]
+        shares = [all_labels.count(k) / len(all_labels) for k in range(len(logits[0]))]
         risks = slow_class_risks(logits, excluded, shares)
-        assume(all(abs(v) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
-    alone = loss_of(prepared_method(name, some, T, **params), [logits[i] for i in useful], some)
-    assert loss_of(prepared_method(name, everyone, T, **params), logits, everyone) == pytest.approx(
-        alone, **CLOSE
+        assume(all(abs(v) > 1e-9 for v in risks))  # at its threshold, ga would depend on rounding
+    expected = loss_of(
+        prepared_method(name, labeled_rows, T, **params), [logits[i] for i in labeled], labeled_rows
+    )
+    assert loss_of(prepared_method(name, all_rows, T, **params), logits, all_rows) == pytest.approx(
+        expected, **CLOSE
     )

@@ -40,7 +40,7 @@ def slow_lws(f, C, S, beta, psi):
 @given(
     random_problems("any"), st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from(["sigmoid", "cross-entropy"])
 )
-def test_lws(problem, beta, psi):
+def test_lws_loss_equals_slow_loop(problem, beta, psi):
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     method = prepared_method("lws", labels, beta=beta, psi=psi)
@@ -60,7 +60,7 @@ def test_lws(problem, beta, psi):
 RECIPE = Recipe(epochs=11, batch_size=16, learning_rate=0.1)
 
 
-def test_weights_of_lws_are_two_distributions_inside_and_outside_the_candidates():
+def test_lws_weights_are_distributions_inside_and_outside_candidates():
     inputs, labels = mixed_labels()
     recipe = Recipe(epochs=6, batch_size=16, learning_rate=0.01)
     _, *states = recorded_states(make_method("lws"), inputs, labels, recipe)

@@ -1,4 +1,4 @@
-"""The partial-label methods once more, losses and updates, with loops straight from the formulas."""
+"""Partial-label methods: losses and confidences against slow loops, and their state during training."""
 
 from math import log
 
@@ -48,7 +48,7 @@ def slow_cross_entropy(logits, C):
 @pytest.mark.parametrize("name", ["rc", "proden", "cavl", "pop"])
 @quick
 @given(random_problems("any"))
-def test_cross_entropy_with_confidences(name, problem):
+def test_confidence_weighted_cross_entropy_equals_slow_loop(name, problem):
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     method = prepared_method(name, labels)
@@ -83,8 +83,8 @@ SLOW_UPDATES = {
 @pytest.mark.parametrize("name", SLOW_UPDATES)
 @quick
 @given(random_problems("any"), st.integers(1, 7))
-def test_confidence_after_a_step(name, problem, n_touched):
-    """RC, CAVL and LWS look again (here at logits turned round), PRODEN and POP keep what the loss saw."""
+def test_confidence_after_step_equals_slow_loop(name, problem, n_touched):
+    """RC, CAVL and LWS run the model again (here with reversed logits), PRODEN and POP reuse the logits of the loss."""
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     rows = list(range(min(n_touched, len(logits))))
@@ -104,7 +104,7 @@ def test_confidence_after_a_step(name, problem, n_touched):
 
 
 @pytest.mark.parametrize("name", [name for name in CONFIDENCE_METHODS if name != "lws"])
-def test_confidences_are_distributions_over_the_candidates(name):
+def test_confidence_stays_distribution_over_candidates(name):
     inputs, labels = mixed_labels()
     params = {"pop": {"warm_up": 5, "theta": 0.3}, "idgp": {"warm_up": 2}}.get(name, {})
     states = recorded_states(make_method(name, **params), inputs, labels)
@@ -124,7 +124,7 @@ def test_confidences_are_distributions_over_the_candidates(name):
     assert not torch.equal(states[-1]["confidence"], states[0]["confidence"])
 
 
-def test_a_confirmed_class_is_the_only_candidate_whatever_was_excluded():
+def test_candidate_matrix_keeps_only_confirmed_class():
     labels = ComplementaryLabels.from_answer_matrix(
         [[1, np.nan, np.nan], [0, 1, np.nan], [0, np.nan, 0], [np.nan, np.nan, np.nan]]
     )
@@ -132,7 +132,7 @@ def test_a_confirmed_class_is_the_only_candidate_whatever_was_excluded():
 
 
 @pytest.mark.parametrize("name", ["rc", "proden", "cavl", "pop", "cc"])
-def test_a_confirmed_row_has_its_ordinary_cross_entropy(name):
+def test_loss_of_confirmed_row_equals_cross_entropy(name):
     labels = ComplementaryLabels.from_answer_matrix([[1, np.nan, np.nan], [0, 1, np.nan]])
     logits = double([[0.3, 1.0, -0.5], [0.2, -0.1, 0.9]])
     logp = torch.log_softmax(logits, dim=1)
@@ -141,8 +141,8 @@ def test_a_confirmed_row_has_its_ordinary_cross_entropy(name):
 
 
 @pytest.mark.parametrize("name", ["proden", "rc", "pop"])
-def test_a_candidate_whose_probability_underflows_can_come_back(name):
-    """Reading the candidates off the confidences, as published, would lose it for good."""
+def test_candidate_of_underflowed_probability_recovers(name):
+    """Deriving the candidates from the confidences, as in the published code, would lose it forever."""
     labels = ComplementaryLabels.from_single([2], classes=3)
     method = prepared_method(name, labels).float()
 
@@ -162,7 +162,7 @@ def test_a_candidate_whose_probability_underflows_can_come_back(name):
 
 
 @pytest.mark.parametrize("name", CONFIDENCE_METHODS)
-def test_statistics_of_batch_norm_move_once_a_step(name):
+def test_batch_norm_statistics_update_once_per_step(name):
     inputs, labels = mixed_labels()
     torch.manual_seed(0)
     model = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 3))
@@ -175,7 +175,7 @@ def test_statistics_of_batch_norm_move_once_a_step(name):
 
 
 @pytest.mark.parametrize("name", ["rc", "cavl", "lws"])
-def test_a_second_look_is_in_evaluation_mode_and_leaves_the_model_training(name):
+def test_second_forward_pass_uses_evaluation_mode(name):
     labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
     model = nn.Sequential(nn.Dropout(0.9), nn.Linear(3, 3)).double()
     batch = batch_of(labels, inputs=torch.eye(3, dtype=torch.float64))
@@ -189,7 +189,7 @@ def test_a_second_look_is_in_evaluation_mode_and_leaves_the_model_training(name)
 
 
 @pytest.mark.parametrize("name", [*CONFIDENCE_METHODS, "cpe-t"])
-def test_a_method_that_is_prepared_again_starts_anew(name):
+def test_prepare_resets_state_of_used_method(name):
     X, _, labels = three_blobs(60)
     params = {"pop": {"warm_up": 5, "theta": 0.2}, "idgp": {"warm_up": 1}}.get(name, {})
 

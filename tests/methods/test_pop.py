@@ -29,7 +29,7 @@ from scarce.training import Recipe
 
 @quick
 @given(random_problems("any"), st.sampled_from([0.05, 0.3, 0.5]))
-def test_pop_purifies_by_the_mean_of_the_last_five_epochs(problem, theta):
+def test_pop_purification_equals_slow_loop_over_five_epochs(problem, theta):
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     method = prepared_method("pop", labels, warm_up=10, theta=theta, growth=0.5)
@@ -56,8 +56,8 @@ def test_pop_purifies_by_the_mean_of_the_last_five_epochs(problem, theta):
     assert method.theta_now.item() == pytest.approx(grown, rel=1e-6)
 
 
-def test_what_pop_removed_stays_removed():
-    """Batch updates after a purification start from the purged candidates."""
+def test_pop_never_restores_removed_candidates():
+    """Batch updates after a purification use the remaining candidates."""
     labels = ComplementaryLabels.from_single([3, 0], classes=4)
     method = prepared_method("pop", labels, warm_up=5, theta=0.1)
     method.confidence = double([[0.9, 0.08, 0.02, 0.0], [0.0, 0.5, 0.3, 0.2]])
@@ -74,7 +74,7 @@ def test_what_pop_removed_stays_removed():
     ]
 
 
-def test_pop_only_ever_removes_and_never_the_last_candidate():
+def test_pop_never_removes_last_candidate():
     inputs, labels = mixed_labels()
     states = recorded_states(
         make_method("pop", warm_up=5, theta=1.0), inputs, labels, Recipe(epochs=16, batch_size=16)
@@ -86,11 +86,11 @@ def test_pop_only_ever_removes_and_never_the_last_candidate():
         assert after["confidence"][~after["candidates"]].max() == 0
     assert sizes[:5] == [candidate_matrix(labels).sum().item()] * 5
     assert sizes[5] < sizes[4]
-    assert sizes[5] == 60  # θ = 1 leaves the likeliest alone
+    assert sizes[5] == 60  # θ = 1 keeps only the most likely candidate
     assert states[-1]["theta_now"] == 1
 
 
-def test_pop_purifies_every_fifth_epoch_from_the_warm_up_on():
+def test_pop_purifies_every_fifth_epoch_after_warm_up():
     labels = ComplementaryLabels.from_single([2], classes=3)
     method = prepared_method("pop", labels, warm_up=7, theta=0.5)
     purified = []
@@ -103,7 +103,7 @@ def test_pop_purifies_every_fifth_epoch_from_the_warm_up_on():
     assert purified == [10, 15]
 
 
-def test_pop_remembers_five_epochs_and_no_more():
+def test_pop_averages_last_five_epochs_only():
     labels = ComplementaryLabels.from_single([2], classes=3)
     method = prepared_method("pop", labels, warm_up=10, theta=0.2)
     for epoch in range(10):
@@ -113,7 +113,7 @@ def test_pop_remembers_five_epochs_and_no_more():
     assert method.candidates.int().tolist() == [[0, 1, 0]]
 
 
-def test_the_threshold_of_pop_grows_while_little_is_removed_and_stops():
+def test_pop_threshold_grows_while_few_candidates_are_removed():
     labels = ComplementaryLabels.from_single([2] * 2, classes=3)
     method = prepared_method("pop", labels, warm_up=5, theta=0.3, growth=0.2)
     thresholds = []

@@ -9,7 +9,7 @@ from scarce.errors import MethodError
 from scarce.models import LeNet, make_model
 
 
-def test_lenet_is_two_convolutions_and_three_layers():
+def test_lenet_equals_two_convolutions_and_three_layers():
     model = LeNet((28, 28), 10)
     one, two, three, four, five = (
         (layer.weight, layer.bias) for layer in model.modules() if isinstance(layer, (nn.Conv2d, nn.Linear))
@@ -23,12 +23,12 @@ def test_lenet_is_two_convolutions_and_three_layers():
 
 
 @pytest.mark.parametrize("shape", [(10,), (1, 3, 28, 28)])
-def test_lenet_takes_images(shape):
+def test_lenet_rejects_inputs_other_than_images(shape):
     with pytest.raises(MethodError, match=r"lenet takes images, got inputs of shape .*; choose module='mlp'"):
         make_model("lenet", shape, 3)
 
 
 @pytest.mark.parametrize("shape", [(11, 28), (28, 11), (3, 8, 8)])
-def test_lenet_takes_images_that_are_large_enough(shape):
+def test_lenet_rejects_small_images(shape):
     with pytest.raises(MethodError, match=r"images of 12 × 12 or more, got .*; choose module='mlp'"):
         make_model("lenet", shape, 3)

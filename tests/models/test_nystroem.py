@@ -5,7 +5,7 @@ import torch
 from scarce.models import NystroemFeatures
 
 
-def test_nystroem_is_exact_on_its_landmarks_even_if_some_are_equal():
+def test_nystroem_is_exact_on_landmarks_with_duplicates():
     points = torch.randn(8, 3)
     points[5] = points[2]
     features = NystroemFeatures.from_landmarks(points, gamma=0.2)(points)

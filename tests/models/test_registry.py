@@ -1,4 +1,4 @@
-"""The networks: their size, the shapes they take, and what they refuse."""
+"""Networks by name: their size, and the shapes they accept."""
 
 import pytest
 import torch
@@ -25,25 +25,25 @@ def n_weights(model):
         ("linear", (4,), 3, 15),
     ],
 )
-def test_number_of_weights(name, shape, n_classes, count):
+def test_make_model_has_expected_number_of_weights(name, shape, n_classes, count):
     assert n_weights(make_model(name, shape, n_classes)) == count
 
 
 @pytest.mark.parametrize("name", ["linear", "mlp", "lenet"])
 @pytest.mark.parametrize("shape", [(28, 28), (12, 17), (1, 14, 13), (3, 32, 32)])
-def test_images_of_every_shape(name, shape):
+def test_networks_accept_images_of_every_shape(name, shape):
     assert make_model(name, shape, 7)(torch.rand(2, *shape)).shape == (2, 7)
 
 
 @pytest.mark.parametrize("name", ["linear", "mlp"])
-def test_tables(name):
+def test_networks_accept_tables_and_empty_batches(name):
     model = make_model(name, (5,), 3)
     assert model(torch.rand(4, 5)).shape == (4, 3)
     assert model(torch.rand(0, 5)).shape == (0, 3)
 
 
 @pytest.mark.parametrize("name", ["linear", "mlp", "lenet"])
-def test_grey_images_are_the_same_with_and_without_a_channel(name):
+def test_gray_images_give_equal_outputs_with_and_without_channel(name):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = make_model(name, (28, 28), 10).eval()
@@ -51,6 +51,6 @@ def test_grey_images_are_the_same_with_and_without_a_channel(name):
     assert torch.equal(model(images), model(images.unsqueeze(1)))
 
 
-def test_an_unknown_model_is_named_with_the_known_ones():
+def test_make_model_rejects_unknown_name():
     with pytest.raises(MethodError, match="there is no model 'vgg'; expected one of linear, mlp, lenet"):
         make_model("vgg", (3,), 2)

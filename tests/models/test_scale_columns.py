@@ -1,11 +1,11 @@
-"""Scaled columns far from zero."""
+"""Scaled columns whose values are far from zero."""
 
 import torch
 
 from scarce.models import ScaleColumns
 
 
-def test_a_large_offset_costs_nothing():
+def test_scale_columns_keeps_precision_at_large_offset():
     small = torch.tensor([[0.0], [1.0], [2.5]], dtype=torch.float64)
     near, far = (
         ScaleColumns(torch.tensor([offset + 1.0], dtype=torch.float64), torch.tensor([0.7]))

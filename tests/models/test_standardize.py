@@ -6,7 +6,7 @@ import torch
 from scarce.models import Standardize
 
 
-def test_standardize_brings_columns_to_mean_0_and_deviation_1():
+def test_standardize_gives_zero_mean_and_unit_deviation():
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(200, 3, generator=generator) * torch.tensor([1.0, 50.0, 0.01]) + torch.tensor(
         [0.0, -7.0, 3.0]
@@ -17,13 +17,13 @@ def test_standardize_brings_columns_to_mean_0_and_deviation_1():
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-17, 1e-9])
-def test_standardize_only_centres_a_column_that_is_constant_up_to_rounding(noise):
-    """The deviation of a column of 0.1 computes as 1e-17: dividing by it would blow rounding up."""
+def test_standardize_only_centers_constant_columns(noise):
+    """The deviation of a column of 0.1 is computed as 1e-17: dividing by it would amplify rounding errors."""
     layer = Standardize(torch.tensor([0.1, 5.0]), torch.tensor([noise, 2.0]))
     assert layer(torch.tensor([[0.1000001, 9.0]]))[0].tolist() == pytest.approx([0.0, 2.0], abs=1e-6)
 
 
-def test_standardize_is_saved_with_the_model_and_not_trained():
+def test_standardize_statistics_are_saved_but_not_trained():
     layer = Standardize(torch.tensor([1.0]), torch.tensor([2.0]))
     assert {name: value.tolist() for name, value in layer.state_dict().items()} == {
         "mean": [1.0],

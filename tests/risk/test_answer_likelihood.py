@@ -1,52 +1,44 @@
-"""The likelihood of exclusions and answers: probabilities that sum to one, and minimisers that are the truth."""
+"""The likelihood of answers is minimised at the truth, whatever was asked."""
 
 import pytest
 import torch
-from helpers.label_likelihoods import (
-    PX,
-    Q,
-    assert_truth_is_best,
-    best_logits,
-    dialogues,
-    double,
-)
+from helpers.label_likelihoods import PX, Q, assert_minimised_at_truth, dialogues, double, true_logits
 
-from scarce.risk import (
-    answer_evidence,
-    evidence_losses,
-)
+from scarce.risk import answer_evidence, evidence_losses
 
 
-def until_yes(x, said):
-    """At most three questions, the next one by x and the last answer; none after a "yes"."""
-    if len(said) == 3 or (said and said[-1][2]):
+def ask_until_yes(x, answers):
+    """At most three questions, chosen by x and the last answer; none after a "yes"."""
+    if len(answers) == 3 or (answers and answers[-1][2]):
         return None
-    return [(0, 1, 2), (3, 1, 0), (1, 3, 2)][x][len(said)], (x + len(said)) % 2
+    return [(0, 1, 2), (3, 1, 0), (1, 3, 2)][x][len(answers)], (x + len(answers)) % 2
 
 
-def doubting(x, said):
-    """A second annotator is asked the same if the first said "yes", and about another class otherwise."""
-    if not said:
+def confirm_yes(x, answers):
+    """Ask a second annotator the same question after a "yes", and about another class otherwise."""
+    if not answers:
         return x, 0
-    if len(said) == 1:
-        return (x, 1) if said[0][2] else ((x + 1) % Q, x % 2)
-    return ((x + 2) % Q, 0) if len(said) == 2 else None
+    if len(answers) == 1:
+        return (x, 1) if answers[0][2] else ((x + 1) % Q, x % 2)
+    return ((x + 2) % Q, 0) if len(answers) == 2 else None
 
 
-@pytest.mark.parametrize("policy", [until_yes, doubting])
+@pytest.mark.parametrize("policy", [ask_until_yes, confirm_yes])
 @pytest.mark.parametrize(
     ("false_negative_rate", "false_positive_rate"), [([0, 0], [0, 0]), ([0.2, 0.05], [0.1, 0.3])]
 )
-def test_the_truth_minimises_the_likelihood_of_answers_however_questions_are_chosen(
+def test_answer_loss_is_minimised_at_truth_for_any_question_policy(
     policy, false_negative_rate, false_positive_rate
 ):
-    everything = [one for one in dialogues(policy, false_negative_rate, false_positive_rate) if one[2] > 0]
-    xs, chance = torch.tensor([x for x, _, _ in everything]), double([p for *_, p in everything])
-    assert chance.sum().item() == pytest.approx(1)
+    every_dialogue = [
+        one for one in dialogues(policy, false_negative_rate, false_positive_rate) if one[2] > 0
+    ]
+    xs, probability = torch.tensor([x for x, _, _ in every_dialogue]), double([p for *_, p in every_dialogue])
+    assert probability.sum().item() == pytest.approx(1)
     row, asked, who, yes = (
         torch.tensor(column)
         for column in zip(
-            *((i, *one) for i, (_, said, _) in enumerate(everything) for one in said), strict=True
+            *((i, *one) for i, (_, answers, _) in enumerate(every_dialogue) for one in answers), strict=True
         )
     )
     false_negative_rate, false_positive_rate = (
@@ -54,13 +46,13 @@ def test_the_truth_minimises_the_likelihood_of_answers_however_questions_are_cho
         double(false_positive_rate)[who],
     )
     evidence, constant = answer_evidence(
-        (len(everything), Q), row, asked, yes, false_negative_rate, false_positive_rate
+        (len(every_dialogue), Q), row, asked, yes, false_negative_rate, false_positive_rate
     )
 
     def losses(logits):
         return evidence_losses(logits[xs], evidence) - constant
 
-    assert_truth_is_best(lambda logits: (chance * losses(logits)).sum())
-    # At the truth, exp(−loss) is the probability of the dialogue itself: the choice of questions adds nothing.
-    dialogue = double([PX[x] for x in xs]) * torch.exp(-losses(best_logits()))
-    assert dialogue.tolist() == pytest.approx(chance.tolist(), abs=1e-10)
+    assert_minimised_at_truth(lambda logits: (probability * losses(logits)).sum())
+    # At the truth, exp(−loss) is the probability of the dialogue itself, whatever chose the questions.
+    dialogue = double([PX[x] for x in xs]) * torch.exp(-losses(true_logits()))
+    assert dialogue.tolist() == pytest.approx(probability.tolist(), abs=1e-10)

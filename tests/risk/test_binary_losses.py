@@ -5,9 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.risk import (
-    binary_loss,
-)
+from scarce.risk import binary_loss
 
 FLOATS = st.floats(-8, 8, allow_nan=False)
 
@@ -26,18 +24,18 @@ FLOATS = st.floats(-8, 8, allow_nan=False)
         ("tangent", 10.331708, 0.005284),
     ],
 )
-def test_binary_losses_by_hand(name, at_minus_2, at_half):
+def test_binary_losses_match_hand_computed_values(name, at_minus_2, at_half):
     values = binary_loss(name)(torch.tensor([-2.0, 0.5], dtype=torch.float64))
     assert values.tolist() == pytest.approx([at_minus_2, at_half], abs=1e-5)
 
 
 @given(st.sampled_from(["logistic", "square", "double-hinge"]), FLOATS)
-def test_linear_odd_losses(name, z):
+def test_linear_odd_losses_differ_by_margin(name, z):
     ell, z = binary_loss(name), torch.tensor(z, dtype=torch.float64)
     assert (ell(-z) - ell(z)).item() == pytest.approx(z.item(), abs=1e-12)
 
 
 @given(st.sampled_from(["sigmoid", "ramp"]), FLOATS)
-def test_symmetric_losses(name, z):
+def test_symmetric_losses_sum_to_one(name, z):
     ell, z = binary_loss(name), torch.tensor(z, dtype=torch.float64)
     assert (ell(-z) + ell(z)).item() == pytest.approx(1)

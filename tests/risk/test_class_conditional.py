@@ -5,21 +5,21 @@ import pytest
 import torch
 from helpers.label_likelihoods import (
     LABEL_SETS,
-    ONE_MARK,
     SETS,
+    SINGLE_LABEL_SETS,
     SINGLES,
     Q,
-    assert_truth_is_best,
-    conditional_story,
+    assert_minimised_at_truth,
+    class_conditional_process,
     double,
-    one_mark_story,
+    expected_risk,
     quick,
     random_logits,
-    random_rows,
-    random_scar,
-    risk_of,
+    random_scar_rates,
+    random_transition,
     seeds,
-    told,
+    single_label_process,
+    slow_probabilities,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,19 +39,19 @@ from scarce.risk import (
 
 @quick
 @given(seeds)
-def test_one_mark_under_a_known_matrix_is_forward(seed):
+def test_single_label_likelihood_gives_forward_loss(seed):
     rng = np.random.default_rng(seed)
-    f, T = random_logits(rng, Q), random_rows(rng)
+    f, T = random_logits(rng, Q), random_transition(rng)
     for transition in (T, T * (1 - torch.eye(Q))):
         got = evidence_losses(f, one_mark_evidence(SINGLES, transition))
-        wanted = forward_losses(f, torch.arange(Q), transition.log())
-        assert got.tolist() == pytest.approx(wanted.tolist(), abs=1e-6)
+        expected = forward_losses(f, torch.arange(Q), transition.log())
+        assert got.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
 
 @quick
 @given(seeds)
-def test_scar_is_the_matrix_whose_columns_are_constant_off_the_diagonal(seed):
-    chances, error_rate = random_scar(np.random.default_rng(seed))
+def test_conditional_likelihood_of_constant_columns_equals_scar(seed):
+    chances, error_rate = random_scar_rates(np.random.default_rng(seed))
     C = torch.where(torch.eye(Q) > 0, error_rate, chances.expand(Q, Q))
     scar = scar_evidence(SETS, scar_ratios(chances, error_rate))
     base = SETS @ chances.log() + (1 - SETS) @ (1 - chances).log()
@@ -60,40 +60,51 @@ def test_scar_is_the_matrix_whose_columns_are_constant_off_the_diagonal(seed):
 
 @quick
 @given(seeds)
-def test_chances_by_class_give_the_probabilities_of_the_story(seed):
+def test_class_conditional_likelihood_equals_enumerated_probabilities(seed):
     rng = np.random.default_rng(seed)
-    C, T, f = torch.from_numpy(rng.uniform(0, 1, (Q, Q))), random_rows(rng), random_logits(rng, 1)
-    for evidence, story, sets in (
-        (conditional_evidence(SETS, C), conditional_story(C.tolist()), LABEL_SETS),
-        (one_mark_evidence(SINGLES, T), one_mark_story(T.tolist()), ONE_MARK),
+    C, T, f = torch.from_numpy(rng.uniform(0, 1, (Q, Q))), random_transition(rng), random_logits(rng, 1)
+    for evidence, process, sets in (
+        (conditional_evidence(SETS, C), class_conditional_process(C.tolist()), LABEL_SETS),
+        (one_mark_evidence(SINGLES, T), single_label_process(T.tolist()), SINGLE_LABEL_SETS),
     ):
         probability = torch.exp(-evidence_losses(f.expand(len(sets), Q), evidence))
         assert probability.sum().item() == pytest.approx(1, abs=1e-10)
-        assert probability.tolist() == pytest.approx(told(story, sets, f.softmax(1)[0]), abs=1e-10)
+        assert probability.tolist() == pytest.approx(
+            slow_probabilities(process, sets, f.softmax(1)[0]), abs=1e-10
+        )
 
 
-def test_the_truth_minimises_the_likelihood_of_chances_by_class():
+def test_class_conditional_loss_is_minimised_at_truth():
     rng = np.random.default_rng(0)
-    C, T = torch.from_numpy(rng.uniform(0.05, 0.9, (Q, Q))), random_rows(rng)
-    assert_truth_is_best(risk_of(lambda marks: conditional_evidence(marks, C), conditional_story(C.tolist())))
-    by_one = risk_of(lambda marks: one_mark_evidence(marks, T), one_mark_story(T.tolist()), ONE_MARK)
-    assert_truth_is_best(by_one)
+    C, T = torch.from_numpy(rng.uniform(0.05, 0.9, (Q, Q))), random_transition(rng)
+    assert_minimised_at_truth(
+        expected_risk(
+            lambda excluded_sets: conditional_evidence(excluded_sets, C),
+            class_conditional_process(C.tolist()),
+        )
+    )
+    by_one = expected_risk(
+        lambda excluded_sets: one_mark_evidence(excluded_sets, T),
+        single_label_process(T.tolist()),
+        SINGLE_LABEL_SETS,
+    )
+    assert_minimised_at_truth(by_one)
 
 
 # Probabilities estimated from counted rows -------------------------------------------------------------------
 
 
-def part_of(rows, number):
+def column(rows, number):
     return [row[number] for row in rows]
 
 
 COUNTS = double([[1.0, 6.0, 2.0], [3.0, 0.0, 9.0], [4.0, 4.0, 0.0]])
 NAMED = double([10.0, 12.0, 8.0])
-SCAR = [7 / 20, 10 / 18, 11 / 22]  # of the rows named otherwise
+SCAR = [7 / 20, 10 / 18, 11 / 22]  # of the rows predicted as another class
 
 
-def certain(counts, named, scar_strength, error_rate=None):
-    """What follows if every row is of the class that it was named."""
+def implied_by_certain_predictions(counts, named, scar_strength, error_rate=None):
+    """Implied probabilities where every prediction is correct."""
     return implied_chances(counts, named, named.diag(), scar_strength, error_rate)
 
 
@@ -101,28 +112,31 @@ def certain(counts, named, scar_strength, error_rate=None):
     ("error_rate", "diagonal"),
     [(0.0, [0, 0, 0]), (0.05, [0.05] * 3), (None, [(1 + 1 / 3) / 20, (1 / 3) / 22, (1 / 3) / 18])],
 )
-def test_chances_by_hand(error_rate, diagonal):
-    """Drawn towards SCAR by ten rows; what is counted on the diagonal towards 1 wrong row of 30."""
-    wanted = [
+def test_implied_probabilities_match_hand_computed_values(error_rate, diagonal):
+    """Shrunk towards SCAR by ten rows, and the diagonal towards 1 wrong row of 30."""
+    expected = [
         [diagonal[0], (6 + 10 * SCAR[1]) / 20, (2 + 10 * SCAR[2]) / 20],
         [(3 + 10 * SCAR[0]) / 22, diagonal[1], (9 + 10 * SCAR[2]) / 22],
         [(4 + 10 * SCAR[0]) / 18, (4 + 10 * SCAR[1]) / 18, diagonal[2]],
     ]
-    got = certain(COUNTS, NAMED, 10.0, error_rate)
-    assert got.tolist() == [pytest.approx(row) for row in wanted]
+    got = implied_by_certain_predictions(COUNTS, NAMED, 10.0, error_rate)
+    assert got.tolist() == [pytest.approx(row) for row in expected]
 
 
-def test_chances_between_what_was_counted_and_scar():
+def test_implied_probabilities_lie_between_counts_and_scar():
     off = ~torch.eye(3, dtype=torch.bool)
-    alone, drawn = certain(COUNTS, NAMED, 0.0), certain(COUNTS, NAMED, 1e12)
+    alone, drawn = (
+        implied_by_certain_predictions(COUNTS, NAMED, 0.0),
+        implied_by_certain_predictions(COUNTS, NAMED, 1e12),
+    )
     assert alone[off].tolist() == pytest.approx([6 / 10, 2 / 10, 3 / 12, 9 / 12, 4 / 8, 4 / 8])
     assert alone.diagonal().tolist() == pytest.approx([1 / 10, 0, 0])
     assert drawn[off].tolist() == pytest.approx([SCAR[k] for k in (1, 2, 0, 2, 0, 1)])
     assert drawn.diagonal().tolist() == pytest.approx([1 / 30] * 3)
 
 
-def test_rows_of_other_classes_among_those_of_a_name_by_hand():
-    """Of 10 rows named 0 two are of class 1, which exclude 2 always: the other eight exclude it in 4 of 6 cases."""
+def test_implied_probabilities_correct_for_wrong_predictions():
+    """Of 10 rows predicted as 0, two are of class 1 and always exclude 2: the other eight exclude it 4 times."""
     beliefs = double([[8.0, 2.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 10.0]])
     counts = double([[0.0, 4.0, 6.0], [0.0, 0.0, 10.0], [5.0, 5.0, 0.0]])
     got = implied_chances(counts, double([10.0, 10.0, 10.0]), beliefs, 0.0)
@@ -130,7 +144,7 @@ def test_rows_of_other_classes_among_those_of_a_name_by_hand():
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
-def test_with_the_beliefs_that_are_right_the_chances_are_found(q, seed):
+def test_implied_probabilities_recover_truth_from_correct_beliefs(q, seed):
     rng = np.random.default_rng(seed)
     chances, named = rng.uniform(0, 1, (q, q)), rng.uniform(1, 100, q)
     mixture = rng.uniform(0, 1, (q, q)) + q * np.eye(q)
@@ -144,10 +158,10 @@ def test_with_the_beliefs_that_are_right_the_chances_are_found(q, seed):
     assert kept.numpy()[off] == pytest.approx(chances[off], abs=1e-9)
 
 
-def slow_chances(names, marks, q, scar_strength, error_rate):
-    """Row after row, as one would count on paper."""
+def slow_chances(predicted, excluded_sets, q, scar_strength, error_rate):
+    """Counts by a loop over rows."""
     table = [[0.0] * q for _ in range(q)]
-    rows = list(zip(names, marks, strict=True))
+    rows = list(zip(predicted, excluded_sets, strict=True))
     for k in range(q):
         others = [excluded for name, excluded in rows if name != k]
         scar = sum(k in excluded for excluded in others) / len(others) if others else 0
@@ -168,32 +182,32 @@ def slow_chances(names, marks, q, scar_strength, error_rate):
     st.sampled_from([1.0, 7.5, 50.0, 1e6]),
     st.sampled_from([0.0, 0.1, None]),
 )
-def test_chances_are_those_that_a_loop_counts(rows, scar_strength, error_rate):
-    names, marks = part_of(rows, 0), part_of(rows, 1)
+def test_implied_probabilities_equal_slow_loop(rows, scar_strength, error_rate):
+    predicted, excluded_sets = column(rows, 0), column(rows, 1)
     counts = torch.zeros(4, 4, dtype=torch.float64)
     for name, excluded in rows:
         counts[name, list(excluded)] += 1
-    named = torch.tensor(names).bincount(minlength=4).double()
-    got = certain(counts, named, scar_strength, error_rate)
+    named = torch.tensor(predicted).bincount(minlength=4).double()
+    got = implied_by_certain_predictions(counts, named, scar_strength, error_rate)
     assert got.tolist() == [
-        pytest.approx(row) for row in slow_chances(names, marks, 4, scar_strength, error_rate)
+        pytest.approx(row) for row in slow_chances(predicted, excluded_sets, 4, scar_strength, error_rate)
     ]
     assert ((got >= 0) & (got <= 1)).all()
 
 
-def test_names_that_cannot_be_told_apart_keep_what_was_counted():
+def test_implied_probabilities_keep_counts_for_singular_beliefs():
     counts, mixed = double([[0.0, 4.0], [4.0, 0.0]]), double([[5.0, 5.0], [5.0, 5.0]])
     assert implied_chances(counts, double([10.0, 10.0]), mixed, 0.0).tolist() == [[0, 0.4], [0.4, 0]]
 
 
 @pytest.mark.parametrize("scar_strength", [0.0, 0.5, 5.0])
-def test_a_class_that_no_row_was_named_is_taken_as_scar_would_have_it(scar_strength):
+def test_implied_probabilities_of_class_never_predicted_follow_scar(scar_strength):
     counts = double([[0.0, 6.0, 2.0], [0.0, 0.0, 0.0], [4.0, 2.0, 0.0]])
-    got = certain(counts, double([10.0, 0.0, 10.0]), scar_strength)
+    got = implied_by_certain_predictions(counts, double([10.0, 0.0, 10.0]), scar_strength)
     assert got[1].tolist() == pytest.approx([4 / 10, 0, 2 / 10])
 
 
-def test_the_weight_of_scar_by_hand():
+def test_scar_weight_matches_hand_computed_value():
     """Two classes of 10 and 30 rows: X² = 10 · 0.1² / 0.25 + 30 · 0.4² / 0.25 = 19.6, φ = (19.6 − 2) / 38."""
     chances, expected = double([[0.0, 0.6], [0.9, 0.0]]), double([[0.0, 0.5], [0.5, 0.0]])
     assert scar_weight(chances, expected, double([10.0, 30.0])).item() == pytest.approx(38 / 17.6 - 1)
@@ -202,8 +216,8 @@ def test_the_weight_of_scar_by_hand():
 @pytest.mark.parametrize(
     ("spread", "low", "high"), [(20.0, 17.0, 23.0), (1.0, 1.0, 1.3), (None, 4000.0, np.inf)]
 )
-def test_the_weight_with_which_chances_were_drawn_is_found(spread, low, high):
-    """Beta-binomial counts of 40 classes: 1560 cells, a standard error of 4 %, or without a spread of 1 / 14,000."""
+def test_scar_weight_recovers_spread_of_beta_binomial_counts(spread, low, high):
+    """Beta-binomial counts of 40 classes: 1560 cells, a standard error of 4 %, or of 1 / 14,000 without spread."""
     rng = np.random.default_rng(0)
     q, n = 40, 500
     expected = np.tile(rng.uniform(0.1, 0.5, q), (q, 1))
@@ -213,17 +227,24 @@ def test_the_weight_with_which_chances_were_drawn_is_found(spread, low, high):
     assert low <= weight.item() <= high
 
 
-def test_without_a_weight_given_the_counts_decide():
-    weight = scar_weight(certain(COUNTS, NAMED, 0.0), certain(COUNTS, NAMED, 1e12), NAMED)
-    torch.testing.assert_close(certain(COUNTS, NAMED, None), certain(COUNTS, NAMED, weight.item()))
+def test_implied_probabilities_estimate_weight_by_default():
+    weight = scar_weight(
+        implied_by_certain_predictions(COUNTS, NAMED, 0.0),
+        implied_by_certain_predictions(COUNTS, NAMED, 1e12),
+        NAMED,
+    )
+    torch.testing.assert_close(
+        implied_by_certain_predictions(COUNTS, NAMED, None),
+        implied_by_certain_predictions(COUNTS, NAMED, weight.item()),
+    )
     as_scar = double([[0.0, 30.0, 20.0], [10.0, 0.0, 20.0], [10.0, 30.0, 0.0]])
-    drawn = certain(as_scar, double([100.0, 100.0, 100.0]), None)
+    drawn = implied_by_certain_predictions(as_scar, double([100.0, 100.0, 100.0]), None)
     assert drawn.tolist() == [pytest.approx(row) for row in ([0, 0.3, 0.2], [0.1, 0, 0.2], [0.1, 0.3, 0])]
 
 
 @pytest.mark.parametrize("named", [[10.0, 0.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
-def test_however_few_were_named_there_are_chances(named):
-    chances = certain(
+def test_implied_probabilities_of_few_rows_stay_probabilities(named):
+    chances = implied_by_certain_predictions(
         double([[0.0, 0.4, 0.2], [0.1, 0.0, 0.1], [0.4, 0.2, 0.0]]) * double(named)[:, None],
         double(named),
         None,
@@ -232,7 +253,7 @@ def test_however_few_were_named_there_are_chances(named):
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1))
-def test_the_matrix_of_one_mark_is_made_of_distributions_that_keep_the_errors(q, seed):
+def test_single_label_transition_is_stochastic_and_keeps_errors(q, seed):
     rng = np.random.default_rng(seed)
     chances = torch.from_numpy(rng.uniform(0.01, 1, (q, q)))
     T = one_mark_transition(chances)

@@ -2,13 +2,10 @@
 
 import torch
 
-from scarce.risk import (
-    class_sums,
-    risk_parts,
-)
+from scarce.risk import class_sums, risk_parts
 
 
-def test_ht_form_keeps_a_class_absent_from_the_batch_but_not_from_the_data():
+def test_ht_form_keeps_class_absent_from_batch_only():
     losses, excluded = torch.ones(3, 2), torch.zeros(3, 2)
     rates = torch.tensor([0.25, 0.0])
     parts = risk_parts(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5]), form="ht", rates=rates)

@@ -3,33 +3,25 @@
 import numpy as np
 import pytest
 import torch
-from helpers.label_likelihoods import (
-    double,
-    random_logits,
-)
+from helpers.label_likelihoods import double, random_logits
 
-from scarce.risk import (
-    confirm,
-    evidence_losses,
-    log_chance,
-    posterior,
-)
+from scarce.risk import confirm, evidence_losses, log_chance, posterior
 
 
-def test_losses_have_the_gradient_of_differences():
+def test_evidence_losses_pass_gradcheck():
     rng = np.random.default_rng(0)
     f, e = (random_logits(rng, 5).requires_grad_(True) for _ in range(2))
     assert torch.autograd.gradcheck(evidence_losses, (f, e))
 
 
-def test_the_posterior_is_bayes_rule():
+def test_posterior_follows_bayes_rule():
     p, likelihood = double([[0.5, 0.2, 0.2, 0.1]]), double([[0.0, 0.5, 0.25, 1.0]])
     known = posterior(p.log() + 3, log_chance(likelihood))
     assert known.sum().item() == pytest.approx(1)
     assert known.tolist()[0] == pytest.approx([0, 0.4, 0.2, 0.4], abs=1e-10)
 
 
-def test_a_confirmed_class_has_its_cross_entropy_and_others_keep_their_evidence():
+def test_confirm_gives_cross_entropy_of_confirmed_rows_only():
     rng = np.random.default_rng(0)
     f, e, known = random_logits(rng, 4), random_logits(rng, 4), torch.tensor([-1, 2, 0, -1])
     got = evidence_losses(f, confirm(e, known))

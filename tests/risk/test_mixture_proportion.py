@@ -1,4 +1,4 @@
-"""Shares and unbiasedness by exact enumeration: data in which every outcome occurs as often as its probability says."""
+"""Shares of positives and PU risks by exact enumeration of every outcome and its probability."""
 
 from itertools import product
 
@@ -23,17 +23,17 @@ SCORES = torch.tensor([[-0.3, 1.2, -2.0], [-1.1, -0.4, 0.6], [0.5, -0.8, -0.1]],
 def every_outcome():
     """All (x, y, exclusions) with their probabilities."""
     for x, y in product(range(3), range(Q)):
-        for marks in product([0, 1], repeat=Q - 1):
-            excluded = np.insert(np.array(marks), y, 0)
-            chance = np.prod([C[k] if excluded[k] else 1 - C[k] for k in range(Q) if k != y])
-            yield x, y, excluded, JOINT[x, y] * chance
+        for excluded_flags in product([0, 1], repeat=Q - 1):
+            excluded = np.insert(np.array(excluded_flags), y, 0)
+            probability = np.prod([C[k] if excluded[k] else 1 - C[k] for k in range(Q) if k != y])
+            yield x, y, excluded, JOINT[x, y] * probability
 
 
 def whole_population():
-    """Every outcome as often as in 20,000 rows: all counts are whole."""
+    """Every outcome as often as in 20,000 rows; all counts are integers."""
     xs, ys, sets = [], [], []
-    for x, y, excluded, chance in every_outcome():
-        times = chance * 20_000
+    for x, y, excluded, probability in every_outcome():
+        times = probability * 20_000
         assert times == pytest.approx(round(times))
         xs += [x] * round(times)
         ys += [y] * round(times)
@@ -42,7 +42,7 @@ def whole_population():
 
 
 @pytest.mark.parametrize("k", range(Q))
-def test_shares_are_those_of_the_world(k):
+def test_positive_share_matches_enumerated_population(k):
     rate = sum(p for _, _, excluded, p in every_outcome() if excluded[k])
     assert rate == pytest.approx(RATES[k].item())
     not_k = sum(p for _, y, _, p in every_outcome() if y != k)
@@ -52,7 +52,7 @@ def test_shares_are_those_of_the_world(k):
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 0.98), st.floats(0, 1)), min_size=1, max_size=5))
-def test_priors_and_shares_are_inverses(pairs):
+def test_priors_from_share_inverts_positive_share(pairs):
     priors, part = torch.tensor(pairs, dtype=torch.float64).unbind(dim=1)
     rates = part * (1 - priors)  # what SCAR allows
     for unlabeled in ("all", "rest"):
@@ -61,12 +61,12 @@ def test_priors_and_shares_are_inverses(pairs):
         torch.testing.assert_close(priors_from_share(share, rates, unlabeled), priors)
 
 
-def test_a_sample_that_excludes_too_often_leaves_no_positives():
+def test_positive_share_is_zero_where_rates_exceed_priors():
     priors, rates = torch.tensor([0.5, 0.5]), torch.tensor([0.6, 1.0])
     assert positive_share(priors, rates, "rest").tolist() == [0, 0]
 
 
-def test_every_positive_is_not_k_and_distributed_as_those():
+def test_excluded_rows_are_distributed_as_true_negatives_of_class():
     g, ys, excluded = whole_population()
     for k in range(Q):
         assert not (ys[excluded[:, k] == 1] == k).any()
@@ -76,7 +76,7 @@ def test_every_positive_is_not_k_and_distributed_as_those():
 
 @pytest.mark.parametrize("loss", BINARY_LOSSES)
 @pytest.mark.parametrize("unlabeled", ["all", "rest"])
-def test_upu_is_the_risk_of_the_true_labels(unlabeled, loss):
+def test_pu_risks_equal_risk_of_true_labels(unlabeled, loss):
     """Over all rows, or over the rest: E[ℓ(±g_k)] with + where y ≠ k, from exclusions alone."""
     g, ys, excluded = whole_population()
     share = positive_share(PRIORS, RATES, unlabeled)
@@ -91,7 +91,7 @@ def test_upu_is_the_risk_of_the_true_labels(unlabeled, loss):
         assert risks.negative[k].item() == pytest.approx(negative.item(), abs=1e-12)
 
 
-def test_the_rest_with_the_share_of_all_rows_would_be_wrong():
+def test_upu_losses_depend_on_matching_share():
     g, _, excluded = whole_population()
     right = upu_losses(g, excluded, positive_share(PRIORS, RATES, "rest"), unlabeled="rest")
     wrong = upu_losses(g, excluded, positive_share(PRIORS, RATES, "all"), unlabeled="rest")
@@ -101,6 +101,6 @@ def test_the_rest_with_the_share_of_all_rows_would_be_wrong():
 @pytest.mark.parametrize("call", [lambda: positive_share(PRIORS, RATES, "most"),
                                   lambda: priors_from_share(PRIORS, RATES, "most"),
                                   lambda: unlabeled_rows(SCORES, "most")])  # fmt: skip
-def test_other_words_are_refused(call):
+def test_unlabeled_option_rejects_unknown_value(call):
     with pytest.raises(MethodError, match="unlabeled='most' is unknown; expected 'all' or 'rest'"):
         call()

@@ -5,12 +5,10 @@ import math
 import pytest
 import torch
 
-from scarce.risk import (
-    multiclass_loss,
-)
+from scarce.risk import multiclass_loss
 
 
-def test_multiclass_losses_by_hand():
+def test_multiclass_losses_match_hand_computed_values():
     logits = torch.log(torch.tensor([[0.5, 0.45, 0.05]], dtype=torch.float64))
     assert multiclass_loss("cce")(logits)[0].tolist() == pytest.approx(
         [-math.log(p) for p in (0.5, 0.45, 0.05)]

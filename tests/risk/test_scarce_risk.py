@@ -1,4 +1,4 @@
-"""What must hold whatever the numbers: identities between forms, corrections and losses, and hand-computed values."""
+"""The SCARCE risks: slow loops, identities between forms, and hand-computed values."""
 
 import math
 
@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import MethodError
-from scarce.risk import (
-    BINARY_LOSSES,
-    multiclass_scarce_risk,
-    scarce_risk,
-)
+from scarce.risk import BINARY_LOSSES, multiclass_scarce_risk, scarce_risk
 
 Q = 4
 FLOATS = st.floats(-8, 8, allow_nan=False)
@@ -22,7 +18,7 @@ FLOATS = st.floats(-8, 8, allow_nan=False)
 
 @st.composite
 def batches(draw, every_class=True):
-    """Logits, exclusions (0 to q − 1 per row) and priors; with every class excluded somewhere if asked for."""
+    """Logits, exclusions (0 to q − 1 per row) and priors; with every class excluded somewhere if `every_class`."""
     n = draw(st.integers(Q + 1, 12))
     logits = draw(npst.arrays(np.float64, (n, Q), elements=FLOATS))
     excluded = draw(npst.arrays(np.bool_, (n, Q)))
@@ -34,7 +30,7 @@ def batches(draw, every_class=True):
 
 
 def slow_risk(logits, excluded, priors, loss, correct):
-    """The batch form, as one would write it on paper."""
+    """The batch form as a loop over classes and rows."""
     total = 0.0
     for k in range(len(priors)):
         everyone = [loss(row[k]) for row in logits]
@@ -48,7 +44,7 @@ def slow_risk(logits, excluded, priors, loss, correct):
 
 
 @given(batches(every_class=False))
-def test_agrees_with_a_slow_loop(batch):
+def test_scarce_risk_equals_slow_loop(batch):
     logits, excluded, priors = batch
     slow = slow_risk(
         logits.tolist(), excluded.tolist(), priors.tolist(), lambda z: math.log1p(math.exp(-z)), abs
@@ -59,7 +55,7 @@ def test_agrees_with_a_slow_loop(batch):
 @given(
     batches(), st.sampled_from([*BINARY_LOSSES]), st.sampled_from(["none", "abs", "relu", "leaky", "nnpu"])
 )
-def test_the_three_forms_agree_at_the_rates_of_the_batch(batch, loss, correction):
+def test_scarce_risk_forms_agree_at_batch_rates(batch, loss, correction):
     logits, excluded, priors = batch
     rates = excluded.mean(dim=0)
     forms = [
@@ -71,7 +67,7 @@ def test_the_three_forms_agree_at_the_rates_of_the_batch(batch, loss, correction
 
 
 @given(batches(every_class=False))
-def test_uncorrected_logistic_risk_is_linear_in_the_excluded_scores(batch):
+def test_uncorrected_logistic_risk_is_linear_in_excluded_scores(batch):
     logits, excluded, priors = batch
     counts = excluded.sum(dim=0).clamp(min=1)
     expected = (
@@ -83,7 +79,7 @@ def test_uncorrected_logistic_risk_is_linear_in_the_excluded_scores(batch):
 
 
 @given(batches())
-def test_mae_risk_is_a_constant_plus_the_probability_of_excluded_classes(batch):
+def test_mae_risk_equals_constant_plus_excluded_probability(batch):
     logits, excluded, priors = batch
     p = torch.softmax(logits, dim=1)
     mean_excluded = (excluded * p).sum(dim=0) / excluded.sum(dim=0).clamp(min=1)
@@ -92,7 +88,7 @@ def test_mae_risk_is_a_constant_plus_the_probability_of_excluded_classes(batch):
     assert value.item() == pytest.approx(expected.item(), abs=1e-9)
 
 
-def test_class_that_no_row_excludes_is_left_out_unless_kept():
+def test_scarce_risk_skips_absent_class_unless_kept():
     logits = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
     excluded = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     priors = torch.full((3,), 1 / 3)
@@ -105,7 +101,7 @@ def test_class_that_no_row_excludes_is_left_out_unless_kept():
 
 
 @given(batches(), st.permutations(range(Q)))
-def test_classes_and_rows_may_be_renumbered(batch, order):
+def test_scarce_risk_is_invariant_to_order_of_classes_and_rows(batch, order):
     logits, excluded, priors = batch
     value = scarce_risk(logits, excluded, priors).item()
     assert scarce_risk(logits[:, order], excluded[:, order], priors[order]).item() == pytest.approx(
@@ -116,7 +112,7 @@ def test_classes_and_rows_may_be_renumbered(batch, order):
 
 
 @given(st.integers(3, 20), st.integers(0, 10_000))
-def test_ordinary_labels_as_exclusions_of_all_others_give_the_one_versus_rest_risk(n, seed):
+def test_scarce_risk_of_full_exclusions_equals_one_versus_rest_risk(n, seed):
     rng = np.random.default_rng(seed)
     y = torch.tensor(np.concatenate([[0, 1, 2], rng.integers(0, 3, n)]))
     logits = torch.tensor(rng.normal(size=(len(y), 3)))
@@ -138,12 +134,12 @@ def test_ordinary_labels_as_exclusions_of_all_others_give_the_one_versus_rest_ri
         ({"absent": "ignore"}, "absent='ignore' is unknown"),
     ],
 )
-def test_unknown_settings_are_named(settings, message):
+def test_scarce_risk_rejects_unknown_settings(settings, message):
     with pytest.raises(MethodError, match=message):
         scarce_risk(torch.zeros(2, 2), torch.eye(2), torch.full((2,), 0.5), **settings)
 
 
-def test_multiclass_risk_uses_all_rows_once_however_many_labels_they_have():
+def test_multiclass_scarce_risk_counts_each_row_once():
     logits = torch.tensor([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]], dtype=torch.float64)
     excluded = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
     losses = -torch.log_softmax(logits, dim=1)

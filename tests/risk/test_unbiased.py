@@ -1,4 +1,4 @@
-"""Unbiasedness by exact enumeration: a small world in which every outcome can be listed with its probability."""
+"""Unbiasedness by exact enumeration of every outcome and its probability."""
 
 from itertools import product
 
@@ -26,22 +26,22 @@ PRIORS = torch.tensor(JOINT.sum(axis=0))
 def every_outcome():
     """All (x, y, label set) with their probabilities under SCAR."""
     for x, y in product(range(3), range(Q)):
-        for marks in product([0, 1], repeat=Q - 1):
-            excluded = np.insert(np.array(marks), y, 0)
-            chance = np.prod([C[k] if excluded[k] else 1 - C[k] for k in range(Q) if k != y])
-            yield x, excluded, JOINT[x, y] * chance
+        for excluded_flags in product([0, 1], repeat=Q - 1):
+            excluded = np.insert(np.array(excluded_flags), y, 0)
+            probability = np.prod([C[k] if excluded[k] else 1 - C[k] for k in range(Q) if k != y])
+            yield x, excluded, JOINT[x, y] * probability
 
 
 def population_sums(losses, opposed):
     """Expected per-class sums of one row: what an infinite sample would give."""
-    everyone = excluded_sum = opposed_sum = counts = torch.zeros(Q, dtype=torch.float64)
-    for x, excluded, chance in every_outcome():
+    total = excluded_sum = opposed_sum = counts = torch.zeros(Q, dtype=torch.float64)
+    for x, excluded, probability in every_outcome():
         mask = torch.tensor(excluded).double()
-        everyone = everyone + chance * losses[x]
-        excluded_sum = excluded_sum + chance * mask * losses[x]
-        opposed_sum = opposed_sum + chance * mask * opposed[x]
-        counts = counts + chance * mask
-    return ClassSums(everyone, excluded_sum, opposed_sum, counts, 1)
+        total = total + probability * losses[x]
+        excluded_sum = excluded_sum + probability * mask * losses[x]
+        opposed_sum = opposed_sum + probability * mask * opposed[x]
+        counts = counts + probability * mask
+    return ClassSums(total, excluded_sum, opposed_sum, counts, 1)
 
 
 def population_parts(sums, form):
@@ -51,7 +51,7 @@ def population_parts(sums, form):
 
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
-def test_population_value_is_the_ordinary_one_versus_rest_risk(form):
+def test_population_risk_equals_ordinary_one_versus_rest_risk(form):
     losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
     expected = sum(
         JOINT[x, y] * (losses[x, y] + opposed[x].sum() - opposed[x, y]).item()
@@ -65,14 +65,14 @@ def test_population_value_is_the_ordinary_one_versus_rest_risk(form):
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
 @pytest.mark.parametrize("loss", ["cce", "mae", "mse", "gce", "phuber"])
-def test_population_value_is_the_ordinary_multiclass_risk(loss, form):
+def test_population_risk_equals_ordinary_multiclass_risk(loss, form):
     losses = multiclass_loss(loss)(SCORES)
     expected = sum(JOINT[x, y] * losses[x, y].item() for x, y in product(range(3), range(Q)))
     parts = population_parts(population_sums(losses, torch.zeros_like(losses)), form)
     assert parts.positive.sum().item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_ht_risk_of_two_rows_is_unbiased_even_when_a_class_is_absent():
+def test_ht_risk_of_two_rows_is_unbiased_with_absent_classes():
     """Average the risk of every possible pair of rows: no conditioning on which classes occur."""
     outcomes = list(every_outcome())
     rates = torch.tensor(C * (1 - JOINT.sum(axis=0)))
@@ -90,7 +90,7 @@ def test_ht_risk_of_two_rows_is_unbiased_even_when_a_class_is_absent():
 
 
 @pytest.mark.parametrize("kind", ["ovr", "multiclass"])
-def test_ordinary_part_is_unbiased_when_yes_answers_come_from_unequal_questions(kind):
+def test_ordinary_risk_is_unbiased_under_unequal_questions(kind):
     """One row; class k is asked about with probability a_k, and "yes" is heard only where it was asked."""
     asked = np.array([0.3, 0.6, 0.9])
     weights = torch.tensor(1 / asked)

@@ -5,14 +5,10 @@ import pytest
 from helpers.label_shares import exclusion_shares, within_five_errors
 
 from scarce.errors import LabelError
-from scarce.simulate import (
-    human,
-    human_counts,
-    human_transition,
-)
+from scarce.simulate import human, human_counts, human_transition
 
 
-def test_human_labels_follow_the_names_of_the_source_in_any_order():
+def test_human_labels_follow_class_names_in_any_order():
     names = human_counts("clcifar20").classes
     backwards = names[::-1]
     y = np.repeat(names, 5000)
@@ -22,7 +18,7 @@ def test_human_labels_follow_the_names_of_the_source_in_any_order():
     assert within_five_errors(got, human_transition("clcifar20")[::-1, ::-1], 5000)
 
 
-def test_human_labels_of_numbers_are_those_of_the_names():
+def test_human_labels_are_equal_for_names_and_numbers():
     numbers = np.arange(1000) % 10
     names = human_counts("clcifar10").classes[numbers]
     by_number, by_name = human(numbers, seed=2), human(names, seed=2)
@@ -32,7 +28,7 @@ def test_human_labels_of_numbers_are_those_of_the_names():
     assert renamed.indices.tolist() == by_number.indices.tolist()
 
 
-def test_human_counts_have_the_known_sums_and_errors():
+def test_human_counts_match_published_sums_and_error_rates():
     ten, twenty = human_counts("clcifar10"), human_counts("clcifar20")
     assert ten.counts.sum(1).tolist() == [5000] * 10
     assert twenty.counts.sum(1).tolist() == [7500] * 18 + [9000, 6000]
@@ -45,6 +41,6 @@ def test_human_counts_have_the_known_sums_and_errors():
     assert human_transition("clcifar10")[3, :4].tolist() == [0.1604, 0.1728, 0.0806, 0.0386]
 
 
-def test_human_source_must_be_known():
+def test_human_counts_rejects_unknown_source():
     with pytest.raises(LabelError, match="clcifar10, clcifar20"):
         human_counts("cifar")

@@ -59,7 +59,7 @@ def total_variation(transition):
         (BIASED_B, (0.66, 0.24, 0.10), (0.220, 0.080, 0.033), 7.21, 0.30, 1.98, 0.3267),
     ],
 )
-def test_biased_matrices_are_the_printed_ones_in_exact_thirds(
+def test_biased_matrices_match_printed_digits_in_exact_thirds(
     matrix, exact, printed, condition, low, high, variation
 ):
     digits = {"0": (0.0, 0.0), **dict(zip("hml", zip(exact, printed, strict=True), strict=True))}
@@ -77,12 +77,12 @@ def test_biased_matrices_are_the_printed_ones_in_exact_thirds(
 
 
 @pytest.mark.parametrize(("matrix", "rates"), [(SCAR_A, SCAR_A_RATES), (SCAR_B, SCAR_B_RATES)])
-def test_scar_a_and_b_have_the_golden_matrices_and_induced_rates(matrix, rates):
+def test_scar_a_and_b_match_golden_matrices_and_induced_rates(matrix, rates):
     for y, k in product(range(10), repeat=2):
         expected = 0 if y == k else GOLDEN[rates[y], rates[k]]
         assert matrix[y, k] == pytest.approx(expected, abs=1e-12)
     assert matrix.mean(0) == pytest.approx([INDUCED[rate] for rate in rates], abs=1e-12)
-    # SCAR is judged at the rates that came out, c = π̄ / .9, as a user of the labels would.
+    # SCAR is evaluated at the induced rates, c = π̄ / .9, as a user of the labels would.
     ratio = (matrix / (matrix.mean(0) / 0.9))[~np.eye(10, dtype=bool)]
     assert (ratio.min(), ratio.max()) == pytest.approx((0.931, 1.164), abs=5e-4)
     assert total_variation(matrix) == pytest.approx(0.0321, abs=5e-5)
@@ -97,7 +97,7 @@ def test_scar_a_and_b_are_permutations_of_each_other():
 @pytest.mark.parametrize(
     ("make", "levels"), [(weak_transition, (0.45, 0.30, 0.25)), (strong_transition, (0.75, 0.24, 0.01))]
 )
-def test_weak_and_strong_hold_three_levels_three_times_in_every_row(make, levels):
+def test_weak_and_strong_matrices_have_three_levels_per_row(make, levels):
     matrix = make(10, seed=4)
     assert not matrix.diagonal().any()
     for row in matrix:
@@ -108,13 +108,13 @@ def test_weak_and_strong_hold_three_levels_three_times_in_every_row(make, levels
     assert np.array_equal(matrix, make(10, seed=4))
 
 
-def test_weak_and_strong_need_three_equal_groups():
+def test_weak_and_strong_matrices_require_three_equal_groups():
     assert weak_transition(7).sum(1) == pytest.approx(np.ones(7))
     with pytest.raises(LabelError, match="three equal groups"):
         strong_transition(5)
 
 
-def test_noise_mixes_with_blind_labels():
+def test_noisy_transition_mixes_base_with_uniform_labels():
     matrix = noisy_transition(0.2)
     assert matrix.diagonal() == pytest.approx([0.02] * 10)
     assert matrix.sum(1) == pytest.approx(np.ones(10))
@@ -123,7 +123,7 @@ def test_noise_mixes_with_blind_labels():
         noisy_transition(0.2, "storng")
 
 
-def test_published_constants_cannot_be_changed():
+def test_published_constants_are_read_only():
     for array in (BIASED_A, BIASED_B, SCAR_A, SCAR_B, SCAR_A_RATES, SCAR_B_RATES):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

@@ -5,12 +5,10 @@ from itertools import combinations
 import numpy as np
 from helpers.label_shares import within_five_errors
 
-from scarce.simulate import (
-    ask,
-)
+from scarce.simulate import ask
 
 
-def test_asking_does_not_depend_on_the_class_and_yes_comes_at_the_priors():
+def test_ask_chooses_classes_independently_of_truth():
     y = np.repeat([0, 1, 2, 3], [50_000, 30_000, 15_000, 5_000])
     labels = ask(y, questions=2)
     table = labels.answers
@@ -25,7 +23,7 @@ def test_asking_does_not_depend_on_the_class_and_yes_comes_at_the_priors():
     assert within_five_errors(yes / (yes + no), np.array([0.5, 0.3, 0.15, 0.05]), (yes + no).min())
 
 
-def test_answers_are_right_and_become_labels():
+def test_ask_without_errors_gives_correct_answers_and_labels():
     y = np.arange(3000) % 6
     labels = ask(y, rates=[0.1, 0.9, 0.5, 0.5, 0, 1])
     table = labels.answers
@@ -33,15 +31,15 @@ def test_answers_are_right_and_become_labels():
     said_no = np.zeros((3000, 6), bool)
     said_no[table.example[table.answer == 0], table.class_index[table.answer == 0]] = True
     assert np.array_equal(labels.indicator(), said_no)
-    told = np.full(3000, -1)
-    told[table.example[table.answer == 1]] = table.class_index[table.answer == 1]
-    assert np.array_equal(labels.confirmed, told)
+    confirmed = np.full(3000, -1)
+    confirmed[table.example[table.answer == 1]] = table.class_index[table.answer == 1]
+    assert np.array_equal(labels.confirmed, confirmed)
     assert within_five_errors(
         np.bincount(table.class_index, minlength=6) / 3000, np.array([0.1, 0.9, 0.5, 0.5, 0, 1]), 3000
     )
 
 
-def test_answers_err_at_their_rates_and_contradictions_are_dropped():
+def test_ask_errs_at_given_rates_and_drops_contradictions():
     y = np.arange(60_000) % 3
     labels = ask(y, questions=3, false_negative_rate=0.2, false_positive_rate=0.1)
     table = labels.answers
@@ -55,11 +53,11 @@ def test_answers_err_at_their_rates_and_contradictions_are_dropped():
     assert (labels.confirmed[answers.sum(1) == 1] >= 0).all()
 
 
-def test_errors_leave_the_questions_as_they_were():
+def test_ask_error_rates_do_not_change_questions():
     y = np.arange(500) % 4
-    honest, sloppy = (
+    without_errors, with_errors = (
         ask(y, seed=3).answers,
         ask(y, seed=3, false_negative_rate=0.3, false_positive_rate=0.3).answers,
     )
-    assert np.array_equal(honest.class_index, sloppy.class_index)
-    assert not np.array_equal(honest.answer, sloppy.answer)
+    assert np.array_equal(without_errors.class_index, with_errors.class_index)
+    assert not np.array_equal(without_errors.answer, with_errors.answer)

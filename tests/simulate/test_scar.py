@@ -3,14 +3,10 @@
 import numpy as np
 from helpers.label_shares import exclusion_shares, within_five_errors
 
-from scarce.simulate import (
-    scar,
-    scar_single,
-    scar_single_transition,
-)
+from scarce.simulate import scar, scar_single, scar_single_transition
 
 
-def test_literal_repetition_agrees_with_the_closed_form():
+def test_scar_single_agrees_with_rejection_sampling():
     c, q, n = np.array([0.2, 0.6, 0.35, 0.1]), 4, 4000
     random = np.random.default_rng(5)
     shares = np.zeros((q, q))
@@ -25,13 +21,13 @@ def test_literal_repetition_agrees_with_the_closed_form():
     assert within_five_errors(exclusion_shares(scar_single(y, c=c), y), scar_single_transition(c), n)
 
 
-def test_scar_single_turns_rates_into_c_by_the_shares_of_the_classes():
+def test_scar_single_converts_rates_to_c_by_class_shares():
     y = np.repeat([0, 1, 2], [50_000, 30_000, 20_000])
     c = np.array([0.3, 0.5, 0.2])
     assert scar_single(y, c * [0.5, 0.7, 0.8], seed=8) == scar_single(y, c=c, seed=8)
 
 
-def test_scar_holds_for_every_true_class():
+def test_scar_rates_are_equal_for_every_true_class():
     c, y = np.array([0.1, 0.5, 0.9, 0.3]), np.repeat([0, 1, 2, 3], [60_000, 20_000, 15_000, 5_000])
     expected = np.tile(c, (4, 1)) * (1 - np.eye(4))
     got = exclusion_shares(scar(y, c=c), y)
@@ -39,7 +35,7 @@ def test_scar_holds_for_every_true_class():
         assert within_five_errors(row, rate, n)
 
 
-def test_scar_draws_classes_independently():
+def test_scar_excludes_classes_independently():
     y = np.zeros(50_000, int)
     excluded = scar(y, c=[0.5, 0.3, 0.6], classes=3).indicator()
     assert within_five_errors((excluded[:, 1] & excluded[:, 2]).mean(), np.array(0.18), len(y))
@@ -53,10 +49,10 @@ def test_scar_meets_target_rates():
     assert within_five_errors(exclusion_shares(labels, y)[0, 1:], np.full(9, 5 / 9), 10_000)
     extreme = scar([0, 1, 1, 1], rates=[0.75, 0.25])
     assert extreme.indicator(dtype=int).tolist() == [[0, 1], [1, 0], [1, 0], [1, 0]]
-    assert scar([0, 0], rates=[0, 1], classes=2).indices.tolist() == [1, 1]  # 1 − π_0 = 0 asks for nothing
+    assert scar([0, 0], rates=[0, 1], classes=2).indices.tolist() == [1, 1]  # 1 − π_0 = 0 constrains nothing
 
 
-def test_scar_errors_exclude_the_own_class_at_their_rate():
+def test_scar_error_rate_excludes_true_class():
     y = np.arange(100_000) % 10
     got = exclusion_shares(scar(y, c=0.2, error_rate=0.04), y)
     assert within_five_errors(got.diagonal(), np.full(10, 0.04), 10_000)

@@ -1,4 +1,4 @@
-"""The matrices: exact thirds, the closed form against its definition, and what follows from them."""
+"""Transition matrices: closed forms against their definitions, and errors."""
 
 from itertools import product
 
@@ -26,7 +26,7 @@ def total_variation(transition):
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=2, max_size=5))
-def test_closed_form_is_the_independent_draws_given_exactly_one_success(c):
+def test_scar_single_transition_equals_draws_given_one_success(c):
     q = len(c)
     expected = np.zeros((q, q))
     for y in range(q):
@@ -39,18 +39,18 @@ def test_closed_form_is_the_independent_draws_given_exactly_one_success(c):
     assert np.allclose(scar_single_transition(c), expected, atol=1e-12)
 
 
-def test_equal_probabilities_give_uniform_labels():
+def test_scar_single_transition_of_equal_c_is_uniform():
     assert np.allclose(scar_single_transition([0.3] * 4), uniform_transition(4), atol=1e-15)
     assert total_variation(uniform_transition(10)) == pytest.approx(0, abs=1e-15)
 
 
 @pytest.mark.parametrize("c", [[1, 0.5], [0.5, 0, 0], 0.5, [0.5], [0.5, -0.1], [0.5, float("nan")], "ab"])
-def test_scar_single_transition_refuses_what_cannot_give_one_label(c):
+def test_scar_single_transition_rejects_invalid_c(c):
     with pytest.raises(LabelError):
         scar_single_transition(c)
 
 
-def test_errors_on_the_diagonal_leave_the_proportions_of_the_rest():
+def test_with_errors_keeps_proportions_off_the_diagonal():
     assert with_errors(uniform_transition(5), 0.2)[0] == pytest.approx([0.2] * 5)
     once = with_errors(BIASED_A, 0.04)
     assert once.diagonal() == pytest.approx([0.04] * 10)
@@ -71,14 +71,14 @@ def test_errors_on_the_diagonal_leave_the_proportions_of_the_rest():
         (6, [0.12, 0.13 / 2, 0.13 / 2, 0.75 / 2, 0.75 / 2]),  # five wrong classes: parts of 2, 2 and 1
     ],
 )
-def test_biased_matrices_share_three_weights_among_the_wrong_classes(q: int, row: list[float]) -> None:
+def test_biased_transition_shares_three_weights_among_wrong_classes(q: int, row: list[float]) -> None:
     transition = biased_transition(q, seed=3)
     assert np.diag(transition).tolist() == [0.0] * q
     for y in range(q):
         assert sorted(np.delete(transition[y], y)) == pytest.approx(sorted(row))
 
 
-def test_the_seed_draws_the_biased_matrix_and_the_probabilities_of_scar_unequal() -> None:
+def test_biased_transition_and_scar_unequal_depend_on_seed() -> None:
     assert not np.array_equal(biased_transition(7, seed=0), biased_transition(7, seed=1))
     y = np.arange(60_000) % 6
     rates = [scar_unequal(y, seed=seed).rates * 6 / 5 for seed in (0, 1)]

@@ -4,14 +4,9 @@ import numpy as np
 import pytest
 
 from scarce.errors import LabelError
-from scarce.simulate import (
-    BIASED_A,
-    PROCESSES,
-    simulate,
-    uniform,
-)
+from scarce.simulate import BIASED_A, PROCESSES, simulate, uniform
 
-NEEDS = {
+REQUIRED_PARAMS = {
     "transition": {"transition": BIASED_A},
     "noisy": {"noise": 0.1},
     "scar": {"c": 0.5},
@@ -40,17 +35,17 @@ NEEDS = {
     ],
 )
 @pytest.mark.parametrize("name", sorted(PROCESSES))
-def test_bad_truth_is_refused_by_every_process(name, y, message):
+def test_every_process_rejects_invalid_truth(name, y, message):
     with pytest.raises(LabelError, match=message):
-        simulate(name, y, classes=10, **NEEDS.get(name, {}))
+        simulate(name, y, classes=10, **REQUIRED_PARAMS.get(name, {}))
 
 
-def test_a_single_class_is_refused():
+def test_uniform_rejects_single_class():
     with pytest.raises(LabelError, match="at least 2"):
         uniform(["cat", "cat"])
 
 
-def test_truth_may_be_names_numbers_or_whole_floats():
+def test_truth_accepts_names_integers_and_integral_floats():
     assert uniform(["cow", "ant"]).classes.tolist() == ["ant", "cow"]
     assert uniform([7, 3]).classes.tolist() == [3, 7]
     assert uniform(np.array([7.0, 3.0])).classes.tolist() == [3, 7]

@@ -1,4 +1,4 @@
-"""SCARCE-Meta: what the learners are, where they coincide, how they decide, and their parameters."""
+"""What the meta methods share: priors, golden losses, errors, state and parameters."""
 
 import numpy as np
 import pytest
@@ -24,19 +24,19 @@ from scarce.testing import check_method, three_blobs
 from scarce.training import Recipe, train
 
 
-def test_the_learners_and_which_of_them_need_priors():
+def test_meta_methods_require_priors_as_stated():
     assert META_METHODS == ["meta-upu", "meta-nnpu", "meta-vpu", "meta-dist-pu", "meta-cvir", "meta-tedn", "meta-pusb",
                     "meta-elkan-noto"]  # fmt: skip
-    without = [name for name in META_METHODS if not available_methods()[name].needs_priors]
-    assert without == ["meta-vpu", "meta-tedn", "meta-elkan-noto"]
+    without_priors = [name for name in META_METHODS if not available_methods()[name].needs_priors]
+    assert without_priors == ["meta-vpu", "meta-tedn", "meta-elkan-noto"]
     X, _, labels = three_blobs(30)
-    for name in without:
+    for name in without_priors:
         train(linear_model(), make_method(name), X, labels, Recipe(epochs=4, batch_size=10))
     with pytest.raises(MethodError, match="meta-nnpu needs class priors"):
         train(linear_model(), make_method("meta-nnpu"), X, labels, Recipe(epochs=1))
 
 
-RECORDED = {
+GOLDEN_METHODS = {
     "meta_upu": ("meta-upu", ("loss",)),
     "meta_nnpu": ("meta-nnpu", ("loss", "beta", "gamma")),
     "meta_vpu": ("meta-vpu", ()),
@@ -46,11 +46,11 @@ RECORDED = {
 
 
 @pytest.mark.parametrize(
-    "record", [each for each in records(*RECORDED) if each.values[0]["fixture"] != "TINY"]
+    "record", [each for each in records(*GOLDEN_METHODS) if each.values[0]["fixture"] != "TINY"]
 )
-def test_losses_are_those_of_the_records_with_the_network_turned_round(record):
+def test_meta_losses_match_golden_records_at_negated_scores(record):
     """The network gives f = −g; TINY has a class that no row excludes, which a method leaves out."""
-    name, keys = RECORDED[record["method"]]
+    name, keys = GOLDEN_METHODS[record["method"]]
     params = {key: record["params"][key] for key in keys}
     if record["params"].get("unlabeled") == "U_k":
         params["unlabeled"] = "rest"
@@ -65,7 +65,7 @@ def test_losses_are_those_of_the_records_with_the_network_turned_round(record):
 
 
 @pytest.mark.parametrize("name", ["meta-vpu", "meta-dist-pu", "meta-elkan-noto"])
-def test_a_class_that_nobody_excludes_is_refused_where_its_score_would_mean_nothing(name):
+def test_prepare_rejects_class_never_excluded(name):
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1]], classes=3)
     with pytest.raises(
         MethodError, match=f"no example excludes the class 2, so {name} has nothing to learn it from"
@@ -76,7 +76,7 @@ def test_a_class_that_nobody_excludes_is_refused_where_its_score_would_mean_noth
 @pytest.mark.parametrize(
     "name", [name for name in META_METHODS if not type(make_method(name)).needs_every_class]
 )
-def test_a_class_that_no_row_excludes_is_not_trained(name):
+def test_class_never_excluded_is_not_trained(name):
     g, _ = random_labels(6)
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [1], [], [0]], classes=3)
     method = prepared_with_priors(name, labels)
@@ -90,7 +90,7 @@ def test_a_class_that_no_row_excludes_is_not_trained(name):
 
 
 @pytest.mark.parametrize("name", META_METHODS)
-def test_labels_that_only_confirm_are_refused(name):
+def test_prepare_rejects_labels_without_exclusions(name):
     labels = ComplementaryLabels.from_answer_matrix([[1, np.nan, np.nan], [np.nan, 1, np.nan]])
     with pytest.raises(
         MethodError, match=f"no example excludes any class, and {name} learns from exclusions"
@@ -99,15 +99,15 @@ def test_labels_that_only_confirm_are_refused(name):
 
 
 @pytest.mark.parametrize("name", META_METHODS)
-def test_predictions_need_little(name):
-    """No more than a number per class, whatever the size of the training data."""
+def test_prediction_state_holds_one_number_per_class(name):
+    """At most one number per class, whatever the size of the training data."""
     _, labels = random_labels(50)
     state = prepared_with_priors(name, labels).prediction_state()
     assert [tuple(value.shape) for value in state.values()] in ([], [(3,)])
 
 
 @pytest.mark.parametrize("name", META_METHODS)
-def test_a_method_that_is_prepared_again_starts_anew(name):
+def test_prepare_resets_state_of_used_method(name):
     X, _, labels = three_blobs(60)
     params = {"warm_up": 2} if "warm_up" in make_method(name).params else {}
 
@@ -129,8 +129,8 @@ def test_a_method_that_is_prepared_again_starts_anew(name):
 
 
 @pytest.mark.parametrize("name", META_METHODS)
-def test_a_run_that_diverges_is_said_to(name):
-    """What is done with scores after an epoch must not fall over those that are no numbers."""
+def test_diverging_training_raises_error(name):
+    """Scores that are NaN must not raise another error after the epoch."""
     X, _, labels = three_blobs(40)
     params = {"warm_up": 1} if "warm_up" in make_method(name).params else {}
     model = linear_model()
@@ -170,7 +170,7 @@ def test_a_run_that_diverges_is_said_to(name):
         ("meta-cvir", {"hold_out": 0.1}, "meta-cvir has no parameter 'hold_out'"),
     ],
 )  # fmt: skip
-def test_values_that_make_no_sense_are_refused(name, params, message):
+def test_make_method_rejects_invalid_parameters(name, params, message):
     with pytest.raises(MethodError, match=message) as error:
         make_method(name, **params)
     assert "\n" not in str(error.value)
@@ -189,6 +189,6 @@ def test_values_that_make_no_sense_are_refused(name, params, message):
         ("meta-elkan-noto", {"frequency": "priors"}),
     ],
 )
-def test_the_contract_holds_with_other_parameters(name, params):
+def test_meta_methods_with_other_parameters_pass_method_checks(name, params):
     assert make_method(name, **params).params.items() >= params.items()
     check_method(lambda: make_method(name, **params))

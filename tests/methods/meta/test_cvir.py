@@ -6,14 +6,11 @@ from helpers.methods import UNIFORM_PRIORS, prepared_with_priors, random_labels,
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
-from scarce.pu import (
-    cvir_kept,
-    positive_share,
-)
+from scarce.pu import cvir_kept, positive_share
 
 
-def test_cvir_compares_classes_by_their_priors():
-    """g_k = log p(x | not k) / p(x | k), so that −g_k + log π_k / (1 − π_k) is the log odds of class k."""
+def test_cvir_scores_allow_for_priors():
+    """g_k = log p(x | not k) / p(x | k), so −g_k + log π_k / (1 − π_k) is the log odds of class k."""
     labels = ComplementaryLabels.from_lists([[0], [1], [2]], classes=3)
     method = make_method("meta-cvir")
     method.prepare(Problem(labels, torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)))
@@ -22,7 +19,7 @@ def test_cvir_compares_classes_by_their_priors():
 
 
 @pytest.mark.parametrize("unlabeled", ["all", "rest"])
-def test_cvir_ranks_from_the_end_of_the_warm_up_on(unlabeled):
+def test_cvir_ranks_rows_after_warm_up(unlabeled):
     g, labels = random_labels(40)
     excluded = torch.from_numpy(labels.indicator())
     method = prepared_with_priors("meta-cvir", labels, unlabeled=unlabeled, warm_up=2)

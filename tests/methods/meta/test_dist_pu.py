@@ -7,7 +7,7 @@ from torch.nn.functional import logsigmoid
 from scarce.methods import Batch
 
 
-def test_dist_pu_mixes_after_the_warm_up():
+def test_dist_pu_uses_mixup_after_warm_up():
     g, labels = random_labels(12)
     excluded = torch.from_numpy(labels.indicator(dtype=float))
     batch = Batch(g, excluded, torch.arange(12))

@@ -1,4 +1,4 @@
-"""Every reference record of the positive-unlabelled learners: values, classes and gradients in float64."""
+"""Every reference record of the PU learners: values, classes and gradients in float64."""
 
 import pytest
 import torch
@@ -27,7 +27,7 @@ def double(values):
     return torch.tensor(values, dtype=torch.float64)
 
 
-def compare(losses, g, record):
+def assert_matches_record(losses, g, record):
     torch.testing.assert_close(losses.detach(), double(record["per_class"]), **EXACT)
     assert losses.sum().item() == pytest.approx(record["loss"], abs=1e-9)
     losses.sum().backward()
@@ -44,13 +44,13 @@ def hard():
     return tensors(record)[:2]
 
 
-def test_there_are_records_for_every_learner():
+def test_golden_records_cover_every_learner():
     learners = ["meta_upu", "meta_nnpu", "meta_vpu", "meta_distpu", "meta_en", "meta_cvir"]
     assert [len(records(name)) for name in learners] == [15, 10, 5, 10, 5, 5]
 
 
 @pytest.mark.parametrize("record", records("meta_upu"))
-def test_upu(record):
+def test_upu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
     params = record["params"]
     unlabeled = {"all": "all", "U_k": "rest"}[params["unlabeled"]]
@@ -59,44 +59,44 @@ def test_upu(record):
         torch.testing.assert_close(share, double(params["positive_prior"]), **EXACT)
     else:
         assert predicted(g) == record["predict"]
-    compare(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
+    assert_matches_record(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_nnpu"))
-def test_nnpu(record):
+def test_nnpu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
     choices = {name: record["params"][name] for name in ("loss", "beta", "gamma")}
-    compare(nnpu_losses(g, excluded, 1 - priors, **choices), g, record)
+    assert_matches_record(nnpu_losses(g, excluded, 1 - priors, **choices), g, record)
     assert predicted(g) == record["predict"]
 
 
 @pytest.mark.parametrize("record", records("meta_vpu"))
-def test_vpu(record):
+def test_vpu_matches_golden_records(record):
     g, excluded, _ = tensors(record)
-    compare(vpu_losses(g, excluded), g, record)
+    assert_matches_record(vpu_losses(g, excluded), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_distpu"))
-def test_dist_pu(record):
+def test_dist_pu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
-    compare(dist_pu_losses(g, excluded, 1 - priors, mu=record["params"]["mu"]), g, record)
+    assert_matches_record(dist_pu_losses(g, excluded, 1 - priors, mu=record["params"]["mu"]), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_en"))
-def test_elkan_noto(record):
+def test_elkan_noto_matches_golden_records(record):
     g, excluded, _ = tensors(record)
-    compare(elkan_noto_losses(g, excluded), g, record)
+    assert_matches_record(elkan_noto_losses(g, excluded), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_cvir"))
-def test_cvir(record):
+def test_cvir_matches_golden_records(record):
     g, excluded, _ = tensors(record)
     kept = cvir_kept(g.detach(), excluded, double(record["params"]["alpha"]), unlabeled="rest")
-    compare(cvir_losses(g, excluded, kept), g, record)
+    assert_matches_record(cvir_losses(g, excluded, kept), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_pusb_threshold"))
-def test_pusb_thresholds(record):
+def test_pusb_thresholds_match_golden_records(record):
     g, _ = hard()
     thresholds = pusb_thresholds(g, double(record["params"]["pi"]))
     assert thresholds.tolist() == record["value"]["threshold"]
@@ -104,7 +104,7 @@ def test_pusb_thresholds(record):
 
 
 @pytest.mark.parametrize("record", records("meta_en_posterior"))
-def test_elkan_noto_posterior(record):
+def test_elkan_noto_posterior_matches_golden_records(record):
     g, excluded = hard()
     frequency = label_frequency(g, excluded)
     posterior = not_k_posterior(g, frequency)
@@ -114,7 +114,7 @@ def test_elkan_noto_posterior(record):
 
 
 @pytest.mark.parametrize("record", records("meta_vpu_normalised"))
-def test_vpu_normalisation(record):
+def test_vpu_normalisation_matches_golden_records(record):
     g, _ = hard()
     normalised = log_not_k(g, torch.nn.functional.logsigmoid(g).amax(dim=0))
     torch.testing.assert_close(normalised, double(record["value"]["log_phi"]), **EXACT)
@@ -123,7 +123,7 @@ def test_vpu_normalisation(record):
 
 
 @pytest.mark.parametrize("record", records("prior_from_theta"))
-def test_priors_from_shares(record):
+def test_priors_from_share_match_golden_records(record):
     params, value = record["params"], record["value"]
     of_rest, of_all, rates = (double([params[name]]) for name in ("theta_U", "theta_X", "pibar"))
     assert priors_from_share(of_rest, rates, "rest").item() == pytest.approx(value["pi_from_U"])

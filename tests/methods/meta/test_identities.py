@@ -7,7 +7,7 @@ from hypothesis import given
 
 @quick
 @given(random_problems("any"))
-def test_upu_is_scarce_without_correction(problem):
+def test_meta_upu_equals_scarce_without_correction(problem):
     logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
     gradients = []
@@ -21,7 +21,7 @@ def test_upu_is_scarce_without_correction(problem):
 
 @quick
 @given(random_problems("any"))
-def test_nnpu_is_scarce_with_ascent(problem):
+def test_meta_nnpu_equals_scarce_with_nnpu_correction(problem):
     logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
     f, batch = double(logits), batch_of(labels)

@@ -11,7 +11,7 @@ from scarce.training import Callback, Recipe, train
 
 
 @pytest.mark.parametrize(("name", "params"), [("meta-vpu", {}), ("meta-dist-pu", {"warm_up": 2})])
-def test_mixtures_pass_through_convolutions_and_resume_exactly(name, params, tmp_path):
+def test_mixup_training_on_images_resumes_exactly(name, params, tmp_path):
     images = np.random.default_rng(0).random((24, 1, 6, 6)).astype(np.float32)
     _, labels = random_labels(24)
 
@@ -30,5 +30,5 @@ def test_mixtures_pass_through_convolutions_and_resume_exactly(name, params, tmp
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", [Stop()])
-    resumed, whole = run(tmp_path / "run"), run(None)
-    assert all(torch.equal(resumed[key], whole[key]) for key in whole)
+    resumed, uninterrupted = run(tmp_path / "run"), run(None)
+    assert all(torch.equal(resumed[key], uninterrupted[key]) for key in uninterrupted)

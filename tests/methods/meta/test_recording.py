@@ -1,4 +1,4 @@
-"""SCARCE-Meta: what the learners see, hold out, rank and mix while they train."""
+"""Scores that are recorded during an epoch, and rows that are held out from training."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from scarce.testing import three_blobs
 from scarce.training import Callback, Recipe, predict_logits, train
 
 
-class Seen(Callback):
+class ScoreRecorder(Callback):
     def __init__(self, X):
         self.X, self.pairs = torch.from_numpy(X), []
 
@@ -28,20 +28,26 @@ class Seen(Callback):
         run.model.train()
 
 
-def test_the_scores_of_a_step_are_kept_for_the_rows_of_the_step():
-    """With a learning rate near zero the scores that were seen are those of a second pass."""
+def test_scores_of_step_are_recorded_for_its_rows():
+    """With a learning rate near zero, the recorded scores equal those of a second pass."""
     X, _, labels = three_blobs(50)
-    watch = Seen(X)
+    recorder = ScoreRecorder(X)
     recipe = Recipe(epochs=2, batch_size=16, learning_rate=1e-9)
     train(
-        linear_model(), make_method("meta-cvir"), X, labels, recipe, priors=UNIFORM_PRIORS, callbacks=[watch]
+        linear_model(),
+        make_method("meta-cvir"),
+        X,
+        labels,
+        recipe,
+        priors=UNIFORM_PRIORS,
+        callbacks=[recorder],
     )
-    for seen, expected in watch.pairs:
+    for seen, expected in recorder.pairs:
         torch.testing.assert_close(seen, expected)
 
 
 @pytest.mark.parametrize("name", HOLD_OUT_METHODS)
-def test_held_out_rows_are_seen_but_not_trained_on(name):
+def test_held_out_rows_are_recorded_but_not_trained_on(name):
     g, labels = random_labels(40)
     method = prepared_with_priors(name, labels, hold_out=0.25)
     assert method.held_out.sum() == 10
@@ -59,7 +65,7 @@ def test_held_out_rows_are_seen_but_not_trained_on(name):
 
 
 @pytest.mark.parametrize("name", HOLD_OUT_METHODS)
-def test_a_batch_of_held_out_rows_alone_teaches_nothing(name):
+def test_batch_of_held_out_rows_has_zero_loss_and_gradient(name):
     g, labels = random_labels(40)
     method = prepared_with_priors(name, labels, hold_out=0.25)
     f = (-g).requires_grad_(True)
@@ -70,7 +76,7 @@ def test_a_batch_of_held_out_rows_alone_teaches_nothing(name):
     assert f.grad.abs().max() == 0
 
 
-def test_the_rows_held_out_follow_from_the_seed_of_the_run():
+def test_held_out_rows_depend_on_seed():
     X, _, labels = three_blobs(60)
 
     def held_out(seed):
@@ -83,7 +89,7 @@ def test_the_rows_held_out_follow_from_the_seed_of_the_run():
     assert not torch.equal(held_out(0), held_out(1))
 
 
-def test_a_class_without_held_out_exclusions_is_measured_on_all_rows():
+def test_held_out_or_all_uses_all_rows_of_class_without_held_out_label():
     excluded = torch.tensor([[True, False], [True, False], [False, True]])
     rows = held_out_or_all(excluded, torch.tensor([True, False, False]))
     assert rows.tolist() == [[True, True], [False, True], [False, True]]

@@ -6,15 +6,13 @@ from helpers.methods import linear_model, prepared_with_priors, random_labels, r
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
-from scarce.pu import (
-    best_bin,
-)
+from scarce.pu import best_bin
 from scarce.testing import three_blobs
 from scarce.training import Recipe, train
 
 
 @pytest.mark.parametrize("unlabeled", ["all", "rest"])
-def test_tedn_estimates_the_shares_on_held_out_rows(unlabeled):
+def test_tedn_estimates_shares_on_held_out_rows(unlabeled):
     g, labels = random_labels(400)
     excluded = torch.from_numpy(labels.indicator())
     method = prepared_with_priors("meta-tedn", labels, unlabeled=unlabeled, warm_up=1, hold_out=0.5)
@@ -29,7 +27,7 @@ def test_tedn_estimates_the_shares_on_held_out_rows(unlabeled):
         assert trained == possible - int(method.share[k].item() * possible)
 
 
-def test_tedn_finds_the_shares_of_clouds_that_it_tells_apart():
+def test_tedn_recovers_shares_of_separable_blobs():
     X, _, labels = three_blobs(3000)
     for unlabeled, share in (("all", 2 / 3), ("rest", 1 / 2)):  # half of "not k" excludes k
         method = make_method("meta-tedn", unlabeled=unlabeled, hold_out=0.4)
@@ -37,7 +35,7 @@ def test_tedn_finds_the_shares_of_clouds_that_it_tells_apart():
         assert method.share.tolist() == pytest.approx([share] * 3, abs=0.07)
 
 
-def test_an_estimate_that_would_leave_no_row_is_passed_over():
+def test_tedn_ignores_estimate_that_leaves_no_row():
     labels = ComplementaryLabels.from_single([0, 0, 1, 1], classes=3)
     method = prepared_with_priors("meta-tedn", labels, warm_up=1)
     run_epoch(method, torch.zeros(4, 3, dtype=torch.float64), labels)

@@ -7,13 +7,10 @@ from helpers.methods import batch_of, prepared_with_priors, random_labels, run_e
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.methods.meta._mixup import Mixture
-from scarce.pu import (
-    vpu_losses,
-    vpu_mixup_losses,
-)
+from scarce.pu import vpu_losses, vpu_mixup_losses
 
 
-def test_vpu_compares_the_classes_after_division_by_their_highest():
+def test_vpu_scores_are_normalised_by_class_maximum():
     g, labels = random_labels(40)
     method = prepared_with_priors("meta-vpu", labels)
     run_epoch(method, g, labels)
@@ -24,7 +21,7 @@ def test_vpu_compares_the_classes_after_division_by_their_highest():
     torch.testing.assert_close(method.probabilities(-g), expected)
 
 
-def test_vpu_shows_the_model_every_row_mixed_with_another():
+def test_vpu_mixup_appends_mixtures_to_inputs():
     labels = ComplementaryLabels.from_single([0, 1, 2, 0], classes=3)
     inputs = torch.randn(4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     batch = batch_of(labels, inputs=inputs)
@@ -39,7 +36,7 @@ def test_vpu_shows_the_model_every_row_mixed_with_another():
 
 
 @pytest.mark.parametrize("unlabeled", ["all", "rest"])
-def test_a_pair_counts_for_the_classes_that_its_second_row_excludes(unlabeled):
+def test_vpu_mixup_pairs_count_for_classes_of_second_row(unlabeled):
     g, labels = random_labels(12)
     excluded = torch.from_numpy(labels.indicator(dtype=float))
     mixed = torch.randn(12, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
