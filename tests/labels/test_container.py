@@ -116,7 +116,7 @@ def test_cross_validation_and_resample_select_rows():
     assert drawn.indices.tolist() == (drawn_x % 3).tolist()
 
 
-def test_labels_do_not_change_with_their_source_arrays():
+def test_labels_do_not_change_with_source_arrays():
     matrix, classes, ids = np.array([[1, 0, 0], [0, 1, 0]]), np.array(["a", "b", "c"]), np.array([1, 2])
     labels = ComplementaryLabels.from_indicator(matrix, classes, ids=ids)
     indptr, indices, confirmed = np.array([0, 1]), np.array([0], np.int32), np.array([1], np.int32)

@@ -39,10 +39,10 @@ def test_labels_take_about_eight_bytes_each(monkeypatch, make, extra):
     assert n_labels > 2.9 * N
     assert kept < 8 * n_labels
     assert kept_after_use < 8 * n_labels + 40 * Q
-    assert peak < 64 * n_labels + extra < N * Q  # not even a byte for every row and class
+    assert peak < 64 * n_labels + extra < N * Q  # less than a byte per row and class
 
 
-def test_subset_of_labels_takes_memory_of_its_rows_only():
+def test_subset_of_labels_takes_memory_of_selected_rows():
     labels = ComplementaryLabels.from_columns(TABLE, Q)
     tracemalloc.start()
     half = labels[::2]

@@ -38,7 +38,7 @@ def answer_table(**columns):
         (lambda: L.from_columns([[0, -1], [1, 3]], 3), ["row 1", "3 is not one"]),
         (lambda: L.from_columns([[0, NAN], [1.5, 0]], 3), ["row 1", "1.5 is not one"]),
         (lambda: L.from_answers(answer_table(), classes=["b", "c"]), ["row 0", "a is not one of the classes"]),
-        # A string where a list was meant, and the other way round.
+        # A string instead of a list, and a list instead of a string.
         (lambda: L.from_lists([["a"], "bc"], ABC), ["row 1", "['bc']", "from_single"]),
         (lambda: L.from_lists("abc", ABC), ["row 0", "from_single"]),
         (lambda: L.from_lists(["a", "b"], ABC), ["row 0", "['a']", "from_single"]),
@@ -69,7 +69,7 @@ def answer_table(**columns):
         (lambda: L.from_answer_matrix([["yes", "no"], ["no", "perhaps"]]), ["row 1, column 1", "'perhaps'"]),
         (lambda: L.from_answer_matrix([1, 0]), ["shape (2,)", "n × q"]),
         (lambda: L.from_answers(answer_table(answer=["no", "hm"])), ["row 1", "'hm'", "yes, no or skip"]),
-        # NaN and other gaps.
+        # Missing values.
         (lambda: L.from_indicator([[0, 1, 0], [NAN, 0, 0]]), ["row 1", "nan", "from_answer_matrix"]),
         (lambda: L.from_single([0, NAN], 3), ["row 1", "missing"]),
         (lambda: L.from_single([0, None], 3), ["row 1", "missing"]),
@@ -104,7 +104,7 @@ def answer_table(**columns):
         (lambda: L.from_answers(answer_table(), ids=["p"], classes=ABC), ["row 1", "example q is not in ids"]),
         (lambda: L.from_answers(answer_table(), ids=[], classes=ABC), ["row 0", "not in ids"]),
         (lambda: L.from_answers(answer_table(), conflict="vote"), ["conflict='vote'", "majority"]),
-        # Built by hand.
+        # Built from CSR arrays.
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([0])), ["row 0", "confirmed as a"]),
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([3])), ["confirmed", "-1 to 2"]),
         (lambda: L(np.array([0, 1]), np.array([3]), ABC), ["indices", "0 to 2"]),

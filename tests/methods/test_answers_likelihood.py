@@ -221,9 +221,8 @@ def test_step_counts_errors_by_posterior_of_all_answers():
 def test_error_rates_of_rare_annotators_shrink_to_the_mean():
     table = {"example_id": [0, 0], "class_name": [0, 0], "answer": ["no", "no"], "annotator": ["a", "b"]}
     method = prepared_answers(ComplementaryLabels.from_answers(table, classes=3))
-    method.sums = double(
-        [[0, 30], [0, 100], [0, 0], [80, 0]]
-    )  # false negatives, of how many; false positives, of how many
+    # false negatives, of how many; false positives, of how many
+    method.sums = double([[0, 30], [0, 100], [0, 0], [80, 0]])
     method.after_epoch(0)
     missed, affirmed = (30 + 1) / (100 + 20), 1 / (80 + 20)
     assert method.false_negative_rate.tolist() == pytest.approx([missed, (30 + 20 * missed) / 120])

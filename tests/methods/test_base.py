@@ -25,7 +25,7 @@ def linear_model():
 
 
 def trained(method, inputs, labels, epochs=4, transition=T):
-    """The weights after a few steps on all rows at once."""
+    """The weights after a few full-batch steps."""
     model = linear_model()
     recipe = Recipe(epochs=epochs, batch_size=len(labels), learning_rate=0.05)
     train(model, method, inputs, labels, recipe, transition=transition, make_model=linear_model)
@@ -124,7 +124,7 @@ def test_train_accepts_transition_by_name(name):
 
 
 def test_label_of_zero_probability_has_finite_loss():
-    """One odd label must not make the loss infinite."""
+    """One improbable label must not make the loss infinite."""
     never_excludes_third = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
     labels = ComplementaryLabels.from_single([2, 0], classes=3)
     for name in ("forward", "cpe-f", "cpe-t"):

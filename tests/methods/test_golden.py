@@ -5,6 +5,7 @@ import warnings
 import pytest
 import torch
 from helpers.golden import records, tensors
+from helpers.methods import double
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Problem, make_method
@@ -23,12 +24,8 @@ PLAIN = {  # name in the records -> name in scarce
 }  # fmt: skip
 
 
-def double(values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
 def prepared_for_record(name, record, transition=None, **params):
-    """The method, ready for the rows of a record."""
+    """The method, prepared for the rows of a record."""
     logits, excluded, priors = tensors(record)
     method = make_method(name, **params)
     q = logits.shape[1]

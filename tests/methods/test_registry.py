@@ -173,7 +173,7 @@ def test_register_replaces_redefined_method(fresh_registry):
 
     first = define("first")
     assert isinstance(make_method("own"), first)
-    second = define("second")  # as when a notebook's cell is run again
+    second = define("second")  # as when a notebook cell is rerun
     assert isinstance(make_method("own"), second)
     assert available_methods()["own"].title == "second"
 

@@ -89,7 +89,7 @@ def with_confirmed(confirmed):
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("name", NAMES)
 def test_scarce_mixes_in_ordinary_loss_of_confirmed_rows(name, alpha):
-    labels = with_confirmed([-1, 0, 1, -1, 2, -1])  # half of the rows are confirmed: each stands for two
+    labels = with_confirmed([-1, 0, 1, -1, 2, -1])  # half of the rows are confirmed: each has weight two
     method = prepared_scarce(name, labels, alpha=alpha)
     confirmed = torch.tensor(labels.confirmed[ROWS.numpy()]).long()
     ordinary = 0.0
@@ -108,7 +108,7 @@ def test_scarce_mixes_in_ordinary_loss_of_confirmed_rows(name, alpha):
 
 
 def test_scarce_weights_confirmed_rows_by_question_rates():
-    """Class a was asked about in 2 of 4 examples, b in 3: a "yes" to a stands for 2, one to b for 4/3."""
+    """Class a was asked about in 2 of 4 examples, b in 3: a "yes" to a has weight 2, one to b 4/3."""
     labels = ComplementaryLabels.from_answers(
         {
             "example_id": [0, 1, 1, 2, 3],

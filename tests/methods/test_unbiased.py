@@ -91,7 +91,7 @@ def test_class_risks_equal_ordinary_class_risks(sizes):
 def test_risk_grouped_by_excluded_class_can_be_negative():
     """Why the grouping matters: clipping these parts would bias the risk of infinitely many rows."""
     logits, labels = every_outcome(SIZES["one"])
-    shift_from_first = double([-6.0, 0.0, 0.0, 0.0])  # a classifier that does not believe in class 0
+    shift_from_first = double([-6.0, 0.0, 0.0, 0.0])  # a classifier that never predicts class 0
     logits, batch = logits + shift_from_first, batch_of(labels)
     losses, said = -log_softmax(logits, dim=1), batch.excluded
     grouped = [

@@ -2,9 +2,30 @@
 
 import pytest
 import torch
-from helpers.label_likelihoods import PX, Q, assert_minimised_at_truth, dialogues, double, true_logits
+from helpers.label_likelihoods import PX, TRUTH, Q, assert_minimised_at_truth, double, true_logits
 
 from scarce.risk import answer_evidence, evidence_losses
+
+
+def dialogues(policy, false_negative_rate, false_positive_rate):
+    """All dialogues under a policy that chooses (class, annotator) or None, given x and the answers so far.
+
+    Yields x, a list of (class, annotator, answer), and the probability of both, summed over the true class.
+    """
+
+    def branches(x, answers, per_class):
+        question = policy(x, answers)
+        if question is None:
+            yield x, answers, sum(per_class)
+            return
+        k, who = question
+        for answer in (True, False):
+            yes = [1 - false_negative_rate[who] if y == k else false_positive_rate[who] for y in range(Q)]
+            joint = [p * (s if answer else 1 - s) for p, s in zip(per_class, yes, strict=True)]
+            yield from branches(x, [*answers, (k, who, answer)], joint)
+
+    for x, px in enumerate(PX):
+        yield from branches(x, [], [px * p for p in TRUTH[x]])
 
 
 def ask_until_yes(x, answers):

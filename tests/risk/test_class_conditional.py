@@ -1,5 +1,7 @@
 """Class-conditional likelihoods, and the probabilities that are estimated from counted rows."""
 
+from math import prod
+
 import numpy as np
 import pytest
 import torch
@@ -10,15 +12,12 @@ from helpers.label_likelihoods import (
     SINGLES,
     Q,
     assert_minimised_at_truth,
-    class_conditional_process,
     double,
     expected_risk,
     quick,
     random_logits,
     random_scar_rates,
-    random_transition,
     seeds,
-    single_label_process,
     slow_probabilities,
 )
 from hypothesis import given
@@ -35,6 +34,22 @@ from scarce.risk import (
     scar_ratios,
     scar_weight,
 )
+
+
+def random_transition(rng, q=Q):
+    """A matrix whose rows are distributions without zeros."""
+    rows = rng.uniform(0.05, 1, (q, q))
+    return torch.from_numpy(rows / rows.sum(axis=1, keepdims=True))
+
+
+def class_conditional_process(C):
+    """Exclude class k with probability C[y][k], independently."""
+    return lambda labels, y: prod(C[y][k] if excluded else 1 - C[y][k] for k, excluded in enumerate(labels))
+
+
+def single_label_process(T):
+    """Exclude exactly one class, drawn from row y of T."""
+    return lambda labels, y: T[y][labels.index(1)]
 
 
 @quick

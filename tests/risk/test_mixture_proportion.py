@@ -14,7 +14,7 @@ from scarce.risk import BINARY_LOSSES, binary_loss
 
 Q = 3
 JOINT = np.array([[10, 5, 15], [20, 2, 8], [10, 23, 7]]) / 100  # p(x, y): three x, three y
-C = np.array([0.2, 0.5, 0.9])  # p(k is excluded | y ≠ k), whatever x: SCAR
+C = np.array([0.2, 0.5, 0.9])  # p(k is excluded | y ≠ k), for every x: SCAR
 PRIORS = torch.tensor(JOINT.sum(axis=0))
 RATES = (1 - PRIORS) * torch.tensor(C)
 SCORES = torch.tensor([[-0.3, 1.2, -2.0], [-1.1, -0.4, 0.6], [0.5, -0.8, -0.1]], dtype=torch.float64)

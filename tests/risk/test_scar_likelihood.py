@@ -1,12 +1,12 @@
 """The likelihood under SCAR: special cases, rates, and minimisers."""
 
+from math import prod
+
 import numpy as np
 import pytest
 import torch
 from helpers.label_likelihoods import (
-    ERROR_RATES,
     LABEL_SETS,
-    SCAR_C,
     SETS,
     SINGLE_LABEL_SETS,
     SINGLES,
@@ -19,9 +19,7 @@ from helpers.label_likelihoods import (
     quick,
     random_logits,
     random_scar_rates,
-    scar_process,
     seeds,
-    single_scar_process,
     slow_probabilities,
 )
 from hypothesis import given
@@ -35,6 +33,33 @@ from scarce.risk import (
     scar_evidence,
     scar_ratios,
 )
+
+SCAR_C = [0.2, 0.5, 0.7, 0.35]
+ERROR_RATES = [0.05, 0.1, 0.0, 0.2]
+
+
+def scar_process(c, error_rate):
+    """Exclude every wrong class k with probability c_k, and the true class by error, independently."""
+
+    def probability(labels, y):
+        rates = [error_rate[k] if k == y else c[k] for k in range(len(labels))]
+        return prod(p if excluded else 1 - p for p, excluded in zip(rates, labels, strict=True))
+
+    return probability
+
+
+def single_scar_process(c, error_rate):
+    """Exclude the true class by error; otherwise draw under SCAR until exactly one class is excluded."""
+    without_errors = scar_process(c, [0.0] * Q)
+
+    def probability(labels, y):
+        if labels[y]:
+            return error_rate[y]
+        total = sum(without_errors(other, y) for other in SINGLE_LABEL_SETS)
+        return (1 - error_rate[y]) * without_errors(labels, y) / total
+
+    return probability
+
 
 # Special cases -------------------------------------------------------------------------------------------------
 

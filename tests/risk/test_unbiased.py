@@ -91,7 +91,7 @@ def test_ht_risk_of_two_rows_is_unbiased_with_absent_classes():
 
 @pytest.mark.parametrize("kind", ["ovr", "multiclass"])
 def test_ordinary_risk_is_unbiased_under_unequal_questions(kind):
-    """One row; class k is asked about with probability a_k, and "yes" is heard only where it was asked."""
+    """One row; class k is asked about with probability a_k, and a "yes" occurs only where it was asked."""
     asked = np.array([0.3, 0.6, 0.9])
     weights = torch.tensor(1 / asked)
     losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)

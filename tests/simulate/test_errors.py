@@ -105,7 +105,7 @@ def test_uniform_multiple_rejects_invalid_sizes(sizes, message):
         uniform_multiple([0, 1, 2], sizes=sizes)
 
 
-def test_human_rejects_classes_unlike_its_source():
+def test_human_rejects_classes_not_in_source():
     with pytest.raises(LabelError, match="classes names 3; clcifar10 has 10"):
         human([0, 1, 2], classes=3)
     with pytest.raises(LabelError, match="class lorry is none of clcifar10, though others are"):

@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
 
 
 def _digest(labels: ComplementaryLabels) -> str:
-    """Of what is excluded and confirmed, and of what was asked and answered."""
+    """Digest of exclusions, confirmed classes, and answers."""
     digest = hashlib.sha256(labels.indicator().astype(np.uint8).tobytes())
     digest.update(labels.confirmed.astype("<i4").tobytes())
     if labels.answers is not None:

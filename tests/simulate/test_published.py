@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.label_shares import total_variation
 
 from scarce.errors import LabelError
 from scarce.simulate import (
@@ -15,7 +16,6 @@ from scarce.simulate import (
     SCAR_B_RATES,
     noisy_transition,
     strong_transition,
-    uniform_transition,
     weak_transition,
 )
 
@@ -43,13 +43,6 @@ GOLDEN = {
 
 
 INDUCED = {0.05: 0.045575158997, 0.1: 0.096286270108, 0.2: 0.216277141788}
-
-
-def total_variation(transition):
-    """The largest distance, over k, between p(y | k excluded) and p(y | y ≠ k), on balanced classes."""
-    given_excluded = transition / transition.sum(0)
-    given_wrong = uniform_transition(len(transition))
-    return np.abs(given_excluded - given_wrong).sum(0).max() / 2
 
 
 @pytest.mark.parametrize(

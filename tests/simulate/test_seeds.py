@@ -10,7 +10,7 @@ from scarce.simulate import _drawing as drawing
 
 Y = np.arange(997) ** 2 % 13 % 10
 
-# name, parameters, and the labels that were drawn when this was written
+# name, parameters, and the digest of the expected labels
 STORED = [
     ("uniform", {}, "2581af9bfd0e8d1e"),
     ("biased-a", {}, "f3358f75798f14dd"),
@@ -52,7 +52,7 @@ def test_block_size_does_not_change_labels(name, params, monkeypatch):
     assert simulate(name, Y, classes=10, **params) == whole
 
 
-def test_questions_in_blocks_belong_to_their_examples(monkeypatch):
+def test_questions_in_blocks_match_examples(monkeypatch):
     monkeypatch.setattr(drawing, "_CELLS", 70)
     table = ask(Y, questions=3, classes=10).answers
     assert table.example.tolist() == np.repeat(np.arange(len(Y)), 3).tolist()

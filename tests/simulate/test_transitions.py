@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.label_shares import total_variation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,13 +17,6 @@ from scarce.simulate import (
     uniform_transition,
     with_errors,
 )
-
-
-def total_variation(transition):
-    """The largest distance, over k, between p(y | k excluded) and p(y | y ≠ k), on balanced classes."""
-    given_excluded = transition / transition.sum(0)
-    given_wrong = uniform_transition(len(transition))
-    return np.abs(given_excluded - given_wrong).sum(0).max() / 2
 
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=2, max_size=5))

@@ -91,7 +91,7 @@ def test_read_labels_rejects_malformed_csv(tmp_path, text, parts):
 
 @pytest.mark.parametrize("suffix", ["npz", "npy"])
 def test_read_labels_survives_damage_anywhere_in_array_file(tmp_path, suffix):
-    """Cut at every place, and with every byte flipped in turn: read as it was, or read_expecting_error."""
+    """Truncated and with flipped bytes, place by place: the file is read unchanged, or rejected."""
     whole, path = tmp_path / f"whole.{suffix}", tmp_path / f"labels.{suffix}"
     labels = ComplementaryLabels.from_answer_matrix([["no", "yes", ""], ["", "", "no"]], ids=["p", "q"])
     if suffix == "npz":

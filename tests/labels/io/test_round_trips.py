@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scarce.errors import FileError, LabelError
 from scarce.labels import Answers, ComplementaryLabels, read_labels, write_labels
 
-# Any text but what a text file cannot hold; digits are left out because whole numbers come back as numbers.
+# Text that a file can hold, without digits, because integers are read as numbers.
 NAMES = st.text(
     st.characters(exclude_categories=("Cs", "Nd"), exclude_characters="\0"), min_size=1, max_size=5
 ).filter(lambda name: name.strip() and name not in ("example_id", "excluded", "class_name", "answer"))
@@ -95,7 +95,7 @@ def test_csv_of_matrix_quotes_names_and_numbers_rows(tmp_path):
         tmp_path / "a.csv"
     )
     assert (tmp_path / "a.csv").read_bytes() == b'example_id,"cat, big","the ""dog"""\r\n0,no,yes\r\n1,,\r\n'
-    assert read_labels(tmp_path / "a.csv").ids.tolist() == [0, 1]  # the row numbers stand in for ids
+    assert read_labels(tmp_path / "a.csv").ids.tolist() == [0, 1]  # row numbers serve as ids
 
 
 def test_csv_of_answers_keeps_examples_and_classes_without_question(tmp_path):
@@ -131,7 +131,7 @@ def test_npz_keeps_types_of_classes_and_ids(tmp_path, parts):
     assert again.classes.dtype == labels.classes.dtype
 
 
-def test_npz_names_its_format_and_holds_no_objects(tmp_path):
+def test_npz_stores_format_name_and_no_objects(tmp_path):
     ComplementaryLabels.from_single([0, 1], 3).save(tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
         assert str(file["format"]) == "scarce-labels-1"
@@ -162,7 +162,7 @@ def test_save_rejects_existing_file_and_unknown_suffix(tmp_path):
         labels.save(tmp_path / "folder.csv", force=True)
     with pytest.raises(FileError, match="cannot be written"):
         labels.save(tmp_path / "new" / "a.csv" / "b.csv")
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.csv"]  # no crumbs
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.csv"]  # no temporary files
 
 
 @pytest.mark.parametrize("name", ["example_id", "excluded"])
@@ -172,7 +172,7 @@ def test_csv_rejects_ambiguous_class_names(tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_csv_rejects_labels_beyond_their_answers(tmp_path):
+def test_csv_rejects_labels_not_covered_by_answers(tmp_path):
     labels = ComplementaryLabels(
         np.array([0, 1]), np.array([0]), np.array(["a", "b"]), answers=Answers.make([0], [1], [-1])
     )

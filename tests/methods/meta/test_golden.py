@@ -3,6 +3,7 @@
 import pytest
 import torch
 from helpers.golden import RECORDS, records, tensors
+from helpers.methods import double
 
 from scarce.pu import (
     cvir_kept,
@@ -21,10 +22,6 @@ from scarce.pu import (
 )
 
 EXACT = {"atol": 1e-9, "rtol": 0}
-
-
-def double(values):
-    return torch.tensor(values, dtype=torch.float64)
 
 
 def assert_matches_record(losses, g, record):

@@ -5,6 +5,7 @@ from math import cos, exp, log, pi
 import numpy as np
 import pytest
 import torch
+from helpers.methods import double, sigmoid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,14 +28,6 @@ from scarce.pu import (
 quick = settings(max_examples=40, deadline=None)
 
 
-def double(values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def sigmoid(z):
-    return 1 / (1 + exp(-z))
-
-
 def mean(values):
     values = list(values)
     return sum(values) / max(1, len(values))
@@ -42,7 +35,7 @@ def mean(values):
 
 @st.composite
 def random_problems(draw):
-    """Scores, exclusions, shares, and which rows are unlabelled."""
+    """Scores, exclusions, shares, and which rows are unlabeled."""
     n, q = draw(st.integers(1, 8)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     excluded = (rng.random((n, q)) < rng.choice([0.0, 0.3, 0.6, 1.0], q)).astype(int)
@@ -121,7 +114,7 @@ def test_vpu_mixup_losses_equal_slow_loop(problem, weight):
     losses.sum().backward()
     assert scores.grad.isfinite().all()
     moves = (scores.grad != 0) == ((double(pairs) == 1) & (weight > 0))
-    assert moves.all()  # the target is trained too
+    assert moves.all()  # the target is also trained
 
 
 def entropy(p):

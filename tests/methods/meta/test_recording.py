@@ -28,7 +28,7 @@ class ScoreRecorder(Callback):
         run.model.train()
 
 
-def test_scores_of_step_are_recorded_for_its_rows():
+def test_scores_of_step_are_recorded_by_row():
     """With a learning rate near zero, the recorded scores equal those of a second pass."""
     X, _, labels = three_blobs(50)
     recorder = ScoreRecorder(X)
