@@ -1,4 +1,4 @@
-"""Labels and features meet by their ids."""
+"""Labels are aligned with features by their ids."""
 
 import pytest
 
@@ -15,20 +15,20 @@ LABELS = ComplementaryLabels.from_answers(
 )
 
 
-def test_exact_brings_labels_into_the_order_of_the_features():
+def test_exact_join_reorders_labels_to_match_features():
     aligned, rows = LABELS.align(["3", "1", "2"])  # ids compare as text
     assert aligned == LABELS[[2, 0, 1]]
     assert aligned.ids.tolist() == [3, 1, 2]
     assert rows.tolist() == [0, 1, 2]
 
 
-def test_inner_keeps_what_stands_on_both_sides():
+def test_inner_join_keeps_shared_ids():
     aligned, rows = LABELS.align([9, 2, 1], join="inner")
     assert aligned == LABELS[[1, 0]]
     assert rows.tolist() == [1, 2]
 
 
-def test_left_counts_features_without_labels_as_unlabeled():
+def test_left_join_treats_unmatched_features_as_unlabeled():
     aligned, rows = LABELS.align([9, 2, 8, 1], join="left")
     assert rows.tolist() == [0, 1, 2, 3]
     assert aligned.ids.tolist() == [9, 2, 8, 1]
@@ -50,12 +50,12 @@ def test_left_counts_features_without_labels_as_unlabeled():
         ([1, 2, 3], "outer", ["join='outer'", "'exact', 'inner' or 'left'"]),
     ],
 )
-def test_refusals(ids, join, parts):
+def test_align_rejects_mismatched_ids_and_unknown_join(ids, join, parts):
     with pytest.raises(LabelError) as caught:
         LABELS.align(ids, join=join)
     assert all(part in str(caught.value) for part in parts)
 
 
-def test_labels_without_ids_cannot_be_joined():
+def test_align_rejects_labels_without_ids():
     with pytest.raises(LabelError, match=r"no ids to join by; make them with ids="):
         ComplementaryLabels.from_single([0], 3).align([0])

@@ -1,4 +1,4 @@
-"""Answers that contradict each other: what each policy makes of them, worked out by hand."""
+"""Contradictory answers: what each conflict policy makes of them, worked out by hand."""
 
 import pytest
 
@@ -8,9 +8,9 @@ from scarce.labels import ComplementaryLabels
 ABC = ["a", "b", "c"]
 
 
-def settled(said, conflict):
+def resolve(answers, conflict):
     """Return what is excluded and confirmed for one example, given lines such as "a yes"."""
-    pairs = [line.split() for line in said.split(", ")]
+    pairs = [line.split() for line in answers.split(", ")]
     table = {
         "example_id": ["x"] * len(pairs),
         "class_name": [name for name, _ in pairs],
@@ -18,15 +18,15 @@ def settled(said, conflict):
         "annotator": [f"w{number}" for number in range(len(pairs))],
     }
     labels = ComplementaryLabels.from_answers(table, classes=ABC, conflict=conflict)
-    assert len(labels.answers) == len(pairs)  # whatever is decided, what was said is kept
+    assert len(labels.answers) == len(pairs)  # all answers are kept, whatever the policy
     confirmed = "" if labels.confirmed[0] < 0 else ABC[labels.confirmed[0]]
     return "".join(name for name, out in zip(ABC, labels.indicator()[0], strict=True) if out), confirmed
 
 
 @pytest.mark.parametrize(
-    ("said", "drop", "majority", "refusal"),
+    ("answers", "drop", "majority", "error"),
     [
-        # said, (excluded, confirmed) under drop, under majority, what raise says
+        # answers, (excluded, confirmed) under drop, under majority, error under raise
         ("a yes, a no, b no", ("b", ""), ("b", ""), "both 'yes' and 'no' to class a"),
         ("a no, a no, a yes", ("", ""), ("a", ""), "both 'yes' and 'no' to class a"),
         ("a yes, a yes, a no", ("", ""), ("", "a"), "both 'yes' and 'no' to class a"),
@@ -44,19 +44,19 @@ def settled(said, conflict):
         ("a no, b no", ("ab", ""), ("ab", ""), None),
     ],
 )
-def test_policies(said, drop, majority, refusal):
-    assert settled(said, "drop") == drop
-    assert settled(said, "majority") == majority
-    if refusal is None:
-        assert settled(said, "raise") == drop
+def test_conflict_policy_resolves_contradictory_answers(answers, drop, majority, error):
+    assert resolve(answers, "drop") == drop
+    assert resolve(answers, "majority") == majority
+    if error is None:
+        assert resolve(answers, "raise") == drop
     else:
-        with pytest.raises(LabelError, match=refusal) as caught:
-            settled(said, "raise")
+        with pytest.raises(LabelError, match=error) as caught:
+            resolve(answers, "raise")
         assert "example x" in str(caught.value)
         assert "conflict=" in str(caught.value)
 
 
-def test_a_conflict_touches_no_other_example():
+def test_conflict_policy_leaves_other_examples_unchanged():
     table = {
         "example_id": ["x", "x", "y", "z", "z"],
         "class_name": ["a", "a", "a", "b", "c"],
@@ -67,7 +67,7 @@ def test_a_conflict_touches_no_other_example():
     assert labels.confirmed.tolist() == [-1, -1, 1]
 
 
-def test_a_matrix_follows_the_policy_too():
+def test_conflict_policy_applies_to_answer_matrix():
     labels = ComplementaryLabels.from_answer_matrix([[1, 1, 0], [0, 0, 0]], conflict="drop")
     assert labels.indicator(dtype=int).tolist() == [[0, 0, 1], [0, 0, 0]]
     assert labels.confirmed.tolist() == [-1, -1]

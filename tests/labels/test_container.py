@@ -1,4 +1,4 @@
-"""The container: rows taken from it, what scikit-learn does with it, and that nobody can change it."""
+"""ComplementaryLabels as a container: indexing, equality, immutability, and use by scikit-learn."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def loop_subset(labels, rows):
 
 
 @given(st.lists(st.integers(0, N - 1), min_size=1, max_size=7))
-def test_rows_agree_with_a_loop(rows):
+def test_getitem_agrees_with_slow_loop(rows):
     labels = ComplementaryLabels.from_answers(ANSWERS)
     taken = labels[rows]
     excluded, confirmed, said = loop_subset(labels, rows)
@@ -72,13 +72,13 @@ def test_rows_agree_with_a_loop(rows):
         (([2, 0], ...), [2, 0]),
     ],
 )
-def test_every_way_to_index(labels, rows, expected):
+def test_getitem_accepts_slices_masks_and_integers(labels, rows, expected):
     assert labels[rows] == labels[expected]
     if not isinstance(rows, tuple):
         assert labels.indicator(rows).tolist() == labels.indicator()[expected].tolist()
 
 
-def test_wrong_rows_are_errors(labels):
+def test_getitem_rejects_invalid_rows(labels):
     for rows in (N, [-N - 1], [True, False], (0, 1), np.array([0.5])):
         with pytest.raises(IndexError):
             labels[rows]
@@ -88,13 +88,13 @@ def test_wrong_rows_are_errors(labels):
         labels[[]]
 
 
-def test_taking_all_rows_changes_nothing(labels):
+def test_getitem_of_all_rows_equals_original(labels):
     assert labels[:] == labels
     assert labels[::-1][::-1] == labels
     assert labels[::-1] != labels
 
 
-def test_train_test_split_keeps_features_and_labels_together():
+def test_train_test_split_keeps_features_and_labels_aligned():
     X = np.arange(20)
     labels = ComplementaryLabels.from_single(X % 4, 4, ids=X)
     train_x, test_x, train, test = train_test_split(X, labels, test_size=5, random_state=0)
@@ -105,7 +105,7 @@ def test_train_test_split_keeps_features_and_labels_together():
     assert (len(train), len(test)) == (15, 5)
 
 
-def test_cross_validation_and_resampling_index_rows():
+def test_cross_validation_and_resample_select_rows():
     X = np.arange(12)
     labels = ComplementaryLabels.from_single(X % 3, 3)
     for _, test in KFold(3).split(X, labels):
@@ -116,7 +116,7 @@ def test_cross_validation_and_resampling_index_rows():
     assert drawn.indices.tolist() == (drawn_x % 3).tolist()
 
 
-def test_changing_what_labels_were_made_from_changes_no_label():
+def test_labels_do_not_change_with_source_arrays():
     matrix, classes, ids = np.array([[1, 0, 0], [0, 1, 0]]), np.array(["a", "b", "c"]), np.array([1, 2])
     labels = ComplementaryLabels.from_indicator(matrix, classes, ids=ids)
     indptr, indices, confirmed = np.array([0, 1]), np.array([0], np.int32), np.array([1], np.int32)
@@ -135,7 +135,7 @@ def test_changing_what_labels_were_made_from_changes_no_label():
     assert (answers.answer.tolist(), answers.annotator.tolist()) == ([0], ["w"])
 
 
-def test_arrays_are_read_only(labels):
+def test_label_arrays_are_read_only(labels):
     names = ("indptr", "indices", "classes", "ids", "confirmed", "counts", "per_example")
     arrays = [getattr(labels, name) for name in names]
     arrays += [getattr(labels.answers, name) for name in ("example", "class_index", "answer", "annotator")]
@@ -147,7 +147,7 @@ def test_arrays_are_read_only(labels):
         labels.ids = None
 
 
-def test_the_dense_matrix_is_the_callers_own(labels):
+def test_indicator_returns_a_new_array(labels):
     before = labels.indicator()
     labels.indicator()[:] = True
     np.asarray(labels)[:] = 1
@@ -156,7 +156,7 @@ def test_the_dense_matrix_is_the_callers_own(labels):
     assert np.asarray(labels, float).tolist() == before.astype(float).tolist()
 
 
-def test_equality_sees_every_part():
+def test_equality_compares_every_field():
     def make(**change):
         parts = {"matrix": [[1, 0, 0], [0, 1, 0]], "classes": list("abc"), "ids": ["p", "q"]} | change
         return ComplementaryLabels.from_indicator(**parts)
@@ -176,3 +176,12 @@ def test_equality_sees_every_part():
     with pytest.raises(TypeError):
         hash(make())
     assert repr(make()) == "ComplementaryLabels(n_examples=2, n_classes=3, n_exclusions=2)"
+
+
+def test_confirmed_is_minus_one_where_unknown():
+    labels = ComplementaryLabels.from_single([2, 0, 1], classes=3)
+    assert labels.confirmed.tolist() == [-1, -1, -1]
+    assert labels.confirmed.dtype == np.int32
+    assert labels[[1, 0]].confirmed.tolist() == [-1, -1]
+    given = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=[-1, -1, -1])
+    assert given == labels

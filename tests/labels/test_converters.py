@@ -1,4 +1,4 @@
-"""Every converter against values written by hand, and against a slow, obvious loop."""
+"""Every converter against values written by hand, and against a slow loop."""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ def loop_lists(matrix, names):
         ComplementaryLabels.from_columns([["dog", "cat"], ["-", "-"], ["-", "cow"]], CLASSES, missing="-"),
     ],
 )
-def test_the_same_knowledge_in_every_form(labels):
+def test_converters_of_class_names_give_equal_labels(labels):
     assert labels == ComplementaryLabels(np.array([0, 2, 2, 3]), np.array([0, 2, 1]), np.array(CLASSES))
     assert labels.indicator(dtype=int).tolist() == EXCLUDED
     assert labels.per_example.tolist() == [2, 0, 1]
@@ -71,12 +71,12 @@ def test_the_same_knowledge_in_every_form(labels):
         ComplementaryLabels.from_lists([[2], [0], [np.int64(2)], [1]], 3),
     ],
 )
-def test_class_numbers(labels):
+def test_converters_of_class_numbers_give_equal_labels(labels):
     assert labels.indicator(dtype=int).tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]]
     assert labels.classes.tolist() == [0, 1, 2]
 
 
-def test_a_class_number_that_looks_like_minus_one_in_a_byte_is_not_missing():
+def test_from_columns_keeps_class_255_of_unsigned_bytes():
     table = np.array([[255, 3]], np.uint8)
     assert ComplementaryLabels.from_columns(table, 256).indices.tolist() == [3, 255]
 
@@ -89,7 +89,7 @@ def test_a_class_number_that_looks_like_minus_one_in_a_byte_is_not_missing():
         pd.DataFrame([["n", "Y", None], [pd.NA, None, "false"], ["ignore", None, None]]),
     ],
 )
-def test_matrix_of_answers(matrix):
+def test_from_answer_matrix_keeps_exclusions_confirmations_and_skips(matrix):
     labels = ComplementaryLabels.from_answer_matrix(matrix, CLASSES)
     assert labels.indicator(dtype=int).tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
     assert labels.confirmed.tolist() == [1, -1, -1]
@@ -100,7 +100,7 @@ def test_matrix_of_answers(matrix):
     assert (yes.tolist(), no.tolist()) == ([0, 1, 0], [1, 0, 1])
 
 
-def test_long_table_of_answers():
+def test_from_answers_reads_long_table():
     table = pd.DataFrame(
         {
             "example_id": ["p2", "p1", "p2", "p3", "p1"],
@@ -120,20 +120,20 @@ def test_long_table_of_answers():
     assert labels.answers.annotator.tolist() == ["ann", "bob", "", "ann"]
 
 
-def test_answers_with_given_classes_and_ids():
+def test_from_answers_follows_given_classes_and_ids():
     table = {"example_id": [7, 9], "class_name": [1, 0], "answer": [0, 0]}
     labels = ComplementaryLabels.from_answers(table, classes=[2, 1, 0], ids=[9, 8, 7])
     assert labels.indicator(dtype=int).tolist() == [[0, 0, 1], [0, 0, 0], [0, 1, 0]]
 
 
-def test_examples_nobody_was_asked_about_are_kept_even_without_any_answer():
+def test_from_answers_keeps_ids_without_answers():
     table = {"example_id": [], "class_name": [], "answer": []}
     labels = ComplementaryLabels.from_answers(table, classes=CLASSES, ids=["a", "b"])
     assert (labels.n_examples, labels.counts.sum()) == (2, 0)
 
 
 @given(indicators())
-def test_indicator_agrees_with_a_loop(matrix):
+def test_from_indicator_agrees_with_slow_loop(matrix):
     labels = ComplementaryLabels.from_indicator(matrix)
     n, q = matrix.shape
     assert labels.counts.tolist() == [sum(bool(matrix[i, k]) for i in range(n)) for k in range(q)]
@@ -144,7 +144,7 @@ def test_indicator_agrees_with_a_loop(matrix):
 
 
 @given(indicators())
-def test_round_trips_between_forms(matrix):
+def test_converters_round_trip_between_forms(matrix):
     names = [f"c{k}" for k in range(matrix.shape[1])]
     labels = ComplementaryLabels.from_indicator(matrix, names)
     assert (labels.indicator() == matrix).all()
@@ -160,14 +160,14 @@ def test_round_trips_between_forms(matrix):
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=9))
-def test_single_labels_agree_with_a_loop(excluded):
+def test_from_single_agrees_with_slow_loop(excluded):
     expected = np.zeros((len(excluded), 5), bool)
     for row, name in enumerate(excluded):
         expected[row, name] = True
     assert (ComplementaryLabels.from_single(excluded, 5).indicator() == expected).all()
 
 
-def test_hashes_beyond_64_bits_stay_apart():
+def test_ids_beyond_64_bits_stay_distinct():
     ids = [2**63 + 1, 2**63 + 2, 5]
     assert ComplementaryLabels.from_single([0, 1, 0], 2 + 1, ids=ids).ids.tolist() == [
         str(name) for name in ids

@@ -1,4 +1,4 @@
-"""What labels cost: about eight bytes each, and not much more while they are made."""
+"""Memory of labels: about eight bytes each, and little more while they are built."""
 
 import tracemalloc
 
@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 TABLE = np.sort(RNG.integers(0, Q, (N, 3)), axis=1)
 LISTS = TABLE.tolist()
 TRUTH = RNG.integers(0, Q, N)
-CELLS = 1 << 16  # of a block of rows and classes in a simulation
+CELLS = 1 << 16  # cells of a block of rows and classes in a simulation
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ CELLS = 1 << 16  # of a block of rows and classes in a simulation
     ],
     ids=["columns", "lists", "scar"],
 )
-def test_eight_bytes_a_label(monkeypatch, make, extra):
+def test_labels_take_about_eight_bytes_each(monkeypatch, make, extra):
     monkeypatch.setattr(drawing, "_CELLS", CELLS)
-    make()  # what is imported and compiled on the way is not counted
+    make()  # imports and compilation are not measured
     tracemalloc.start()
     labels = make()
     kept, peak = tracemalloc.get_traced_memory()
@@ -39,22 +39,13 @@ def test_eight_bytes_a_label(monkeypatch, make, extra):
     assert n_labels > 2.9 * N
     assert kept < 8 * n_labels
     assert kept_after_use < 8 * n_labels + 40 * Q
-    assert peak < 64 * n_labels + extra < N * Q  # not even a byte for every row and class
+    assert peak < 64 * n_labels + extra < N * Q  # less than a byte per row and class
 
 
-def test_rows_of_labels_cost_what_they_hold_too():
+def test_subset_of_labels_takes_memory_of_selected_rows():
     labels = ComplementaryLabels.from_columns(TABLE, Q)
     tracemalloc.start()
     half = labels[::2]
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < 9 * len(half.indices)
-
-
-def test_unknown_classes_look_like_any_others():
-    labels = ComplementaryLabels.from_single([2, 0, 1], classes=3)
-    assert labels.confirmed.tolist() == [-1, -1, -1]
-    assert labels.confirmed.dtype == np.int32
-    assert labels[[1, 0]].confirmed.tolist() == [-1, -1]
-    given = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=[-1, -1, -1])
-    assert given == labels

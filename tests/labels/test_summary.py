@@ -1,4 +1,4 @@
-"""The summary says what a person needs to know, and no more than is true."""
+"""The summary of labels as text and as plain data."""
 
 import json
 
@@ -7,7 +7,7 @@ import numpy as np
 from scarce.labels import ComplementaryLabels
 
 
-def test_text_with_answers():
+def test_summary_text_counts_answers_and_confirmations():
     labels = ComplementaryLabels.from_answers(
         {
             "example_id": ["p", "p", "q", "r"],
@@ -27,7 +27,7 @@ def test_text_with_answers():
     ]
 
 
-def test_many_classes_are_cut_and_the_largest_row_is_the_true_one():
+def test_summary_text_truncates_long_tables():
     lists = [[0, 1, 2], [0], []]
     text = str(ComplementaryLabels.from_lists(lists, 1000).summary())
     assert "examples with 0, 1, 2, 3 exclusions: 1, 1, 0, 1" in text
@@ -36,7 +36,7 @@ def test_many_classes_are_cut_and_the_largest_row_is_the_true_one():
     assert "examples without exclusions: 1; most exclusions on one example: 25" in str(wide)
 
 
-def test_plain_data():
+def test_summary_as_dict_is_json_serializable():
     summary = ComplementaryLabels.from_single(np.array([0, 0, 2]), 3).summary().as_dict()
     assert json.loads(json.dumps(summary)) == {
         "n_examples": 3,

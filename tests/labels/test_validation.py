@@ -1,4 +1,4 @@
-"""What labels refuse: the message names the row and the fix."""
+"""Invalid labels: the error names the row and the fix."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ NAN = float("nan")
 L = ComplementaryLabels
 
 
-def asked(**columns):
+def answer_table(**columns):
     return {"example_id": ["p", "q"], "class_name": ["a", "b"], "answer": ["no", "no"]} | columns
 
 
@@ -37,8 +37,8 @@ def asked(**columns):
         (lambda: L.from_single([0, -1], 3), ["row 1", "-1 is not one of the classes"]),
         (lambda: L.from_columns([[0, -1], [1, 3]], 3), ["row 1", "3 is not one"]),
         (lambda: L.from_columns([[0, NAN], [1.5, 0]], 3), ["row 1", "1.5 is not one"]),
-        (lambda: L.from_answers(asked(), classes=["b", "c"]), ["row 0", "a is not one of the classes"]),
-        # A string where a list was meant, and the other way round.
+        (lambda: L.from_answers(answer_table(), classes=["b", "c"]), ["row 0", "a is not one of the classes"]),
+        # A string instead of a list, and a list instead of a string.
         (lambda: L.from_lists([["a"], "bc"], ABC), ["row 1", "['bc']", "from_single"]),
         (lambda: L.from_lists("abc", ABC), ["row 0", "from_single"]),
         (lambda: L.from_lists(["a", "b"], ABC), ["row 0", "['a']", "from_single"]),
@@ -68,15 +68,15 @@ def asked(**columns):
         (lambda: L.from_answer_matrix([[1, -2]]), ["row 0, column 1", "-2"]),
         (lambda: L.from_answer_matrix([["yes", "no"], ["no", "perhaps"]]), ["row 1, column 1", "'perhaps'"]),
         (lambda: L.from_answer_matrix([1, 0]), ["shape (2,)", "n × q"]),
-        (lambda: L.from_answers(asked(answer=["no", "hm"])), ["row 1", "'hm'", "yes, no or skip"]),
-        # NaN and other gaps.
+        (lambda: L.from_answers(answer_table(answer=["no", "hm"])), ["row 1", "'hm'", "yes, no or skip"]),
+        # Missing values.
         (lambda: L.from_indicator([[0, 1, 0], [NAN, 0, 0]]), ["row 1", "nan", "from_answer_matrix"]),
         (lambda: L.from_single([0, NAN], 3), ["row 1", "missing"]),
         (lambda: L.from_single([0, None], 3), ["row 1", "missing"]),
         (lambda: L.from_single([0, 1], 3, ids=["p", None]), ["row 1", "id is missing"]),
-        (lambda: L.from_answers(asked(class_name=["a", None])), ["row 1", "class_name is missing"]),
-        (lambda: L.from_answers(asked(class_name=["a", ""])), ["row 1", "class_name is missing"]),
-        (lambda: L.from_answers(asked(example_id=[1.0, NAN])), ["row 1", "example_id is missing"]),
+        (lambda: L.from_answers(answer_table(class_name=["a", None])), ["row 1", "class_name is missing"]),
+        (lambda: L.from_answers(answer_table(class_name=["a", ""])), ["row 1", "class_name is missing"]),
+        (lambda: L.from_answers(answer_table(example_id=[1.0, NAN])), ["row 1", "example_id is missing"]),
         # Classes.
         (lambda: L.from_single([0], 1), ["at least 2", "classes=[...]"]),
         (lambda: L.from_single([0], None), ["classes is None", "classes=[...]"]),
@@ -87,7 +87,7 @@ def asked(**columns):
         (lambda: L.from_single(["a"], ["a", ""]), ["class 1 has an empty name"]),
         (lambda: L.from_single(["a"], ["a", NAN]), ["row 1", "class name is missing"]),
         (lambda: L.from_indicator([[0, 1]], ["a", "b", "c"]), ["2 columns", "names 3"]),
-        (lambda: L.from_answers(asked(class_name=["a", "a"])), ["1 name(s)", "classes=[...]"]),
+        (lambda: L.from_answers(answer_table(class_name=["a", "a"])), ["1 name(s)", "classes=[...]"]),
         # Ids and sizes.
         (lambda: L.from_single([0, 1, 0], 3, ids=["p", "q", "p"]), ["id p", "rows 0 and 2", "distinct"]),
         (lambda: L.from_single([0, 1], 3, ids=["p"]), ["ids has shape (1,)", "2 examples"]),
@@ -98,13 +98,13 @@ def asked(**columns):
         # The table of answers.
         (lambda: L.from_answers({"example_id": [1], "answer": ["no"]}), ["lacks the column 'class_name'", "Rename"]),
         (lambda: L.from_answers([("p", "a", "no")]), ["list", "DataFrame"]),
-        (lambda: L.from_answers(asked(answer=["no"])), ["1 answer", "equal length"]),
-        (lambda: L.from_answers(asked(annotator=["x"])), ["1 annotator", "equal length"]),
-        (lambda: L.from_answers(asked(answer=5)), ["5", "one value per row"]),
-        (lambda: L.from_answers(asked(), ids=["p"], classes=ABC), ["row 1", "example q is not in ids"]),
-        (lambda: L.from_answers(asked(), ids=[], classes=ABC), ["row 0", "not in ids"]),
-        (lambda: L.from_answers(asked(), conflict="vote"), ["conflict='vote'", "majority"]),
-        # Built by hand.
+        (lambda: L.from_answers(answer_table(answer=["no"])), ["1 answer", "equal length"]),
+        (lambda: L.from_answers(answer_table(annotator=["x"])), ["1 annotator", "equal length"]),
+        (lambda: L.from_answers(answer_table(answer=5)), ["5", "one value per row"]),
+        (lambda: L.from_answers(answer_table(), ids=["p"], classes=ABC), ["row 1", "example q is not in ids"]),
+        (lambda: L.from_answers(answer_table(), ids=[], classes=ABC), ["row 0", "not in ids"]),
+        (lambda: L.from_answers(answer_table(), conflict="vote"), ["conflict='vote'", "majority"]),
+        # Built from CSR arrays.
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([0])), ["row 0", "confirmed as a"]),
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([3])), ["confirmed", "-1 to 2"]),
         (lambda: L(np.array([0, 1]), np.array([3]), ABC), ["indices", "0 to 2"]),
@@ -113,16 +113,16 @@ def asked(**columns):
         (lambda: L(np.array([0, 2, 1]), np.array([0]), ABC), ["indptr"]),
         (lambda: L(np.array([0]), np.array([]), ABC), ["no rows"]),
         (
-            lambda: L(np.array([0, 0]), np.array([]), ABC, answers=Answers.make([1], [0], [0])),
+            lambda: L(np.array([0, 0]), np.array([]), ABC, answers=Answers.from_columns([1], [0], [0])),
             ["'example' of the answers", "0 to 0"],
         ),
         (
-            lambda: L(np.array([0, 0]), np.array([]), ABC, answers=Answers.make([0], [3], [0])),
+            lambda: L(np.array([0, 0]), np.array([]), ABC, answers=Answers.from_columns([0], [3], [0])),
             ["'class_index' of the answers"],
         ),
     ],
 )  # fmt: skip
-def test_refusal_names_row_and_fix(make, parts):
+def test_invalid_labels_raise_error_naming_row_and_fix(make, parts):
     with pytest.raises(LabelError) as caught:
         make()
     message = str(caught.value)

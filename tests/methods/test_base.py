@@ -1,4 +1,4 @@
-"""What users meet: warnings, refusals, and the contract with other parameters than the defaults."""
+"""What methods share: warnings, errors, parameters, transition matrices and state."""
 
 import warnings
 
@@ -11,28 +11,28 @@ from torch import nn
 from scarce import ScarceClassifier
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods import available_methods, make_method
+from scarce.methods import Method, MethodFacts, Problem, available_methods, make_method
 from scarce.testing import check_method, three_blobs
 from scarce.training import Recipe, train
 
 T = (1 - np.eye(3)) / 2
 
 
-def linear():
+def linear_model():
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return nn.Linear(2, 3).double()
 
 
 def trained(method, inputs, labels, epochs=4, transition=T):
-    """The weights after a few steps on all rows at once."""
-    model = linear()
+    """The weights after a few full-batch steps."""
+    model = linear_model()
     recipe = Recipe(epochs=epochs, batch_size=len(labels), learning_rate=0.05)
-    train(model, method, inputs, labels, recipe, transition=transition, make_model=linear)
+    train(model, method, inputs, labels, recipe, transition=transition, make_model=linear_model)
     return model.weight.detach()
 
 
-def test_this_file_knows_every_compared_method():
+def test_method_lists_hold_registered_methods():
     known = {*SINGLE_LABEL_METHODS, *LMCL_METHODS, *PARTIAL_LABEL_METHODS}
     assert known <= set(available_methods())
     assert "multiple" not in {
@@ -40,11 +40,11 @@ def test_this_file_knows_every_compared_method():
     }
 
 
-# Rows that cannot be used --------------------------------------------------------------------------------------
+# Rows without labels -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
-def test_rows_without_labels_are_counted_once_and_change_nothing(name):
+def test_single_and_multiple_label_methods_warn_of_unlabeled_rows(name):
     X, _, labels = three_blobs(30)
     without = labels.indicator()
     without[::4] = False
@@ -59,7 +59,7 @@ def test_rows_without_labels_are_counted_once_and_change_nothing(name):
 
 
 @pytest.mark.parametrize("name", PARTIAL_LABEL_METHODS)
-def test_methods_that_use_such_rows_do_not_warn(name):
+def test_partial_label_methods_accept_unlabeled_rows_without_warning(name):
     X, _, labels = three_blobs(30)
     without = labels.indicator()
     without[::4] = False
@@ -69,33 +69,35 @@ def test_methods_that_use_such_rows_do_not_warn(name):
     assert [str(w.message) for w in caught] == []
 
 
-# Several labels ------------------------------------------------------------------------------------------------
+# Several labels per row --------------------------------------------------------------------------------------
 
-SEVERAL = ComplementaryLabels.from_lists([[0], [1], [0, 2], [2]], classes=3, ids=["p", "q", "r", "s"])
+SEVERAL_LABELS = ComplementaryLabels.from_lists([[0], [1], [0, 2], [2]], classes=3, ids=["p", "q", "r", "s"])
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [1.0, 1.0]], np.float32)
 
 
 @pytest.mark.parametrize("name", SINGLE_LABEL_METHODS)
-def test_several_labels_are_refused_before_training_unless_asked_for(name):
+def test_single_label_methods_reject_several_labels_without_pairs(name):
     with pytest.raises(
         MethodError,
         match=rf"{name} takes one excluded class per example, but row 2 \(id r\) has 2; pass pairs=True",
     ):
-        trained(make_method(name), POINTS, SEVERAL)
-    assert not torch.equal(trained(make_method(name, pairs=True), POINTS, SEVERAL), linear().weight)
+        trained(make_method(name), POINTS, SEVERAL_LABELS)
+    assert not torch.equal(
+        trained(make_method(name, pairs=True), POINTS, SEVERAL_LABELS), linear_model().weight
+    )
 
 
 @pytest.mark.parametrize("name", [*LMCL_METHODS, *PARTIAL_LABEL_METHODS])
-def test_methods_for_sets_take_several_labels(name):
-    assert not torch.equal(trained(make_method(name), POINTS, SEVERAL), linear().weight)
+def test_multiple_label_methods_accept_several_labels(name):
+    assert not torch.equal(trained(make_method(name), POINTS, SEVERAL_LABELS), linear_model().weight)
 
 
 # Transition matrices -------------------------------------------------------------------------------------------
 
-NEED_A_MATRIX = ["forward", "cpe-i", "cpe-f", "cpe-t"]
+TRANSITION_METHODS = ["forward", "cpe-i", "cpe-f", "cpe-t"]
 
 
-@pytest.mark.parametrize("name", NEED_A_MATRIX)
+@pytest.mark.parametrize("name", TRANSITION_METHODS)
 @pytest.mark.parametrize(
     ("transition", "message"),
     [
@@ -106,32 +108,32 @@ NEED_A_MATRIX = ["forward", "cpe-i", "cpe-f", "cpe-t"]
         (np.where(T > 0, T, np.nan), "an entry that is negative or no number"),
     ],
 )
-def test_matrices_that_are_missing_or_wrong_are_refused(name, transition, message):
+def test_transition_methods_reject_missing_or_invalid_matrix(name, transition, message):
     X, _, labels = three_blobs(9)
     with pytest.raises(MethodError, match=message) as error:
         trained(make_method(name), X, labels, transition=transition)
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", NEED_A_MATRIX)
-def test_the_loop_takes_a_matrix_by_name_as_the_advice_says(name):
+@pytest.mark.parametrize("name", TRANSITION_METHODS)
+def test_train_accepts_transition_by_name(name):
     X, _, labels = three_blobs(9)
     by_name = trained(make_method(name), X, labels, transition="uniform")
     by_number = trained(make_method(name), X, labels, transition=T)
     assert torch.equal(by_name, by_number)
 
 
-def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything():
-    """One odd label must not make the loss infinite."""
-    never_third = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
+def test_label_of_zero_probability_has_finite_loss():
+    """One improbable label must not make the loss infinite."""
+    never_excludes_third = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
     labels = ComplementaryLabels.from_single([2, 0], classes=3)
     for name in ("forward", "cpe-f", "cpe-t"):
-        weights = trained(make_method(name), POINTS[:2], labels, transition=never_third)
+        weights = trained(make_method(name), POINTS[:2], labels, transition=never_excludes_third)
         assert weights.isfinite().all()
 
 
-@pytest.mark.parametrize("name", NEED_A_MATRIX)
-def test_classifiers_with_a_matrix_give_probabilities(name):
+@pytest.mark.parametrize("name", TRANSITION_METHODS)
+def test_classifiers_with_transition_predict_probabilities(name):
     X, _, labels = three_blobs(30)
     fitted = ScarceClassifier(name, module="linear", priors="uniform", epochs=2, transition="uniform").fit(
         X, labels
@@ -178,19 +180,19 @@ def test_classifiers_with_a_matrix_give_probabilities(name):
         ("mae", {"pairs": True}, "mae has no parameter 'pairs'; it takes none"),
     ],
 )
-def test_values_that_make_no_sense_are_refused(name, params, message):
+def test_make_method_rejects_invalid_parameters(name, params, message):
     with pytest.raises(MethodError, match=message) as error:
         make_method(name, **params)
     assert "\n" not in str(error.value)
 
 
-def test_idgp_says_what_it_needs_for_its_second_network():
+def test_idgp_requires_make_model():
     X, _, labels = three_blobs(9)
     with pytest.raises(MethodError, match=r"idgp trains a second network; pass make_model=\.\.\."):
-        train(linear(), make_method("idgp"), X, labels)
+        train(linear_model(), make_method("idgp"), X, labels)
 
 
-CHANGED = [
+NON_DEFAULT_PARAMS = [
     ("pc", {"variant": "official", "pairs": True}),
     ("pc", {"variant": "plain"}),
     ("nn", {"beta": 0.1, "pairs": True}),
@@ -201,14 +203,105 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "params"), CHANGED)
-def test_the_contract_holds_with_other_parameters(name, params):
+@pytest.mark.parametrize(("name", "params"), NON_DEFAULT_PARAMS)
+def test_methods_with_other_parameters_pass_method_checks(name, params):
     assert make_method(name, **params).params.items() >= params.items()
     check_method(lambda: make_method(name, **params))
 
 
 @pytest.mark.parametrize("name", ["scarce", "cpe-t"])
-def test_the_contract_leaves_the_random_numbers_of_its_user_alone(name):
+def test_check_method_keeps_random_state_of_caller(name):
     before = torch.get_rng_state()
     check_method(name)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+# Problems and state ------------------------------------------------------------------------------------------
+
+
+Q = 3
+LABELS = ComplementaryLabels.from_lists([[0], [1, 2], [], [2], [0, 1], [1]], classes=Q)
+PRIORS = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+
+
+def test_restore_sets_nested_parameters_and_buffers():
+    class Deep(Method):
+        facts = MethodFacts("deep", "for tests", "none", "nothing")
+
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Linear(1, 1)
+            self.inner.register_buffer("seen", torch.zeros(0))
+
+        def loss(self, logits, batch):
+            return logits.mean()
+
+    method = Deep()
+    state = {"inner.weight": torch.ones(2, 3), "inner.bias": torch.zeros(2), "inner.seen": torch.arange(4)}
+    method.restore(state)
+    assert all(torch.equal(method.state_dict()[name], value) for name, value in state.items())
+    assert [name for name, _ in method.named_parameters()] == ["inner.weight", "inner.bias"]
+    assert [name for name, _ in method.named_buffers()] == ["inner.seen"]
+
+
+class SingleLabelOnly(Method):
+    facts = MethodFacts("choosy", "for tests", "none", "all", needs_transition=True, accepts=("single",))
+
+    def loss(self, logits, batch):
+        return logits.mean()
+
+
+TRANSITION = torch.full((Q, Q), 1 / Q)
+SINGLE = ComplementaryLabels.from_single([0, 1], classes=Q)
+NAMED = ComplementaryLabels.from_lists([["a"], ["b", "c"]], classes=["a", "b", "c"], ids=["p", "q"])
+UNLABELED = ComplementaryLabels.from_lists([[], []], classes=Q)
+
+
+@pytest.mark.parametrize(
+    ("method", "problem", "message"),
+    [
+        (
+            make_method("scarce"),
+            Problem(LABELS),
+            r"scarce needs class priors; pass priors=\[\.\.\.\] with 3 numbers",
+        ),
+        (make_method("scarce"), Problem(LABELS, PRIORS[:2]), r"priors has shape \(2,\); expected \(3,\)"),
+        (make_method("scarce"), Problem(UNLABELED, PRIORS), "no example excludes any class"),
+        (SingleLabelOnly(), Problem(SINGLE), r"choosy needs a transition matrix p\(excluded \| true class\)"),
+        (
+            SingleLabelOnly(),
+            Problem(SINGLE, transition=TRANSITION[:2]),
+            r"transition has shape \(2, 3\); expected \(3, 3\)",
+        ),
+        (
+            SingleLabelOnly(),
+            Problem(NAMED, transition=TRANSITION),
+            r"one excluded class per example, but row 1 \(id q\) has 2",
+        ),
+    ],
+)
+def test_prepare_rejects_unsuitable_problem(method, problem, message):
+    with pytest.raises(MethodError, match=message) as e:
+        method.prepare(problem)
+    assert "\n" not in str(e.value)
+
+
+def test_prepare_warns_of_unlabeled_rows():
+    labels = ComplementaryLabels.from_lists([[0], [], [1], []], classes=Q)
+    with pytest.warns(UserWarning, match="2 of 4 examples exclude no class; choosy cannot use them"):
+        SingleLabelOnly().prepare(Problem(labels, transition=TRANSITION))
+
+
+def test_prepare_accepts_suitable_problem():
+    SingleLabelOnly().prepare(Problem(SINGLE, transition=TRANSITION))
+    only_yes = ComplementaryLabels.from_answer_matrix([[1, np.nan], [np.nan, 1]])
+    method = make_method("scarce")
+    method.prepare(Problem(only_yes, torch.tensor([0.5, 0.5])))
+    assert method.rates.tolist() == [0.0, 0.0]
+    assert method.confirmation.tolist() == [2.0, 2.0]
+
+
+def test_problem_has_sizes_and_rates_of_labels():
+    problem = Problem(LABELS)
+    assert (problem.n_examples, problem.n_classes) == (6, 3)
+    assert problem.rates.tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 3])

@@ -1,4 +1,4 @@
-"""The numbers of every method and its main variants: a loss, its gradient, and what a short training ends with."""
+"""The numbers of every method and its main variants: a loss, its gradient, and the result of a short training."""
 
 import warnings
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from torch import nn
 
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.methods import Batch, Method, Problem, available_methods, make_method
-from scarce.methods.registry import class_of_another
+from scarce.methods.registry import external_method_class
 from scarce.training import Recipe, train
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded
 
 WHERE = "`revision` of {name!r} to {revision} in its MethodFacts"
 
@@ -32,7 +32,7 @@ def _labels(lists: list[list[int]], confirmed: Any = None) -> ComplementaryLabel
 
 
 def _wrong(row: int, number: int) -> int:
-    """One of the wrong classes of a row; low numbers more often than others."""
+    """One of the wrong classes of a row; low numbers occur more often."""
     return int(TRUTH[row] + 1 + (row * row + number) % 5 * 3 // 5) % Q
 
 
@@ -50,7 +50,7 @@ def multiple() -> ComplementaryLabels:
 
 
 def any_number() -> ComplementaryLabels:
-    """None, one or several, and now and then a class that is the true one."""
+    """Zero or more labels, a few of them wrong."""
     rows = [sorted({_wrong(row, number) for number in range(row % 4)}) for row in range(N)]
     rows[8] = sorted({*rows[8], int(TRUTH[8])})
     rows[21] = sorted({*rows[21][:1], int(TRUTH[21])})
@@ -58,33 +58,33 @@ def any_number() -> ComplementaryLabels:
 
 
 def rare() -> ComplementaryLabels:
-    """One label each, and one of the classes is excluded so seldom that most batches lack it."""
+    """Single labels, with one class so rarely excluded that most batches lack it."""
     rows = [_wrong(row, 0) for row in range(N)]
     return _labels([[k if k != 3 or row % 12 == 2 else (k + 1) % Q] for row, k in enumerate(rows)])
 
 
 def confirmed() -> ComplementaryLabels:
-    """Every fifth row is of a known class; of half of them nothing else is known."""
+    """Every fifth row has a confirmed class; half of these rows exclude nothing."""
     known = np.where(np.arange(N) % 5 == 0, TRUTH, -1)
     return _labels([[] if row % 10 == 0 else [_wrong(row, 0)] for row in range(N)], known)
 
 
 def answers() -> ComplementaryLabels:
-    """Two questions about every row, one person, a few skipped."""
+    """Two questions about every row, answered by one annotator; a few are skipped."""
     rows = np.repeat(np.arange(N), 2)
     asked = (rows + np.tile([0, 1], N) * (1 + rows % 3)) % Q
     said = np.where(np.arange(2 * N) % 11 == 7, -1, asked == TRUTH[rows])
-    return ComplementaryLabels.from_settled(Answers.make(rows, asked, said), N, np.arange(Q))
+    return ComplementaryLabels._from_resolved(Answers.from_columns(rows, asked, said), N, np.arange(Q))
 
 
 def answers_of_three() -> ComplementaryLabels:
-    """Three people are asked the same of every row; the third errs now and then."""
+    """Three annotators answer the same questions; the third makes errors."""
     rows, who = np.repeat(np.arange(N), 3), np.tile(["ann", "bob", "cat"], N)
     asked = (rows * 3 // 2) % Q
     is_it = asked == TRUTH[rows]
     errs = (who == "cat") & (rows % 4 == 1)
-    table = Answers.make(rows, asked, (is_it ^ errs).astype(int), who)
-    return ComplementaryLabels.from_settled(table, N, np.arange(Q), conflict="majority")
+    table = Answers.from_columns(rows, asked, (is_it ^ errs).astype(int), who)
+    return ComplementaryLabels._from_resolved(table, N, np.arange(Q), conflict="majority")
 
 
 @dataclass
@@ -107,7 +107,7 @@ def case(name: str, labels: Any = single, epochs: int = 2, priors: Any = None, *
 
 
 def mixed(case: Case) -> Case:
-    """Methods that mix rows draw the proportions in float32, which other machines round otherwise."""
+    """Mixup weights are drawn in float32, which other machines round differently."""
     return replace(case, tolerance=1e-6)
 
 
@@ -239,15 +239,15 @@ def _answers_and_classes() -> ComplementaryLabels:
     half = Answers(
         *(column[about] for column in (table.example, table.class_index, table.answer, table.annotator))
     )
-    settled = ComplementaryLabels.from_settled(half, N, np.arange(Q))
-    known = np.where((np.arange(N) >= N // 2) & (np.arange(N) % 3 == 0), TRUTH, settled.confirmed)
+    resolved = ComplementaryLabels._from_resolved(half, N, np.arange(Q))
+    known = np.where((np.arange(N) >= N // 2) & (np.arange(N) % 3 == 0), TRUTH, resolved.confirmed)
     return ComplementaryLabels(
-        settled.indptr, settled.indices, settled.classes, confirmed=known, answers=half
+        resolved.indptr, resolved.indices, resolved.classes, confirmed=known, answers=half
     )
 
 
 def _network() -> nn.Module:
-    """A network with hidden units whose weights are drawn by nobody."""
+    """A network with hidden units and fixed weights."""
     network = nn.Sequential(nn.Linear(D, 5), nn.Tanh(), nn.Linear(5, Q)).double()
     with torch.no_grad():
         for phase, weights in enumerate(network.parameters()):
@@ -258,7 +258,7 @@ def _network() -> nn.Module:
 def _first_loss(method: Method, labels: ComplementaryLabels, priors: Any) -> dict[str, Any]:
     """The loss of all rows before any training, and its gradient."""
     with seeded(3), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that rows without labels are left out
+        warnings.simplefilter("ignore")  # unlabeled rows are left out
         method.prepare(
             Problem(
                 labels,
@@ -272,14 +272,14 @@ def _first_loss(method: Method, labels: ComplementaryLabels, priors: Any) -> dic
         batch = Batch(
             torch.from_numpy(INPUTS), torch.from_numpy(labels.indicator(dtype=float)), torch.arange(N), known
         )
-        logits = (method.shown(batch) @ (2 * waves(D, Q, phase=2.0))).requires_grad_(True)
+        logits = (method.model_inputs(batch) @ (2 * waves(D, Q, phase=2.0))).requires_grad_(True)
         loss = method.loss(logits, batch)
     loss.backward()
     return {"loss": loss.item(), "gradient": summary(logits.grad)}
 
 
 def _trained(case: Case, labels: ComplementaryLabels) -> dict[str, Any]:
-    """The weights after training, what is then predicted, and the priors that were learned."""
+    """The weights after training, the predictions, and the learned priors."""
     network, method = _network(), case.make()
     recipe = Recipe(epochs=case.epochs, batch_size=8, optimizer="sgd", learning_rate=0.05, weight_decay=1e-3)
     with warnings.catch_warnings():
@@ -300,19 +300,19 @@ def _trained(case: Case, labels: ComplementaryLabels) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_numbers_of_a_method_stay_as_they_are(label, fingerprints):
+def test_method_matches_fingerprint(label, fingerprints):
     case, labels = CASES[label], CASES[label].labels()
     numbers = _first_loss(case.make(), labels, case.priors) | _trained(case, labels)
     fingerprints.check(label, case.name, case.make().facts.revision, numbers, tolerance=case.tolerance)
 
 
-def test_every_method_has_a_fingerprint():
-    ours = [name for name in available_methods() if class_of_another(name) is None]
+def test_every_method_has_fingerprint():
+    ours = [name for name in available_methods() if external_method_class(name) is None]
     assert not uncovered(ours, CASES, lambda case: case.name)
 
 
-def test_every_stage_is_reached():
-    """What begins only after some epochs begins in these trainings."""
+def test_fingerprints_reach_every_training_stage():
+    """Stages that start after some epochs start in these trainings."""
     for label, stages in (("refine", 2), ("refine, many short rounds", 5), ("refine, one round", 1)):
         method = CASES[label].make()
         train(_network(), method, INPUTS, any_number(), Recipe(epochs=4, batch_size=8, learning_rate=0.05))

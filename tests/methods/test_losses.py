@@ -1,27 +1,27 @@
-"""Every loss once more, with loops over rows, classes and labels, straight from the formulas."""
+"""Losses of the compared methods against slow loops over rows, classes and labels."""
 
 from math import exp, log
 
 import pytest
 from helpers.methods import (
+    CLOSE,
     LMCL_METHODS,
     PAIR_METHODS,
     SINGLE_LABEL_METHODS,
-    close,
     double,
     labels_of,
     loss_of,
     mean,
+    prepared_method,
     quick,
-    ready,
+    random_problems,
     sigmoid,
     softmax,
-    worlds,
 )
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-# One excluded class k at a time -----------------------------------------------------------------------------
+# Pairs of a row and an excluded class ------------------------------------------------------------------------
 
 
 def slow_pc(f, k, T):
@@ -78,32 +78,32 @@ def slow_pair_mean(name, logits, excluded, T):
 
 @pytest.mark.parametrize("name", PAIR_METHODS)
 @quick
-@given(worlds("single"))
-def test_losses_of_one_label(name, world):
-    logits, excluded, T = world
-    method = ready(name, labels_of(excluded, logits), T)
+@given(random_problems("single"))
+def test_pair_losses_of_single_labels_equal_slow_loop(name, problem):
+    logits, excluded, T = problem
+    method = prepared_method(name, labels_of(excluded, logits), T)
     assert loss_of(method, logits, labels_of(excluded, logits)) == pytest.approx(
-        slow_pair_mean(name, logits, excluded, T), **close
+        slow_pair_mean(name, logits, excluded, T), **CLOSE
     )
 
 
 @pytest.mark.parametrize("name", PAIR_METHODS)
 @quick
-@given(worlds("any"))
-def test_losses_of_several_labels_are_means_over_pairs(name, world):
-    logits, excluded, T = world
-    method = ready(name, labels_of(excluded, logits), T, pairs=True)
+@given(random_problems("any"))
+def test_pair_losses_of_several_labels_equal_mean_over_pairs(name, problem):
+    logits, excluded, T = problem
+    method = prepared_method(name, labels_of(excluded, logits), T, pairs=True)
     assert loss_of(method, logits, labels_of(excluded, logits)) == pytest.approx(
-        slow_pair_mean(name, logits, excluded, T), **close
+        slow_pair_mean(name, logits, excluded, T), **CLOSE
     )
 
 
 @pytest.mark.parametrize(("variant", "scaled", "shift"), [("official", True, 0.5), ("plain", False, 0.0)])
 @quick
-@given(worlds("some"))
-def test_other_variants_of_pc(variant, scaled, shift, world):
-    """The program sums over j = k too; the plain form has neither factor nor constant."""
-    logits, excluded, _ = world
+@given(random_problems("some"))
+def test_pc_variants_equal_slow_loop(variant, scaled, shift, problem):
+    """The official code also sums over j = k; the plain form has neither factor nor constant."""
+    logits, excluded, _ = problem
     q = len(logits[0])
     pairs = [
         sum(sigmoid(logits[i][k] - logits[i][j]) for j in range(q) if scaled or j != k)
@@ -112,16 +112,16 @@ def test_other_variants_of_pc(variant, scaled, shift, world):
     ]
     expected = (q - 1) * mean(pairs) - (q - 1) * (q - 2) / 2 if scaled else mean(pairs)
     labels = labels_of(excluded, logits)
-    method = ready("pc", labels, variant=variant, pairs=True)
-    assert loss_of(method, logits, labels) == pytest.approx(expected, **close)
+    method = prepared_method("pc", labels, variant=variant, pairs=True)
+    assert loss_of(method, logits, labels) == pytest.approx(expected, **CLOSE)
 
 
 @pytest.mark.parametrize("name", ["cpe-i", "cpe-f", "cpe-t"])
 @quick
-@given(worlds("single"))
-def test_cpe_decodes_to_the_nearest_row(name, world):
-    logits, excluded, T = world
-    method = ready(name, labels_of(excluded, logits), T)
+@given(random_problems("single"))
+def test_cpe_scores_equal_distances_to_matrix_rows(name, problem):
+    logits, excluded, T = problem
+    method = prepared_method(name, labels_of(excluded, logits), T)
     if name == "cpe-t":
         T = [[(t + 1e-3) / (1 + 1e-3 * len(T)) for t in row] for row in T]
     q = len(T)
@@ -129,7 +129,7 @@ def test_cpe_decodes_to_the_nearest_row(name, world):
         p = softmax(f)
         bar = p if name == "cpe-i" else [sum(p[j] * T[j][k] for j in range(q)) for k in range(q)]
         distances = [sum(abs(bar[k] - T[y][k]) for k in range(q)) for y in range(q)]
-        assert scores == pytest.approx([-d for d in distances], **close)
+        assert scores == pytest.approx([-d for d in distances], **CLOSE)
 
 
 # The unbiased risk of uniform single labels ------------------------------------------------------------------
@@ -146,41 +146,41 @@ def slow_class_risks(logits, excluded, shares):
 
 
 def slow_ga(risks, counts, ascent, beta, gamma):
-    watched = [n * v for n, v in zip(counts, risks, strict=True)] if ascent == "counted" else risks
-    violated = [w for w in watched if w < -beta]
+    monitored = [n * v for n, v in zip(counts, risks, strict=True)] if ascent == "counted" else risks
+    violated = [w for w in monitored if w < -beta]
     return -gamma * sum(w + beta for w in violated) if violated else sum(risks)
 
 
 @quick
 @given(
-    world=worlds("any"),
+    problem=random_problems("any"),
     beta=st.sampled_from([0.0, 0.2]),
     gamma=st.sampled_from([1.0, 0.3]),
     keep=st.integers(1, 7),
 )
-def test_free_nn_and_ga(world, beta, gamma, keep):
+def test_free_nn_and_ga_equal_slow_loop(problem, beta, gamma, keep):
     """The shares are those of all labels, the means those of the batch, which may be a part of the rows."""
-    logits, excluded, _ = world
+    logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
-    said = [k for ks in excluded for k in ks]
-    shares = [said.count(k) / len(said) for k in range(q)]
+    all_labels = [k for ks in excluded for k in ks]
+    shares = [all_labels.count(k) / len(all_labels) for k in range(q)]
     rows = list(range(min(keep, len(logits))))
     logits, excluded = logits[: len(rows)], excluded[: len(rows)]
     risks = slow_class_risks(logits, excluded, shares)
-    assume(all(abs(v + beta) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
+    assume(all(abs(v + beta) > 1e-9 for v in risks))  # at its threshold, ga would depend on rounding
     counts = [sum(k in ks for ks in excluded) for k in range(q)]
 
     def loss(name, **params):
-        return loss_of(ready(name, labels, pairs=True, **params), logits, labels, rows=rows)
+        return loss_of(prepared_method(name, labels, pairs=True, **params), logits, labels, rows=rows)
 
-    assert loss("free") == pytest.approx(sum(risks), **close)
-    assert loss("nn", beta=beta) == pytest.approx(sum(max(v, -beta) for v in risks), **close)
+    assert loss("free") == pytest.approx(sum(risks), **CLOSE)
+    assert loss("nn", beta=beta) == pytest.approx(sum(max(v, -beta) for v in risks), **CLOSE)
     for ascent in ("counted", "plain"):
         expected = slow_ga(risks, counts, ascent, beta, gamma)
-        assert loss("ga", ascent=ascent, beta=beta, gamma=gamma) == pytest.approx(expected, **close)
+        assert loss("ga", ascent=ascent, beta=beta, gamma=gamma) == pytest.approx(expected, **CLOSE)
 
 
-# Whole sets of labels ------------------------------------------------------------------------------------------
+# Sets of labels ----------------------------------------------------------------------------------------------
 
 
 def slow_phuber(p, j):
@@ -209,27 +209,31 @@ def slow_lmcl(name, f, ks):
 
 @pytest.mark.parametrize("name", LMCL_METHODS)
 @quick
-@given(worlds("any"))
-def test_losses_of_sets(name, world):
-    logits, excluded, _ = world
+@given(random_problems("any"))
+def test_multiple_label_losses_equal_slow_loop(name, problem):
+    logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
     expected = mean([slow_lmcl(name, f, ks) for f, ks in zip(logits, excluded, strict=True) if ks])
-    assert loss_of(ready(name, labels), logits, labels) == pytest.approx(expected, **close)
+    assert loss_of(prepared_method(name, labels), logits, labels) == pytest.approx(expected, **CLOSE)
 
 
 @pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
 @quick
-@given(worlds("any"))
-def test_rows_that_cannot_be_used_leave_the_loss_of_the_others_as_it_is(name, world):
-    logits, excluded, T = world
+@given(random_problems("any"))
+def test_unlabeled_rows_do_not_change_loss_of_others(name, problem):
+    logits, excluded, T = problem
     params = {"pairs": True} if name in SINGLE_LABEL_METHODS else {}
-    everyone = labels_of(excluded, logits)
-    useful = [i for i, ks in enumerate(excluded) if ks]
-    some = everyone[useful]
+    all_rows = labels_of(excluded, logits)
+    labeled = [i for i, ks in enumerate(excluded) if ks]
+    labeled_rows = all_rows[labeled]
     if name == "ga":
-        said = [k for ks in excluded for k in ks]
-        shares = [said.count(k) / len(said) for k in range(len(logits[0]))]
+        all_labels = [k for ks in excluded for k in ks]
+        shares = [all_labels.count(k) / len(all_labels) for k in range(len(logits[0]))]
         risks = slow_class_risks(logits, excluded, shares)
-        assume(all(abs(v) > 1e-9 for v in risks))  # where ga turns round, rounding would decide
-    alone = loss_of(ready(name, some, T, **params), [logits[i] for i in useful], some)
-    assert loss_of(ready(name, everyone, T, **params), logits, everyone) == pytest.approx(alone, **close)
+        assume(all(abs(v) > 1e-9 for v in risks))  # at its threshold, ga would depend on rounding
+    expected = loss_of(
+        prepared_method(name, labeled_rows, T, **params), [logits[i] for i in labeled], labeled_rows
+    )
+    assert loss_of(prepared_method(name, all_rows, T, **params), logits, all_rows) == pytest.approx(
+        expected, **CLOSE
+    )

@@ -1,17 +1,19 @@
-"""Methods by name: their facts, their parameters, and those that other packages bring."""
+"""Methods by name: their facts, parameters, plugins, and the table in the guide."""
 
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from torch import nn
 
 from scarce.errors import MethodError
 from scarce.methods import Method, MethodFacts, available_methods, make_method, register, registry
+from scarce.methods.registry import COLUMNS, method_rows, methods_markdown
 
 NAMES = list(available_methods())
 
-PLUGIN = """
+PLUGIN_CODE = """
 from scarce.methods import Method, MethodFacts
 
 class Guess(Method):
@@ -27,7 +29,7 @@ class Guess(Method):
 
 @pytest.fixture
 def fresh_registry(monkeypatch):
-    """A registry that has not looked for other packages, and forgets what this test adds."""
+    """A registry that has not loaded entry points, and forgets what the test registers."""
     monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
     registry._load_entry_points.cache_clear()
     yield
@@ -35,7 +37,7 @@ def fresh_registry(monkeypatch):
 
 
 @pytest.fixture
-def install(tmp_path, monkeypatch, fresh_registry):
+def install_plugin(tmp_path, monkeypatch, fresh_registry):
     """Put a package with an entry point on the path, as an installer would."""
 
     def write(code, entry):
@@ -50,12 +52,12 @@ def install(tmp_path, monkeypatch, fresh_registry):
     sys.modules.pop("luck", None)
 
 
-def test_the_methods_of_the_paper_are_there():
+def test_available_methods_include_scarce_methods():
     assert {"scarce", "scarce-ure", "scarce-cce"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_facts_are_complete(name):
+def test_method_facts_are_complete(name):
     facts = available_methods()[name]
     assert facts.name == name == name.lower()
     for field in ("title", "paper", "assumes"):
@@ -68,7 +70,7 @@ def test_facts_are_complete(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_parameters_make_the_method_again(name):
+def test_params_recreate_method(name):
     method = make_method(name)
     again = make_method(name, **method.params)
     assert again.params == method.params
@@ -88,18 +90,18 @@ def test_parameters_make_the_method_again(name):
                         "slope": -1.0, "beta": 0.2, "gamma": 0.3}),
     ],
 )  # fmt: skip
-def test_every_parameter_is_kept(name, changed):
+def test_make_method_keeps_every_parameter(name, changed):
     assert set(changed) == set(make_method(name).params)
     assert make_method(name, **changed).params == changed
 
 
 @pytest.mark.parametrize("name", ["scarse", "", None])
-def test_an_unknown_method_is_named_with_the_known_ones(name):
+def test_make_method_rejects_unknown_name(name):
     with pytest.raises(MethodError, match=rf"there is no method {name!r}; expected one of .*scarce-ure"):
         make_method(name)
 
 
-def test_an_unknown_parameter_is_named_with_the_known_ones():
+def test_make_method_rejects_unknown_parameter():
     with pytest.raises(
         MethodError, match=r"scarce-ure has no parameter 'correction'; it takes loss, form, absent, alpha"
     ):
@@ -122,13 +124,13 @@ def test_an_unknown_parameter_is_named_with_the_known_ones():
     ],
 )
 @pytest.mark.parametrize("name", ["scarce", "scarce-cce"])
-def test_values_that_make_no_sense_are_refused(name, params, message):
+def test_make_method_rejects_invalid_values(name, params, message):
     with pytest.raises(MethodError, match=message.replace("binary", "(binary|multi-class)")):
         make_method(name, **params)
 
 
-def test_a_method_of_another_package_is_found_by_its_entry_point(install):
-    install(PLUGIN, "luck:Guess")
+def test_plugin_method_is_found_by_entry_point(install_plugin):
+    install_plugin(PLUGIN_CODE, "luck:Guess")
     assert available_methods()["guess"].title == "Guessing"
     method = make_method("guess", luck=0.9)
     assert (type(method).__module__, method.params) == ("luck", {"luck": 0.9})
@@ -141,24 +143,24 @@ def test_a_method_of_another_package_is_found_by_its_entry_point(install):
     [
         ("raise RuntimeError('no luck today')", "luck:Guess", "no luck today"),
         ("import a_package_that_is_not_there", "luck:Guess", "a_package_that_is_not_there"),
-        (PLUGIN, "luck:Missing", "Missing"),
-        (PLUGIN, "luck:Method", "facts"),
+        (PLUGIN_CODE, "luck:Missing", "Missing"),
+        (PLUGIN_CODE, "luck:Method", "facts"),
         (
-            PLUGIN.replace('"guess"', '"scarce"'),
+            PLUGIN_CODE.replace('"guess"', '"scarce"'),
             "luck:Guess",
             "the name 'scarce' belongs to scarce.methods.scarce.Scarce",
         ),
     ],
 )
-def test_a_package_that_cannot_be_loaded_is_named(install, code, entry, why):
-    install(code, entry)
+def test_broken_plugin_raises_error_naming_entry_point(install_plugin, code, entry, why):
+    install_plugin(code, entry)
     with pytest.raises(
         MethodError, match=rf"the method 'guess' .*cannot be loaded from {entry} \(.*{why}.*\); repair"
     ):
         make_method("scarce")
 
 
-def test_a_method_of_ones_own_can_be_registered_and_defined_anew(fresh_registry):
+def test_register_replaces_redefined_method(fresh_registry):
     def define(title):
         @register
         class Own(Method):
@@ -171,12 +173,12 @@ def test_a_method_of_ones_own_can_be_registered_and_defined_anew(fresh_registry)
 
     first = define("first")
     assert isinstance(make_method("own"), first)
-    second = define("second")  # as when a notebook's cell is run again
+    second = define("second")  # as when a notebook cell is rerun
     assert isinstance(make_method("own"), second)
     assert available_methods()["own"].title == "second"
 
 
-def test_a_name_that_is_taken_is_refused(fresh_registry):
+def test_register_rejects_taken_name(fresh_registry):
     class Impostor(Method):
         facts = MethodFacts("scarce", "another", "nobody", "nothing at all")
 
@@ -185,3 +187,19 @@ def test_a_name_that_is_taken_is_refused(fresh_registry):
 
     with pytest.raises(MethodError, match=r"the name 'scarce' belongs to scarce\.methods\.scarce\.Scarce"):
         register(Impostor)
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "methods.md"
+
+
+def test_guide_contains_table_of_methods():
+    assert methods_markdown() in GUIDE.read_text(encoding="utf-8")
+
+
+def test_method_rows_list_labels_and_needs():
+    rows = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in method_rows()}
+    assert rows["forward"]["needs"] == "transition"
+    assert rows["forward"]["labels"] == "1"
+    assert rows["mae"]["labels"] == "1+"
+    assert rows["scarce"]["needs"] == "priors"
+    assert rows["scarce"]["labels"] == "0+"

@@ -1,4 +1,4 @@
-"""The SCARCE methods: their loss is the pure risk, ordinary labels are mixed in, and what they predict."""
+"""The SCARCE methods: their loss, ordinary labels, probabilities and state."""
 
 import hypothesis.extra.numpy as npst
 import numpy as np
@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import softplus
 
-from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Batch, Method, MethodFacts, Problem, make_method
+from scarce.methods import Batch, Problem, make_method
 from scarce.risk import make_correction, multiclass_scarce_risk, scarce_risk
 
 NAMES = ["scarce", "scarce-ure", "scarce-cce"]
@@ -31,7 +30,7 @@ LOGITS = torch.tensor(
 ROWS = torch.tensor([4, 0, 3, 1])  # a batch: its rates are not those of the data
 
 
-def prepared(name, labels=LABELS, **params):
+def prepared_scarce(name, labels=LABELS, **params):
     method = make_method(name, **params)
     method.prepare(Problem(labels, PRIORS))
     return method
@@ -54,9 +53,9 @@ def batch_of(labels=LABELS, rows=ROWS, confirmed=None):
         ("scarce-cce", "mse", multiclass_scarce_risk),
     ],
 )
-def test_loss_is_the_pure_risk_with_the_rates_of_the_data(name, loss, risk, correction, form, absent):
+def test_scarce_loss_equals_risk_at_rates_of_data(name, loss, risk, correction, form, absent):
     extra = {"slope": -0.3, "beta": 0.05, "gamma": 0.7}
-    method = prepared(name, loss=loss, correction=correction, form=form, absent=absent, **extra)
+    method = prepared_scarce(name, loss=loss, correction=correction, form=form, absent=absent, **extra)
     batch = batch_of()
     expected = risk(
         LOGITS[ROWS],
@@ -73,13 +72,13 @@ def test_loss_is_the_pure_risk_with_the_rates_of_the_data(name, loss, risk, corr
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
 @pytest.mark.parametrize("loss", ["logistic", "sigmoid"])
-def test_the_unbiased_method_is_scarce_without_correction(form, loss):
-    one = prepared("scarce-ure", loss=loss, form=form)
-    other = prepared("scarce", loss=loss, form=form, correction="none")
+def test_scarce_ure_equals_scarce_without_correction(form, loss):
+    one = prepared_scarce("scarce-ure", loss=loss, form=form)
+    other = prepared_scarce("scarce", loss=loss, form=form, correction="none")
     confirmed = torch.tensor([2, -1, -1, -1])
     for batch in (batch_of(), batch_of(confirmed=confirmed)):
         assert one.loss(LOGITS[ROWS], batch).item() == other.loss(LOGITS[ROWS], batch).item()
-    corrected = prepared("scarce", loss=loss, form=form)
+    corrected = prepared_scarce("scarce", loss=loss, form=form)
     assert corrected.loss(LOGITS[ROWS], batch_of()).item() != one.loss(LOGITS[ROWS], batch_of()).item()
 
 
@@ -89,9 +88,9 @@ def with_confirmed(confirmed):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("name", NAMES)
-def test_confirmed_rows_are_mixed_in(name, alpha):
-    labels = with_confirmed([-1, 0, 1, -1, 2, -1])  # half of the rows are confirmed: each stands for two
-    method = prepared(name, labels, alpha=alpha)
+def test_scarce_mixes_in_ordinary_loss_of_confirmed_rows(name, alpha):
+    labels = with_confirmed([-1, 0, 1, -1, 2, -1])  # half of the rows are confirmed: each has weight two
+    method = prepared_scarce(name, labels, alpha=alpha)
     confirmed = torch.tensor(labels.confirmed[ROWS.numpy()]).long()
     ordinary = 0.0
     for row, y in zip(LOGITS[ROWS], confirmed.tolist(), strict=True):
@@ -108,8 +107,8 @@ def test_confirmed_rows_are_mixed_in(name, alpha):
     assert mixed == pytest.approx(expected, abs=1e-12)
 
 
-def test_answers_weigh_confirmed_rows_by_how_often_the_class_was_asked_about():
-    """Class a was asked about in 2 of 4 examples, b in 3: a "yes" to a stands for 2, one to b for 4/3."""
+def test_scarce_weights_confirmed_rows_by_question_rates():
+    """Class a was asked about in 2 of 4 examples, b in 3: a "yes" to a has weight 2, one to b 4/3."""
     labels = ComplementaryLabels.from_answers(
         {
             "example_id": [0, 1, 1, 2, 3],
@@ -118,7 +117,7 @@ def test_answers_weigh_confirmed_rows_by_how_often_the_class_was_asked_about():
         },
         classes=["a", "b", "c"],
     )
-    method = prepared("scarce", labels, alpha=0.0)
+    method = prepared_scarce("scarce", labels, alpha=0.0)
     rows = torch.arange(4)
     losses = [
         softplus(-LOGITS[0, 0]) + softplus(LOGITS[0, 1]) + softplus(LOGITS[0, 2]),
@@ -131,7 +130,7 @@ def test_answers_weigh_confirmed_rows_by_how_often_the_class_was_asked_about():
 
 @settings(deadline=None)  # the first call of an operation of torch is slow
 @given(npst.arrays(np.float32, (4, 5), elements=st.floats(-(2.0**100), 2.0**100, width=32)))
-def test_probabilities_are_a_distribution_that_agrees_with_the_scores(logits):
+def test_probabilities_are_distribution_consistent_with_scores(logits):
     logits = torch.from_numpy(logits)
     for name in NAMES:
         method = make_method(name)
@@ -149,7 +148,7 @@ def test_probabilities_are_a_distribution_that_agrees_with_the_scores(logits):
     [[40.0, 50.0, 60.0], [-800.0, -900.0, -700.0], [1e-9, 2e-9, 3e-9], [1000.0, -1000.0, 1001.0], [88.0, 88.5, 0.0],
      [0.0, 0.0, 0.0]],
 )  # fmt: skip
-def test_probabilities_agree_with_scores_where_rounding_would_make_them_equal(name, dtype, row):
+def test_probabilities_agree_with_scores_despite_rounding(name, dtype, row):
     logits = torch.tensor([row], dtype=dtype)
     method = make_method(name)
     p = method.probabilities(logits)
@@ -158,7 +157,7 @@ def test_probabilities_agree_with_scores_where_rounding_would_make_them_equal(na
     assert (p <= 1).all()
 
 
-def test_probabilities_by_hand():
+def test_probabilities_match_hand_computed_values():
     logits = torch.tensor([[0.0, np.log(3.0)]], dtype=torch.float64)
     # σ(0) = 1/2 and σ(log 3) = 3/4; softmax gives 1 to 3
     assert make_method("scarce").probabilities(logits)[0].tolist() == pytest.approx([0.4, 0.6])
@@ -166,10 +165,10 @@ def test_probabilities_by_hand():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_state_survives_storing_and_restoring(name):
-    method = prepared(name, form="ht")
+def test_state_dict_round_trip_preserves_loss(name):
+    method = prepared_scarce(name, form="ht")
     assert set(method.state_dict()) == {"priors", "rates", "confirmation"}
-    twin = prepared(name, ComplementaryLabels.from_single([0, 1], classes=Q), form="ht")
+    twin = prepared_scarce(name, ComplementaryLabels.from_single([0, 1], classes=Q), form="ht")
     twin.load_state_dict(method.state_dict())
     unprepared = make_method(name, form="ht")
     unprepared.restore(method.state_dict())
@@ -178,100 +177,17 @@ def test_state_survives_storing_and_restoring(name):
     assert all(torch.equal(unprepared.state_dict()[key], value) for key, value in method.state_dict().items())
 
 
-def test_restore_brings_parameters_and_buffers_of_any_depth():
-    class Deep(Method):
-        facts = MethodFacts("deep", "for tests", "none", "nothing")
-
-        def __init__(self):
-            super().__init__()
-            self.inner = torch.nn.Linear(1, 1)
-            self.inner.register_buffer("seen", torch.zeros(0))
-
-        def loss(self, logits, batch):
-            return logits.mean()
-
-    method = Deep()
-    state = {"inner.weight": torch.ones(2, 3), "inner.bias": torch.zeros(2), "inner.seen": torch.arange(4)}
-    method.restore(state)
-    assert all(torch.equal(method.state_dict()[name], value) for name, value in state.items())
-    assert [name for name, _ in method.named_parameters()] == ["inner.weight", "inner.bias"]
-    assert [name for name, _ in method.named_buffers()] == ["inner.seen"]
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_buffers_follow_the_type_of_the_model(dtype):
-    method = prepared("scarce").to(dtype)
+def test_buffers_follow_dtype_of_model(dtype):
+    method = prepared_scarce("scarce").to(dtype)
     assert {buffer.dtype for buffer in method.buffers()} == {dtype}
     batch = Batch(torch.zeros(4, 1), batch_of().excluded.to(dtype), ROWS)
     assert method.loss(LOGITS[ROWS].to(dtype), batch).dtype == dtype
 
 
-def test_priors_of_the_problem_are_copied():
+def test_prepare_copies_priors():
     priors = PRIORS.clone()
     method = make_method("scarce")
     method.prepare(Problem(LABELS, priors))
     priors.fill_(0)
     assert torch.equal(method.priors, PRIORS)
-
-
-class Choosy(Method):
-    facts = MethodFacts("choosy", "for tests", "none", "all", needs_transition=True, accepts=("single",))
-
-    def loss(self, logits, batch):
-        return logits.mean()
-
-
-TRANSITION = torch.full((Q, Q), 1 / Q)
-SINGLE = ComplementaryLabels.from_single([0, 1], classes=Q)
-NAMED = ComplementaryLabels.from_lists([["a"], ["b", "c"]], classes=["a", "b", "c"], ids=["p", "q"])
-NOTHING = ComplementaryLabels.from_lists([[], []], classes=Q)
-
-
-@pytest.mark.parametrize(
-    ("method", "problem", "message"),
-    [
-        (
-            make_method("scarce"),
-            Problem(LABELS),
-            r"scarce needs class priors; pass priors=\[\.\.\.\] with 3 numbers",
-        ),
-        (make_method("scarce"), Problem(LABELS, PRIORS[:2]), r"priors has shape \(2,\); expected \(3,\)"),
-        (make_method("scarce"), Problem(NOTHING, PRIORS), "no example excludes any class"),
-        (Choosy(), Problem(SINGLE), r"choosy needs a transition matrix p\(excluded \| true class\)"),
-        (
-            Choosy(),
-            Problem(SINGLE, transition=TRANSITION[:2]),
-            r"transition has shape \(2, 3\); expected \(3, 3\)",
-        ),
-        (
-            Choosy(),
-            Problem(NAMED, transition=TRANSITION),
-            r"one excluded class per example, but row 1 \(id q\) has 2",
-        ),
-    ],
-)
-def test_problems_that_do_not_suit_a_method_are_refused(method, problem, message):
-    with pytest.raises(MethodError, match=message) as e:
-        method.prepare(problem)
-    assert "\n" not in str(e.value)
-
-
-def test_rows_that_a_method_cannot_use_are_counted():
-    labels = ComplementaryLabels.from_lists([[0], [], [1], []], classes=Q)
-    with pytest.warns(UserWarning, match="2 of 4 examples exclude no class; choosy cannot use them"):
-        Choosy().prepare(Problem(labels, transition=TRANSITION))
-
-
-def test_problems_that_suit_are_accepted():
-    Choosy().prepare(Problem(SINGLE, transition=TRANSITION))
-    only_yes = ComplementaryLabels.from_answer_matrix([[1, np.nan], [np.nan, 1]])
-    method = make_method("scarce")
-    method.prepare(Problem(only_yes, torch.tensor([0.5, 0.5])))
-    assert method.rates.tolist() == [0.0, 0.0]
-    assert method.confirmation.tolist() == [2.0, 2.0]
-
-
-def test_a_problem_tells_the_facts_of_the_labels():
-    problem = Problem(LABELS)
-    assert (problem.n_examples, problem.n_classes) == (6, 3)
-    assert problem.rates.tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 3])

@@ -1,4 +1,4 @@
-"""Transition matrices: given, uniform, or counted where the user confirmed the class."""
+"""Transition matrices: given, uniform, or counted from confirmed examples."""
 
 import numpy as np
 import pytest
@@ -12,17 +12,17 @@ from scarce.testing import three_blobs
 LABELS = ComplementaryLabels.from_lists([[1], [1, 2], [0], [0], [2], []], classes=3)
 
 
-def test_none_stays_none_and_uniform_is_uniform():
+def test_resolve_transition_accepts_none_and_uniform():
     assert resolve_transition(None, LABELS) is None
     np.testing.assert_array_equal(resolve_transition("uniform", LABELS), (1 - np.eye(3)) / 2)
 
 
-def test_a_rounded_matrix_is_made_to_sum_to_one():
+def test_resolve_transition_normalises_rounded_matrix():
     rounded = np.array([[0, 0.333, 0.667], [0.5, 0, 0.5], [0.2505, 0.75, 0]])
     np.testing.assert_allclose(resolve_transition(rounded, LABELS).sum(axis=1), 1, rtol=1e-12)
 
 
-def test_counting_looks_at_confirmed_examples_only():
+def test_confirmed_transition_counts_confirmed_examples_only():
     confirmed = np.array([0, 0, 1, -1, 1, 2])
     labels = ComplementaryLabels(LABELS.indptr, LABELS.indices, LABELS.classes, confirmed=confirmed)
     with pytest.raises(MethodError, match="there are none of 2"):
@@ -34,7 +34,7 @@ def test_counting_looks_at_confirmed_examples_only():
     )
 
 
-def test_counting_recovers_the_matrix_that_made_the_labels():
+def test_confirmed_transition_recovers_simulated_matrix():
     y = np.arange(20_000) % 10
     labels = biased_a(y, seed=0)
     known = np.where(np.arange(len(y)) < 10_000, y, -1)
@@ -54,12 +54,12 @@ def test_counting_recovers_the_matrix_that_made_the_labels():
         (np.eye(3), "row 0 of transition excludes the true class itself most often"),
     ],
 )
-def test_bad_matrices(transition, message):
+def test_resolve_transition_rejects_invalid_matrix(transition, message):
     with pytest.raises(MethodError, match=message):
         resolve_transition(transition, LABELS)
 
 
-def test_forward_needs_a_matrix_before_it_trains():
+def test_forward_requires_transition():
     X, y, labels = three_blobs()
     with pytest.raises(MethodError, match=r"forward needs a transition matrix"):
         ScarceClassifier("forward", epochs=1).fit(X, labels)

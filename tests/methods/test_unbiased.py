@@ -1,4 +1,4 @@
-"""Unbiasedness without sampling: data in which every outcome occurs exactly as often as its probability says."""
+"""Unbiasedness without sampling, on data in which every outcome occurs as often as its probability."""
 
 from itertools import combinations, product
 from math import comb
@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 import torch
-from helpers.methods import batch_of, double, ready
+from helpers.methods import batch_of, double, prepared_method
 from torch.nn.functional import log_softmax
 
 from scarce.labels import ComplementaryLabels
@@ -42,7 +42,7 @@ def ordinary_risk(losses):
     return sum(HUNDREDTHS[x, y] / 100 * losses[x, y].item() for x, y in np.ndindex(HUNDREDTHS.shape))
 
 
-def test_the_data_are_the_distribution():
+def test_enumerated_data_match_distribution():
     logits, labels = every_outcome(SIZES["any"])
     assert len(labels) == 3000
     assert np.bincount(labels.per_example)[1:].tolist() == [1500, 900, 600]
@@ -54,65 +54,67 @@ def test_the_data_are_the_distribution():
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-def test_pairwise_comparison(sizes):
+def test_pc_risk_is_unbiased(sizes):
     """E Σ over pairs is Σ_{j ≠ y} σ(f_j − f_y), also with several labels, each being uniform."""
     logits, labels = every_outcome(SIZES[sizes])
     differences = torch.sigmoid(SCORES[:, None, :] - SCORES[:, :, None])  # x, y, j: σ(f_j − f_y)
     pairwise = differences.sum(dim=2) - 0.5
-    risk = ready("pc", labels, pairs=True).loss(logits, batch_of(labels)).item()
+    risk = prepared_method("pc", labels, pairs=True).loss(logits, batch_of(labels)).item()
     assert risk == pytest.approx(ordinary_risk(pairwise), abs=1e-12)
 
 
 @pytest.mark.parametrize("y", range(Q))
-def test_pairwise_comparison_of_every_point_and_class(y):
+def test_pc_risk_is_unbiased_at_every_point_and_class(y):
     f = SCORES[0]
     labels = ComplementaryLabels.from_single([k for k in range(Q) if k != y], classes=Q)
-    risk = ready("pc", labels).loss(f.repeat(Q - 1, 1), batch_of(labels)).item()
+    risk = prepared_method("pc", labels).loss(f.repeat(Q - 1, 1), batch_of(labels)).item()
     assert risk == pytest.approx(
         sum(torch.sigmoid(f[j] - f[y]).item() for j in range(Q) if j != y), abs=1e-12
     )
 
 
 @pytest.mark.parametrize("sizes", ["one", "any"])
-def test_class_risks_are_those_of_the_ordinary_classes(sizes):
-    """V_j = π_j E[ℓ_j | y = j] ≥ 0, so that free, NN and GA agree on the whole distribution."""
+def test_class_risks_equal_ordinary_class_risks(sizes):
+    """V_j = π_j E[ℓ_j | y = j] ≥ 0, so free, NN and GA agree on the whole distribution."""
     logits, labels = every_outcome(SIZES[sizes])
     batch = batch_of(labels)
     losses = -log_softmax(SCORES, dim=1)
     expected = [sum(HUNDREDTHS[x, j] / 100 * losses[x, j].item() for x in range(3)) for j in range(Q)]
-    assert ready("free", labels, pairs=True).class_risks(logits, batch).tolist() == pytest.approx(expected)
+    assert prepared_method("free", labels, pairs=True).class_risks(logits, batch).tolist() == pytest.approx(
+        expected
+    )
     for name in ("free", "nn", "ga"):
-        loss = ready(name, labels, pairs=True).loss(logits, batch).item()
+        loss = prepared_method(name, labels, pairs=True).loss(logits, batch).item()
         assert loss == pytest.approx(ordinary_risk(losses), abs=1e-12)
 
 
-def test_grouped_by_the_excluded_class_even_the_expectation_can_be_negative():
+def test_risk_grouped_by_excluded_class_can_be_negative():
     """Why the grouping matters: clipping these parts would bias the risk of infinitely many rows."""
     logits, labels = every_outcome(SIZES["one"])
-    never_first = double([-6.0, 0.0, 0.0, 0.0])  # a classifier that does not believe in class 0
-    logits, batch = logits + never_first, batch_of(labels)
+    shift_from_first = double([-6.0, 0.0, 0.0, 0.0])  # a classifier that never predicts class 0
+    logits, batch = logits + shift_from_first, batch_of(labels)
     losses, said = -log_softmax(logits, dim=1), batch.excluded
     grouped = [
         ((said[:, g, None] * losses).sum() - (Q - 1) * (said[:, g] * losses[:, g]).sum()).item() / len(labels)
         for g in range(Q)
     ]
-    ordinary = ordinary_risk(-log_softmax(SCORES + never_first, dim=1))
+    ordinary = ordinary_risk(-log_softmax(SCORES + shift_from_first, dim=1))
     assert sum(grouped) == pytest.approx(ordinary)
     assert grouped[0] < -0.5
-    assert ready("nn", labels).class_risks(logits, batch).min() > 0
-    assert ready("nn", labels).loss(logits, batch).item() == pytest.approx(ordinary)
+    assert prepared_method("nn", labels).class_risks(logits, batch).min() > 0
+    assert prepared_method("nn", labels).loss(logits, batch).item() == pytest.approx(ordinary)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize(
     ("name", "loss"), [("mae", "mae"), ("mse", "mse"), ("gce", "gce"), ("phuber-ce", "phuber"), (None, "cce")]
 )
-def test_risk_of_sets(name, loss, sizes):
-    """Whatever the sizes, if the sets are uniform given their size."""
+def test_multiple_label_risks_are_unbiased(name, loss, sizes):
+    """For any distribution of sizes, if sets are uniform given their size."""
     logits, labels = every_outcome(SIZES[sizes])
     batch = batch_of(labels)
     risk = (
-        ready(name, labels).loss(logits, batch)
+        prepared_method(name, labels).loss(logits, batch)
         if name
         else lmcl_risk(multiclass_loss(loss)(logits), batch.excluded)
     )
@@ -120,26 +122,26 @@ def test_risk_of_sets(name, loss, sizes):
 
 
 @pytest.mark.parametrize("name", ["pc", "free", "mae"])
-def test_labels_that_are_not_uniform_do_bias(name):
-    """The assumption is needed: with one wrong class never excluded the risks are others."""
+def test_risks_are_biased_for_labels_that_are_not_uniform(name):
+    """The assumption is needed: if one wrong class is never excluded, the risks differ."""
     logits, labels = every_outcome(SIZES["one"])
     asked = labels.indices != 3
     biased = labels[np.nonzero(asked)[0]]
     uniform, skewed = (
-        ready(name, some).loss(f, batch_of(some)).item()
+        prepared_method(name, some).loss(f, batch_of(some)).item()
         for f, some in ((logits, labels), (logits[torch.from_numpy(asked)], biased))
     )
     assert abs(uniform - skewed) > 0.02
 
 
 @pytest.mark.parametrize("name", ["forward", "cpe-f", "scl-nl", "cc"])
-def test_likelihoods_are_least_at_the_true_probabilities(name):
-    """Given one x, the classifier p(y | x) has no gradient and less loss than any other nearby."""
+def test_likelihoods_are_minimised_at_true_probabilities(name):
+    """Given one x, the classifier p(y | x) has no gradient and a lower loss than its neighbours."""
     logits, labels = every_outcome(SIZES["one"])
     mine = (logits == SCORES[1]).all(dim=1)
     labels = labels[mine.nonzero().flatten().numpy()]
     truth = torch.from_numpy(np.log(HUNDREDTHS[1] / HUNDREDTHS[1].sum())).requires_grad_(True)
-    method = ready(name, labels)
+    method = prepared_method(name, labels)
 
     def loss(f):
         return method.loss(f.expand(len(labels), -1), batch_of(labels))

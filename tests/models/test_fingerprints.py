@@ -1,4 +1,4 @@
-"""The first weights of every network from a seed, and its outputs."""
+"""The initial weights of every network from a seed, and its outputs."""
 
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ CASES: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_numbers_of_a_network_stay_as_they_are(label, fingerprints):
+def test_network_matches_fingerprint(label, fingerprints):
     case = CASES[label]
     with in_float64(seed=3):
         network = make_model(case.name, case.shape, 4)
@@ -51,5 +51,5 @@ def test_the_numbers_of_a_network_stay_as_they_are(label, fingerprints):
     fingerprints.check(label, case.name, REVISION, numbers)
 
 
-def test_every_network_has_a_fingerprint():
+def test_every_network_has_fingerprint():
     assert not uncovered(MODELS, CASES, lambda case: case.name)

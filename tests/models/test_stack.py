@@ -1,4 +1,4 @@
-"""The stack and its layers: exact values, precision, and being rebuilt from a description."""
+"""The stack of models: exact values, precision, and reconstruction from a description."""
 
 import json
 
@@ -31,47 +31,30 @@ def full_stack():
     return Stack(members, [0.5, 0.3, 0.2])
 
 
-def test_weighted_mean_of_probabilities():
+def test_stack_averages_probabilities_by_weight():
     stack = Stack([Constant([0.0, 0.0]), Constant([0.0, float(torch.log(torch.tensor(3.0)))])], [1.0, 3.0])
     # ¼ (½, ½) + ¾ (¼, ¾)
     assert torch.allclose(stack(torch.zeros(1, 1)).exp(), torch.tensor([[0.3125, 0.6875]]).double())
 
 
-def test_extreme_logits_stay_finite():
+def test_stack_of_extreme_logits_is_finite():
     stack = Stack([Constant([1000.0, -1000.0]), Constant([-1000.0, 1000.0])], [0.5, 0.5])
     assert torch.allclose(stack(torch.zeros(1, 1)).exp(), torch.full((1, 2), 0.5).double())
 
 
-def test_rebuilt_from_json_and_numbers():
+def test_stack_round_trips_through_json_and_state_dict():
     stack, inputs = full_stack(), torch.randn(6, 4, dtype=torch.float64)
     again = stack_from_description(json.loads(json.dumps(stack.description())))
     again.load_state_dict(stack.state_dict())
     assert torch.equal(again(inputs), stack(inputs))
 
 
-def test_a_layer_that_cannot_be_described():
+def test_stack_rejects_unknown_layer():
     with pytest.raises(TypeError, match="holds a Constant"):
         Stack([Constant([0.0, 0.0])], [1.0]).description()
     with pytest.raises(ValueError, match="no layer 'conv'"):
         stack_from_description({"members": [[{"layer": "conv"}]]})
 
 
-def test_inputs_are_read_in_float64():
+def test_stack_takes_inputs_in_float64():
     assert float_dtype(full_stack()) == torch.float64
-
-
-def test_a_large_offset_costs_nothing():
-    small = torch.tensor([[0.0], [1.0], [2.5]], dtype=torch.float64)
-    near, far = (
-        ScaleColumns(torch.tensor([offset + 1.0], dtype=torch.float64), torch.tensor([0.7]))
-        for offset in (0.0, 1.7e9)
-    )
-    assert torch.allclose(near(small), far(small + 1.7e9), atol=1e-6)
-
-
-def test_nystroem_is_exact_on_its_landmarks_even_if_some_are_equal():
-    points = torch.randn(8, 3)
-    points[5] = points[2]
-    features = NystroemFeatures.from_landmarks(points, gamma=0.2)(points)
-    kernel = torch.exp(-0.2 * torch.cdist(points, points) ** 2)
-    assert torch.allclose(features @ features.T, kernel, atol=1e-3)

@@ -9,11 +9,11 @@ from scarce.risk import (
     CORRECTIONS,
     MULTICLASS_LOSSES,
     binary_loss,
+    class_risks,
     class_sums,
     make_correction,
     multiclass_loss,
     multiclass_scarce_risk,
-    risk_parts,
     scarce_risk,
 )
 
@@ -21,8 +21,8 @@ LOSS_NAMES = {"exp": "exponential", "double_hinge": "double-hinge"}
 CORRECTION_PARAMS = {"lam": "slope", "beta": "beta", "gamma": "gamma"}
 
 
-def settings(params):
-    """The records' parameters in our names."""
+def scarce_params(params):
+    """The parameters of a record under the names of scarce."""
     rates = params.get("pibar")
     loss = params.get("L") or params.get("loss", "logistic")
     extra = {ours: params[theirs] for theirs, ours in CORRECTION_PARAMS.items() if theirs in params}
@@ -36,10 +36,10 @@ def settings(params):
 
 
 @pytest.mark.parametrize("record", records("scarce_ovr", "scarce_multiclass"))
-def test_value_and_gradient(record):
+def test_scarce_risk_matches_golden_value_and_gradient(record):
     risk = scarce_risk if record["method"] == "scarce_ovr" else multiclass_scarce_risk
     logits, excluded, priors = tensors(record)
-    value = risk(logits, excluded, priors, **settings(record["params"]))
+    value = risk(logits, excluded, priors, **scarce_params(record["params"]))
     value.backward()
     assert value.item() == pytest.approx(record["loss"], abs=1e-9)
     torch.testing.assert_close(
@@ -48,14 +48,14 @@ def test_value_and_gradient(record):
 
 
 @pytest.mark.parametrize("record", records("scarce_ovr", "scarce_multiclass"))
-def test_terms_of_the_classes(record):
+def test_class_risks_match_golden_terms(record):
     logits, excluded, priors = tensors(record)
-    chosen = settings(record["params"])
+    chosen = scarce_params(record["params"])
     if record["method"] == "scarce_ovr":
         losses, opposed = binary_loss(chosen["loss"])(logits), binary_loss(chosen["loss"])(-logits)
     else:
         losses, opposed = multiclass_loss(chosen["loss"])(logits), None
-    parts = risk_parts(
+    parts = class_risks(
         class_sums(losses, opposed, excluded),
         priors,
         form=chosen["form"],
@@ -71,7 +71,7 @@ def test_terms_of_the_classes(record):
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("loss", [*BINARY_LOSSES, *MULTICLASS_LOSSES])
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
-def test_extreme_logits_stay_finite_in_float32(loss, correction, form):
+def test_scarce_risk_of_extreme_logits_is_finite_in_float32(loss, correction, form):
     logits, excluded, priors = tensors(EXTREME, torch.float32)
     risk = scarce_risk if loss in BINARY_LOSSES else multiclass_scarce_risk
     value = risk(
@@ -88,7 +88,7 @@ def test_extreme_logits_stay_finite_in_float32(loss, correction, form):
     assert torch.isfinite(logits.grad).all()
 
 
-def test_extreme_value_in_float32():
+def test_scarce_risk_of_extreme_logits_matches_golden_value():
     logits, excluded, priors = tensors(EXTREME, torch.float32)
     assert scarce_risk(logits, excluded, priors, absent="keep").item() == pytest.approx(
         EXTREME["loss"], rel=1e-4
@@ -98,7 +98,7 @@ def test_extreme_value_in_float32():
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
 @pytest.mark.parametrize("correction", ["none", "abs", "relu", "leaky", "nnpu"])
 @pytest.mark.parametrize("loss", ["logistic", "sigmoid", "square", "exponential", "savage", "tangent"])
-def test_gradients_by_differences(loss, correction, form):
+def test_scarce_risk_passes_gradcheck(loss, correction, form):
     generator = torch.Generator().manual_seed(3)
     logits = torch.randn(6, 4, generator=generator, dtype=torch.float64, requires_grad=True)
     excluded = (torch.rand(6, 4, generator=generator) < 0.4).double()

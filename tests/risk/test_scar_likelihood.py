@@ -1,91 +1,101 @@
-"""What the likelihood is in special cases, the chances that rates imply, and the evidence itself."""
+"""The likelihood under SCAR: special cases, rates, and minimisers."""
+
+from math import prod
 
 import numpy as np
 import pytest
 import torch
 from helpers.label_likelihoods import (
-    CHANCES,
+    LABEL_SETS,
     SETS,
+    SINGLE_LABEL_SETS,
     SINGLES,
     Q,
+    assert_minimised_at_truth,
     double,
+    expected_risk,
+    max_gradient_at_truth,
+    population,
     quick,
     random_logits,
-    random_rows,
-    random_scar,
+    random_scar_rates,
     seeds,
+    slow_probabilities,
 )
 from hypothesis import given
 
 from scarce.methods.cc import cc_losses
-from scarce.methods.forward import forward_losses
 from scarce.risk import (
-    conditional_evidence,
-    confirm,
-    evidence_losses,
-    exclusion_chances,
-    log_chance,
-    one_mark_evidence,
-    one_mark_weights,
-    posterior,
-    scar_evidence,
+    exclusion_probabilities,
+    marginal_nll,
+    scar_log_likelihood,
     scar_ratios,
+    single_label_ratios,
+    single_label_weights,
 )
+
+SCAR_C = [0.2, 0.5, 0.7, 0.35]
+ERROR_RATES = [0.05, 0.1, 0.0, 0.2]
+
+
+def scar_process(c, error_rate):
+    """Exclude every wrong class k with probability c_k, and the true class by error, independently."""
+
+    def probability(labels, y):
+        rates = [error_rate[k] if k == y else c[k] for k in range(len(labels))]
+        return prod(p if excluded else 1 - p for p, excluded in zip(rates, labels, strict=True))
+
+    return probability
+
+
+def single_scar_process(c, error_rate):
+    """Exclude the true class by error; otherwise draw under SCAR until exactly one class is excluded."""
+    without_errors = scar_process(c, [0.0] * Q)
+
+    def probability(labels, y):
+        if labels[y]:
+            return error_rate[y]
+        total = sum(without_errors(other, y) for other in SINGLE_LABEL_SETS)
+        return (1 - error_rate[y]) * without_errors(labels, y) / total
+
+    return probability
+
 
 # Special cases -------------------------------------------------------------------------------------------------
 
 
 @quick
 @given(seeds)
-def test_equal_chances_without_errors_are_cc_and_a_constant(seed):
+def test_scar_loss_of_equal_rates_equals_cc_plus_constant(seed):
     rng = np.random.default_rng(seed)
     f, c = random_logits(rng, len(SETS) - 1), rng.uniform(0.1, 0.9)
     sets = SETS[:-1]  # all but the set of all classes
     ratios = scar_ratios(torch.full((Q,), c).double(), torch.zeros(Q).double())
-    difference = evidence_losses(f, scar_evidence(sets, ratios)) - cc_losses(f, sets == 0)
+    difference = marginal_nll(f, scar_log_likelihood(sets, ratios)) - cc_losses(f, sets == 0)
     assert difference.tolist() == pytest.approx([np.log(1 - c)] * len(sets), abs=1e-6)
 
 
-@quick
-@given(seeds)
-def test_one_mark_under_a_known_matrix_is_forward(seed):
-    rng = np.random.default_rng(seed)
-    f, T = random_logits(rng, Q), random_rows(rng)
-    for transition in (T, T * (1 - torch.eye(Q))):
-        got = evidence_losses(f, one_mark_evidence(SINGLES, transition))
-        wanted = forward_losses(f, torch.arange(Q), transition.log())
-        assert got.tolist() == pytest.approx(wanted.tolist(), abs=1e-6)
-
-
-@quick
-@given(seeds)
-def test_scar_is_the_matrix_whose_columns_are_constant_off_the_diagonal(seed):
-    chances, error_rate = random_scar(np.random.default_rng(seed))
-    C = torch.where(torch.eye(Q) > 0, error_rate, chances.expand(Q, Q))
-    scar = scar_evidence(SETS, scar_ratios(chances, error_rate))
-    base = SETS @ chances.log() + (1 - SETS) @ (1 - chances).log()
-    torch.testing.assert_close(conditional_evidence(SETS, C), scar + base[:, None])
-
-
-def test_a_row_without_labels_says_something_exactly_where_chances_differ():
-    for chances, silent in (([0.4] * Q, True), (CHANCES, False)):
+def test_unlabeled_row_is_informative_only_where_rates_differ():
+    for chances, is_uninformative in (([0.4] * Q, True), (SCAR_C, False)):
         f = double([[0.3, -1.0, 0.5, 2.0]]).requires_grad_(True)
-        evidence = scar_evidence(torch.zeros(1, Q), scar_ratios(double(chances), torch.zeros(Q).double()))
-        evidence_losses(f, evidence).sum().backward()
-        assert f.grad.abs().max() < 1e-15 if silent else f.grad.abs().max() > 0.01
+        evidence = scar_log_likelihood(
+            torch.zeros(1, Q), scar_ratios(double(chances), torch.zeros(Q).double())
+        )
+        marginal_nll(f, evidence).sum().backward()
+        assert f.grad.abs().max() < 1e-15 if is_uninformative else f.grad.abs().max() > 0.01
 
 
 @pytest.mark.parametrize("error_rate", [1e-4, 0.1])
-def test_a_row_that_excludes_every_class_is_improbable_and_no_more(error_rate):
-    ratios = scar_ratios(double(CHANCES), torch.full((Q,), error_rate).double())
-    loss = evidence_losses(double([[9.0, 0.0, -9.0, 1.0]]), scar_evidence(torch.ones(1, Q), ratios))
+def test_row_excluding_every_class_has_finite_loss(error_rate):
+    ratios = scar_ratios(double(SCAR_C), torch.full((Q,), error_rate).double())
+    loss = marginal_nll(double([[9.0, 0.0, -9.0, 1.0]]), scar_log_likelihood(torch.ones(1, Q), ratios))
     likely = sum(
-        p * error_rate / c for p, c in zip(double([9, 0, -9, 1]).softmax(0).tolist(), CHANCES, strict=True)
+        p * error_rate / c for p, c in zip(double([9, 0, -9, 1]).softmax(0).tolist(), SCAR_C, strict=True)
     )
     assert loss.item() == pytest.approx(-np.log(likely))
 
 
-# Chances from rates --------------------------------------------------------------------------------------------
+# Exclusion probabilities from rates --------------------------------------------------------------------------
 
 
 def random_shares(rng, q):
@@ -95,21 +105,24 @@ def random_shares(rng, q):
 
 @quick
 @given(seeds)
-def test_chances_invert_the_rates_they_make(seed):
+def test_exclusion_probabilities_invert_rates(seed):
     rng = np.random.default_rng(seed)
-    (chances, error_rate), priors = random_scar(rng), torch.from_numpy(random_shares(rng, Q))
+    (chances, error_rate), priors = random_scar_rates(rng), torch.from_numpy(random_shares(rng, Q))
     rates = chances * (1 - priors) + error_rate * priors
-    torch.testing.assert_close(exclusion_chances(rates, priors, error_rate), chances)
+    torch.testing.assert_close(exclusion_probabilities(rates, priors, error_rate), chances)
 
 
-def test_chances_stay_probabilities_where_rates_and_priors_disagree():
+def test_exclusion_probabilities_stay_probabilities_for_inconsistent_rates():
     priors, error_rate = double([0.8, 0.1, 0.1]), double([0.0, 0.5, 0.0])
-    assert exclusion_chances(double([0.5, 0.01, 0.0]), priors, error_rate).tolist() == [1, 0, 0]
-    assert exclusion_chances(double([0.5, 0.5]), double([1.0, 0.0]), torch.zeros(2)).tolist() == [1, 0.5]
+    assert exclusion_probabilities(double([0.5, 0.01, 0.0]), priors, error_rate).tolist() == [1, 0, 0]
+    assert exclusion_probabilities(double([0.5, 0.5]), double([1.0, 0.0]), torch.zeros(2)).tolist() == [
+        1,
+        0.5,
+    ]
 
 
-def one_mark_rates(w, priors, error_rate):
-    """How often each class is marked, class by class and mark by mark."""
+def single_label_rates(w, priors, error_rate):
+    """The rate at which each class is excluded, by a loop over true classes and labels."""
     rates = [0.0] * len(w)
     for y in range(len(w)):
         rates[y] += priors[y] * error_rate[y]
@@ -120,68 +133,122 @@ def one_mark_rates(w, priors, error_rate):
     return rates
 
 
-@pytest.mark.parametrize("never", [False, True])
+@pytest.mark.parametrize("has_zero_weight", [False, True])
 @pytest.mark.parametrize("start", ["cold", "warm", "warm with a zero"])
 @quick
 @given(seeds)
-def test_weights_of_one_mark_give_the_rates(never, start, seed):
+def test_single_label_weights_reproduce_rates(has_zero_weight, start, seed):
     rng = np.random.default_rng(seed)
     q = int(rng.integers(3, 7))
     w, priors, error_rate = random_shares(rng, q), random_shares(rng, q), rng.uniform(0, 0.2, q)
-    if never:
+    if has_zero_weight:
         w[0] = error_rate[0] = 0
-    rates = one_mark_rates(w, priors, error_rate)
+    rates = single_label_rates(w, priors, error_rate)
     warm = None if start == "cold" else double(random_shares(rng, q).tolist())
-    if start == "warm with a zero":  # left by an earlier guess of priors and errors
+    if start == "warm with a zero":  # as left by an earlier estimate
         warm[1] = 0
-    got = one_mark_weights(double(rates), torch.from_numpy(priors), torch.from_numpy(error_rate), warm)
+    got = single_label_weights(double(rates), torch.from_numpy(priors), torch.from_numpy(error_rate), warm)
     assert got.sum().item() == pytest.approx(1)
-    assert one_mark_rates(got.tolist(), priors, error_rate) == pytest.approx(rates, abs=1e-8)
-    assert got[0] == 0 or not never
+    assert single_label_rates(got.tolist(), priors, error_rate) == pytest.approx(rates, abs=1e-8)
+    assert got[0] == 0 or not has_zero_weight
 
 
-def test_weights_of_one_mark_stay_a_distribution_where_no_weights_give_the_rates():
-    """Of the examples half are of class 0, so that it cannot be marked in nine out of ten."""
-    got = one_mark_weights(double([0.9, 0.05, 0.05]), double([0.5, 0.3, 0.2]), torch.zeros(3))
+def test_single_label_weights_stay_distribution_for_impossible_rates():
+    """Half of the examples are of class 0, so it cannot be excluded in nine out of ten."""
+    got = single_label_weights(double([0.9, 0.05, 0.05]), double([0.5, 0.3, 0.2]), torch.zeros(3))
     assert got.isfinite().all()
     assert got.sum().item() == pytest.approx(1)
     assert got[0] > 0.99
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_weights_of_one_mark_recover_from_priors_that_cannot_be(dtype):
-    """As in training, which may begin with priors under which a class cannot be marked as often as it is."""
+def test_single_label_weights_recover_from_impossible_priors(dtype):
+    """As in training, which may start with priors that do not allow the observed exclusion rates."""
     w, priors, error_rate = [0.05, 0.2, 0.75], double([0.6, 0.3, 0.1]).to(dtype), torch.zeros(3, dtype=dtype)
-    rates = double(one_mark_rates(w, [0.6, 0.3, 0.1], [0.0] * 3)).to(dtype)
+    rates = double(single_label_rates(w, [0.6, 0.3, 0.1], [0.0] * 3)).to(dtype)
     assert rates[2] > 2 / 3  # more than equal priors allow
-    misled = one_mark_weights(rates, torch.full_like(priors, 1 / 3), error_rate)
-    assert misled.min() > 0
-    assert misled[2] > 0.99
-    assert one_mark_weights(rates, priors, error_rate, misled).tolist() == pytest.approx(w, abs=1e-5)
-
-
-# Evidence ------------------------------------------------------------------------------------------------------
-
-
-def test_losses_have_the_gradient_of_differences():
-    rng = np.random.default_rng(0)
-    f, e = (random_logits(rng, 5).requires_grad_(True) for _ in range(2))
-    assert torch.autograd.gradcheck(evidence_losses, (f, e))
-
-
-def test_the_posterior_is_bayes_rule():
-    p, likelihood = double([[0.5, 0.2, 0.2, 0.1]]), double([[0.0, 0.5, 0.25, 1.0]])
-    known = posterior(p.log() + 3, log_chance(likelihood))
-    assert known.sum().item() == pytest.approx(1)
-    assert known.tolist()[0] == pytest.approx([0, 0.4, 0.2, 0.4], abs=1e-10)
-
-
-def test_a_confirmed_class_has_its_cross_entropy_and_others_keep_their_evidence():
-    rng = np.random.default_rng(0)
-    f, e, known = random_logits(rng, 4), random_logits(rng, 4), torch.tensor([-1, 2, 0, -1])
-    got = evidence_losses(f, confirm(e, known))
-    torch.testing.assert_close(
-        got[1:3], torch.nn.functional.cross_entropy(f[1:3], known[1:3], reduction="none")
+    from_wrong_priors = single_label_weights(rates, torch.full_like(priors, 1 / 3), error_rate)
+    assert from_wrong_priors.min() > 0
+    assert from_wrong_priors[2] > 0.99
+    assert single_label_weights(rates, priors, error_rate, from_wrong_priors).tolist() == pytest.approx(
+        w, abs=1e-5
     )
-    torch.testing.assert_close(got[[0, 3]], evidence_losses(f, e)[[0, 3]])
-    assert confirm(e, None) is e
+
+
+# Probabilities and minimisers --------------------------------------------------------------------------------
+
+
+def odds(chances):
+    return chances / (1 - chances)
+
+
+@quick
+@given(seeds)
+def test_scar_likelihood_equals_enumerated_probabilities(seed):
+    rng = np.random.default_rng(seed)
+    (chances, error_rate), f = random_scar_rates(rng), random_logits(rng, 1)
+    base = (SETS * chances + (1 - SETS) * (1 - chances)).prod(dim=1)
+    loss = marginal_nll(f.expand(len(SETS), Q), scar_log_likelihood(SETS, scar_ratios(chances, error_rate)))
+    probability = base * torch.exp(-loss)
+    assert probability.sum().item() == pytest.approx(1, abs=1e-10)
+    process = scar_process(chances.tolist(), error_rate.tolist())
+    assert probability.tolist() == pytest.approx(
+        slow_probabilities(process, LABEL_SETS, f.softmax(1)[0]), abs=1e-10
+    )
+
+
+@quick
+@given(seeds)
+def test_single_label_ratios_equal_enumerated_probabilities(seed):
+    """P(k) = w_k exp(−loss) for weights w of any scale."""
+    rng = np.random.default_rng(seed)
+    (chances, error_rate), f = random_scar_rates(rng), random_logits(rng, 1)
+    weights = odds(chances) / odds(chances).sum()
+    loss = marginal_nll(
+        f.expand(Q, Q), scar_log_likelihood(SINGLES, single_label_ratios(weights, error_rate))
+    )
+    other = marginal_nll(
+        f.expand(Q, Q), scar_log_likelihood(SINGLES, single_label_ratios(7 * weights, error_rate))
+    )
+    probability = weights * torch.exp(-loss)
+    assert probability.sum().item() == pytest.approx(1, abs=1e-10)
+    assert (7 * weights * torch.exp(-other)).tolist() == pytest.approx(probability.tolist(), abs=1e-10)
+    process = single_scar_process(chances.tolist(), error_rate.tolist())
+    assert probability.tolist() == pytest.approx(
+        slow_probabilities(process, SINGLE_LABEL_SETS, f.softmax(1)[0]), abs=1e-10
+    )
+
+
+@pytest.mark.parametrize("error_rate", [[0.0] * Q, ERROR_RATES])
+def test_scar_loss_is_minimised_at_truth(error_rate):
+    ratios = scar_ratios(double(SCAR_C), double(error_rate))
+    assert_minimised_at_truth(
+        expected_risk(lambda labels: scar_log_likelihood(labels, ratios), scar_process(SCAR_C, error_rate))
+    )
+
+
+@pytest.mark.parametrize("error_rate", [[0.0] * Q, ERROR_RATES])
+def test_single_label_scar_loss_is_minimised_at_truth(error_rate):
+    ratios = single_label_ratios(odds(double(SCAR_C)), double(error_rate))
+    process = single_scar_process(SCAR_C, error_rate)
+    assert_minimised_at_truth(
+        expected_risk(lambda labels: scar_log_likelihood(labels, ratios), process, SINGLE_LABEL_SETS)
+    )
+
+
+def test_cc_loss_is_biased_where_exclusion_rates_differ():
+    """CC fails the test above, and passes only where the exclusion probabilities are equal: the test is able to fail."""
+    for chances, is_consistent in ((SCAR_C, False), ([0.4] * Q, True)):
+        x, labels, probability = population(scar_process(chances, [0.0] * Q))
+        possible = probability > 0  # CC cannot handle the set of all classes
+        x, labels, probability = x[possible], labels[possible], probability[possible]
+        gradient = max_gradient_at_truth(lambda f: (probability * cc_losses(f[x], labels == 0)).sum())  # noqa: B023
+        assert gradient < 1e-10 if is_consistent else gradient > 0.01
+
+
+def test_scar_loss_is_biased_where_errors_are_ignored():
+    ratios = scar_ratios(double(SCAR_C), torch.zeros(Q).double())
+    risk = expected_risk(
+        lambda labels: scar_log_likelihood(labels, ratios), scar_process(SCAR_C, ERROR_RATES)
+    )
+    assert max_gradient_at_truth(risk) > 0.01

@@ -1,4 +1,4 @@
-"""Unbiasedness by exact enumeration: a small world in which every outcome can be listed with its probability."""
+"""Unbiasedness by exact enumeration of every outcome and its probability."""
 
 from itertools import product
 
@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from scarce.labels import ComplementaryLabels
 from scarce.risk import (
-    confirmation_weights,
+    class_risks,
     mix_with_ordinary,
     multiclass_loss,
     multiclass_ordinary_losses,
-    multiclass_scarce_risk,
     ovr_ordinary_losses,
-    risk_parts,
     scarce_risk,
 )
 from scarce.risk.class_risks import ClassSums
@@ -29,32 +26,32 @@ PRIORS = torch.tensor(JOINT.sum(axis=0))
 def every_outcome():
     """All (x, y, label set) with their probabilities under SCAR."""
     for x, y in product(range(3), range(Q)):
-        for marks in product([0, 1], repeat=Q - 1):
-            excluded = np.insert(np.array(marks), y, 0)
-            chance = np.prod([C[k] if excluded[k] else 1 - C[k] for k in range(Q) if k != y])
-            yield x, excluded, JOINT[x, y] * chance
+        for excluded_flags in product([0, 1], repeat=Q - 1):
+            excluded = np.insert(np.array(excluded_flags), y, 0)
+            probability = np.prod([C[k] if excluded[k] else 1 - C[k] for k in range(Q) if k != y])
+            yield x, excluded, JOINT[x, y] * probability
 
 
 def population_sums(losses, opposed):
     """Expected per-class sums of one row: what an infinite sample would give."""
-    everyone = excluded_sum = opposed_sum = counts = torch.zeros(Q, dtype=torch.float64)
-    for x, excluded, chance in every_outcome():
+    total = excluded_sum = opposed_sum = counts = torch.zeros(Q, dtype=torch.float64)
+    for x, excluded, probability in every_outcome():
         mask = torch.tensor(excluded).double()
-        everyone = everyone + chance * losses[x]
-        excluded_sum = excluded_sum + chance * mask * losses[x]
-        opposed_sum = opposed_sum + chance * mask * opposed[x]
-        counts = counts + chance * mask
-    return ClassSums(everyone, excluded_sum, opposed_sum, counts, 1)
+        total = total + probability * losses[x]
+        excluded_sum = excluded_sum + probability * mask * losses[x]
+        opposed_sum = opposed_sum + probability * mask * opposed[x]
+        counts = counts + probability * mask
+    return ClassSums(total, excluded_sum, opposed_sum, counts, 1)
 
 
 def population_parts(sums, form):
-    """`risk_parts` clamps counts below one; scale the expectations up to a large sample first."""
+    """`class_risks` clamps counts below one; scale the expectations up to a large sample first."""
     large = ClassSums(*(1e6 * part for part in sums))
-    return risk_parts(large, PRIORS, form=form, rates=sums.counts)
+    return class_risks(large, PRIORS, form=form, rates=sums.counts)
 
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
-def test_population_value_is_the_ordinary_one_versus_rest_risk(form):
+def test_population_risk_equals_ordinary_one_versus_rest_risk(form):
     losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
     expected = sum(
         JOINT[x, y] * (losses[x, y] + opposed[x].sum() - opposed[x, y]).item()
@@ -68,14 +65,14 @@ def test_population_value_is_the_ordinary_one_versus_rest_risk(form):
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
 @pytest.mark.parametrize("loss", ["cce", "mae", "mse", "gce", "phuber"])
-def test_population_value_is_the_ordinary_multiclass_risk(loss, form):
+def test_population_risk_equals_ordinary_multiclass_risk(loss, form):
     losses = multiclass_loss(loss)(SCORES)
     expected = sum(JOINT[x, y] * losses[x, y].item() for x, y in product(range(3), range(Q)))
     parts = population_parts(population_sums(losses, torch.zeros_like(losses)), form)
     assert parts.positive.sum().item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_ht_risk_of_two_rows_is_unbiased_even_when_a_class_is_absent():
+def test_ht_risk_of_two_rows_is_unbiased_with_absent_classes():
     """Average the risk of every possible pair of rows: no conditioning on which classes occur."""
     outcomes = list(every_outcome())
     rates = torch.tensor(C * (1 - JOINT.sum(axis=0)))
@@ -93,8 +90,8 @@ def test_ht_risk_of_two_rows_is_unbiased_even_when_a_class_is_absent():
 
 
 @pytest.mark.parametrize("kind", ["ovr", "multiclass"])
-def test_ordinary_part_is_unbiased_when_yes_answers_come_from_unequal_questions(kind):
-    """One row; class k is asked about with probability a_k, and "yes" is heard only where it was asked."""
+def test_ordinary_risk_is_unbiased_under_unequal_questions(kind):
+    """One row; class k is asked about with probability a_k, and a "yes" occurs only where it was asked."""
     asked = np.array([0.3, 0.6, 0.9])
     weights = torch.tensor(1 / asked)
     losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
@@ -116,34 +113,3 @@ def test_ordinary_part_is_unbiased_when_yes_answers_come_from_unequal_questions(
             * mix_with_ordinary(torch.tensor(0.0), row, none, weights, 0.0).item()
         )
     assert average == pytest.approx(expected, abs=1e-12)
-
-
-def test_confirmation_weights_count_questions_not_answers():
-    labels = ComplementaryLabels.from_answers(
-        {
-            "example_id": [0, 0, 0, 1, 1, 2, 3],
-            "class_name": list("aabbcab"),
-            "answer": ["no", "no", "no", "yes", "no", "skip", "no"],
-        },
-        conflict="majority",
-        classes=["a", "b", "c"],
-        ids=[0, 1, 2, 3],
-    )
-    assert confirmation_weights(labels).tolist() == pytest.approx([4.0, 4 / 3, 4.0])
-
-
-def test_confirmation_weights_of_ordinary_labels_undo_their_share():
-    labels = ComplementaryLabels.from_single([0, 1, 0, 1], classes=3)
-    labels = ComplementaryLabels(
-        labels.indptr, labels.indices, labels.classes, confirmed=np.array([2, -1, -1, -1])
-    )
-    assert confirmation_weights(labels).tolist() == [4.0, 4.0, 4.0]
-
-
-def test_multiclass_risk_uses_all_rows_once_however_many_labels_they_have():
-    logits = torch.tensor([[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]], dtype=torch.float64)
-    excluded = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
-    losses = -torch.log_softmax(logits, dim=1)
-    by_hand = losses.mean(dim=0).sum() - (2 / 3) * (losses[0, 0] + losses[0, 1] + losses[1, 2])
-    value = multiclass_scarce_risk(logits, excluded, torch.full((3,), 1 / 3).double(), correction="none")
-    assert value.item() == pytest.approx(by_hand.item())

@@ -1,4 +1,4 @@
-"""The labels that every process draws from a seed, as a digest and as counts that can be read."""
+"""The labels that every process draws from a seed, as a digest and as readable counts."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
 
 
 def _digest(labels: ComplementaryLabels) -> str:
-    """Of what is excluded and confirmed, and of what was asked and answered."""
+    """Digest of exclusions, confirmed classes, and answers."""
     digest = hashlib.sha256(labels.indicator().astype(np.uint8).tobytes())
     digest.update(labels.confirmed.astype("<i4").tobytes())
     if labels.answers is not None:
@@ -85,7 +85,7 @@ def _digest(labels: ComplementaryLabels) -> str:
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_labels_of_a_seed_stay_as_they_are(label, fingerprints):
+def test_simulated_labels_match_fingerprint(label, fingerprints):
     case = CASES[label]
     labels = simulate(case.name, case.truth, **case.params)
     numbers = {
@@ -97,5 +97,5 @@ def test_the_labels_of_a_seed_stay_as_they_are(label, fingerprints):
     fingerprints.check(label, case.name, REVISION, numbers)
 
 
-def test_every_process_has_a_fingerprint():
+def test_every_process_has_fingerprint():
     assert not uncovered(PROCESSES, CASES, lambda case: case.name)

@@ -1,4 +1,4 @@
-"""A seed gives the same labels on every machine, and however the rows are cut into blocks."""
+"""A seed gives the same labels on every machine and for every block size."""
 
 from hashlib import sha256
 
@@ -10,7 +10,7 @@ from scarce.simulate import _drawing as drawing
 
 Y = np.arange(997) ** 2 % 13 % 10
 
-# name, parameters, and the labels that were drawn when this was written
+# name, parameters, and the digest of the expected labels
 STORED = [
     ("uniform", {}, "2581af9bfd0e8d1e"),
     ("biased-a", {}, "f3358f75798f14dd"),
@@ -34,25 +34,25 @@ def digest(labels):
 
 
 @pytest.mark.parametrize(("name", "params", "stored"), STORED)
-def test_seed_gives_the_stored_labels(name, params, stored):
+def test_seed_reproduces_stored_labels(name, params, stored):
     assert digest(simulate(name, Y, classes=10, seed=2024, **params)) == stored
 
 
 @pytest.mark.parametrize(("name", "params"), [row[:2] for row in STORED])
-def test_seeds_differ(name, params):
+def test_different_seeds_give_different_labels(name, params):
     one, same, other = (simulate(name, Y, classes=10, seed=seed, **params) for seed in (1, 1, 2))
     assert one == same
     assert one != other
 
 
 @pytest.mark.parametrize(("name", "params"), [row[:2] for row in STORED if row[0] != "ask"])
-def test_blocks_do_not_change_the_labels(name, params, monkeypatch):
+def test_block_size_does_not_change_labels(name, params, monkeypatch):
     whole = simulate(name, Y, classes=10, **params)
     monkeypatch.setattr(drawing, "_CELLS", 70)
     assert simulate(name, Y, classes=10, **params) == whole
 
 
-def test_questions_in_blocks_stay_with_their_examples(monkeypatch):
+def test_questions_in_blocks_match_examples(monkeypatch):
     monkeypatch.setattr(drawing, "_CELLS", 70)
     table = ask(Y, questions=3, classes=10).answers
     assert table.example.tolist() == np.repeat(np.arange(len(Y)), 3).tolist()

@@ -1,106 +1,26 @@
-"""The matrices: exact thirds, the closed form against its definition, and what follows from them."""
+"""Transition matrices: closed forms against their definitions, and errors."""
 
 from itertools import product
 
 import numpy as np
 import pytest
+from helpers.label_shares import total_variation
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import LabelError
 from scarce.simulate import (
     BIASED_A,
-    BIASED_B,
-    SCAR_A,
-    SCAR_A_RATES,
-    SCAR_B,
-    SCAR_B_RATES,
     biased_transition,
-    human_counts,
-    human_transition,
-    noisy_transition,
     scar_single_transition,
     scar_unequal,
-    strong_transition,
     uniform_transition,
-    weak_transition,
     with_errors,
 )
 
-# As printed, to three decimals: h .250 or .220, m .043 or .080, l .040 or .033.
-PRINTED = [
-    "0hmlmlhlhm",
-    "m0hmlmlhlh",
-    "hm0hmlmlhl",
-    "lhm0hmlmlh",
-    "hlhm0hmlml",
-    "lhlhm0hmlm",
-    "mlhlhm0hml",
-    "lmlhlhm0hm",
-    "mlmlhlhm0h",
-    "hmlmlhlhm0",
-]
-
-# T[y, k] of SCAR-a and SCAR-b by the nominal rates of y and k, worked out independently.
-GOLDEN = {
-    (0.05, 0.05): 0.047138047138, (0.05, 0.1): 0.100168350168, (0.05, 0.2): 0.228956228956,
-    (0.1, 0.05): 0.049777777778, (0.1, 0.1): 0.105777777778, (0.1, 0.2): 0.241777777778,
-    (0.2, 0.05): 0.057613168724, (0.2, 0.1): 0.122427983539, (0.2, 0.2): 0.279835390947,
-}  # fmt: skip
-INDUCED = {0.05: 0.045575158997, 0.1: 0.096286270108, 0.2: 0.216277141788}
-
-
-def total_variation(transition):
-    """The largest distance, over k, between p(y | k excluded) and p(y | y ≠ k), on balanced classes."""
-    given_excluded = transition / transition.sum(0)
-    given_wrong = uniform_transition(len(transition))
-    return np.abs(given_excluded - given_wrong).sum(0).max() / 2
-
-
-@pytest.mark.parametrize(
-    ("matrix", "exact", "printed", "condition", "low", "high", "variation"),
-    [
-        (BIASED_A, (0.75, 0.13, 0.12), (0.250, 0.043, 0.040), 5.77, 0.36, 2.25, 0.4167),
-        (BIASED_B, (0.66, 0.24, 0.10), (0.220, 0.080, 0.033), 7.21, 0.30, 1.98, 0.3267),
-    ],
-)
-def test_biased_matrices_are_the_printed_ones_in_exact_thirds(
-    matrix, exact, printed, condition, low, high, variation
-):
-    digits = {"0": (0.0, 0.0), **dict(zip("hml", zip(exact, printed, strict=True), strict=True))}
-    for y, k in product(range(10), repeat=2):
-        third, rounded = digits[PRINTED[y][k]]
-        assert matrix[y, k] == third / 3
-        assert abs(matrix[y, k] - rounded) < 3.4e-4
-    assert np.allclose(matrix.sum(0), 1, atol=1e-15)
-    assert np.allclose(matrix.sum(1), 1, atol=1e-15)
-    assert np.linalg.cond(matrix) == pytest.approx(condition, abs=0.005)
-    ratio = matrix[~np.eye(10, dtype=bool)] * 9  # c_k = π̄_k / (1 − π_k) = 1 / 9
-    assert ratio.min() == pytest.approx(low)
-    assert ratio.max() == pytest.approx(high)
-    assert total_variation(matrix) == pytest.approx(variation, abs=5e-5)
-
-
-@pytest.mark.parametrize(("matrix", "rates"), [(SCAR_A, SCAR_A_RATES), (SCAR_B, SCAR_B_RATES)])
-def test_scar_a_and_b_have_the_golden_matrices_and_induced_rates(matrix, rates):
-    for y, k in product(range(10), repeat=2):
-        expected = 0 if y == k else GOLDEN[rates[y], rates[k]]
-        assert matrix[y, k] == pytest.approx(expected, abs=1e-12)
-    assert matrix.mean(0) == pytest.approx([INDUCED[rate] for rate in rates], abs=1e-12)
-    # SCAR is judged at the rates that came out, c = π̄ / .9, as a user of the labels would.
-    ratio = (matrix / (matrix.mean(0) / 0.9))[~np.eye(10, dtype=bool)]
-    assert (ratio.min(), ratio.max()) == pytest.approx((0.931, 1.164), abs=5e-4)
-    assert total_variation(matrix) == pytest.approx(0.0321, abs=5e-5)
-
-
-def test_scar_a_and_b_are_permutations_of_each_other():
-    assert sorted(SCAR_A_RATES) == sorted(SCAR_B_RATES)
-    a, b = np.argsort(SCAR_A_RATES, kind="stable"), np.argsort(SCAR_B_RATES, kind="stable")
-    assert np.allclose(SCAR_A[np.ix_(a, a)], SCAR_B[np.ix_(b, b)], atol=1e-15)
-
 
 @given(st.lists(st.floats(0.01, 0.99), min_size=2, max_size=5))
-def test_closed_form_is_the_independent_draws_given_exactly_one_success(c):
+def test_scar_single_transition_equals_draws_given_one_success(c):
     q = len(c)
     expected = np.zeros((q, q))
     for y in range(q):
@@ -113,47 +33,18 @@ def test_closed_form_is_the_independent_draws_given_exactly_one_success(c):
     assert np.allclose(scar_single_transition(c), expected, atol=1e-12)
 
 
-def test_equal_probabilities_give_uniform_labels():
+def test_scar_single_transition_of_equal_c_is_uniform():
     assert np.allclose(scar_single_transition([0.3] * 4), uniform_transition(4), atol=1e-15)
     assert total_variation(uniform_transition(10)) == pytest.approx(0, abs=1e-15)
 
 
 @pytest.mark.parametrize("c", [[1, 0.5], [0.5, 0, 0], 0.5, [0.5], [0.5, -0.1], [0.5, float("nan")], "ab"])
-def test_scar_single_transition_refuses_what_cannot_give_one_label(c):
+def test_scar_single_transition_rejects_invalid_c(c):
     with pytest.raises(LabelError):
         scar_single_transition(c)
 
 
-@pytest.mark.parametrize(
-    ("make", "levels"), [(weak_transition, (0.45, 0.30, 0.25)), (strong_transition, (0.75, 0.24, 0.01))]
-)
-def test_weak_and_strong_hold_three_levels_three_times_in_every_row(make, levels):
-    matrix = make(10, seed=4)
-    assert not matrix.diagonal().any()
-    for row in matrix:
-        assert np.sort(row) == pytest.approx([0, *sorted(np.repeat(levels, 3) / 3)])
-    orders = {tuple(np.argsort(np.delete(row, y), kind="stable")) for y, row in enumerate(matrix)}
-    assert len(orders) > 5  # shuffled row by row
-    assert not np.array_equal(matrix, make(10, seed=5))
-    assert np.array_equal(matrix, make(10, seed=4))
-
-
-def test_weak_and_strong_need_three_equal_groups():
-    assert weak_transition(7).sum(1) == pytest.approx(np.ones(7))
-    with pytest.raises(LabelError, match="three equal groups"):
-        strong_transition(5)
-
-
-def test_noise_mixes_with_blind_labels():
-    matrix = noisy_transition(0.2)
-    assert matrix.diagonal() == pytest.approx([0.02] * 10)
-    assert matrix.sum(1) == pytest.approx(np.ones(10))
-    assert matrix == pytest.approx(0.8 * strong_transition() + 0.02)
-    with pytest.raises(LabelError, match="'strong', 'weak' or a transition"):
-        noisy_transition(0.2, "storng")
-
-
-def test_errors_on_the_diagonal_leave_the_proportions_of_the_rest():
+def test_with_errors_keeps_proportions_off_the_diagonal():
     assert with_errors(uniform_transition(5), 0.2)[0] == pytest.approx([0.2] * 5)
     once = with_errors(BIASED_A, 0.04)
     assert once.diagonal() == pytest.approx([0.04] * 10)
@@ -165,30 +56,6 @@ def test_errors_on_the_diagonal_leave_the_proportions_of_the_rest():
         with_errors(1, 0.1)
 
 
-def test_human_counts_have_the_known_sums_and_errors():
-    ten, twenty = human_counts("clcifar10"), human_counts("clcifar20")
-    assert ten.counts.sum(1).tolist() == [5000] * 10
-    assert twenty.counts.sum(1).tolist() == [7500] * 18 + [9000, 6000]
-    assert np.trace(ten.counts) / ten.counts.sum() == pytest.approx(0.04058)
-    assert np.trace(twenty.counts) / twenty.counts.sum() == pytest.approx(0.02807, abs=5e-6)
-    assert ten.classes[[0, 3, 9]].tolist() == ["airplane", "cat", "truck"]
-    assert twenty.classes[[14, 18]].tolist() == ["people", "transportation vehicles"]
-    people = twenty.counts.sum(0)[14] / twenty.counts.sum()
-    assert people == pytest.approx(0.0668, abs=5e-5)
-    assert human_transition("clcifar10")[3, :4].tolist() == [0.1604, 0.1728, 0.0806, 0.0386]
-
-
-def test_human_source_must_be_known():
-    with pytest.raises(LabelError, match="clcifar10, clcifar20"):
-        human_counts("cifar")
-
-
-def test_published_constants_cannot_be_changed():
-    for array in (BIASED_A, BIASED_B, SCAR_A, SCAR_B, SCAR_A_RATES, SCAR_B_RATES):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
-
-
 @pytest.mark.parametrize(
     ("q", "row"),
     [
@@ -198,14 +65,14 @@ def test_published_constants_cannot_be_changed():
         (6, [0.12, 0.13 / 2, 0.13 / 2, 0.75 / 2, 0.75 / 2]),  # five wrong classes: parts of 2, 2 and 1
     ],
 )
-def test_biased_matrices_share_three_weights_among_the_wrong_classes(q: int, row: list[float]) -> None:
+def test_biased_transition_shares_three_weights_among_wrong_classes(q: int, row: list[float]) -> None:
     transition = biased_transition(q, seed=3)
     assert np.diag(transition).tolist() == [0.0] * q
     for y in range(q):
         assert sorted(np.delete(transition[y], y)) == pytest.approx(sorted(row))
 
 
-def test_the_seed_draws_the_biased_matrix_and_the_probabilities_of_scar_unequal() -> None:
+def test_biased_transition_and_scar_unequal_depend_on_seed() -> None:
     assert not np.array_equal(biased_transition(7, seed=0), biased_transition(7, seed=1))
     y = np.arange(60_000) % 6
     rates = [scar_unequal(y, seed=seed).rates * 6 / 5 for seed in (0, 1)]

@@ -1,4 +1,4 @@
-"""Whatever the file: labels, or one line that names it. Never anything else."""
+"""Unreadable and damaged label files: one line that names the file, and no other exception."""
 
 import os
 
@@ -10,9 +10,9 @@ from scarce._io.paths import check_file
 from scarce.errors import FileError, ScarceError
 from scarce.labels import ComplementaryLabels, read_labels
 
-ENDINGS = [".csv", ".npz", ".npy", ".parquet", ".json", ".jsonl"]
+SUFFIXES = [".csv", ".npz", ".npy", ".parquet", ".json", ".jsonl"]
 FORMS = {".npy": "indicator", ".json": "label-studio-answer", ".jsonl": "prodigy"}
-GARBAGE = [
+CORRUPT_FILES = [
     b"",
     b"\n\n",
     b"\0" * 64,
@@ -28,7 +28,7 @@ GARBAGE = [
 ]
 
 
-def refused(path, **options):
+def read_expecting_error(path, **options):
     with pytest.raises(ScarceError) as caught:
         read_labels(path, **options)
     message = str(caught.value)
@@ -37,31 +37,31 @@ def refused(path, **options):
     return message
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("content", GARBAGE)
-def test_garbage(tmp_path, ending, content):
-    path = tmp_path / f"labels{ending}"
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("content", CORRUPT_FILES)
+def test_read_labels_rejects_corrupt_file(tmp_path, suffix, content):
+    path = tmp_path / f"labels{suffix}"
     path.write_bytes(content)
-    refused(path, form=FORMS.get(ending))
+    read_expecting_error(path, form=FORMS.get(suffix))
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_missing_folder_and_closed(tmp_path, ending, monkeypatch):
-    path = tmp_path / f"labels{ending}"
-    assert "does not exist" in refused(path)
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_read_labels_rejects_missing_folder_and_unreadable_path(tmp_path, suffix, monkeypatch):
+    path = tmp_path / f"labels{suffix}"
+    assert "does not exist" in read_expecting_error(path)
     path.mkdir()
-    assert "is a folder" in refused(path)
+    assert "is a folder" in read_expecting_error(path)
     path.rmdir()
     path.write_bytes(b"x")
     monkeypatch.setattr("os.access", lambda *_: False)
-    assert "permissions" in refused(path)
+    assert "permissions" in read_expecting_error(path)
 
 
-def test_other_endings_and_impossible_names(tmp_path):
+def test_read_labels_rejects_unknown_suffix_and_impossible_name(tmp_path):
     path = tmp_path / "labels.xlsx"
     path.write_bytes(b"x")
-    assert "'.xlsx'" in refused(path)
-    assert ".csv, .npz" in refused(path)
+    assert "'.xlsx'" in read_expecting_error(path)
+    assert ".csv, .npz" in read_expecting_error(path)
     for name in ("x" * 5000 + ".csv", "a\0b.csv"):
         with pytest.raises(FileError, match=r"cannot be read|does not exist"):
             check_file(name)
@@ -83,23 +83,23 @@ def test_other_endings_and_impossible_names(tmp_path):
         ("example_id,cat,cow\np1,no,\n\0\0\0\0", ["zero bytes"]),
     ],
 )
-def test_malformed_csv(tmp_path, text, parts):
+def test_read_labels_rejects_malformed_csv(tmp_path, text, parts):
     path = tmp_path / "labels.csv"
     path.write_text(text)
-    message = refused(path)
+    message = read_expecting_error(path)
     assert all(part in message for part in parts)
 
 
-@pytest.mark.parametrize("ending", ["npz", "npy"])
-def test_damage_anywhere_in_an_array_file(tmp_path, ending):
-    """Cut at every place, and with every byte flipped in turn: read as it was, or refused."""
-    whole, path = tmp_path / f"whole.{ending}", tmp_path / f"labels.{ending}"
+@pytest.mark.parametrize("suffix", ["npz", "npy"])
+def test_read_labels_survives_damage_anywhere_in_array_file(tmp_path, suffix):
+    """Truncated and with flipped bytes, place by place: the file is read unchanged, or rejected."""
+    whole, path = tmp_path / f"whole.{suffix}", tmp_path / f"labels.{suffix}"
     labels = ComplementaryLabels.from_answer_matrix([["no", "yes", ""], ["", "", "no"]], ids=["p", "q"])
-    if ending == "npz":
+    if suffix == "npz":
         labels.save(whole)
     else:
         np.save(whole, labels.indicator())
-    form = "indicator" if ending == "npy" else None
+    form = "indicator" if suffix == "npy" else None
     content = whole.read_bytes()
     for place in range(0, len(content), 7):
         damaged = bytearray(content)
@@ -108,7 +108,7 @@ def test_damage_anywhere_in_an_array_file(tmp_path, ending):
             path.write_bytes(variant)
             try:
                 again = read_labels(path, form=form)
-                assert ending == "npy" or again == labels  # .npz carries checksums
+                assert suffix == "npy" or again == labels  # .npz carries checksums
             except ScarceError as error:
                 assert path.name in str(error)  # noqa: PT017
 
@@ -128,7 +128,7 @@ def test_damage_anywhere_in_an_array_file(tmp_path, ending):
         ({"confirmed": np.array([0, 5])}, "confirmed"),
     ],
 )
-def test_foreign_npz(tmp_path, change, part):
+def test_read_labels_rejects_npz_with_invalid_fields(tmp_path, change, part):
     parts = {
         "format": np.array("scarce-labels-1"),
         "indptr": np.array([0, 1, 2]),
@@ -140,30 +140,30 @@ def test_foreign_npz(tmp_path, change, part):
     assert len(read_labels(tmp_path / "labels.npz")) == 2
     changed = {name: value for name, value in (parts | change).items() if value is not None}
     np.savez(tmp_path / "labels.npz", **changed)
-    assert part in refused(tmp_path / "labels.npz")
+    assert part in read_expecting_error(tmp_path / "labels.npz")
 
 
-def test_python_objects_are_never_loaded(tmp_path):
+def test_read_labels_rejects_pickled_objects(tmp_path):
     np.save(tmp_path / "a.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    assert "Python objects" in refused(tmp_path / "a.npy", form="single", classes=3)
+    assert "Python objects" in read_expecting_error(tmp_path / "a.npy", form="single", classes=3)
 
 
-def test_an_array_file_under_the_ending_of_the_other(tmp_path):
+def test_read_labels_names_correct_suffix_of_array_file(tmp_path):
     np.save(tmp_path / "a.npy", np.eye(3))
     (tmp_path / "a.npy").rename(tmp_path / "a.npz")
-    assert "ending .npy" in refused(tmp_path / "a.npz")
+    assert "ending .npy" in read_expecting_error(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", np.eye(3))
     (tmp_path / "b.npz").rename(tmp_path / "b.npy")
-    assert "ending .npz" in refused(tmp_path / "b.npy", form="indicator")
+    assert "ending .npz" in read_expecting_error(tmp_path / "b.npy", form="indicator")
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path):
+def test_failed_write_keeps_old_file_and_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
 
     def write_half(fault):
-        with atomic_write(path, force=True) as temporary:
-            temporary.write_text("half")
+        with atomic_write(path, force=True) as aside:
+            aside.write_text("half")
             raise fault
 
     with pytest.raises(KeyboardInterrupt):
@@ -174,7 +174,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_crumbs(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_what_is_no_ordinary_file_is_never_replaced(tmp_path):
+def test_write_rejects_named_pipe(tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
     with pytest.raises(FileError, match="no ordinary file"), atomic_write(pipe, force=True):

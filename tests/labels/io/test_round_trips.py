@@ -1,4 +1,4 @@
-"""Labels written and read again are the same labels."""
+"""Labels that are written and read again stay the same."""
 
 import csv
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scarce.errors import FileError, LabelError
 from scarce.labels import Answers, ComplementaryLabels, read_labels, write_labels
 
-# Any text but what a text file cannot hold; digits are left out because whole numbers come back as numbers.
+# Text that a file can hold, without digits, because integers are read as numbers.
 NAMES = st.text(
     st.characters(exclude_categories=("Cs", "Nd"), exclude_characters="\0"), min_size=1, max_size=5
 ).filter(lambda name: name.strip() and name not in ("example_id", "excluded", "class_name", "answer"))
@@ -70,15 +70,15 @@ def folder(tmp_path_factory):
 
 @settings(deadline=None, max_examples=40)
 @given(labels=plain_labels())
-def test_matrix_as_csv_and_npz(folder, labels):
-    for ending in ("csv", "npz"):
-        labels.save(folder / f"plain.{ending}", force=True)
-        assert read_labels(folder / f"plain.{ending}") == labels
+def test_csv_and_npz_round_trip_matrix(folder, labels):
+    for suffix in ("csv", "npz"):
+        labels.save(folder / f"plain.{suffix}", force=True)
+        assert read_labels(folder / f"plain.{suffix}") == labels
 
 
 @settings(deadline=None, max_examples=40)
 @given(made=answered_labels())
-def test_answers_as_csv_and_npz(folder, made):
+def test_csv_and_npz_round_trip_answers(folder, made):
     labels, conflict = made
     labels.save(folder / "answers.npz", force=True)
     assert read_labels(folder / "answers.npz") == labels
@@ -89,16 +89,16 @@ def test_answers_as_csv_and_npz(folder, made):
     assert again.classes.tolist() == sorted(labels.classes.tolist())
 
 
-def test_csv_of_a_matrix_as_written(tmp_path):
+def test_csv_of_matrix_quotes_names_and_numbers_rows(tmp_path):
     labels = ComplementaryLabels.from_answer_matrix([["no", "yes"], ["", ""]], ["cat, big", 'the "dog"'])
     ComplementaryLabels(labels.indptr, labels.indices, labels.classes, None, labels.confirmed).save(
         tmp_path / "a.csv"
     )
     assert (tmp_path / "a.csv").read_bytes() == b'example_id,"cat, big","the ""dog"""\r\n0,no,yes\r\n1,,\r\n'
-    assert read_labels(tmp_path / "a.csv").ids.tolist() == [0, 1]  # the row numbers stand in for ids
+    assert read_labels(tmp_path / "a.csv").ids.tolist() == [0, 1]  # row numbers serve as ids
 
 
-def test_csv_of_answers_as_written_keeps_examples_and_classes_nobody_was_asked_about(tmp_path):
+def test_csv_of_answers_keeps_examples_and_classes_without_question(tmp_path):
     table = {"example_id": ["q"], "class_name": ["b"], "answer": ["skip"], "annotator": ["ann"]}
     labels = ComplementaryLabels.from_answers(table, classes=["c", "b", "a"], ids=["p", "q"])
     labels.save(tmp_path / "a.csv")
@@ -123,7 +123,7 @@ def test_csv_of_answers_as_written_keeps_examples_and_classes_nobody_was_asked_a
         {"classes": np.array([2**63, 1, 2], np.uint64)},
     ],
 )
-def test_npz_keeps_types_that_csv_cannot(tmp_path, parts):
+def test_npz_keeps_types_of_classes_and_ids(tmp_path, parts):
     labels = ComplementaryLabels.from_indicator([[1, 0, 0], [0, 0, 1]], **parts)
     labels.save(tmp_path / "a.npz")
     again = read_labels(tmp_path / "a.npz")
@@ -131,24 +131,24 @@ def test_npz_keeps_types_that_csv_cannot(tmp_path, parts):
     assert again.classes.dtype == labels.classes.dtype
 
 
-def test_npz_says_what_it_is_and_holds_no_objects(tmp_path):
+def test_npz_stores_format_name_and_no_objects(tmp_path):
     ComplementaryLabels.from_single([0, 1], 3).save(tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
         assert str(file["format"]) == "scarce-labels-1"
         assert all(file[name].dtype.kind != "O" for name in file.files)
 
 
-@pytest.mark.parametrize("ending", ["csv", "npz"])
-def test_given_classes_set_the_order(tmp_path, ending):
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_read_labels_follows_order_of_given_classes(tmp_path, suffix):
     labels = ComplementaryLabels.from_answer_matrix([["no", "yes", ""], ["", "", "no"]], ["a", "b", "c"])
-    labels.save(tmp_path / f"x.{ending}")
-    again = read_labels(tmp_path / f"x.{ending}", classes=["c", "a", "b"])
+    labels.save(tmp_path / f"x.{suffix}")
+    again = read_labels(tmp_path / f"x.{suffix}", classes=["c", "a", "b"])
     assert again.indicator(dtype=int).tolist() == [[0, 1, 0], [1, 0, 0]]
     assert again.confirmed.tolist() == [2, -1]
     assert again.answers.class_index.tolist() == [1, 2, 0]
 
 
-def test_files_in_the_way_and_of_another_kind(tmp_path):
+def test_save_rejects_existing_file_and_unknown_suffix(tmp_path):
     labels = ComplementaryLabels.from_single([0, 1], 3)
     labels.save(tmp_path / "new" / "a.csv")
     with pytest.raises(FileError, match=r"a\.csv exists; .*force=True \(--force\)"):
@@ -162,19 +162,19 @@ def test_files_in_the_way_and_of_another_kind(tmp_path):
         labels.save(tmp_path / "folder.csv", force=True)
     with pytest.raises(FileError, match="cannot be written"):
         labels.save(tmp_path / "new" / "a.csv" / "b.csv")
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.csv"]  # no crumbs
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.csv"]  # no temporary files
 
 
 @pytest.mark.parametrize("name", ["example_id", "excluded"])
-def test_class_names_that_csv_would_misread_are_refused(tmp_path, name):
+def test_csv_rejects_ambiguous_class_names(tmp_path, name):
     with pytest.raises(LabelError, match=r"ambiguous; save as \.npz"):
         ComplementaryLabels.from_single([0], [0, name, "x"]).save(tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_labels_that_say_more_than_their_answers_are_not_cut_down_to_them(tmp_path):
+def test_csv_rejects_labels_not_covered_by_answers(tmp_path):
     labels = ComplementaryLabels(
-        np.array([0, 1]), np.array([0]), np.array(["a", "b"]), answers=Answers.make([0], [1], [-1])
+        np.array([0, 1]), np.array([0]), np.array(["a", "b"]), answers=Answers.from_columns([0], [1], [-1])
     )
     with pytest.raises(LabelError, match=r"say more than their answers.*\.npz"):
         labels.save(tmp_path / "a.csv")
@@ -182,7 +182,7 @@ def test_labels_that_say_more_than_their_answers_are_not_cut_down_to_them(tmp_pa
     assert read_labels(tmp_path / "a.npz") == labels
 
 
-def test_text_that_utf8_cannot_hold(tmp_path):
+def test_csv_rejects_text_outside_utf8(tmp_path):
     labels = ComplementaryLabels.from_single([0], 3, ids=["\ud800"])
     with pytest.raises(LabelError, match="UTF-8"):
         labels.save(tmp_path / "a.csv")

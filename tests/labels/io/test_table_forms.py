@@ -1,4 +1,4 @@
-"""What a file means: recognised by its header or named, never guessed."""
+"""Table forms: recognised by their header or named by the user, never guessed."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,13 @@ PETS = ["cat", "cow", "dog"]
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write(text, name="labels.csv"):
+def write_file(tmp_path):
+    def write_file(text, name="labels.csv"):
         path = tmp_path / name
         path.write_bytes(text.encode())
         return path
 
-    return write
+    return write_file
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def write(tmp_path):
         ("example_id,first,second\np1,dog,cat\np2,,\np3,cow,cow\n", {"classes": PETS, "form": "columns"}),
     ],
 )
-def test_the_same_knowledge_in_every_table(write, text, options):
-    labels = read_labels(write(text), **options)
+def test_table_forms_give_equal_labels(write_file, text, options):
+    labels = read_labels(write_file(text), **options)
     expected = ComplementaryLabels.from_lists([["cat", "dog"], [], ["cow"]], PETS, ids=["p1", "p2", "p3"])
     assert labels == expected
 
 
-def test_long_table_and_answer_matrix_keep_the_answers(write):
+def test_long_table_and_answer_matrix_keep_answers(write_file):
     long = read_labels(
-        write(
+        write_file(
             "answer,example_id,class_name,annotator,ms\nno,p1,cat,ann,9\nyes,p1,dog,,8\nskip,p2,cow,bob,7\n"
         )
     )
-    wide = read_labels(write("example_id,cat,cow,dog\np1,0,,1\np2,,-1,\n"), form="answer-matrix")
-    words = read_labels(write("example_id,cat,cow,dog\np1,no,,yes\np2,,skip,\n"), form="answer-matrix")
+    wide = read_labels(write_file("example_id,cat,cow,dog\np1,0,,1\np2,,-1,\n"), form="answer-matrix")
+    words = read_labels(write_file("example_id,cat,cow,dog\np1,no,,yes\np2,,skip,\n"), form="answer-matrix")
     for labels in (long, wide, words):
         assert labels.indicator(dtype=int).tolist() == [[1, 0, 0], [0, 0, 0]]
         assert labels.confirmed.tolist() == [2, -1]
@@ -57,12 +57,12 @@ def test_long_table_and_answer_matrix_keep_the_answers(write):
     assert long.answers.annotator.tolist() == ["ann", "", "bob"]
 
 
-def test_a_matrix_of_yes_and_no_confirms_but_is_no_table_of_answers(write):
-    labels = read_labels(write("example_id,cat,cow,dog\np1,no,yes,\n"))
+def test_matrix_of_yes_and_no_confirms_without_answer_table(write_file):
+    labels = read_labels(write_file("example_id,cat,cow,dog\np1,no,yes,\n"))
     assert (labels.confirmed.tolist(), labels.answers) == ([1], None)
     with pytest.raises(LabelError, match=r"labels\.csv: example p1: 'yes' to both"):
-        read_labels(write("example_id,cat,cow,dog\np1,yes,yes,\n"))
-    dropped = read_labels(write("example_id,cat,cow,dog\np1,yes,yes,no\n"), conflict="drop")
+        read_labels(write_file("example_id,cat,cow,dog\np1,yes,yes,\n"))
+    dropped = read_labels(write_file("example_id,cat,cow,dog\np1,yes,yes,no\n"), conflict="drop")
     assert (dropped.indices.tolist(), dropped.confirmed.tolist()) == ([2], [-1])
 
 
@@ -75,21 +75,21 @@ def test_a_matrix_of_yes_and_no_confirms_but_is_no_table_of_answers(write):
         ("first,second\ncat,\n,cow\n", {"form": "columns", "classes": PETS}),
     ],
 )
-def test_without_ids_the_order_counts(write, text, options):
-    assert read_labels(write(text), **options) == ComplementaryLabels.from_single(["cat", "cow"], PETS)
+def test_tables_without_ids_keep_row_order(write_file, text, options):
+    assert read_labels(write_file(text), **options) == ComplementaryLabels.from_single(["cat", "cow"], PETS)
 
 
-def test_whole_numbers_become_numbers_only_if_all_are(write):
-    labels = read_labels(write("example_id,0,1,2\n10,no,,\n-3,,no,\n"))
+def test_names_and_ids_become_integers_only_if_all_are(write_file):
+    labels = read_labels(write_file("example_id,0,1,2\n10,no,,\n-3,,no,\n"))
     assert labels.classes.tolist() == [0, 1, 2]
     assert labels.ids.tolist() == [10, -3]
-    labels = read_labels(write("example_id,0,1,x\n007,no,,\n8,,no,\n"))
+    labels = read_labels(write_file("example_id,0,1,x\n007,no,,\n8,,no,\n"))
     assert labels.classes.tolist() == ["0", "1", "x"]
     assert labels.ids.tolist() == ["007", "8"]
-    labels = read_labels(write("example_id,excluded\na,2;0\nb,1\n"), classes=3)
+    labels = read_labels(write_file("example_id,excluded\na,2;0\nb,1\n"), classes=3)
     assert labels.indicator(dtype=int).tolist() == [[1, 0, 1], [0, 1, 0]]
     assert labels.classes.tolist() == [0, 1, 2]
-    labels = read_labels(write("example_id,a,b\n1,2,-1\n2,0,1\n"), form="columns", classes=3)
+    labels = read_labels(write_file("example_id,a,b\n1,2,-1\n2,0,1\n"), form="columns", classes=3)
     assert labels.indicator(dtype=int).tolist() == [[0, 0, 1], [1, 1, 0]]
 
 
@@ -134,9 +134,9 @@ def test_whole_numbers_become_numbers_only_if_all_are(write):
         ("a,b\n", {"conflict": "vote"}, ["conflict='vote'", "raise, drop, majority"]),
     ],
 )
-def test_refusals(write, text, options, parts):
+def test_read_labels_rejects_invalid_table(write_file, text, options, parts):
     with pytest.raises(LabelError) as caught:
-        read_labels(write(text), **options)
+        read_labels(write_file(text), **options)
     message = str(caught.value)
     assert "\n" not in message
     assert all(part in message for part in parts)
@@ -155,13 +155,13 @@ def test_refusals(write, text, options, parts):
         (["dog", "cat"], {"form": "single", "classes": PETS}, [[0, 0, 1], [1, 0, 0]]),
     ],
 )
-def test_arrays(tmp_path, array, options, expected):
+def test_npy_forms_give_expected_exclusions(tmp_path, array, options, expected):
     np.save(tmp_path / "a.npy", np.array(array))
     assert read_labels(tmp_path / "a.npy", **options).indicator(dtype=int).tolist() == expected
 
 
 @pytest.mark.parametrize("form", [None, "lists", "answers"])
-def test_arrays_must_be_named(tmp_path, form):
+def test_npy_requires_form(tmp_path, form):
     np.save(tmp_path / "a.npy", np.eye(3))
     with pytest.raises(
         LabelError, match=r"a\.npy: an array does not say what it means.*indicator, candidates"
@@ -171,7 +171,7 @@ def test_arrays_must_be_named(tmp_path, form):
         read_labels(tmp_path / "a.npy", form="single")
 
 
-def test_parquet_follows_the_rules_of_csv(tmp_path):
+def test_parquet_follows_rules_of_csv(tmp_path):
     long = pa.table({"example_id": [1, 1, 2], "class_name": PETS, "answer": [False, True, None]})
     pq.write_table(long, tmp_path / "long.parquet")
     labels = read_labels(tmp_path / "long.parquet")
@@ -196,12 +196,12 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
         read_labels(tmp_path / "a.parquet")
 
 
-def test_json_must_be_named(write):
+def test_json_requires_form(write_file):
     with pytest.raises(LabelError, match=r"a\.json: say which tool wrote it.*label-studio-excluded.*prodigy"):
-        read_labels(write("[]", "a.json"))
+        read_labels(write_file("[]", "a.json"))
 
 
-def test_npz_takes_no_form(tmp_path):
+def test_npz_rejects_form_and_other_classes(tmp_path):
     ComplementaryLabels.from_single([0], 3).save(tmp_path / "a.npz")
     with pytest.raises(LabelError, match=r"a\.npz: .*leave out form='lists'"):
         read_labels(tmp_path / "a.npz", form="lists")

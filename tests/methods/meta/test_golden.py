@@ -1,33 +1,23 @@
-"""Every reference record of the positive-unlabelled learners: values, classes and gradients in float64."""
+"""Every reference record of the PU learners: values, classes and gradients in float64."""
 
 import pytest
 import torch
 from helpers.golden import RECORDS, records, tensors
+from helpers.methods import double
 
-from scarce.pu import (
-    cvir_kept,
-    cvir_losses,
-    dist_pu_losses,
-    elkan_noto_losses,
-    label_frequency,
-    log_not_k,
-    nnpu_losses,
-    not_k_posterior,
-    positive_share,
-    priors_from_share,
-    pusb_thresholds,
-    upu_losses,
-    vpu_losses,
-)
+from scarce.methods.meta.cvir import cvir_kept, cvir_losses
+from scarce.methods.meta.dist_pu import dist_pu_losses
+from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency, not_k_posterior
+from scarce.methods.meta.nnpu import nnpu_losses
+from scarce.methods.meta.pusb import pusb_thresholds
+from scarce.methods.meta.upu import upu_losses
+from scarce.methods.meta.vpu import log_not_k, vpu_losses
+from scarce.risk.mixture_proportion import mixture_proportion, priors_from_mixture
 
 EXACT = {"atol": 1e-9, "rtol": 0}
 
 
-def double(values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def compare(losses, g, record):
+def assert_matches_record(losses, g, record):
     torch.testing.assert_close(losses.detach(), double(record["per_class"]), **EXACT)
     assert losses.sum().item() == pytest.approx(record["loss"], abs=1e-9)
     losses.sum().backward()
@@ -44,59 +34,59 @@ def hard():
     return tensors(record)[:2]
 
 
-def test_there_are_records_for_every_learner():
+def test_golden_records_cover_every_learner():
     learners = ["meta_upu", "meta_nnpu", "meta_vpu", "meta_distpu", "meta_en", "meta_cvir"]
     assert [len(records(name)) for name in learners] == [15, 10, 5, 10, 5, 5]
 
 
 @pytest.mark.parametrize("record", records("meta_upu"))
-def test_upu(record):
+def test_upu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
     params = record["params"]
     unlabeled = {"all": "all", "U_k": "rest"}[params["unlabeled"]]
-    share = positive_share(priors, double(params.get("pibar", [0.0] * len(priors))), unlabeled)
+    share = mixture_proportion(priors, double(params.get("pibar", [0.0] * len(priors))), unlabeled)
     if unlabeled == "rest":
         torch.testing.assert_close(share, double(params["positive_prior"]), **EXACT)
     else:
         assert predicted(g) == record["predict"]
-    compare(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
+    assert_matches_record(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_nnpu"))
-def test_nnpu(record):
+def test_nnpu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
     choices = {name: record["params"][name] for name in ("loss", "beta", "gamma")}
-    compare(nnpu_losses(g, excluded, 1 - priors, **choices), g, record)
+    assert_matches_record(nnpu_losses(g, excluded, 1 - priors, **choices), g, record)
     assert predicted(g) == record["predict"]
 
 
 @pytest.mark.parametrize("record", records("meta_vpu"))
-def test_vpu(record):
+def test_vpu_matches_golden_records(record):
     g, excluded, _ = tensors(record)
-    compare(vpu_losses(g, excluded), g, record)
+    assert_matches_record(vpu_losses(g, excluded), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_distpu"))
-def test_dist_pu(record):
+def test_dist_pu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
-    compare(dist_pu_losses(g, excluded, 1 - priors, mu=record["params"]["mu"]), g, record)
+    assert_matches_record(dist_pu_losses(g, excluded, 1 - priors, mu=record["params"]["mu"]), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_en"))
-def test_elkan_noto(record):
+def test_elkan_noto_matches_golden_records(record):
     g, excluded, _ = tensors(record)
-    compare(elkan_noto_losses(g, excluded), g, record)
+    assert_matches_record(elkan_noto_losses(g, excluded), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_cvir"))
-def test_cvir(record):
+def test_cvir_matches_golden_records(record):
     g, excluded, _ = tensors(record)
     kept = cvir_kept(g.detach(), excluded, double(record["params"]["alpha"]), unlabeled="rest")
-    compare(cvir_losses(g, excluded, kept), g, record)
+    assert_matches_record(cvir_losses(g, excluded, kept), g, record)
 
 
 @pytest.mark.parametrize("record", records("meta_pusb_threshold"))
-def test_pusb_thresholds(record):
+def test_pusb_thresholds_match_golden_records(record):
     g, _ = hard()
     thresholds = pusb_thresholds(g, double(record["params"]["pi"]))
     assert thresholds.tolist() == record["value"]["threshold"]
@@ -104,7 +94,7 @@ def test_pusb_thresholds(record):
 
 
 @pytest.mark.parametrize("record", records("meta_en_posterior"))
-def test_elkan_noto_posterior(record):
+def test_elkan_noto_posterior_matches_golden_records(record):
     g, excluded = hard()
     frequency = label_frequency(g, excluded)
     posterior = not_k_posterior(g, frequency)
@@ -114,7 +104,7 @@ def test_elkan_noto_posterior(record):
 
 
 @pytest.mark.parametrize("record", records("meta_vpu_normalised"))
-def test_vpu_normalisation(record):
+def test_vpu_normalisation_matches_golden_records(record):
     g, _ = hard()
     normalised = log_not_k(g, torch.nn.functional.logsigmoid(g).amax(dim=0))
     torch.testing.assert_close(normalised, double(record["value"]["log_phi"]), **EXACT)
@@ -123,9 +113,11 @@ def test_vpu_normalisation(record):
 
 
 @pytest.mark.parametrize("record", records("prior_from_theta"))
-def test_priors_from_shares(record):
+def test_priors_from_share_match_golden_records(record):
     params, value = record["params"], record["value"]
     of_rest, of_all, rates = (double([params[name]]) for name in ("theta_U", "theta_X", "pibar"))
-    assert priors_from_share(of_rest, rates, "rest").item() == pytest.approx(value["pi_from_U"])
-    assert priors_from_share(of_all, rates, "all").item() == pytest.approx(value["pi_from_X"])
-    assert priors_from_share(of_rest, rates, "all").item() == pytest.approx(value["pi_if_U_is_misread_as_X"])
+    assert priors_from_mixture(of_rest, rates, "rest").item() == pytest.approx(value["pi_from_U"])
+    assert priors_from_mixture(of_all, rates, "all").item() == pytest.approx(value["pi_from_X"])
+    assert priors_from_mixture(of_rest, rates, "all").item() == pytest.approx(
+        value["pi_if_U_is_misread_as_X"]
+    )

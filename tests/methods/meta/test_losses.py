@@ -1,38 +1,23 @@
-"""The learners against slow loops written from the formulas, on random batches with classes that nobody excludes."""
+"""Losses of the PU learners against slow loops, on random batches with classes that no row excludes."""
 
 from math import cos, exp, log, pi
 
 import numpy as np
 import pytest
 import torch
+from helpers.methods import double, sigmoid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scarce.pu import (
-    binary_entropy,
-    cvir_kept,
-    cvir_losses,
-    dist_pu_losses,
-    elkan_noto_losses,
-    entropy_weight,
-    label_frequency,
-    mixed_losses,
-    nnpu_losses,
-    pusb_thresholds,
-    upu_losses,
-    vpu_losses,
-    vpu_mixup_losses,
-)
+from scarce.methods.meta.cvir import cvir_kept, cvir_losses
+from scarce.methods.meta.dist_pu import binary_entropy, dist_pu_losses, entropy_weight, mixed_losses
+from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency
+from scarce.methods.meta.nnpu import nnpu_losses
+from scarce.methods.meta.pusb import pusb_thresholds
+from scarce.methods.meta.upu import upu_losses
+from scarce.methods.meta.vpu import vpu_losses, vpu_mixup_losses
 
 quick = settings(max_examples=40, deadline=None)
-
-
-def double(values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def sigmoid(z):
-    return 1 / (1 + exp(-z))
 
 
 def mean(values):
@@ -41,8 +26,8 @@ def mean(values):
 
 
 @st.composite
-def worlds(draw):
-    """Scores, exclusions, shares, and which rows are unlabelled."""
+def random_problems(draw):
+    """Scores, exclusions, shares, and which rows are unlabeled."""
     n, q = draw(st.integers(1, 8)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     excluded = (rng.random((n, q)) < rng.choice([0.0, 0.3, 0.6, 1.0], q)).astype(int)
@@ -51,14 +36,14 @@ def worlds(draw):
     return rng.uniform(-4, 4, (n, q)).tolist(), excluded.tolist(), share.tolist(), unlabeled
 
 
-def of_every_class(world, one):
-    """What `one(k, positives, others, θ)` gives, from the scores of the two kinds of rows."""
-    g, excluded, share, unlabeled = world
+def slow_per_class(problem, one):
+    """`one(positives, others, θ)` of every class, from the scores of excluded and unlabeled rows."""
+    g, excluded, share, unlabeled = problem
     result = []
     for k in range(len(share)):
-        positives = [row[k] for row, marks in zip(g, excluded, strict=True) if marks[k]]
+        positives = [row[k] for row, labels in zip(g, excluded, strict=True) if labels[k]]
         others = [
-            row[k] for row, marks in zip(g, excluded, strict=True) if unlabeled == "all" or not marks[k]
+            row[k] for row, labels in zip(g, excluded, strict=True) if unlabeled == "all" or not labels[k]
         ]
         result.append(one(positives, others, share[k]))
     return result
@@ -69,8 +54,8 @@ def close(values):
 
 
 @quick
-@given(worlds(), st.sampled_from([0.0, 0.3]), st.sampled_from([1.0, 0.5]))
-def test_upu_and_nnpu(world, beta, gamma):
+@given(random_problems(), st.sampled_from([0.0, 0.3]), st.sampled_from([1.0, 0.5]))
+def test_upu_and_nnpu_losses_equal_slow_loop(problem, beta, gamma):
     def parts(positives, others, share):
         plus = share * mean(sigmoid(-z) for z in positives)
         return plus, mean(sigmoid(z) for z in others) - share * mean(sigmoid(z) for z in positives)
@@ -79,33 +64,33 @@ def test_upu_and_nnpu(world, beta, gamma):
         plus, minus = parts(*sets)
         return plus + minus if minus >= -beta else -gamma * minus
 
-    g, excluded, share, unlabeled = world
-    given_ = double(g), double(excluded), double(share)
-    losses = upu_losses(*given_, loss="sigmoid", unlabeled=unlabeled)
-    assert losses.tolist() == close(of_every_class(world, lambda *sets: sum(parts(*sets))))
-    losses = nnpu_losses(*given_, loss="sigmoid", beta=beta, gamma=gamma, unlabeled=unlabeled)
-    assert losses.tolist() == close(of_every_class(world, nnpu))
+    g, excluded, share, unlabeled = problem
+    arguments = double(g), double(excluded), double(share)
+    losses = upu_losses(*arguments, loss="sigmoid", unlabeled=unlabeled)
+    assert losses.tolist() == close(slow_per_class(problem, lambda *sets: sum(parts(*sets))))
+    losses = nnpu_losses(*arguments, loss="sigmoid", beta=beta, gamma=gamma, unlabeled=unlabeled)
+    assert losses.tolist() == close(slow_per_class(problem, nnpu))
 
 
 @quick
-@given(worlds())
-def test_vpu(world):
+@given(random_problems())
+def test_vpu_losses_equal_slow_loop(problem):
     def one(positives, others, share):
         if not positives or not others:
             return 0.0
         return log(mean(sigmoid(z) for z in others)) - mean(log(sigmoid(z)) for z in positives)
 
-    g = double(world[0]).requires_grad_(True)
-    losses = vpu_losses(g, double(world[1]), unlabeled=world[3])
-    assert losses.tolist() == close(of_every_class(world, one))
+    g = double(problem[0]).requires_grad_(True)
+    losses = vpu_losses(g, double(problem[1]), unlabeled=problem[3])
+    assert losses.tolist() == close(slow_per_class(problem, one))
     losses.sum().backward()
     assert g.grad.isfinite().all()
 
 
 @quick
-@given(worlds(), st.sampled_from([0.0, 0.2, 0.7, 1.0]))
-def test_mixup_of_vpu(world, weight):
-    g, pairs, _, _ = world
+@given(random_problems(), st.sampled_from([0.0, 0.2, 0.7, 1.0]))
+def test_vpu_mixup_losses_equal_slow_loop(problem, weight):
+    g, pairs, _, _ = problem
     mixed = [[-z / 2 for z in row] for row in g]
     expected = [
         mean(
@@ -121,7 +106,7 @@ def test_mixup_of_vpu(world, weight):
     losses.sum().backward()
     assert scores.grad.isfinite().all()
     moves = (scores.grad != 0) == ((double(pairs) == 1) & (weight > 0))
-    assert moves.all()  # the target is trained too
+    assert moves.all()  # the target is also trained
 
 
 def entropy(p):
@@ -129,23 +114,23 @@ def entropy(p):
 
 
 @quick
-@given(worlds(), st.sampled_from([0.0, 0.1]))
-def test_dist_pu(world, mu):
+@given(random_problems(), st.sampled_from([0.0, 0.1]))
+def test_dist_pu_losses_equal_slow_loop(problem, mu):
     def one(positives, others, share):
         first = abs(mean(sigmoid(z) for z in positives) - 1) if positives else 0.0
         second = abs(mean(sigmoid(z) for z in others) - share) / (2 * share)
         return first + second + mu * mean(entropy(sigmoid(z)) for z in others)
 
-    g, excluded, share, unlabeled = world
+    g, excluded, share, unlabeled = problem
     losses = dist_pu_losses(double(g), double(excluded), double(share), mu=mu, unlabeled=unlabeled)
-    assert losses.tolist() == close(of_every_class(world, one))
+    assert losses.tolist() == close(slow_per_class(problem, one))
 
 
-def test_entropy_is_held_beyond_ten():
+def test_binary_entropy_is_constant_beyond_ten():
     assert binary_entropy(double([10.0, 80.0, -80.0])).tolist() == close([entropy(sigmoid(10))] * 3)
 
 
-def test_mixed_losses_are_those_of_both_targets():
+def test_mixed_losses_equal_losses_of_both_targets():
     score, a, b, weight = 0.7, 0.9, 0.2, 0.3
     p = sigmoid(score)
     crosses = [-t * log(p) - (1 - t) * log(1 - p) for t in (a, b)]
@@ -154,27 +139,27 @@ def test_mixed_losses_are_those_of_both_targets():
     assert mixed_losses(double([[score]]), target).item() == close(expected)
 
 
-def test_the_weight_of_the_entropy_rises_along_a_quarter_of_a_cosine():
+def test_entropy_weight_follows_quarter_cosine():
     assert [entropy_weight(t, 4) for t in (0, 2, 4, 9)] == close([0, 0.004 * (1 - cos(pi / 4)), 0.004, 0.004])
 
 
 @quick
-@given(worlds())
-def test_elkan_noto(world):
-    g, excluded, _, _ = world
+@given(random_problems())
+def test_elkan_noto_losses_equal_slow_loop(problem):
+    g, excluded, _, _ = problem
     expected = [
-        mean(-log(sigmoid(row[k] if marks[k] else -row[k])) for row, marks in zip(g, excluded, strict=True))
+        mean(-log(sigmoid(row[k] if labels[k] else -row[k])) for row, labels in zip(g, excluded, strict=True))
         for k in range(len(g[0]))
     ]
     assert elkan_noto_losses(double(g), double(excluded)).tolist() == close(expected)
-    expected = of_every_class(world, lambda positives, others, share: mean(map(sigmoid, positives)))
+    expected = slow_per_class(problem, lambda positives, others, share: mean(map(sigmoid, positives)))
     assert label_frequency(double(g), double(excluded)).tolist() == close(expected)
 
 
 @quick
-@given(worlds())
-def test_cvir_drops_the_highest_unlabeled_rows(world):
-    g, excluded, share, unlabeled = world
+@given(random_problems())
+def test_cvir_kept_drops_highest_unlabeled_rows(problem):
+    g, excluded, share, unlabeled = problem
     kept = cvir_kept(double(g), double(excluded), double(share), unlabeled=unlabeled)
     for k in range(len(share)):
         rows = [i for i in range(len(g)) if unlabeled == "all" or not excluded[i][k]]
@@ -184,9 +169,9 @@ def test_cvir_drops_the_highest_unlabeled_rows(world):
 
 
 @quick
-@given(worlds())
-def test_cvir_losses(world):
-    g, excluded, share, unlabeled = world
+@given(random_problems())
+def test_cvir_losses_equal_slow_loop(problem):
+    g, excluded, share, unlabeled = problem
     kept = cvir_kept(double(g), double(excluded), double(share), unlabeled=unlabeled)
 
     expected = []
@@ -199,13 +184,13 @@ def test_cvir_losses(world):
 
 @quick
 @given(st.integers(1, 30), st.floats(0, 1), st.integers(0, 1000))
-def test_pusb_calls_the_right_share_not_k(n, prior, seed):
+def test_pusb_thresholds_give_expected_share_of_not_k(n, prior, seed):
     g = torch.randn(n, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     called = int((g >= pusb_thresholds(g, double([prior]))).sum())
     assert called == max(1, n - int(n * prior))
 
 
-def test_extreme_scores_stay_finite():
+def test_losses_of_extreme_scores_are_finite():
     excluded = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
     share = torch.tensor([0.5, 0.9, 0.0])
     calls = [

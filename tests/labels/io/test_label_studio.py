@@ -1,11 +1,11 @@
-"""Exports of Label Studio and Prodigy, as these tools write them."""
+"""Exports of Label Studio, as the tool writes them."""
 
 import json
 
 import pytest
 
 from scarce.errors import FileError, LabelError
-from scarce.labels import read_label_studio, read_labels, read_prodigy
+from scarce.labels import read_label_studio, read_labels
 
 PETS = ["cat", "cow", "dog"]
 
@@ -27,16 +27,16 @@ def task(number, *annotations, **data):
 
 
 @pytest.fixture
-def export(tmp_path):
-    def export(tasks, name="export.json"):
-        path = tmp_path / name
+def write_export(tmp_path):
+    def write_export(tasks):
+        path = tmp_path / "export.json"
         path.write_text(tasks if isinstance(tasks, str) else json.dumps(tasks), encoding="utf-8")
         return path
 
-    return export
+    return write_export
 
 
-def test_label_studio_choices_of_excluded_classes(export):
+def test_read_label_studio_reads_choices_of_excluded_classes(write_export):
     tasks = [
         task(11, annotation("cat", "dog")),
         task(12, annotation("cow", who=1), annotation("cat", who=2)),
@@ -44,7 +44,7 @@ def test_label_studio_choices_of_excluded_classes(export):
         task(14, annotation("cow", cancelled=True)),
         task(15, annotation()),
     ]
-    path = export(tasks)
+    path = write_export(tasks)
     labels = read_label_studio(path, meaning="excluded", classes=PETS)
     assert labels.ids.tolist() == [11, 12, 13, 14, 15]
     assert labels.indicator(dtype=int).tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
@@ -55,7 +55,7 @@ def test_label_studio_choices_of_excluded_classes(export):
     assert by_image.ids.tolist() == [f"/d/{number}.jpg" for number in range(11, 16)]
 
 
-def test_label_studio_answers_to_one_class_per_task(export):
+def test_read_label_studio_reads_answers_to_one_class_per_task(write_export):
     ann, bob = {"id": 4, "email": "ann@example.org"}, {"id": 5}
     tasks = [
         task(1, annotation("No", who=ann), photo="a", class_name="dog"),
@@ -63,7 +63,7 @@ def test_label_studio_answers_to_one_class_per_task(export):
         task(3, annotation(cancelled=True, who=7), photo="b", class_name="cat"),
         task(4, photo="c", class_name="cow"),
     ]
-    path = export(tasks)
+    path = write_export(tasks)
     labels = read_label_studio(path, meaning="answer", id_field="photo")
     assert labels.ids.tolist() == ["a", "b", "c"]
     assert labels.classes.tolist() == PETS  # cow was never answered, but it was asked about
@@ -74,27 +74,27 @@ def test_label_studio_answers_to_one_class_per_task(export):
     assert len(read_labels(path, form="label-studio-answer")) == 4  # by task, without id_field
 
 
-def test_label_studio_conflicts_follow_the_policy(export):
+def test_read_label_studio_applies_conflict_policy(write_export):
     tasks = [
         task(
             1, *(annotation(word, who=who) for who, word in enumerate(["No", "No", "Yes"])), class_name="cat"
         )
     ]
-    path = export(tasks)
+    path = write_export(tasks)
     with pytest.raises(LabelError, match=r"export\.json: example 1: both 'yes' and 'no'"):
         read_label_studio(path, meaning="answer", classes=PETS)
     labels = read_label_studio(path, meaning="answer", classes=PETS, conflict="majority")
     assert labels.indices.tolist() == [0]
-    everything = export([task(1, annotation("cat", "cow"), annotation("dog", who=2))])
+    contradictory = write_export([task(1, annotation("cat", "cow"), annotation("dog", who=2))])
     with pytest.raises(LabelError, match="example 1: 'no' to every class"):
-        read_label_studio(everything, meaning="excluded", classes=PETS)
+        read_label_studio(contradictory, meaning="excluded", classes=PETS)
 
 
-def test_label_studio_with_several_controls(export):
+def test_read_label_studio_requires_choice_among_several_controls(write_export):
     both = annotation("cat")
     both["result"] += [annotation("blurred", control="quality")["result"][0]]
     both["result"] += [{"from_name": "box", "type": "rectanglelabels", "value": {"rectanglelabels": ["cat"]}}]
-    path = export([task(1, both)])
+    path = write_export([task(1, both)])
     with pytest.raises(
         LabelError, match="several controls with choices, animal, quality; choose one with control="
     ):
@@ -154,8 +154,8 @@ def test_label_studio_with_several_controls(export):
         ("", {"meaning": "answer"}, ["empty"]),
     ],
 )
-def test_label_studio_refusals(export, tasks, options, parts):
-    path = export(tasks)
+def test_read_label_studio_rejects_invalid_export(write_export, tasks, options, parts):
+    path = write_export(tasks)
     if not parts:
         assert len(read_label_studio(path, **options)) == 1
         return
@@ -165,75 +165,3 @@ def test_label_studio_refusals(export, tasks, options, parts):
     assert "\n" not in message
     assert all(part in message for part in parts)
     assert "export.json" in message or "meaning=" in message
-
-
-def line(label, answer, **more):
-    return json.dumps(
-        {"text": "…", "label": label, "answer": answer, "_input_hash": 5, "_task_hash": -7} | more
-    )
-
-
-def test_prodigy(export):
-    lines = [
-        line("DOG", "reject", _input_hash=-100, _annotator_id="pets-ann", _session_id="pets-1"),
-        line("CAT", "accept", _input_hash=-100, _session_id="pets-bob"),
-        "",
-        line("CAT", "ignore", _input_hash=200),
-        line("DOG", "reject", _input_hash=200),
-    ]
-    path = export("\n".join(lines) + "\n", "pets.jsonl")
-    labels = read_prodigy(path)
-    assert labels.ids.tolist() == [-100, 200]
-    assert labels.classes.tolist() == ["CAT", "DOG"]
-    assert labels.indicator(dtype=int).tolist() == [[0, 1], [0, 1]]
-    assert labels.confirmed.tolist() == [0, -1]
-    assert labels.answers.answer.tolist() == [0, 1, -1, 0]
-    assert labels.answers.annotator.tolist() == ["pets-ann", "pets-bob", "", ""]
-    assert read_labels(path, form="prodigy") == labels
-    wider = read_prodigy(path, classes=["COW", "DOG", "CAT"])
-    assert wider.indicator(dtype=int).tolist() == [[0, 1, 0], [0, 1, 0]]
-
-
-def test_prodigy_names_examples_by_the_first_field_that_does(export):
-    lines = [
-        line("A", "reject", id="x", meta={"id": "m"}),
-        line("B", "reject", meta={"id": "m", "source": "web"}),
-        line("A", "reject", meta={"source": "web"}),
-    ]
-    assert read_prodigy(export("\n".join(lines), "p.jsonl")).ids.tolist() == ["x", "m", "5"]
-    lines = [line("A", "reject", photo="f"), line("B", "reject", photo="g")]
-    assert read_prodigy(export("\n".join(lines), "p.jsonl"), id_field="photo").ids.tolist() == ["f", "g"]
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "parts"),
-    [
-        (
-            line("A", "reject") + "\n" + line("B", "maybe"),
-            {},
-            ["line 2", "'maybe'", "accept, reject or ignore"],
-        ),
-        (line("A", "reject") + "\n" + line("B", ["reject"]), {}, ["line 2", "['reject']"]),
-        (line("A", "reject") + '\n{"id": 1, "answer": "accept"}', {}, ["line 2", "'label'", "binary"]),
-        (line("A", "reject") + '\n{"label": "B", "answer": "accept"}', {}, ["line 2", "id_field="]),
-        (line("A", "reject"), {"id_field": "photo"}, ["line 1", "'photo'", "id_field="]),
-        (line("A", "reject", id=[1]), {}, ["line 1", "'id'"]),
-        (line("A", "reject", id=True), {}, ["line 1", "'id'"]),
-        (line("A", "reject", meta={"id": None}), {}, ["line 1, meta", "'id'"]),
-        (line("A", "reject") + '\n{"label": "B", "ans', {}, ["line 2 is not valid JSON", "cut short"]),
-        (line("A", "reject") + "\n[1, 2]", {}, ["line 2 is no JSON object"]),
-        (
-            line("A", "reject") + "\n" + line("A", "accept"),
-            {"classes": ["A", "B"]},
-            ["example 5", "conflict="],
-        ),
-        (line("A", "reject"), {"classes": ["B", "C"]}, ["row 0", "A is not one of the classes"]),
-        ("\n", {}, ["empty"]),
-    ],
-)
-def test_prodigy_refusals(export, text, options, parts):
-    with pytest.raises((LabelError, FileError)) as caught:
-        read_prodigy(export(text, "pets.jsonl"), **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert all(part in message for part in (*parts, "pets.jsonl"))
