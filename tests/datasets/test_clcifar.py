@@ -1,20 +1,17 @@
-"""What people said: read from the published pickles once, kept without pickle; and drawn as they said it."""
+"""CLCIFAR: reading the published pickles, and the converted copy in the cache."""
 
 import pickle
 
 import numpy as np
 import pytest
-from helpers.dataset_files import colour_images, write_cifar10_binary
+from helpers.dataset_files import CIFAR10_BINARY, colour_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, clcifar, load_dataset
 from scarce.datasets._files import DataFile, FileSet
 from scarce.datasets.clcifar import read_clcifar10
-from scarce.datasets.human import read_human_cifar10
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, LabelError
-from scarce.simulate import human_transition
 
-CIFAR = FileSet(("bin",), tuple(map(DataFile, ("data_batch_1.bin", "data_batch_2.bin", "test_batch.bin"))))
 PUBLISHED = FileSet(("clcifar10",), (DataFile("clcifar10.pkl"),))
 
 IMAGES = colour_images(4)
@@ -25,7 +22,7 @@ SAID = [[1, 1, 2], [0, 9, 5], [4, 4, 4], [7, 8, 9]]
 @pytest.fixture(autouse=True)
 def small(monkeypatch, tmp_path):
     shape = (3, 32, 32)
-    facts = DatasetFacts("", 4, 2, 10, shape, ((PUBLISHED,), (CIFAR,)), read_clcifar10)
+    facts = DatasetFacts("", 4, 2, 10, shape, ((PUBLISHED,), (CIFAR10_BINARY,)), read_clcifar10)
     monkeypatch.setitem(DATASETS, "clcifar10", facts)
     write_cifar10_binary(tmp_path / "bin", IMAGES, TRUTH, colour_images(2, seed=1), [7, 2])
 
@@ -125,24 +122,3 @@ def test_a_missing_key_and_a_cut_file(tmp_path):
     (tmp_path / "clcifar10.pkl").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FileError, match=r"clcifar10.pkl is damaged, cut short"):
         load_dataset("clcifar10", tmp_path)
-
-
-def test_labels_drawn_as_people_gave_them(tmp_path, monkeypatch):
-    n, cat = 2000, 3
-    facts = DatasetFacts("", n, 2, 10, (3, 32, 32), ((CIFAR,),), read_human_cifar10)
-    monkeypatch.setitem(DATASETS, "human-cifar10", facts)
-    write_cifar10_binary(tmp_path / "bin", np.zeros((n, 3, 32, 32), np.uint8), [cat] * n, IMAGES[:2], [7, 2])
-    data = load_dataset("human-cifar10", tmp_path)
-    assert data.annotations.shape == (n, 3)
-    expected = human_transition("clcifar10")[cat]
-    for said in data.annotations.T:
-        shares = np.bincount(said, minlength=10) / n
-        assert np.abs(shares - expected).max() < 4 * np.sqrt(0.25 / n)
-    # Three people, not one asked thrice: two agree as often as two independent draws do.
-    agree = (data.annotations[:, 0] == data.annotations[:, 1]).mean()
-    assert abs(agree - (expected**2).sum()) < 4 * np.sqrt(0.25 / n)
-    union = np.zeros((n, 10), bool)
-    for row, said in enumerate(data.annotations):
-        union[row, said] = True
-    assert np.array_equal(data.labels.indicator(), union)
-    assert load_dataset("human-cifar10", tmp_path).checksum == data.checksum

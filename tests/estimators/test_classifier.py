@@ -176,25 +176,6 @@ def test_yes_answers_help(digits):
     assert with_yes > without.score(images[test], y[test])
 
 
-def test_early_stopping_returns_to_the_best_epoch(blobs):
-    X, _, labels = blobs
-    classifier = ScarceClassifier(
-        module="linear",
-        priors="uniform",
-        epochs=50,
-        learning_rate=0.1,
-        early_stopping=True,
-        validation_fraction=0.3,
-        patience=4,
-    ).fit(X, labels)
-    scores = classifier.history_["validation_accuracy"]
-    assert len(scores) == scores.index(max(scores)) + 1 + 4 or len(scores) == 50
-    order = np.random.default_rng(0).permutation(len(X))
-    held_out = np.sort(order[:90])
-    found = complementary_accuracy(classifier.predict(X[held_out]), labels[held_out], classifier.priors_)
-    assert found.value == pytest.approx(max(scores))
-
-
 def test_warm_start_goes_on_where_the_last_fit_ended(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(
@@ -427,3 +408,30 @@ def test_a_device_that_is_not_there(blobs):
         MethodError, match=r"device='bogus' cannot be used: .*; try device='cpu' \(--device\)"
     ):
         ScarceClassifier(priors="uniform", epochs=1, device="bogus").fit(X, labels)
+
+
+class Never(BestBin):
+    """An estimator that must not be called."""
+
+    def estimate(self, *_, **__):
+        raise AssertionError("priors were estimated")
+
+
+@pytest.mark.parametrize(
+    ("method", "several", "message"),
+    [
+        ("answers", False, "answers needs the record of what was asked"),
+        ("nn", True, "nn takes one excluded class per example"),
+        (make_method("refine", base_method="nn"), True, "nn takes one excluded class per example"),
+    ],
+)
+def test_labels_that_a_method_cannot_use_are_refused_before_priors_are_estimated(
+    blobs, method, several, message
+):
+    X, y, labels = blobs
+    if several:
+        labels = scar(y, c=0.7, seed=0)
+    with pytest.raises(MethodError, match=message):
+        ScarceClassifier(method, priors=Never(), **QUICK).fit(X, labels)
+    with pytest.raises(AssertionError, match="priors were estimated"):
+        ScarceClassifier("scarce", priors=Never(), **QUICK).fit(X, labels)

@@ -1,4 +1,4 @@
-"""Fits in which one class takes over: they are recognised, tried again, and named in a warning."""
+"""Fits in which one class takes over: detection, one retry, and the warning."""
 
 import warnings
 
@@ -9,12 +9,8 @@ from sklearn.datasets import load_digits
 from scarce import ScarceClassifier
 from scarce.errors import CollapseWarning
 from scarce.estimators.collapse import find_collapse
-from scarce.estimators.few_labels import against_overfitting, labels_per_class
 from scarce.labels import ComplementaryLabels
-from scarce.methods import make_method
-from scarce.priors import candidate_shares
-from scarce.simulate import ask, scar, scar_single
-from scarce.testing import three_blobs
+from scarce.simulate import scar, scar_single
 
 TENTHS = ComplementaryLabels.from_single(np.arange(1000) % 10, classes=10)
 
@@ -119,30 +115,3 @@ def test_settings_of_the_user_are_never_changed(monkeypatch):
     with pytest.warns(CollapseWarning):
         classifier = ScarceClassifier("scar-likelihood", epochs=2, input_noise=0.1).fit(X, labels)
     assert len(classifier.history_) == 2
-
-
-def test_what_is_done_against_overfitting():
-    _, y, labels = three_blobs(30)
-    assert labels_per_class(labels) == len(labels.indices) / 3
-    assert labels_per_class(ask(y, questions=2, seed=0)) == 20
-    method = make_method("scar-likelihood")
-    assert against_overfitting(method, labels) == {"input_noise": 0.5, "dropout": 0.5}
-    assert against_overfitting(method, labels, is_image=True) == {"input_noise": 0.6, "dropout": 0.5}
-    assert against_overfitting(method, labels, strong=True) == {"input_noise": 1.0, "dropout": 0.5}
-    assert against_overfitting(make_method("scarce"), labels) == {}
-    many = ComplementaryLabels.from_single(np.arange(10_000) % 2, classes=2)
-    assert against_overfitting(method, many) == {}
-
-
-def test_reported_priors_of_refine_stay_within_what_the_labels_allow():
-    """By hand: of 60 examples, drawn towards the candidate shares and no larger than the share that may be of a class."""
-    X, y, _ = three_blobs(60)
-    labels = scar(y, c=[0.2, 0.5, 0.7], seed=0)
-    classifier = ScarceClassifier("refine", module="linear", epochs=60, learning_rate=0.02).fit(X, labels)
-    raw, errors = classifier.prior_estimate_.raw, classifier.C_.diagonal()
-    strength = 5 * ((3 - labels.per_example).mean() - 1) ** 2
-    drawn = (60 * raw + strength * candidate_shares(labels)) / (60 + strength)
-    limits = np.minimum(1, (1 - labels.rates) / (1 - errors))
-    assert (classifier.priors_ <= limits + 1e-6).all()
-    if (drawn <= limits).all():
-        assert classifier.priors_ == pytest.approx(drawn, abs=1e-6)

@@ -114,3 +114,28 @@ KINDS = {  # labels of true classes y
     "wrong answer": lambda y, seed: ask(y, classes=Q, seed=seed, **WRONG),
     "wrong exclusions": lambda y, seed: draw_with_errors(y, 0.05, seed),
 }
+
+
+def some_case(seed, n=12):
+    rng = np.random.default_rng(seed)
+    excluded = rng.random((n, Q)) < 0.4
+    excluded[np.arange(n), rng.integers(0, Q, n)] = False
+    excluded[0] = [True, False, False]
+    logits = rng.normal(size=(n, Q)) * 2
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    transition = rng.random((Q, Q)) + np.eye(Q)
+    return logits, p, excluded, transition / transition.sum(axis=1, keepdims=True)
+
+
+def answered(yes, no, skip=None):
+    """Labels of one example per answer, with so many of each kind for the classes a, b, c ..."""
+    names = [chr(ord("a") + k) for k in range(len(yes))]
+    table = []
+    for word, counts in (("yes", yes), ("no", no), ("skip", skip or [0] * len(yes))):
+        table += [(name, word) for name, count in zip(names, counts, strict=True) for _ in range(count)]
+    columns = {
+        "example_id": range(len(table)),
+        "class_name": [t[0] for t in table],
+        "answer": [t[1] for t in table],
+    }
+    return ComplementaryLabels.from_answers(columns, classes=names)

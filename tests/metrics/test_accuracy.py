@@ -1,4 +1,4 @@
-"""Accuracy without truth: by hand, by slow loops, by listing a whole world, and by drawing from it many times."""
+"""Accuracy from complementary labels: by hand, by slow loops, over a whole population and over many draws."""
 
 from itertools import product
 
@@ -18,12 +18,11 @@ from helpers.populations import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, chi2, poisson
+from scipy.stats import chi2
 
 from scarce.errors import FeatureError, LabelError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model, wilson_interval
-from scarce.metrics.intervals import gamma_interval
+from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model
 
 
 def test_by_hand():
@@ -160,17 +159,6 @@ def test_bounds_are_gamma_quantiles_with_the_mean_and_the_variance_of_the_errors
     assert (estimate.low, estimate.high) == (pytest.approx(1 - most), pytest.approx(1 - fewest))
 
 
-@given(st.integers(0, 200), st.sampled_from([0.5, 0.8, 0.95, 0.99]), st.floats(0.01, 10))
-def test_gamma_interval_of_equal_weights_is_poisson_s(n_events, level, weight):
-    """Each bound leaves a tail of (1 − level) / 2 for counts as far out as the one seen, or further."""
-    low, high = gamma_interval(weight * n_events, weight**2 * n_events, weight, level)
-    assert poisson.cdf(n_events, high / weight) == pytest.approx((1 - level) / 2)
-    if n_events:
-        assert poisson.sf(n_events - 1, low / weight) == pytest.approx((1 - level) / 2)
-    else:
-        assert low == 0
-
-
 def test_predicted_classes_that_nobody_excludes_are_told():
     labels = ComplementaryLabels.from_single(["a", "a", "b"] * 10, classes=["a", "b", "c", "d"])
     estimate = complementary_accuracy(["c", "c", "a"] * 10, labels, [0.25] * 4)
@@ -304,19 +292,3 @@ GOOD = [0.5, 0.3, 0.2]
 def test_what_does_not_fit_is_named(predicted, priors, level, error, message):
     with pytest.raises(error, match=message):
         complementary_accuracy(predicted, LABELS, priors, level=level)
-
-
-@given(st.integers(1, 500), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_wilson_interval_is_scipy_s(n, share, level):
-    k = round(n * share)
-    low, high = wilson_interval(np.array([float(k)]), np.array([float(n)]), level)
-    expected = binomtest(k, n).proportion_ci(level, method="wilson")
-    assert (low[0], high[0]) == (
-        pytest.approx(expected.low, abs=1e-12),
-        pytest.approx(expected.high, abs=1e-12),
-    )
-
-
-def test_wilson_interval_of_nothing_is_everything():
-    low, high = wilson_interval(np.array([0.0]), np.array([0.0]))
-    assert (low.tolist(), high.tolist()) == ([0.0], [1.0])

@@ -1,6 +1,4 @@
-"""Calibration: by hand, by a slow loop, by construction, and its figure."""
-
-from xml.etree import ElementTree
+"""Reliability curves and the expected calibration error: by hand, by a slow loop and by construction."""
 
 import numpy as np
 import pytest
@@ -8,10 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce._plotting import figure_svg
-from scarce.errors import LabelError, MethodError
-from scarce.metrics import Reliability, expected_calibration_error, reliability
-from scarce.metrics.calibration_figure import reliability_figure
+from scarce.errors import LabelError
+from scarce.metrics import expected_calibration_error, reliability
 
 SIX = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.0, 0.0, 1.0]]
 
@@ -178,38 +174,3 @@ def test_what_does_not_fit_is_named(probabilities, y, options, message):
         with pytest.raises(LabelError, match=message) as caught:
             function(probabilities, y, **options)
         assert "\n" not in str(caught.value)
-
-
-CURVE = Reliability(np.array([np.nan, 0.45, 0.8]), np.array([np.nan, 1.0, 0.5]), np.array([0, 3, 40]))
-
-
-def test_the_figure_holds_the_points_the_counts_and_the_error():
-    other = Reliability(np.array([0.5, 0.9]), np.array([0.5, 0.9]), np.array([10, 20]))
-    figure = reliability_figure({"one": CURVE, "other": other})
-    above, below = figure.axes
-    diagonal, line, doubtful, second, _ = above.lines
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
-    assert line.get_xydata().tolist() == [[0.8, 0.5]]
-    assert doubtful.get_xydata()[-1].tolist() == [0.45, 1.0]
-    assert second.get_xydata().tolist() == [[0.5, 0.5], [0.9, 0.9]]
-    assert line.get_color() != second.get_color()
-    assert line.get_linestyle() != second.get_linestyle()
-    error = 100 * (3 * 0.55 + 40 * 0.3) / 43
-    assert above.get_legend_handles_labels()[1] == [f"one: ECE {error:.1f} %", "other: ECE 0.0 %"]
-    bars = [[bar.get_height() for bar in group] for group in below.containers]
-    assert bars == [[0, 3, 40], [10, 20]]
-    for group, bins in zip(below.containers, (3, 2), strict=True):
-        for b, bar in enumerate(group):
-            assert b / bins <= bar.get_x() < bar.get_x() + bar.get_width() <= (b + 1) / bins
-
-
-def test_the_figure_becomes_the_same_svg_every_time():
-    texts = [figure_svg(reliability_figure({"a & b": CURVE})) for _ in range(2)]
-    assert texts[0] == texts[1]
-    assert "a & b: ECE" in "".join(ElementTree.fromstring(texts[0]).itertext())
-
-
-@pytest.mark.parametrize("curves", [{}, {"scarce": 0.1}, [CURVE]])
-def test_a_figure_of_nothing_is_refused(curves):
-    with pytest.raises(MethodError, match="expected a Reliability for each name"):
-        reliability_figure(curves)

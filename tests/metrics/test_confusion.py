@@ -279,7 +279,6 @@ def test_matrix_of_the_whole_population_of_answers_is_exact(n_questions, miss, f
 
 # Over many draws ---------------------------------------------------------------------------------------------------
 
-
 KNOWN = {  # priors and error rates
     "uniform": (PRIORS, None),
     "scar": (PRIORS, None),
@@ -350,3 +349,20 @@ def test_classes_that_are_never_predicted_have_empty_rows():
     assert (confusion.matrix[[0, 2]] == 0).all()
     assert confusion.matrix[1] == pytest.approx(PRIORS)
     assert (confusion.standard_errors[[0, 2]] == 0).all()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 5))
+def test_counts_of_some_rows_are_those_of_the_rows_alone(seed, n, q):
+    rng = np.random.default_rng(seed)
+    excluded = rng.random((n, q)) < 0.4
+    excluded[np.arange(n), rng.integers(0, q, n)] = False
+    labels, codes, rows = (
+        ComplementaryLabels.from_indicator(excluded),
+        rng.integers(0, q, n),
+        rng.random(n) < 0.5,
+    )
+    rows[0] = True
+    predicted, contradicted = count(codes, labels).of_rows(rows)
+    alone = count(codes[rows], labels[rows])
+    assert predicted.tolist() == alone.predicted.tolist()
+    assert contradicted.tolist() == alone.contradicted.tolist()

@@ -1,18 +1,15 @@
-"""The other criteria: reference records, slow loops, and relations that hold in a whole population."""
+"""Criteria of model selection: reference records, slow loops, and identities that hold in a whole population."""
 
 import numpy as np
 import pytest
 import torch
 from helpers.golden import records
-from helpers.populations import ACCURACY, CONFUSION, PRIORS, Q, draw
+from helpers.populations import ACCURACY, CONFUSION, PRIORS, Q, draw, some_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import FeatureError, LabelError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics import (
-    _blocks as blocks,
-)
 from scarce.metrics import (
     approximated_accuracy,
     complementary_accuracy,
@@ -21,7 +18,6 @@ from scarce.metrics import (
     scel,
     transition_risk,
 )
-from scarce.risk import scarce_risk
 from scarce.simulate import uniform_transition
 
 
@@ -70,17 +66,6 @@ def test_approximated_accuracy_of_the_records(record):
 def test_every_criterion_has_its_records():
     for name in ("ure", "scel", "scar_accuracy", "covering_rate", "approx_accuracy"):
         assert len(records(f"select_{name}")) >= 2
-
-
-def some_case(seed, n=12):
-    rng = np.random.default_rng(seed)
-    excluded = rng.random((n, Q)) < 0.4
-    excluded[np.arange(n), rng.integers(0, Q, n)] = False
-    excluded[0] = [True, False, False]
-    logits = rng.normal(size=(n, Q)) * 2
-    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    transition = rng.random((Q, Q)) + np.eye(Q)
-    return logits, p, excluded, transition / transition.sum(axis=1, keepdims=True)
 
 
 @given(st.integers(0, 10**6))
@@ -140,42 +125,6 @@ def test_probabilities_of_exactly_0_and_1_stay_finite():
     assert np.isfinite(scel(p, labels, flip))
     assert np.isfinite(transition_risk(p, labels, flip))
     assert approximated_accuracy(p, labels) == 0.5
-
-
-@pytest.mark.parametrize("loss", ["sigmoid", "logistic", "square"])
-@pytest.mark.parametrize("height", [1, 5, 8192])
-def test_risk_is_the_uncorrected_risk_of_all_rows_whatever_the_blocks(monkeypatch, loss, height):
-    monkeypatch.setattr(blocks, "_CELLS", height * Q)
-    logits, _, excluded, _ = some_case(3, n=23)
-    expected = scarce_risk(
-        torch.tensor(logits),
-        torch.tensor(excluded).double(),
-        torch.tensor(PRIORS),
-        loss=loss,
-        correction="none",
-    )
-    labels = ComplementaryLabels.from_indicator(excluded)
-    assert complementary_risk(logits, labels, PRIORS, loss=loss) == pytest.approx(expected.item(), abs=1e-12)
-
-
-def test_risk_leaves_out_a_class_that_nobody_excludes():
-    labels = ComplementaryLabels.from_single([0, 1, 0], classes=3)
-    logits = np.zeros((3, 3))
-    # two classes, each P = 1/2 − (1 − π)/2 and N = (1 − π)/2
-    assert complementary_risk(logits, labels, [0.2, 0.3, 0.5]) == pytest.approx(1.0)
-
-
-def test_risk_of_an_overfitted_model_is_negative():
-    labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
-    logits = -9.0 * labels.indicator(dtype=float) + 9.0 * (1 - labels.indicator(dtype=float))
-    assert complementary_risk(logits, labels, [1 / 3] * 3) < -0.5
-
-
-def test_risk_takes_tensors_with_gradients_and_lists():
-    labels = ComplementaryLabels.from_single([0, 1], classes=2)
-    rows = [[0.5, -1.0], [2.0, 0.25]]
-    value = complementary_risk(rows, labels, [0.5, 0.5])
-    assert complementary_risk(torch.tensor(rows, requires_grad=True), labels, (0.5, 0.5)) == value
 
 
 LABELS = ComplementaryLabels.from_single([0, 1], classes=3)

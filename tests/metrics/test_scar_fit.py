@@ -3,30 +3,11 @@
 import numpy as np
 import pytest
 from helpers.populations import KINDS, PRIORS, draw_truth, whole_population, whole_population_with_errors
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics.confusion import count
 from scarce.metrics.scar_fit import fit_scar
 from scarce.simulate import biased_a, uniform
-
-
-@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 5))
-def test_counts_of_some_rows_are_those_of_the_rows_alone(seed, n, q):
-    rng = np.random.default_rng(seed)
-    excluded = rng.random((n, q)) < 0.4
-    excluded[np.arange(n), rng.integers(0, q, n)] = False
-    labels, codes, rows = (
-        ComplementaryLabels.from_indicator(excluded),
-        rng.integers(0, q, n),
-        rng.random(n) < 0.5,
-    )
-    rows[0] = True
-    predicted, contradicted = count(codes, labels).of_rows(rows)
-    alone = count(codes[rows], labels[rows])
-    assert predicted.tolist() == alone.predicted.tolist()
-    assert contradicted.tolist() == alone.contradicted.tolist()
 
 
 def test_a_whole_population_under_scar_violates_nothing():

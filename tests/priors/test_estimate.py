@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from helpers.populations import answered
 
 from scarce.errors import FileError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.priors import PriorEstimate, load_priors, resolve_priors
+from scarce.priors import PriorEstimate, load_priors, priors_from_answers, resolve_priors
 
 ESTIMATE = PriorEstimate(
     np.array([0.25, 0.35, 0.4]),
@@ -68,3 +69,14 @@ def test_the_figure_shows_every_class_and_the_sum(tmp_path):
 
 def test_plain_data():
     assert json.loads(json.dumps(ESTIMATE.as_dict()))["classes"] == ["cat", "cow", "dog"]
+
+
+LABELS = ComplementaryLabels.from_single(["cat", "dog"] * 50, classes=["cat", "cow", "dog"])
+
+
+def test_estimates_are_plain_data_on_request():
+    told = json.loads(json.dumps(priors_from_answers(answered(yes=[1, 1], no=[1, 1])).as_dict()))
+    assert (told["source"], told["values"], told["raw"]) == ("answers", [0.5, 0.5], [0.5, 0.5])
+    assert len(told["low"]) == len(told["high"]) == 2
+    given_by_hand = resolve_priors([0.3, 0.2, 0.5], LABELS).as_dict()
+    assert given_by_hand["low"] is given_by_hand["high"] is None

@@ -1,69 +1,14 @@
-"""Class priors: read from answers, given by hand, and refused where they cannot be."""
-
-import json
+"""`resolve_priors`: priors that are given, named or estimated, and those that contradict the labels."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binomtest
+from helpers.populations import answered
 
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
-from scarce.priors import priors_from_answers, resolve_priors
+from scarce.priors import resolve_priors
 from scarce.simulate import ask
-
-
-def answered(yes, no, skip=None):
-    """Labels of one example per answer, with so many of each kind for the classes a, b, c ..."""
-    names = [chr(ord("a") + k) for k in range(len(yes))]
-    table = []
-    for word, counts in (("yes", yes), ("no", no), ("skip", skip or [0] * len(yes))):
-        table += [(name, word) for name, count in zip(names, counts, strict=True) for _ in range(count)]
-    columns = {
-        "example_id": range(len(table)),
-        "class_name": [t[0] for t in table],
-        "answer": [t[1] for t in table],
-    }
-    return ComplementaryLabels.from_answers(columns, classes=names)
-
-
-def test_share_of_yes_by_hand():
-    estimate = priors_from_answers(answered(yes=[3, 1, 2], no=[3, 4, 8], skip=[5, 0, 1]))
-    assert estimate.raw.tolist() == pytest.approx([0.5, 0.2, 0.2])
-    assert estimate.values.tolist() == pytest.approx([5 / 9, 2 / 9, 2 / 9])
-    assert estimate.source == "answers"
-
-
-def test_the_interval_is_wilson_s():
-    estimate = priors_from_answers(answered(yes=[3, 0, 7], no=[7, 20, 0]))
-    for k, (yes, asked) in enumerate([(3, 10), (0, 20), (7, 7)]):
-        expected = binomtest(yes, asked).proportion_ci(method="wilson")
-        assert estimate.low[k] == pytest.approx(expected.low, abs=1e-12)
-        assert estimate.high[k] == pytest.approx(expected.high, abs=1e-12)
-
-
-def test_the_interval_of_15_in_25():
-    """Worked by hand: z = 1.96 gives (0.6 + 0.0768 ± 1.96 √(0.0096 + 0.001536)) / 1.1537."""
-    estimate = priors_from_answers(answered(yes=[15, 10], no=[10, 15]))
-    assert (estimate.low[0], estimate.high[0]) == (
-        pytest.approx(0.4074, abs=1e-4),
-        pytest.approx(0.7660, abs=1e-4),
-    )
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=2, max_size=5))
-def test_values_are_a_distribution_in_proportion_to_the_shares(counts):
-    yes, no = zip(*counts, strict=True)
-    if sum(yes) == 0:
-        return
-    estimate = priors_from_answers(answered(yes, no))
-    assert estimate.values.sum() == pytest.approx(1)
-    raw = [y / (y + n) for y, n in counts]
-    assert estimate.values.tolist() == pytest.approx([share / sum(raw) for share in raw])
-    assert (estimate.low <= estimate.raw).all()
-    assert (estimate.raw <= estimate.high).all()
 
 
 def test_priors_of_simulated_questions_are_found():
@@ -75,14 +20,6 @@ def test_priors_of_simulated_questions_are_found():
 def test_answers_are_needed():
     with pytest.raises(PriorError, match="priors='answers' needs labels made from answers"):
         resolve_priors("answers", ComplementaryLabels.from_single([0, 1], classes=3))
-
-
-def test_a_class_that_nobody_asked_about_is_named():
-    labels = answered(yes=[1, 1, 0], no=[1, 2, 0], skip=[0, 0, 4])
-    with pytest.raises(
-        PriorError, match=r"nobody was asked about class c, so its prior cannot be read .*pass priors="
-    ):
-        priors_from_answers(labels)
 
 
 def test_answers_without_a_yes_tell_no_priors():
@@ -209,14 +146,6 @@ def test_equal_priors_are_checked_too():
         PriorError, match=r"class a is excluded by 1\.000 .* its prior 0\.500 leaves only 0\.500"
     ):
         resolve_priors("uniform", labels)
-
-
-def test_estimates_are_plain_data_on_request():
-    told = json.loads(json.dumps(priors_from_answers(answered(yes=[1, 1], no=[1, 1])).as_dict()))
-    assert (told["source"], told["values"], told["raw"]) == ("answers", [0.5, 0.5], [0.5, 0.5])
-    assert len(told["low"]) == len(told["high"]) == 2
-    given_by_hand = resolve_priors([0.3, 0.2, 0.5], LABELS).as_dict()
-    assert given_by_hand["low"] is given_by_hand["high"] is None
 
 
 def test_a_series_is_read_by_the_names_of_its_rows_not_by_their_order():

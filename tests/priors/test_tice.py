@@ -1,4 +1,4 @@
-"""TIcE and Elkan-Noto: the share of positives that are labelled."""
+"""TIcE: the label frequency as a lower bound over subsets found by a decision tree."""
 
 from itertools import product
 
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scarce.errors import PriorError, ScarceError
-from scarce.priors.elkan_noto import elkan_noto
+from scarce.errors import ScarceError
 from scarce.priors.tice import _best_bound, tice
 
 
@@ -141,25 +140,3 @@ def test_the_seed_chooses_the_folds():
 def test_refusals(features, positive, options, message):
     with pytest.raises(ScarceError, match=message):
         tice(features, positive, **options)
-
-
-def test_elkan_noto_by_hand():
-    assert elkan_noto([0.3, 0.5], rate=0.2) == pytest.approx(0.5)
-    assert elkan_noto([1.0], rate=1.0) == 1.0
-    assert elkan_noto([0.1, 0.1], rate=0.2) == 1.0  # less sure than by chance
-    assert elkan_noto([0.0], rate=0.2) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "rate", "message"),
-    [
-        ([], 0.5, r"shape \(0,\)"),
-        ([0.5, np.nan], 0.5, "hold nan"),
-        ([0.5, 3.0], 0.5, "from 0.5 to 3; expected 0 to 1"),
-        ([0.5], 0.0, "rate=0.0"),
-        ([0.5], float("nan"), "rate=nan"),
-    ],
-)
-def test_elkan_noto_refusals(probabilities, rate, message):
-    with pytest.raises(PriorError, match=message):
-        elkan_noto(probabilities, rate)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from scarce.errors import MethodError
 from scarce.methods import make_method
-from scarce.training import Callback, EarlyStopping, History, Measure, ProgressBar, Recipe, train
+from scarce.training import Callback, EarlyStopping, Measure, ProgressBar, Recipe, train
 
 INPUTS, LABELS = make_data()
 
@@ -181,13 +181,3 @@ def test_the_progress_bar_counts_epochs_and_shows_numbers():
     assert "3/3" in last
     assert "accuracy 0.123" in last
     assert "seconds" not in last
-
-
-def test_history_reads_by_name_and_by_epoch():
-    history = History([{"epoch": 1, "loss": 2.0}, {"epoch": 2, "loss": 1.5}])
-    assert history["loss"] == [2.0, 1.5]
-    assert len(history) == 2
-    assert list(history) == history.records
-    assert len(History()) == 0
-    with pytest.raises(KeyError):
-        history["accuracy"]

@@ -1,15 +1,22 @@
 """Inputs of every kind give the same batches, and what is no input is named."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from helpers.training import PRIORS, D, N, make_data, make_net, same_state
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
-from scarce.errors import FeatureError
+from scarce import MetaComplementaryClassifier, ScarceClassifier
+from scarce.errors import FeatureError, MethodError
+from scarce.features import Shards, read_features
+from scarce.features.shards import InHand
 from scarce.methods import make_method
-from scarce.training import Recipe, predict_logits, train
+from scarce.priors import BestBin, Tice
+from scarce.training import Callback, Recipe, predict_logits, train
 from scarce.training.sources import as_source, float_dtype
 
 INPUTS, LABELS = make_data()
@@ -75,7 +82,7 @@ def test_every_kind_gives_the_batches_of_a_dense_array(kind):
     assert [batch.tolist() for batch in got] == [WHOLE[index.numpy()].tolist() for index in order]
 
 
-def trained(inputs):
+def trained_state_and_logits(inputs):
     model = make_net()
     train(model, make_method("scarce"), inputs, LABELS, Recipe(epochs=2, batch_size=16), priors=PRIORS)
     return model.state_dict(), predict_logits(model, inputs)
@@ -83,8 +90,8 @@ def trained(inputs):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_trains_the_same_model(kind):
-    dense, logits = trained(WHOLE)
-    other, other_logits = trained(KINDS[kind](WHOLE))
+    dense, logits = trained_state_and_logits(WHOLE)
+    other, other_logits = trained_state_and_logits(KINDS[kind](WHOLE))
     assert same_state(other, dense)
     assert torch.equal(other_logits, logits)
 
@@ -96,7 +103,9 @@ def test_arrays_that_cannot_be_written_cause_no_warning_and_stay_as_they_are(tmp
     batch = next(source.batches([torch.arange(N)], torch.float32))
     assert batch.unique().tolist() == [pytest.approx(0.2)]
     assert images.max() == 51
-    assert same_state(trained(memmap(tmp_path, INPUTS))[0], trained(INPUTS)[0])
+    assert same_state(
+        trained_state_and_logits(memmap(tmp_path, INPUTS))[0], trained_state_and_logits(INPUTS)[0]
+    )
 
 
 @pytest.mark.parametrize("make", [np.asarray, torch.from_numpy])
@@ -172,3 +181,193 @@ def test_fingerprints_tell_data_apart():
 def test_the_type_of_a_model_is_that_of_its_weights():
     assert float_dtype(torch.nn.Linear(1, 1).half()) == torch.float16
     assert float_dtype(torch.nn.Identity()) == torch.float32
+
+
+RECIPE = Recipe(epochs=2, batch_size=16)
+ENDS = [7, 7, 30]
+
+
+def mapped(folder, array=INPUTS):
+    np.save(folder / "x.npy", array)
+    return read_features(folder / "x.npy").values
+
+
+def npy_shards(folder, array=INPUTS):
+    for number, part in enumerate(np.split(array, ENDS)):
+        np.save(folder / f"{number}.npy", part)
+    return read_features(folder).values
+
+
+def parquet_shards(folder, array=INPUTS):
+    for number, part in enumerate(np.split(array, ENDS)):
+        pq.write_table(
+            pa.table({f"c{place}": part[:, place] for place in range(D)}), folder / f"{number}.parquet"
+        )
+    return read_features(folder).values
+
+
+FROM_DISK = [mapped, npy_shards, parquet_shards]
+
+
+def trained(inputs, **options):
+    model = make_net()
+    train(model, make_method("scarce"), inputs, LABELS, RECIPE, priors=PRIORS, **options)
+    return model
+
+
+def classifier(**options):
+    return ScarceClassifier(module="linear", recipe=RECIPE, priors=PRIORS, **options)
+
+
+@pytest.mark.parametrize("store", [mapped, npy_shards])
+@pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "int16", "bool"])
+def test_the_very_same_weights_as_from_an_array(tmp_path, store, dtype):
+    array = np.rint(INPUTS * 10).astype(dtype)
+    inputs = store(tmp_path, array)
+    assert same_state(trained(inputs).state_dict(), trained(array).state_dict())
+    one, other = classifier().fit(inputs, LABELS), classifier().fit(array, LABELS)
+    assert same_state(one.model_.state_dict(), other.model_.state_dict())
+    assert np.array_equal(one.predict_proba(array), other.predict_proba(inputs))
+
+
+def test_columns_first_and_images_of_bytes(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (N, 2, 3), dtype=np.uint8)
+    fitted = classifier().fit(images, LABELS)
+    for store in (mapped, npy_shards):
+        inputs = store(tmp_path, np.asfortranarray(images))
+        again = classifier().fit(inputs, LABELS)
+        assert again.byte_inputs_
+        assert same_state(again.model_.state_dict(), fitted.model_.state_dict())
+        for part in tmp_path.iterdir():
+            part.unlink()
+    floats = mapped(tmp_path, images.astype(np.float32))
+    with pytest.raises(
+        FeatureError, match=r"fitted on images of bytes.* float32 up to 25\d: pass them as uint8"
+    ):
+        fitted.predict(floats)
+
+
+class Orders(Callback):
+    """Remembers in which order rows were read."""
+
+    def __init__(self, monkeypatch):
+        self.rows = []
+        take = Shards.take
+        monkeypatch.setattr(Shards, "take", lambda shards, rows: self.rows.extend(rows) or take(shards, rows))
+
+
+def test_tables_in_pieces_are_read_piece_by_piece(tmp_path, monkeypatch):
+    inputs = parquet_shards(tmp_path)
+    orders = Orders(monkeypatch)
+    model = trained(inputs)
+    epochs = np.split(np.array(orders.rows), 2)
+    for rows in epochs:
+        assert sorted(rows) == list(range(N))
+        pieces = np.searchsorted(ENDS, rows, side="right")
+        assert np.count_nonzero(np.diff(pieces)) == 2  # of three that hold rows
+    assert epochs[0].tolist() != epochs[1].tolist()
+    assert same_state(trained(inputs).state_dict(), model.state_dict())
+    assert torch.equal(predict_logits(model, inputs), predict_logits(model, INPUTS))
+
+
+@pytest.mark.parametrize("store", FROM_DISK)
+def test_predictions_and_scores_are_those_of_an_array(tmp_path, store):
+    inputs = store(tmp_path)
+    fitted = classifier(early_stopping=True).fit(inputs, LABELS)
+    assert np.array_equal(fitted.predict_proba(inputs), fitted.predict_proba(INPUTS))
+    report = fitted.report(inputs, LABELS)
+    assert report.as_dict() == fitted.report(INPUTS, LABELS).as_dict()
+    assert report.alarms[0].name == "trained-on-these"
+    assert fitted.n_features_in_ == D
+
+
+def test_fingerprints_do_not_depend_on_where_the_rows_are(tmp_path):
+    alike = {as_source(inputs).fingerprint() for inputs in (INPUTS, mapped(tmp_path))}
+    (tmp_path / "x.npy").unlink()
+    alike.add(as_source(npy_shards(tmp_path)).fingerprint())
+    assert len(alike) == 1
+    one, other = (Shards([Pieces(INPUTS[:cut]), Pieces(INPUTS[cut:])]) for cut in (10, 20))
+    assert (
+        as_source(one).fingerprint() != as_source(other).fingerprint()
+    )  # they are trained on in another order
+
+
+class Pieces(InHand):
+    is_mapped = False
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path):
+    inputs = parquet_shards(tmp_path)
+
+    def run(epochs, checkpoint):
+        model = make_net()
+        recipe = Recipe(epochs=4, batch_size=16)
+        callbacks = [StopAfter(epochs)]
+        try:
+            train(
+                model,
+                make_method("scarce"),
+                inputs,
+                LABELS,
+                recipe,
+                priors=PRIORS,
+                checkpoint=checkpoint,
+                callbacks=callbacks,
+            )
+        except KeyboardInterrupt:
+            return None
+        return model.state_dict()
+
+    whole = run(9, tmp_path / "one.checkpoint")
+    assert run(3, tmp_path / "two.checkpoint") is None
+    assert same_state(run(9, tmp_path / "two.checkpoint"), whole)
+
+
+class StopAfter(Callback):
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def on_epoch(self, run, record):
+        if run.epoch == self.epoch:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # a single epoch learns little
+@pytest.mark.parametrize("store", FROM_DISK)
+def test_priors_from_files(tmp_path, store):
+    X, labels = make_data(200)
+    inputs = store(tmp_path, X)
+    if store is not parquet_shards:  # which are trained on in another order
+        network = BestBin(folds=1, bootstrap=0, recipe=Recipe(epochs=1))
+        assert np.array_equal(network.estimate(inputs, labels).values, network.estimate(X, labels).values)
+    features = Tice(n_rows=100)
+    assert np.array_equal(
+        features.estimate(inputs, labels).raw, features.estimate(X.astype(float), labels).raw
+    )
+
+
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")
+def test_what_needs_all_rows_says_so(tmp_path):
+    X, labels = make_data(200)
+    inputs = npy_shards(tmp_path, X)
+    with pytest.raises(
+        MethodError, match=r"needs all rows in memory, and there are Shards\(200 × 5 .*scorer='network'"
+    ):
+        BestBin(scorer="linear", bootstrap=0).estimate(inputs, labels)
+    with pytest.raises(MethodError, match="is read a few rows at a time and is not made one array"):
+        MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(inputs, labels)
+    one_file = mapped(tmp_path, X)  # which scikit-learn can take as it is
+    assert np.isfinite(BestBin(scorer="linear", bootstrap=0).estimate(one_file, labels).values).all()
+    meta = MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(one_file, labels)
+    assert meta.predict(one_file).shape == (200,)
+
+
+def test_shards_that_do_not_fit_the_model(tmp_path):
+    inputs = npy_shards(tmp_path)
+    fitted = classifier().fit(INPUTS, LABELS)
+    with pytest.raises(ValueError, match="X has 3 features, but ScarceClassifier is expecting 5"):
+        fitted.predict(inputs[:, :3])
+    with pytest.raises(FeatureError, match=r"X has shape \(0, 5\)"):
+        fitted.predict(inputs[[]])
+    with pytest.raises(FeatureError, match="X has 49 rows and y has 50"):
+        classifier().fit(inputs[1:], LABELS)

@@ -1,18 +1,20 @@
-"""Short numbers and compiled networks: the same training, in another form."""
+"""Model wrappers: bf16 autocast, compiled networks and micro-batches."""
 
 import shutil
 
 import numpy as np
 import pytest
 import torch
-from helpers.training import PRIORS, D, Q, make_data, make_net
+from helpers.training import PRIORS, D, Interrupt, Q, make_data, make_net, same_state, without_seconds
 from torch import nn
 
 from scarce.errors import MethodError
 from scarce.methods import Method, make_method
+from scarce.risk import scarce_risk
 from scarce.simulate import uniform
 from scarce.training import Recipe, predict_logits, train
 from scarce.training.distributed import ALONE
+from scarce.training.parts import InParts
 from scarce.training.wrappers import working_form
 
 # What torch says of itself when it imports its compiler.
@@ -145,3 +147,131 @@ def test_all_forms_share_the_weights_of_the_model():
 def test_odd_settings_are_refused(settings, line):
     with pytest.raises(MethodError, match=line):
         Recipe(**settings)
+
+
+N, SIZE = 64, 10
+ONE_STEP = Recipe(epochs=1, batch_size=N, optimizer="sgd", learning_rate=1.0, weight_decay=0.0)
+
+
+def make_deep(seed=0):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Linear(D, 7), nn.Tanh(), nn.Linear(7, Q)).double()
+
+
+def gradient_of_step(method, **settings):
+    """What one step of SGD with learning rate 1 takes away from the weights."""
+    inputs, labels = make_data(N)
+    model = make_deep()
+    before = [weight.detach().clone() for weight in model.parameters()]
+    recipe = Recipe(**(vars(ONE_STEP) | settings))
+    train(model, method, inputs.astype(float), labels, recipe, priors=PRIORS, make_model=lambda: make_deep(1))
+    return [was - is_ for was, is_ in zip(before, model.parameters(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    "name", ["scarce", "scarce-ure", "nn", "ga", "meta-nnpu", "meta-vpu", "scl-nl", "proden"]
+)
+@pytest.mark.parametrize("size", [1, SIZE, 63])
+def test_parts_give_the_gradient_of_the_whole(name, size):
+    whole = gradient_of_step(make_method(name))
+    parts = gradient_of_step(make_method(name), micro_batch=size)
+    assert max(value.abs().max() for value in whole) > 1e-3
+    for one, other in zip(parts, whole, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
+def test_accumulating_the_losses_of_the_parts_would_not():
+    """The ordinary way, whose gradient is that of another loss: the mean of |mean of a part| is not |mean of all|."""
+    inputs, labels = make_data(N)
+    model, priors = make_deep(), torch.tensor(PRIORS).double()
+    rows = torch.from_numpy(inputs).double()
+    excluded = torch.from_numpy(labels.indicator()).double()
+    parts = list(zip(rows.split(SIZE), excluded.split(SIZE), strict=True))
+    mean = sum(scarce_risk(model(part), known, priors) * len(part) / N for part, known in parts)
+    ordinary = torch.autograd.grad(mean, model.parameters())
+    exact = gradient_of_step(make_method("scarce"), micro_batch=SIZE)
+    assert max((one - other).abs().max() for one, other in zip(ordinary, exact, strict=True)) > 1e-2
+
+
+def make_dropout():
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        return nn.Sequential(nn.Linear(D, 50), nn.Dropout(0.5), nn.Linear(50, Q)).double()
+
+
+def test_both_passes_drop_the_same():
+    """Against an explicit computation in which the masks are drawn once and kept."""
+    rows = torch.from_numpy(make_data(N)[0]).double()
+    model = make_dropout()
+    torch.manual_seed(5)
+    logits = InParts(model, SIZE)(rows)
+    loss = logits.square().mean().sqrt() + logits.mean().abs()
+    torch.rand(7)  # what happens in between must not matter
+    after = torch.get_rng_state()
+    got = torch.autograd.grad(loss, model.parameters())
+    assert torch.equal(torch.get_rng_state(), after)
+
+    torch.manual_seed(5)
+    masks = [nn.functional.dropout(torch.ones(len(part), 50).double(), 0.5) for part in rows.tensor_split(7)]
+    slow = model[2](model[0](rows) * torch.cat(masks))
+    expected = torch.autograd.grad(slow.square().mean().sqrt() + slow.mean().abs(), model.parameters())
+    torch.testing.assert_close(logits, slow, rtol=0, atol=1e-12)
+    for one, other in zip(got, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
+class CountRows(nn.Module):
+    """Notes how many rows it is shown at a time."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def forward(self, rows):
+        self.seen.append(len(rows))
+        return rows
+
+
+@pytest.mark.parametrize("n_rows", range(2, 14))
+@pytest.mark.parametrize("size", range(1, 6))
+def test_batch_norm_counts_every_part_once_and_never_meets_a_single_row(n_rows, size):
+    model = make_net(dtype=torch.float64)
+    twin, counter = make_net(dtype=torch.float64), CountRows()
+    rows = torch.randn(n_rows, D, dtype=torch.float64)
+    InParts(nn.Sequential(counter, model), size)(rows).sum().backward()
+    first, second = counter.seen[: len(counter.seen) // 2], counter.seen[len(counter.seen) // 2 :]
+    assert sorted(first) == sorted(second)
+    assert sum(first) == n_rows
+    assert min(first) >= 2
+    assert max(first) <= max(size, 3)
+    assert model[1].num_batches_tracked == len(first)
+    for part in rows.tensor_split(len(first)):
+        twin(part)
+    assert same_state(model.state_dict(), twin.state_dict())
+
+
+def test_parts_of_one_row_without_batch_norm():
+    counter = CountRows()
+    InParts(nn.Sequential(counter, nn.Linear(D, Q)), 1)(torch.zeros(3, D))
+    assert counter.seen == [1, 1, 1]
+
+
+RECIPE = Recipe(epochs=4, batch_size=16, micro_batch=6, learning_rate=0.01)
+
+
+def run_in_parts(**options):
+    model = make_net()
+    inputs, labels = make_data()
+    history = train(model, make_method("scarce"), inputs, labels, RECIPE, priors=PRIORS, **options)
+    return model.state_dict(), without_seconds(history.records)
+
+
+def test_an_interrupted_run_in_parts_ends_as_one_that_never_was(tmp_path):
+    """With dropout and batch norm; so a run in parts can also be repeated."""
+    expected = run_in_parts()
+    with pytest.raises(KeyboardInterrupt):
+        run_in_parts(checkpoint=tmp_path / "c", callbacks=[Interrupt(3)])
+    weights, history = run_in_parts(checkpoint=tmp_path / "c")
+    assert same_state(weights, expected[0])
+    assert history == expected[1]

@@ -129,11 +129,3 @@ def test_a_constant_is_not_blown_up_by_the_rounding_of_its_mean(world):
     layer = build_network("linear", X, 3, seed=0)[0]
     assert isinstance(layer, Standardize)
     assert layer.scale[2] == 1
-
-
-def test_statistics_of_sparse_columns_do_not_cancel():
-    rng = np.random.default_rng(0)
-    X = np.c_[SECONDS + rng.normal(size=500), rng.random(500) * (rng.random(500) < 0.1), np.ones(500)]
-    mean, deviation = column_statistics(sparse.csr_matrix(X))
-    np.testing.assert_allclose(mean, X.mean(axis=0))
-    np.testing.assert_allclose(deviation, X.std(axis=0), rtol=1e-6, atol=1e-12)
