@@ -23,7 +23,7 @@ COARSE_BINARY = FileSet(("bin20",), tuple(map(DataFile, ("train.bin", "test.bin"
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
+def small_cifar(monkeypatch):
     def facts(n_classes, alternatives, read):
         return DatasetFacts("", 5, 2, n_classes, (3, 32, 32), (alternatives,), read)
 
@@ -36,14 +36,14 @@ def write_pickle(path, content, protocol=2):
     path.write_bytes(pickle.dumps(content, protocol))
 
 
-def batch(images, labels):
+def python_batch(images, labels):
     return {b"data": images.reshape(-1, 3072), b"labels": labels, b"filenames": [b"a.png"] * len(labels)}
 
 
 def write_cifar10_python(folder, protocol=2):
-    write_pickle(folder / "data_batch_1", batch(IMAGES[:2], LABELS[:2]), protocol)
-    write_pickle(folder / "data_batch_2", batch(IMAGES[2:], LABELS[2:]), protocol)
-    write_pickle(folder / "test_batch", batch(TEST_IMAGES, TEST_LABELS), protocol)
+    write_pickle(folder / "data_batch_1", python_batch(IMAGES[:2], LABELS[:2]), protocol)
+    write_pickle(folder / "data_batch_2", python_batch(IMAGES[2:], LABELS[2:]), protocol)
+    write_pickle(folder / "test_batch", python_batch(TEST_IMAGES, TEST_LABELS), protocol)
 
 
 def written_by_python_2(images, labels):
@@ -63,7 +63,7 @@ def written_by_python_2(images, labels):
     )
 
 
-def test_both_layouts_hold_the_same(tmp_path):
+def test_load_cifar10_reads_same_data_from_both_layouts(tmp_path):
     write_cifar10_binary(tmp_path / "a" / "bin", IMAGES, LABELS, TEST_IMAGES, TEST_LABELS)
     data = load_dataset("cifar10", tmp_path / "a")
     assert np.array_equal(data.X_train, IMAGES)
@@ -79,7 +79,7 @@ def test_both_layouts_hold_the_same(tmp_path):
     assert load_dataset("cifar10", tmp_path / "old").checksum == data.checksum
 
 
-def test_twenty_classes_with_streetcars_among_the_means_of_transport(tmp_path):
+def test_load_cifar20_moves_streetcars_to_transportation_vehicles(tmp_path):
     coarse, fine = [19, 19, 18, 0, 4], [81, 89, 90, 4, 0]
     for name, images, rows in (("train", IMAGES, slice(None)), ("test", TEST_IMAGES, slice(2))):
         content = {
@@ -103,7 +103,7 @@ def test_twenty_classes_with_streetcars_among_the_means_of_transport(tmp_path):
 
 
 @pytest.mark.parametrize("length", [0, 1, 3072, 3074])
-def test_binary_files_of_odd_length(tmp_path, length):
+def test_load_cifar10_rejects_binary_file_of_wrong_length(tmp_path, length):
     folder = write_cifar10_binary(tmp_path / "bin", IMAGES, LABELS, TEST_IMAGES, TEST_LABELS)
     (folder / "test_batch.bin").write_bytes(bytes(length))
     with pytest.raises(FileError, match=f"test_batch.bin has {length} bytes, no multiple of 3073"):
@@ -116,22 +116,22 @@ def test_binary_files_of_odd_length(tmp_path, length):
         ([1, 2], "holds a list; expected a dict"),
         ({b"labels": [7, 2]}, "has no 'data', only labels"),
         ({b"data": TEST_IMAGES.reshape(2, 3072)}, "has no 'labels'"),
-        (batch(TEST_IMAGES, [7]), "has 2 images, but another number of labels"),
-        (batch(TEST_IMAGES, [7, 2.5]), "'labels' holds no whole numbers"),
-        (batch(TEST_IMAGES, ["a", "b"]), "'labels' holds no whole numbers"),
-        (batch(TEST_IMAGES, [[7], [2, 3]]), "'labels' is no array"),
-        (batch(TEST_IMAGES.astype(np.int32), TEST_LABELS), "the images are int32"),
+        (python_batch(TEST_IMAGES, [7]), "has 2 images, but another number of labels"),
+        (python_batch(TEST_IMAGES, [7, 2.5]), "'labels' holds no whole numbers"),
+        (python_batch(TEST_IMAGES, ["a", "b"]), "'labels' holds no whole numbers"),
+        (python_batch(TEST_IMAGES, [[7], [2, 3]]), "'labels' is no array"),
+        (python_batch(TEST_IMAGES.astype(np.int32), TEST_LABELS), "the images are int32"),
         ({b"data": TEST_IMAGES, b"labels": TEST_LABELS}, r"of shape \(2, 3, 32, 32\)"),
     ],
 )
-def test_pickles_of_something_else(tmp_path, content, part):
+def test_load_cifar10_rejects_pickle_with_wrong_content(tmp_path, content, part):
     write_cifar10_python(tmp_path / "py")
     write_pickle(tmp_path / "py" / "test_batch", content)
     with pytest.raises(FileError, match=f"test_batch.*{part}"):
         load_dataset("cifar10", tmp_path)
 
 
-class Calls:
+class CallOnUnpickle:
     """When unpickled the ordinary way, calls a function."""
 
     def __init__(self, function, *arguments):
@@ -142,9 +142,9 @@ class Calls:
 
 
 @pytest.mark.parametrize("protocol", range(6))
-def test_a_hostile_pickle_runs_nothing(tmp_path, protocol):
+def test_load_cifar10_rejects_hostile_pickle_without_running_it(tmp_path, protocol):
     mark = tmp_path / "mark"
-    hostile = {b"data": Calls(os.mkdir, str(mark)), b"labels": [1]}
+    hostile = {b"data": CallOnUnpickle(os.mkdir, str(mark)), b"labels": [1]}
     write_cifar10_python(tmp_path / "py")
     write_pickle(tmp_path / "py" / "test_batch", hostile, protocol)
     with pytest.raises(FileError, match=r"test_batch asks to call (posix|nt)\.mkdir, .* was not called"):

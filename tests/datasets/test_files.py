@@ -22,7 +22,7 @@ def first_pixel(data_dir=None):
 
 
 @pytest.mark.usefixtures("pets")
-def test_places_in_their_order(tmp_path, cache, monkeypatch):
+def test_load_dataset_searches_places_in_order(tmp_path, cache, monkeypatch):
     pixels = []
     for seed, folder in enumerate(("mine", "ours", "system", "cache")):
         write_idx_set(tmp_path / folder / "pets", seed)
@@ -41,7 +41,7 @@ def test_places_in_their_order(tmp_path, cache, monkeypatch):
 @pytest.mark.usefixtures("pets")
 @pytest.mark.parametrize("inner", ["", "pets", "PETS/raw"])
 @pytest.mark.parametrize("packed", [True, False])
-def test_folders_within_a_place_gzipped_or_not(tmp_path, inner, packed):
+def test_find_dataset_finds_subfolders_gzipped_or_not(tmp_path, inner, packed):
     folder = write_idx_set(tmp_path / "data" / inner, packed=packed)
     (found,) = find_dataset("pets", tmp_path / "data")
     assert (found.folder, found.missing) == (folder, [])
@@ -54,7 +54,7 @@ def test_folders_within_a_place_gzipped_or_not(tmp_path, inner, packed):
 
 
 @pytest.mark.usefixtures("pets")
-def test_folders_that_do_not_exist_are_refused(tmp_path, monkeypatch):
+def test_load_dataset_rejects_missing_folder(tmp_path, monkeypatch):
     with pytest.raises(FileError, match="nowhere does not exist"):
         load_dataset("pets", tmp_path / "nowhere")
     monkeypatch.setenv("SCARCE_DATA", str(tmp_path / "gone"))
@@ -63,14 +63,14 @@ def test_folders_that_do_not_exist_are_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("pets")
-def test_one_file_of_four_is_missing(tmp_path):
+def test_load_dataset_names_missing_file(tmp_path):
     folder = write_idx_set(tmp_path / "data" / "pets")
     (folder / "t10k-labels-idx1-ubyte.gz").unlink()
     with pytest.raises(FileError, match=f"not found: t10k-labels-idx1-ubyte; put them into {folder}"):
         load_dataset("pets", tmp_path / "data", download=False)
 
 
-def test_sets_of_the_same_names_are_not_mixed_up(tmp_path, monkeypatch):
+def test_find_dataset_distinguishes_sets_with_same_file_names(tmp_path, monkeypatch):
     cats, dogs = write_idx_set(tmp_path / "a", 0), write_idx_set(tmp_path / "b", 1)
     monkeypatch.setitem(DATASETS, "cats", pet_dataset((idx_file_set(cats, folders=("cats",)),)))
     monkeypatch.setitem(DATASETS, "dogs", pet_dataset((idx_file_set(dogs, folders=("dogs",)),)))
@@ -83,7 +83,7 @@ def test_sets_of_the_same_names_are_not_mixed_up(tmp_path, monkeypatch):
         load_dataset("dogs", tmp_path)
 
 
-def test_a_single_wrong_byte_is_noticed_in_any_file(tmp_path, monkeypatch):
+def test_find_dataset_reports_wrong_checksum_of_any_file(tmp_path, monkeypatch):
     folder = write_idx_set(tmp_path / "pets", packed=True)
     monkeypatch.setitem(DATASETS, "pets", pet_dataset((idx_file_set(folder),)))
     assert load_dataset("pets", tmp_path).X_train.shape == (6, 3, 3)

@@ -9,7 +9,7 @@ from scarce.datasets.registry import DATASETS
 from scarce.simulate import human_transition
 
 
-def test_labels_drawn_as_people_gave_them(tmp_path, monkeypatch):
+def test_human_cifar10_labels_follow_transition_matrix(tmp_path, monkeypatch):
     n, cat = 2000, 3
     facts = DatasetFacts("", n, 2, 10, (3, 32, 32), ((CIFAR10_BINARY,),), read_human_cifar10)
     monkeypatch.setitem(DATASETS, "human-cifar10", facts)

@@ -7,7 +7,7 @@ import numpy as np
 from scarce.datasets import ImageData
 
 
-def test_the_checksum_tells_what_is_trained_on():
+def test_image_data_checksum_depends_on_content_only():
     X, y = np.arange(32, dtype=np.uint8).reshape(2, 4, 4), np.array([0, 1])
     data = ImageData("a", X, y, X, y, ("small", "large"))
     assert dataclasses.replace(data, name="b", X_train=X.copy()).checksum == data.checksum

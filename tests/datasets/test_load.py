@@ -12,7 +12,7 @@ from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, LabelError
 
 
-def test_the_first_images_from_either_file_are_the_same(tmp_path, monkeypatch):
+def test_load_dataset_reads_same_images_from_alternative_files(tmp_path, monkeypatch):
     alternatives = (idx_file_set(train="train-first2", folders=("first",)), idx_file_set(folders=("all",)))
     monkeypatch.setitem(DATASETS, "pets", pet_dataset(alternatives, n_train=2))
     write_idx_set(tmp_path / "a" / "all")
@@ -31,7 +31,7 @@ def test_the_first_images_from_either_file_are_the_same(tmp_path, monkeypatch):
         ({"n_classes": 2}, "classes from [01] to 2; expected 0 to 1"),
     ],
 )
-def test_files_of_another_data_set(tmp_path, monkeypatch, changes, part):
+def test_load_dataset_rejects_files_of_another_data_set(tmp_path, monkeypatch, changes, part):
     write_idx_set(tmp_path / "pets")
     monkeypatch.setitem(DATASETS, "pets", dataclasses.replace(pet_dataset((idx_file_set(),)), **changes))
     with pytest.raises(
@@ -40,12 +40,12 @@ def test_files_of_another_data_set(tmp_path, monkeypatch, changes, part):
         load_dataset("pets", tmp_path)
 
 
-def test_annotations_are_not_for_every_data_set():
+def test_load_dataset_rejects_annotation_for_digits():
     with pytest.raises(LabelError, match="leave it out for digits"):
         load_dataset("digits", annotation=0)
 
 
-def test_digits_are_those_of_scikit_learn():
+def test_load_dataset_digits_equal_scikit_learn_digits():
     data, original = load_dataset("digits"), load_digits()
     for X, y, rows in (
         (data.X_test, data.y_test, range(0, 1797, 3)),

@@ -11,7 +11,7 @@ from scarce.datasets import available_tables, load_table
 from scarce.errors import FileError
 
 
-def lost(folder: Path) -> None:
+def write_random_lost_file(folder: Path) -> None:
     """Write random data of the size of Lost."""
     random = np.random.default_rng(0)
     target = np.eye(16)[random.integers(16, size=1122)].T
@@ -22,15 +22,17 @@ def lost(folder: Path) -> None:
     (folder / "partial-label" / "lost.mat.gz").write_bytes(gzip.compress(content))
 
 
-def test_files_are_found_in_their_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lost(tmp_path)
+def test_load_table_finds_file_in_data_dir_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_random_lost_file(tmp_path)
     data = load_table("lost", tmp_path)
     assert repr(data) == "TableData('lost', 1,122 examples, 16 classes)"
     monkeypatch.setenv("SCARCE_DATA", str(tmp_path))
     assert load_table("lost").checksum == data.checksum
 
 
-def test_what_is_missing_or_another_is_said_in_one_line(tmp_path: Path) -> None:
+def test_load_table_rejects_missing_and_wrong_file(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         load_table("vowel", tmp_path)
     assert str(caught.value) == (
@@ -46,7 +48,7 @@ def test_what_is_missing_or_another_is_said_in_one_line(tmp_path: Path) -> None:
         load_table("vowel", tmp_path)
 
 
-def test_the_digits_need_no_file() -> None:
+def test_load_table_digits_need_no_file() -> None:
     data = load_table("digits")
     assert (len(data.y), len(data.classes)) == (1797, 10)
     assert available_tables()["digits"].file == ""

@@ -21,7 +21,7 @@ def mnist(tmp_path):
     return tmp_path
 
 
-def test_mnist_like_folder(mnist):
+def test_load_mnist_like_reads_folder(mnist):
     train_x, train_y, test_x, test_y = load_mnist_like(mnist)
     assert (train_x.shape, test_x.shape) == ((3, 2, 2), (2, 2, 2))
     assert (train_x[0, 0, 0], test_x[0, 0, 0]) == (5, 4)
@@ -29,7 +29,7 @@ def test_mnist_like_folder(mnist):
     assert np.array_equal(read_features(mnist / "train-images-idx3-ubyte.gz").values, train_x)
 
 
-def test_mnist_like_folder_with_faults(mnist):
+def test_load_mnist_like_rejects_faulty_folder(mnist):
     labels = mnist / "t10k-labels.idx1-ubyte"
     labels.write_bytes(idx_bytes(np.arange(5)))
     with pytest.raises(FileError, match=r"has 2 images, but .* has 5 labels"):

@@ -5,7 +5,7 @@ import re
 from scarce.datasets import available_datasets
 
 
-def test_every_entry_of_the_registry_is_well_formed():
+def test_registry_entries_are_well_formed():
     seen = set()
     for facts in available_datasets().values():
         for files in (files for alternatives in facts.needs for files in alternatives):

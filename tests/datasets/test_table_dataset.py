@@ -5,7 +5,7 @@ import numpy as np
 from scarce.datasets.table_dataset import N_TERMS, TableData
 
 
-def test_words_of_test_rows_are_unknown() -> None:
+def test_table_data_features_ignore_words_of_test_rows() -> None:
     data = TableData("texts", np.array(["red ant", "red bee", "blue wasp"]), np.array([0, 1, 1]), ("a", "b"))
     train, test = data.features([0, 1], [2])
     assert train.shape == (2, 3)
@@ -14,7 +14,7 @@ def test_words_of_test_rows_are_unknown() -> None:
     assert TableData("many", many, np.array([0]), ("a", "b")).features([0], [0])[0].shape == (1, N_TERMS)
 
 
-def test_the_checksum_is_of_everything() -> None:
+def test_table_data_checksum_depends_on_content_only() -> None:
     X, y, sets = np.eye(2), np.array([0, 1]), np.ones((2, 2), bool)
     others = [
         TableData("t", X + 1, y, ("a", "b")),

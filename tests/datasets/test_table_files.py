@@ -11,7 +11,7 @@ from scarce.datasets._table_files import read_arff, read_candidate_sets, read_qu
 from scarce.errors import FileError
 
 
-def test_named_values_become_columns_unless_there_are_many() -> None:
+def test_read_arff_encodes_nominal_attributes_unless_too_many_values() -> None:
     parts = read_arff(arff_bytes())
     assert parts.X.tolist() == [[1.5, 0, 1, 0, 3], [2, 1, 0, 0, 4]]
     assert parts.y.tolist() == [1, 0]
@@ -31,12 +31,12 @@ def test_named_values_become_columns_unless_there_are_many() -> None:
         (arff_bytes().split(b"1.5")[0], "no rows"),
     ],
 )
-def test_a_damaged_table_is_refused(content: bytes, message: str) -> None:
+def test_read_arff_rejects_damaged_file(content: bytes, message: str) -> None:
     with pytest.raises(FileError, match=message):
         read_arff(content)
 
 
-def test_candidate_sets_are_turned() -> None:
+def test_read_candidate_sets_transposes_matrices() -> None:
     target = sparse.csc_matrix([[1, 0, 0], [0, 1, 1]])
     partial = sparse.csc_matrix([[1, 0, 1], [1, 1, 1]])
     parts = read_candidate_sets(
@@ -65,12 +65,12 @@ def test_candidate_sets_are_turned() -> None:
         ),
     ],
 )
-def test_damaged_candidate_sets_are_refused(content: bytes, message: str) -> None:
+def test_read_candidate_sets_rejects_damaged_file(content: bytes, message: str) -> None:
     with pytest.raises(FileError, match=message):
         read_candidate_sets(content)
 
 
-def test_questions_are_read_as_latin_1_and_by_their_coarse_class() -> None:
+def test_read_questions_decodes_latin_1_and_takes_coarse_class() -> None:
     parts = read_questions(
         "LOC:city Where is K\xf6ln ?\n\nABBR:exp What is a\x85b ?\nLOC:other Where ?\n".encode("latin-1")
     )
@@ -83,7 +83,7 @@ def test_questions_are_read_as_latin_1_and_by_their_coarse_class() -> None:
         read_questions(b"\n")
 
 
-def test_reading_arff_leaves_the_csv_reader_of_the_process_as_it_was() -> None:
+def test_read_arff_restores_csv_field_size_limit() -> None:
     limit = csv.field_size_limit()
     read_arff(b"@relation r\n@attribute a real\n@attribute c {no,yes}\n@data\n1,yes\n2,no\n")
     assert csv.field_size_limit() == limit

@@ -15,7 +15,7 @@ ORDER = np.random.default_rng(0).permutation(len(Y))
 TRAIN, TEST = ORDER[:1000], ORDER[1000:]
 
 
-def names(report):
+def alarm_names(report):
     return [alarm.name for alarm in report.alarms]
 
 
@@ -24,22 +24,22 @@ def stack():
     return ScarceClassifier(module="linear").fit(X[TRAIN], uniform(Y[TRAIN], seed=0))
 
 
-def test_score_is_the_accuracy_of_the_report(stack):
+def test_score_equals_accuracy_of_report(stack):
     labels = uniform(Y[TEST], seed=1)
     report = stack.report(X[TEST], labels)
     assert stack.score(X[TEST], labels) == report.accuracy.value
-    assert names(report) == []
+    assert alarm_names(report) == []
     assert report.accuracy.low < stack.score(X[TEST], Y[TEST]) < report.accuracy.high
 
 
-def test_score_warns_of_training_rows(stack):
+def test_score_warns_about_training_rows(stack):
     with pytest.warns(
         AccuracyWarning, match="trained-on-these: 100% of these examples have the features of training"
     ):
         stack.score(X[TRAIN], uniform(Y[TRAIN], seed=5))
 
 
-def test_report_never_uses_priors_that_were_learned(stack):
+def test_report_ignores_learned_priors(stack):
     labels = uniform(Y[TEST], seed=1)
     before = stack.report(X[TEST], labels)
     kept = stack.prior_estimate_
@@ -51,10 +51,10 @@ def test_report_never_uses_priors_that_were_learned(stack):
     finally:
         stack.prior_estimate_ = kept
     assert after.accuracy == before.accuracy
-    assert names(after) == ["learned-priors"]
+    assert alarm_names(after) == ["learned-priors"]
 
 
-def test_report_uses_priors_that_were_given():
+def test_report_uses_given_priors():
     labels = uniform(Y[TRAIN], seed=0)
     priors = np.full(10, 0.05)
     priors[3] = 0.55
@@ -71,7 +71,7 @@ def test_report_uses_priors_that_were_given():
 
 
 @pytest.mark.parametrize("method", ["auto", "answers"])
-def test_report_starts_from_the_error_rates_that_were_learned(method):
+def test_report_starts_from_learned_error_rates(method):
     """One question about each example: error rates cannot be told from the answers alone."""
     answers = [ask(Y[rows], questions=1, false_negative_rate=0.1, false_positive_rate=0.05, seed=seed)
                for seed, rows in enumerate((TRAIN, TEST))]  # fmt: skip
@@ -86,7 +86,7 @@ def test_report_starts_from_the_error_rates_that_were_learned(method):
     assert report.accuracy.low < classifier.score(X[TEST], Y[TEST]) < report.accuracy.high
 
 
-def test_answers_of_a_loaded_classifier_keep_their_error_rates(tmp_path):
+def test_learned_error_rates_round_trip_through_saving(tmp_path):
     answers = ask(Y[TRAIN], questions=1, false_negative_rate=0.1, false_positive_rate=0.05, seed=0)
     classifier = ScarceClassifier("answers", "linear", epochs=20).fit(X[TRAIN], answers)
     classifier.save(tmp_path / "model")
@@ -96,20 +96,20 @@ def test_answers_of_a_loaded_classifier_keep_their_error_rates(tmp_path):
     )
 
 
-def test_stack_knows_how_good_it_is_from_the_labels_it_was_trained_on(stack):
+def test_held_out_report_of_stack_covers_true_accuracy(stack):
     report = stack.held_out_report_
-    assert names(report) == []
+    assert alarm_names(report) == []
     assert report.n_examples == len(TRAIN)
     assert report.accuracy.low < stack.score(X[TEST], Y[TEST]) < report.accuracy.high
 
 
-def test_stack_notices_labels_that_depend_on_the_class():
+def test_held_out_report_of_stack_detects_biased_labels():
     classifier = ScarceClassifier(module="linear").fit(X[TRAIN], biased_a(Y[TRAIN], seed=0))
-    assert "scar-violated" in names(classifier.held_out_report_)
+    assert "scar-violated" in alarm_names(classifier.held_out_report_)
 
 
-def test_training_rows_survive_saving(stack, tmp_path):
+def test_training_rows_round_trip_through_saving(stack, tmp_path):
     stack.save(tmp_path / "model")
     again = scarce.load(tmp_path / "model")
-    assert names(again.report(X[TRAIN], uniform(Y[TRAIN], seed=3)))[0] == "trained-on-these"
-    assert names(again.report(X[TEST], uniform(Y[TEST], seed=3))) == []
+    assert alarm_names(again.report(X[TRAIN], uniform(Y[TRAIN], seed=3)))[0] == "trained-on-these"
+    assert alarm_names(again.report(X[TEST], uniform(Y[TEST], seed=3))) == []

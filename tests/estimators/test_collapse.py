@@ -24,7 +24,7 @@ def predictions(share, n=1000):
 
 
 @pytest.mark.parametrize(("share", "is_collapsed"), [(0.1, False), (0.59, False), (0.61, True), (0.9, True)])
-def test_two_thirds_of_the_examples_that_may_be_of_a_class_are_too_many(share, is_collapsed):
+def test_find_collapse_fires_above_two_thirds_of_possible_examples(share, is_collapsed):
     """Nine tenths may be of class 3, so that 0.6 is the bound; a ninth of the candidates is."""
     found = find_collapse(predictions(share), TENTHS)
     assert (found is not None) == is_collapsed
@@ -32,24 +32,24 @@ def test_two_thirds_of_the_examples_that_may_be_of_a_class_are_too_many(share, i
         assert found == (3, pytest.approx(share), pytest.approx(0.1), pytest.approx(0.9))
 
 
-def test_a_class_that_is_known_to_be_common_has_not_taken_over():
+def test_find_collapse_accepts_class_with_large_prior():
     priors = np.full(10, 0.3 / 9)
     priors[3] = 0.7
     assert find_collapse(predictions(0.75), TENTHS, priors) is None
 
 
-def test_where_labels_leave_little_open_a_common_class_has_not_taken_over():
+def test_find_collapse_accepts_common_class_under_informative_labels():
     y = predictions(0.7)
     assert find_collapse(y, scar(y, c=0.9, classes=10, seed=0)) is None
 
 
-def test_a_class_with_less_than_half_of_the_predictions_has_not_taken_over():
+def test_find_collapse_accepts_class_below_half_of_predictions():
     """Class 3 is left possible for 0.45 of the examples, and predicted for all of them and no others."""
     labels = ComplementaryLabels.from_lists([[3]] * 55 + [[]] * 45, classes=10)
     assert find_collapse(np.where(np.arange(100) < 55, np.arange(100) % 3, 3), labels) is None
 
 
-def test_the_warning_names_class_shares_and_what_to_do():
+def test_collapse_message_names_class_shares_and_remedy():
     assert str(find_collapse(predictions(0.8), TENTHS)) == (
         "the fit has collapsed: class 3 is predicted for 80% of the training examples, of which 90% do not exclude it; "
         "expected about 10%. Pass priors=[...] if they are known, choose method='auto' or 'scarce', or collect more labels."
@@ -63,7 +63,7 @@ def few_digits(n=300):
     return X[:n].astype(np.float32), scar_single(y[:n], rates=rates / rates.sum(), seed=0), y[:n]
 
 
-def always_the_first(shape, n_classes):
+def make_constant_network(shape, n_classes):
     """A network that begins sure of class 0 and learns nothing to speak of."""
     import torch
 
@@ -74,14 +74,14 @@ def always_the_first(shape, n_classes):
     return network
 
 
-def test_a_collapsed_fit_is_reported():
+def test_collapsed_fit_raises_warning():
     X, labels, _ = few_digits()
     settings = {"epochs": 1, "learning_rate": 1e-6, "standardize": False}
     with pytest.warns(CollapseWarning, match=r"class 0 is predicted for 100% of the training examples"):
-        ScarceClassifier("scar-likelihood", module=always_the_first, **settings).fit(X, labels)
+        ScarceClassifier("scar-likelihood", module=make_constant_network, **settings).fit(X, labels)
 
 
-def test_few_labels_do_not_collapse_by_default():
+def test_fit_on_few_labels_does_not_collapse_by_default():
     X, labels, _ = few_digits()
     with warnings.catch_warnings():
         warnings.simplefilter("error", CollapseWarning)
@@ -91,7 +91,7 @@ def test_few_labels_do_not_collapse_by_default():
     assert classifier.priors_.max() < 0.3
 
 
-def test_a_collapsed_fit_is_tried_once_more_with_more_noise(monkeypatch):
+def test_collapsed_fit_is_retried_once_with_more_noise(monkeypatch):
     """Whatever is found the first time, the second training has the strong noise, and what it ends with is kept."""
     X, labels, _ = few_digits(100)
     recipes, found = [], iter([find_collapse(predictions(0.9), TENTHS), None])
@@ -107,7 +107,7 @@ def test_a_collapsed_fit_is_tried_once_more_with_more_noise(monkeypatch):
     assert [(recipe.input_noise, recipe.dropout) for recipe in recipes] == [(0.5, 0.5), (1.0, 0.5)]
 
 
-def test_settings_of_the_user_are_never_changed(monkeypatch):
+def test_collapsed_fit_keeps_settings_of_user(monkeypatch):
     X, labels, _ = few_digits(100)
     monkeypatch.setattr(
         "scarce.estimators.classifier.find_collapse", lambda *_: find_collapse(predictions(0.9), TENTHS)

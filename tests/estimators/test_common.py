@@ -15,5 +15,5 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=["linear", "mlp"])
 @pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
-def test_estimator(name, check, estimator):
+def test_classifier_passes_estimator_check(name, check, estimator):
     check(estimator)

@@ -12,7 +12,7 @@ from scarce.testing import three_blobs
 
 
 @pytest.mark.parametrize("kind", ["complementary", "ordinary"])
-def test_cross_fitted_report_is_that_of_copies_that_have_not_seen_the_rows(kind):
+def test_cross_fitted_report_predicts_held_out_rows(kind):
     X, y, labels = three_blobs(60)
     target = labels if kind == "complementary" else y
     method = "cc" if kind == "complementary" else "scarce"
@@ -29,7 +29,7 @@ def test_cross_fitted_report_is_that_of_copies_that_have_not_seen_the_rows(kind)
         assert report.accuracy.value == pytest.approx(right / 60, abs=1e-9)
 
 
-def test_cross_fitted_report_needs_some_rows():
+def test_cross_fitted_report_rejects_too_few_rows():
     X, _, labels = three_blobs(6)
     classifier = ScarceClassifier("cc", "linear", epochs=1).fit(X, labels)
     with pytest.raises(LabelError, match="6 examples are too few to hold some out; expected at least 8"):

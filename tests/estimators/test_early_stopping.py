@@ -9,9 +9,26 @@ from scarce.metrics import complementary_accuracy, fit_label_model
 from scarce.simulate import from_transition, scar
 from scarce.testing import three_blobs
 
+QUICK = {"module": "linear", "epochs": 20, "batch_size": 50, "learning_rate": 0.05}
+CYCLIC = np.array([[0.0, 0.8, 0.2], [0.2, 0.0, 0.8], [0.8, 0.2, 0.0]])
 
-def test_early_stopping_returns_to_the_best_epoch(blobs):
-    X, _, labels = blobs
+
+@pytest.fixture(scope="module")
+def blobs():
+    return three_blobs(600)
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    """60, 30 and 10 % of three classes that a line tells apart."""
+    X, y, _ = three_blobs(1800)
+    rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
+    rows = np.concatenate(rows)
+    return X[rows], y[rows]
+
+
+def test_early_stopping_restores_best_epoch():
+    X, _, labels = three_blobs()
     classifier = ScarceClassifier(
         module="linear",
         priors="uniform",
@@ -29,25 +46,7 @@ def test_early_stopping_returns_to_the_best_epoch(blobs):
     assert found.value == pytest.approx(max(scores))
 
 
-QUICK = {"module": "linear", "epochs": 20, "batch_size": 50, "learning_rate": 0.05}
-ALWAYS_THE_NEXT = np.array([[0.0, 0.8, 0.2], [0.2, 0.0, 0.8], [0.8, 0.2, 0.0]])
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    return three_blobs(600)
-
-
-@pytest.fixture(scope="module")
-def unequal():
-    """60, 30 and 10 % of three classes that a line tells apart."""
-    X, y, _ = three_blobs(1800)
-    rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
-    rows = np.concatenate(rows)
-    return X[rows], y[rows]
-
-
-def test_early_stopping_judges_all_epochs_by_the_priors_of_the_labels(unequal):
+def test_early_stopping_scores_all_epochs_with_priors_of_labels(unequal):
     """Priors that a method has learned so far would judge itself; those of the labels are the same for all epochs."""
     X, y = unequal
     X = X + np.random.default_rng(1).normal(0, 2, X.shape)  # not to be right about every row
@@ -69,10 +68,10 @@ def test_early_stopping_judges_all_epochs_by_the_priors_of_the_labels(unequal):
     )
 
 
-def test_early_stopping_ends_every_stage_at_its_best_and_judges_by_the_likelihood(blobs):
+def test_early_stopping_of_refine_scores_every_stage_by_likelihood(blobs):
     X, y, _ = blobs
     X = X + np.random.default_rng(1).normal(0, 2, X.shape)
-    labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
+    labels = from_transition(y, CYCLIC, seed=3)
     settings = {"validation_fraction": 0.3, "patience": 3, **QUICK, "epochs": 100}
     classifier = ScarceClassifier("refine", early_stopping=True, **settings).fit(X, labels)
     history = classifier.history_
@@ -89,9 +88,9 @@ def test_early_stopping_ends_every_stage_at_its_best_and_judges_by_the_likelihoo
     assert likelihood == pytest.approx(max(values), abs=1e-5)
 
 
-def test_rounds_are_judged_by_the_likelihood_also_after_a_method_that_has_none(blobs):
+def test_early_stopping_of_refine_uses_likelihood_after_base_without_one(blobs):
     X, y, _ = blobs
-    labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
+    labels = from_transition(y, CYCLIC, seed=3)
     method = make_method("refine", base_method="op")
     settings = {"validation_fraction": 0.3, "patience": 3, **QUICK, "epochs": 8}
     classifier = ScarceClassifier(method, early_stopping=True, **settings).fit(X, labels)

@@ -26,7 +26,7 @@ class KnownProbability(ClassifierMixin, BaseEstimator):
         return self.predict_proba(X).argmax(axis=1)
 
 
-def test_label_frequency_is_the_mean_over_known_positives_that_were_held_out():
+def test_label_frequency_is_mean_over_held_out_positives():
     p = np.array([0.1, 0.2, 0.6, 0.3, 0.4, 0.5, 0.2, 0.2])
     s = np.array([0, 1, 1, 0, 1, 0, 1, 0])
     learner = ElkanNotoClassifier(KnownProbability(), folds=4).fit(np.stack([p, np.arange(8)], axis=1), s)
@@ -37,7 +37,7 @@ def test_label_frequency_is_the_mean_over_known_positives_that_were_held_out():
     assert learner.predict(fresh).tolist() == [0, 1, 1]
 
 
-def test_label_frequency_is_found_from_data():
+def test_label_frequency_is_recovered_from_data():
     rng = np.random.default_rng(0)
     positive = rng.random(3000) < 0.4
     X = rng.normal(size=(3000, 3)) + 3 * positive[:, None]
@@ -57,12 +57,12 @@ def test_label_frequency_is_found_from_data():
         ([1, 1, 1, 1], "4 known positives and 0 unlabelled"),
     ],
 )
-def test_elkan_noto_refuses_other_labels(y, message):
+def test_elkan_noto_rejects_invalid_labels(y, message):
     with pytest.raises(LabelError, match=message):
         ElkanNotoClassifier(LogisticRegression()).fit(np.zeros((4, 1)), y)
 
 
-def test_elkan_noto_refuses_useless_settings():
+def test_elkan_noto_rejects_invalid_settings():
     X, s = np.arange(8.0)[:, None], np.arange(8) % 2
     with pytest.raises(MethodError, match="folds=1; expected a whole number of at least 2"):
         ElkanNotoClassifier(LogisticRegression(), folds=1).fit(X, s)

@@ -9,7 +9,7 @@ from scarce.simulate import ask
 from scarce.testing import three_blobs
 
 
-def test_what_is_done_against_overfitting():
+def test_against_overfitting_depends_on_labels_per_class():
     _, y, labels = three_blobs(30)
     assert labels_per_class(labels) == len(labels.indices) / 3
     assert labels_per_class(ask(y, questions=2, seed=0)) == 20

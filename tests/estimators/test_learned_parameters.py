@@ -11,7 +11,7 @@ from scarce.simulate import from_transition, scar
 from scarce.testing import three_blobs
 
 QUICK = {"module": "linear", "epochs": 20, "batch_size": 50, "learning_rate": 0.05}
-ALWAYS_THE_NEXT = np.array([[0.0, 0.8, 0.2], [0.2, 0.0, 0.8], [0.8, 0.2, 0.0]])
+CYCLIC = np.array([[0.0, 0.8, 0.2], [0.2, 0.0, 0.8], [0.8, 0.2, 0.0]])
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +28,16 @@ def unequal():
     return X[rows], y[rows]
 
 
-def test_what_was_counted_is_told_and_kept(blobs, tmp_path):
+def test_refine_exclusion_probabilities_round_trip_through_saving(blobs, tmp_path):
     """A hundred rows of each class and the weight of 50 of SCAR: standard error below 0.04."""
     X, y, _ = blobs
-    labels = from_transition(y, ALWAYS_THE_NEXT, seed=3)
+    labels = from_transition(y, CYCLIC, seed=3)
     classifier = ScarceClassifier("refine", method_params={"scar_strength": 50.0}, **QUICK)
     with pytest.raises(NotFittedError):
         _ = classifier.C_
     assert not hasattr(classifier, "C_counts_")
     classifier.fit(X, labels)
-    scar_too = (100 * ALWAYS_THE_NEXT + 50 * (1 - np.eye(3)) / 2) / 150
+    scar_too = (100 * CYCLIC + 50 * (1 - np.eye(3)) / 2) / 150
     np.testing.assert_allclose(classifier.C_, scar_too, atol=0.12)
     assert classifier.C_counts_.shape == (3, 3)
     assert classifier.C_counts_.sum() == pytest.approx(300, abs=3)  # half of the rows, one mark each
@@ -50,7 +50,7 @@ def test_what_was_counted_is_told_and_kept(blobs, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["C_", "C_counts_"])
-def test_other_methods_count_nothing(blobs, name):
+def test_exclusion_probabilities_are_missing_for_other_methods(blobs, name):
     X, _, labels = blobs
     classifier = ScarceClassifier(priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
     with pytest.raises(AttributeError) as error:
@@ -59,7 +59,7 @@ def test_other_methods_count_nothing(blobs, name):
 
 
 @pytest.mark.parametrize("method", ["scar-likelihood", "refine"])
-def test_learned_priors_are_those_of_the_classifier(unequal, method):
+def test_classifier_priors_are_learned_priors(unequal, method):
     X, y = unequal
     classifier = ScarceClassifier(method, **QUICK).fit(X, scar(y, c=[0.3, 0.5, 0.4], seed=0))
     assert classifier.prior_estimate_.source == f"learned by {method}"
@@ -70,7 +70,7 @@ def test_learned_priors_are_those_of_the_classifier(unequal, method):
 
 
 @pytest.mark.parametrize("method", ["scar-likelihood", "refine"])
-def test_priors_that_are_given_are_kept(unequal, method):
+def test_classifier_keeps_given_priors(unequal, method):
     X, y = unequal
     given = [0.5, 0.3, 0.2]
     labels = scar(y, c=[0.3, 0.5, 0.4], seed=0)
@@ -79,7 +79,7 @@ def test_priors_that_are_given_are_kept(unequal, method):
     assert classifier.priors_.tolist() == given
 
 
-def test_reported_priors_of_refine_stay_within_what_the_labels_allow():
+def test_refine_priors_stay_within_limits_of_labels():
     """By hand: of 60 examples, drawn towards the candidate shares and no larger than the share that may be of a class."""
     X, y, _ = three_blobs(60)
     labels = scar(y, c=[0.2, 0.5, 0.7], seed=0)

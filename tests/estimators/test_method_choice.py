@@ -49,7 +49,7 @@ ANSWERS = ComplementaryLabels.from_answer_matrix([["no", ""], ["skip", "yes"]])
         (exclusions(5000), "refine", False),
     ],
 )
-def test_the_choice_is_by_what_is_known_and_how_much_of_it(labels, name, stops):
+def test_choose_method_depends_on_kind_and_number_of_labels(labels, name, stops):
     choice = choose_method(labels)
     assert (choice.method, choice.early_stopping) == (name, stops)
     assert choice.reason.startswith(f"method: {name}, because ")
@@ -58,15 +58,15 @@ def test_the_choice_is_by_what_is_known_and_how_much_of_it(labels, name, stops):
 
 
 @pytest.fixture(scope="module")
-def marked():
+def many_blobs():
     """Two thousand points with one exclusion each: 667 per class."""
     X, y, labels = three_blobs(2000)
     return X, y, labels
 
 
 @pytest.mark.parametrize("kind", ["answers", "scarce", "refine"])
-def test_auto_is_the_method_of_its_choice(blobs, marked, kind):
-    X, y, labels = marked if kind == "refine" else blobs
+def test_auto_equals_chosen_method(blobs, many_blobs, kind):
+    X, y, labels = many_blobs if kind == "refine" else blobs
     labels = ask(y, questions=1, seed=0) if kind == "answers" else labels
     settings = {"priors": "uniform", **QUICK}
     chosen = ScarceClassifier("auto", **settings).fit(X, labels)
@@ -79,8 +79,8 @@ def test_auto_is_the_method_of_its_choice(blobs, marked, kind):
     assert chosen.get_params()["method"] == "auto"
 
 
-def test_the_user_decides_about_early_stopping(marked):
-    X, _, labels = marked
+def test_auto_respects_early_stopping_of_user(many_blobs):
+    X, _, labels = many_blobs
     settings = {**QUICK, "epochs": 2}
     lengths = [
         "validation_likelihood"
@@ -90,22 +90,22 @@ def test_the_user_decides_about_early_stopping(marked):
     assert lengths == [True, True, False]
 
 
-def test_parameters_go_to_the_chosen_method(marked):
-    X, y, labels = marked
+def test_auto_passes_method_params_to_chosen_method(many_blobs):
+    X, y, labels = many_blobs
     classifier = ScarceClassifier("auto", method_params={"rounds": 1}, **QUICK).fit(X, labels)
     assert set(classifier.history_["stage"]) == {0, 1}
     with pytest.raises(MethodError, match="answers has no parameter 'rounds'"):
         classifier.fit(X, ask(y, questions=1, seed=0))
 
 
-def test_the_choice_is_told_of_the_last_fit_alone(blobs):
+def test_choice_is_removed_by_fit_with_named_method(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier("auto", priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
     classifier.set_params(method="scarce").fit(X, labels)
     assert not hasattr(classifier, "choice_")
 
 
-def test_ordinary_labels_get_the_same_classifier_by_default_and_by_name(blobs):
+def test_ordinary_mode_agrees_for_default_and_named_method(blobs):
     X, y, _ = blobs
     by_default, named = (
         ScarceClassifier(labels="ordinary", **{**QUICK, "epochs": 2, **given}).fit(X, y)

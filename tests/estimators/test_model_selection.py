@@ -22,7 +22,7 @@ def stack():
     return ScarceClassifier(module="linear").fit(X[TRAIN], uniform(Y[TRAIN], seed=0))
 
 
-class Believer(ClassifierMixin, BaseEstimator):
+class ConfidentInOneClass(ClassifierMixin, BaseEstimator):
     """Believes one class to be common, and says it nearly always; before, such a fit was its own judge."""
 
     def __init__(self, believed=3):
@@ -38,10 +38,10 @@ class Believer(ClassifierMixin, BaseEstimator):
         return np.where(np.arange(len(X)) % 10 == 0, 4, self.believed)
 
 
-def test_search_does_not_choose_a_model_that_judges_itself():
+def test_grid_search_does_not_choose_model_that_judges_itself():
     """With its own priors the believer scored 0.8; with those of the labels it has about a tenth."""
     labels = uniform(Y[TRAIN], seed=0)
-    believer = Believer().fit(X, labels)
+    believer = ConfidentInOneClass().fit(X, labels)
     assert (
         complementary_accuracy(believer.predict(X[TEST]), uniform(Y[TEST], seed=1), believer.priors_).value
         > 0.7
@@ -55,7 +55,7 @@ def test_search_does_not_choose_a_model_that_judges_itself():
 
         def fit(self, X, y):
             good = ScarceClassifier("cc", "linear", epochs=20, learning_rate=0.03)
-            self.inner_ = (good if self.which == "good" else Believer()).fit(X, y)
+            self.inner_ = (good if self.which == "good" else ConfidentInOneClass()).fit(X, y)
             self.classes_ = self.inner_.classes_
             return self
 
@@ -68,7 +68,7 @@ def test_search_does_not_choose_a_model_that_judges_itself():
     assert search.fit(X[TRAIN], labels).best_params_ == {"which": "good"}
 
 
-def test_scorer_takes_a_label_model_that_is_fixed_for_all(stack):
+def test_scorer_accepts_fixed_label_model(stack):
     labels = scar(Y[TEST], c=0.3, seed=0)
     from scarce.metrics import fit_label_model
 

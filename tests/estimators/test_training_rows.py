@@ -6,7 +6,7 @@ import pytest
 from scarce.estimators.training_rows import TrainingRows
 
 
-def test_overlap_of_many_rows_is_estimated_from_a_sketch():
+def test_overlap_of_many_rows_is_estimated_from_sketch():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(20_000, 3))
     digest = TrainingRows.of(rows)
@@ -16,7 +16,7 @@ def test_overlap_of_many_rows_is_estimated_from_a_sketch():
     assert digest.overlap(rng.normal(size=(5000, 3))) == 0
 
 
-def test_overlap_does_not_depend_on_the_type_of_the_numbers():
+def test_overlap_ignores_number_type_and_sparse_format():
     from scipy import sparse
 
     rows = np.random.default_rng(0).integers(0, 5, (50, 20)).astype(np.float64)

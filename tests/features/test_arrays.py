@@ -28,7 +28,7 @@ def classifier(**options):
 
 @pytest.mark.parametrize("n_rows", [1, 5, 1000])
 @pytest.mark.parametrize("shift", [0, 1e6])
-def test_statistics_of_columns_in_chunks(monkeypatch, n_rows, shift):
+def test_column_statistics_do_not_depend_on_chunks(monkeypatch, n_rows, shift):
     X = np.random.default_rng(0).normal(size=(n_rows, 3)) * [1, 1e-3, 50] + shift
     whole = column_statistics(X)
     assert np.array_equal(whole, [X.mean(axis=0), X.std(axis=0)])  # one chunk: to the last bit
@@ -43,7 +43,7 @@ def test_statistics_of_columns_in_chunks(monkeypatch, n_rows, shift):
         )
 
 
-def test_odd_numbers_are_found_in_any_chunk(monkeypatch, tmp_path):
+def test_refuse_odd_numbers_finds_nan_in_any_chunk(monkeypatch, tmp_path):
     monkeypatch.setattr("scarce.features.arrays._AT_ONCE", 3 * D)
     X = INPUTS.copy()
     X[40, 2], X[44, 1] = np.nan, np.inf
@@ -57,7 +57,7 @@ def test_odd_numbers_are_found_in_any_chunk(monkeypatch, tmp_path):
 SECONDS = 1.7e9
 
 
-def test_statistics_of_sparse_columns_do_not_cancel():
+def test_column_statistics_of_sparse_columns_do_not_cancel():
     rng = np.random.default_rng(0)
     X = np.c_[SECONDS + rng.normal(size=500), rng.random(500) * (rng.random(500) < 0.1), np.ones(500)]
     mean, deviation = column_statistics(sparse.csr_matrix(X))

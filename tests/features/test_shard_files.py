@@ -37,7 +37,7 @@ def write_parquet(folder, values=VALUES, sizes=SIZES, ids=None, names="abcd"):
     return folder
 
 
-def refused(path, **options):
+def error_of_reading(path, **options):
     with pytest.raises(ScarceError) as caught:
         read_features(path, **options)
     message = str(caught.value)
@@ -47,14 +47,14 @@ def refused(path, **options):
 
 @pytest.mark.parametrize("write", [write_npy, write_parquet])
 @given(rows=st.lists(st.integers(-9, 8)))
-def test_rows_in_any_order_and_more_than_once(tmp_path_factory, write, rows):
+def test_shard_folder_takes_rows_in_any_order_and_repeatedly(tmp_path_factory, write, rows):
     folder = tmp_path_factory.getbasetemp() / f"any-order-{write.__name__}"
     shards = read_features(folder if folder.exists() else write(folder)).values
     assert (shards.shape, shards.ndim, len(shards), shards.dtype) == ((9, 4), 2, 9, np.float64)
     assert np.array_equal(shards.take(rows), VALUES[np.array(rows, int)])
 
 
-def test_more_files_than_a_process_may_open(tmp_path):
+def test_shard_folder_may_hold_more_files_than_can_be_open(tmp_path):
     resource = pytest.importorskip("resource")
     values = np.arange(400.0).reshape(200, 2)
     for number in range(200):
@@ -69,7 +69,7 @@ def test_more_files_than_a_process_may_open(tmp_path):
         resource.setrlimit(resource.RLIMIT_NOFILE, now)
 
 
-def test_what_is_sent_to_another_process_does_not_take_the_rows_along(tmp_path):
+def test_shards_pickle_without_open_files(tmp_path):
     shards = read_features(write_npy(tmp_path / "shards", np.zeros((9, 1000)))).values
     shards.take([0])
     twin = copy.copy(shards)  # by the way of pickle
@@ -77,7 +77,7 @@ def test_what_is_sent_to_another_process_does_not_take_the_rows_along(tmp_path):
     assert np.array_equal(twin.take([8]), np.zeros((1, 1000)))
 
 
-def test_a_folder_of_arrays(tmp_path):
+def test_npy_folder_is_read_as_shards(tmp_path):
     images = np.arange(9 * 6, dtype=np.uint8).reshape(9, 2, 3)
     features = read_features(write_npy(tmp_path, images))
     assert repr(features.values) == "Shards(9 × 2 × 3 uint8 in 4 files)"
@@ -85,13 +85,13 @@ def test_a_folder_of_arrays(tmp_path):
     assert (features.ids, features.names) == (None, None)
 
 
-def test_arrays_with_columns_first(tmp_path):
+def test_npy_folder_in_fortran_order_is_read_as_shards(tmp_path):
     for number, part in enumerate(np.split(VALUES, 3)):
         np.save(tmp_path / f"{number}.npy", np.asfortranarray(part))
     assert np.array_equal(read_features(tmp_path).values.take([7, 1]), VALUES[[7, 1]])
 
 
-def test_a_folder_of_tables_is_one_table_in_pieces(tmp_path):
+def test_parquet_folder_equals_single_table(tmp_path):
     ids = np.array([f"p{row}" for row in range(9)])
     features = read_features(write_parquet(tmp_path / "shards", ids=ids))
     pq.write_table(
@@ -104,26 +104,26 @@ def test_a_folder_of_tables_is_one_table_in_pieces(tmp_path):
     assert features.values.blocks == (3, 5, 1)
 
 
-def test_ids_are_numbers_only_if_they_are_in_every_file(tmp_path):
+def test_parquet_folder_ids_are_numbers_only_if_all_files_agree(tmp_path):
     assert read_features(write_parquet(tmp_path, ids=np.arange(9))).ids.tolist() == list(range(9))
     ids = np.array([*"12345678", "x"])
     assert read_features(write_parquet(tmp_path, ids=ids)).ids.tolist() == ids.tolist()
 
 
-def test_columns_may_stand_in_another_order(tmp_path):
+def test_parquet_folder_aligns_columns_by_name(tmp_path):
     write_parquet(tmp_path)
     pq.write_table(pa.table(dict(zip("dcba", VALUES[3:8].T[::-1], strict=True))), tmp_path / "part-2.parquet")
     assert np.array_equal(read_features(tmp_path).values.take(slice(None)), VALUES)
 
 
 @pytest.mark.parametrize("name", ["_SUCCESS", "_metadata", ".part-0.npy.crc"])
-def test_hidden_files_are_left_alone(tmp_path, name):
+def test_shard_folder_ignores_hidden_files(tmp_path, name):
     write_npy(tmp_path)
     (tmp_path / name).write_bytes(b"")
     assert len(read_features(tmp_path).values) == 9
 
 
-def test_images_stay_images_whatever_stands_beside_them(tmp_path):
+def test_image_folder_with_npy_file_is_read_as_images(tmp_path):
     (tmp_path / "pets").mkdir()
     Image.new("L", (3, 2), 7).save(tmp_path / "pets" / "a.png")
     np.save(tmp_path / "labels.npy", [0])
@@ -164,29 +164,29 @@ def empty(folder):
         (lambda folder: np.save(folder / "part-2.npy", np.array([["a"]])), ["part-2.npy holds <U1"]),
     ],
 )  # fmt: skip
-def test_arrays_that_do_not_fit_together(tmp_path, breaking, parts):
+def test_npy_folder_rejects_inconsistent_files(tmp_path, breaking, parts):
     breaking(write_npy(tmp_path))
-    message = refused(tmp_path)
+    message = error_of_reading(tmp_path)
     assert all(part in message for part in parts), message
 
 
-def table(**columns):
+def write_part_2(**columns):
     return lambda folder: pq.write_table(pa.table(columns), folder / "part-2.parquet")
 
 
 @pytest.mark.parametrize(
     ("breaking", "parts"),
     [
-        (table(a=[1.0], b=[1.0], c=[1.0]), ["part-2.parquet", "part-0.parquet", "it lacks d, id", "alike"]),
-        (table(a=[1], b=[1], c=[1], d=[1], id=[1], e=[1]), ["part-2.parquet", "it has also e"]),
-        (table(a=[1], b=[1], c=[1], d=[1], id=pa.array([None], pa.int64())), ["part-2.parquet: row 0", "id is missing"]),
-        (table(a=[1], b=[1], c=[1], d=[1], id=[0]), ["the id 0 stands at rows 0 and 3"]),
+        (write_part_2(a=[1.0], b=[1.0], c=[1.0]), ["part-2.parquet", "part-0.parquet", "it lacks d, id", "alike"]),
+        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=[1], e=[1]), ["part-2.parquet", "it has also e"]),
+        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=pa.array([None], pa.int64())), ["part-2.parquet: row 0", "id is missing"]),
+        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=[0]), ["the id 0 stands at rows 0 and 3"]),
         (lambda folder: (folder / "part-2.parquet").write_bytes(b"PAR1"), ["part-2.parquet is damaged"]),
     ],
 )  # fmt: skip
-def test_tables_that_do_not_fit_together(tmp_path, breaking, parts):
+def test_parquet_folder_rejects_inconsistent_files(tmp_path, breaking, parts):
     breaking(write_parquet(tmp_path, ids=np.arange(9)))
-    message = refused(tmp_path)
+    message = error_of_reading(tmp_path)
     assert all(part in message for part in parts), message
 
 
@@ -200,8 +200,8 @@ def test_tables_that_do_not_fit_together(tmp_path, breaking, parts):
         ({"a": [1.0], "b": ["red"], "c": [1.0], "d": [1.0]}, "part-2.parquet: column b holds string values"),
     ],
 )
-def test_values_that_are_no_numbers_are_named_when_they_are_read(tmp_path, columns, part):
-    table(**columns)(write_parquet(tmp_path))
+def test_parquet_folder_names_invalid_values_when_read(tmp_path, columns, part):
+    write_part_2(**columns)(write_parquet(tmp_path))
     shards = read_features(tmp_path).values
     with pytest.raises(FeatureError) as caught:
         shards.take([3])
@@ -209,17 +209,17 @@ def test_values_that_are_no_numbers_are_named_when_they_are_read(tmp_path, colum
 
 
 @pytest.mark.parametrize(("write", "ending"), [(write_npy, "npy"), (write_parquet, "parquet")])
-def test_files_that_change_while_they_are_used(tmp_path, write, ending):
+def test_shard_folder_rejects_files_changed_while_in_use(tmp_path, write, ending):
     shards = read_features(write(tmp_path)).values
     (tmp_path / f"part-0.{ending}").replace(tmp_path / f"part-2.{ending}")
     with pytest.raises(ScarceError, match=rf"part-2\.{ending} has changed while it was in use"):
         shards.take([3])
 
 
-def test_options_that_are_for_other_features(tmp_path):
+def test_shard_folder_rejects_options_of_other_formats(tmp_path):
     write_npy(tmp_path / "npy"), write_parquet(tmp_path / "parquet")
-    assert "image_size='8x8' is for folders of images" in refused(tmp_path / "npy", image_size="8x8")
-    assert "id_column='a' is for tables" in refused(tmp_path / "npy", id_column="a")
-    assert "there is no column 'e'" in refused(tmp_path / "parquet", id_column="e")
+    assert "image_size='8x8' is for folders of images" in error_of_reading(tmp_path / "npy", image_size="8x8")
+    assert "id_column='a' is for tables" in error_of_reading(tmp_path / "npy", id_column="a")
+    assert "there is no column 'e'" in error_of_reading(tmp_path / "parquet", id_column="e")
     features = read_features(tmp_path / "parquet", id_column="a", image_size=None)
     assert features.names == ["b", "c", "d"]

@@ -30,7 +30,7 @@ def parts_of(values=VALUES, sizes=SIZES, kind=InHand):
 
 @pytest.mark.parametrize("kind", [InHand, Unmapped])
 @given(data=st.data())
-def test_views_are_those_of_an_array_and_read_nothing(kind, data):
+def test_shards_index_like_array_without_reading(kind, data):
     parts = parts_of(kind=kind)
     shards, array = Shards(parts), VALUES
     for _ in range(data.draw(st.integers(1, 3))):
@@ -50,11 +50,11 @@ def test_views_are_those_of_an_array_and_read_nothing(kind, data):
     assert np.array_equal(shards.take(slice(None)), array)
 
 
-def test_scikit_learn_indexes_with_an_ellipsis():
+def test_shards_accept_ellipsis():
     assert np.array_equal(Shards(parts_of())[[2, 1], ...].take([0, 1]), VALUES[[2, 1]])
 
 
-def test_blocks_are_what_must_be_read_together():
+def test_shards_blocks_are_rows_of_one_file():
     assert Shards(parts_of()).blocks == (9,)
     shards = Shards(parts_of(kind=Unmapped))
     assert shards.blocks == (3, 5, 1)
@@ -63,7 +63,7 @@ def test_blocks_are_what_must_be_read_together():
     assert shards[[]].blocks == (0,)
 
 
-def test_a_file_is_read_once_while_its_rows_are_asked_for_together():
+def test_shards_read_file_once_for_consecutive_rows():
     parts = parts_of(kind=Unmapped)
     shards = Shards(parts)
     for rows in np.array_split([6, 4, 3, 7, 5, 2, 0, 1, 8], 4):
@@ -71,21 +71,21 @@ def test_a_file_is_read_once_while_its_rows_are_asked_for_together():
     assert [part.n_reads for part in parts] == [1, 0, 1, 1]
 
 
-def test_views_share_the_file_that_is_in_memory():
+def test_shards_views_share_loaded_file():
     parts = parts_of(kind=Unmapped)
     shards = Shards(parts)
     shards[:2].take([0]), shards[2:].take([0])
     assert parts[0].n_reads == 1
 
 
-def test_they_are_never_made_one_array():
+def test_shards_reject_conversion_to_array():
     with pytest.raises(
         FeatureError, match=r"Shards\(9 × 4 float64 in 4 files\) is read a few rows at a time"
     ):
         np.asarray(Shards(parts_of()))
 
 
-def test_pick_copies_nothing_that_need_not_be(tmp_path):
+def test_pick_avoids_copies(tmp_path):
     np.save(tmp_path / "x.npy", VALUES)
     mapped = read_features(tmp_path / "x.npy").values
     assert isinstance(mapped, np.memmap)

@@ -15,7 +15,7 @@ def mixture(theta, *, n_positive=500, n_unlabeled=500, columns=2, apart=6.0, see
     return positive, unlabeled
 
 
-def logits(rows, apart=6.0):
+def log_odds(rows, apart=6.0):
     """The log odds of "positive" under equal priors."""
     return apart * (apart / 2 - rows[:, 0])
 
@@ -24,7 +24,7 @@ PRIORS = np.array([0.1, 0.2, 0.3, 0.4])
 C = np.array([0.3, 0.4, 0.5, 0.6])
 
 
-def clouds(n=3000, seed=0, spread=1.0):
+def labeled_clouds(n=3000, seed=0, spread=1.0):
     """Four Gaussian clouds with unequal priors and unequal rates of exclusion."""
     rng = np.random.default_rng(seed)
     y = rng.choice(4, n, p=PRIORS)

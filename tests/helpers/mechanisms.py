@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 
-def random_evidence(n, q, seed=0):
+def random_log_likelihoods(n, q, seed=0):
     return torch.log(torch.rand(n, q, generator=torch.Generator().manual_seed(seed), dtype=torch.float64))
 
 
-def knowing(y, q, certainty=0.9):
+def confident_predictor(y, q, certainty=0.9):
     """Out-of-fold predictions of somebody who knows the classes well, whatever the evidence."""
     p = np.full((len(y), q), (1 - certainty) / (q - 1))
     p[np.arange(len(y)), y] = certainty

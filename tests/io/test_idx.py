@@ -21,7 +21,7 @@ def encode(array, code):
 
 @pytest.mark.parametrize("code", CODES.values())
 @pytest.mark.parametrize("packed", [True, False])
-def test_every_type_gzipped_or_not(tmp_path, code, packed):
+def test_read_idx_reads_every_dtype_gzipped_or_not(tmp_path, code, packed):
     array = [[1, 2, 3], [4, 5, 6]]
     content = encode(array, code)
     path = tmp_path / "numbers.idx"
@@ -32,7 +32,7 @@ def test_every_type_gzipped_or_not(tmp_path, code, packed):
     assert read.flags.writeable
 
 
-def test_signed_and_fractional_values(tmp_path):
+def test_read_idx_reads_signed_big_endian_values(tmp_path):
     path = tmp_path / "numbers.idx"
     path.write_bytes(b"\0\0\x0b\x01" + b"\0\0\0\x02" + b"\xff\xfe" + b"\x01\x00")
     assert read_idx(path).tolist() == [-2, 256]
@@ -57,7 +57,7 @@ def test_signed_and_fractional_values(tmp_path):
         (gzip.compress(encode(np.zeros(9), 8), mtime=0)[:12] + b"\xff" * 20, "gzip"),
     ],
 )
-def test_damage(tmp_path, content, part):
+def test_read_idx_rejects_damaged_file(tmp_path, content, part):
     path = tmp_path / "train-images-idx3-ubyte.gz"
     path.write_bytes(content)
     with pytest.raises(FileError, match=f"{path.name} .*{part}"):

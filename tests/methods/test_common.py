@@ -8,5 +8,5 @@ from scarce.testing import method_checks
 
 @pytest.mark.parametrize("method", available_methods())
 @pytest.mark.parametrize(("name", "check"), method_checks())
-def test_method(name, check, method):
+def test_method_passes_check(name, check, method):
     check(lambda: make_method(method))

@@ -12,7 +12,7 @@ from scarce.metrics import expected_calibration_error, reliability
 SIX = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.0, 0.0, 1.0]]
 
 
-def test_by_hand():
+def test_reliability_matches_values_by_hand():
     """Five bins: 0.4 is in the second, 0.6 in the third, 0.7 and 0.8 in the fourth, 0.9 and 1 in the fifth."""
     curve = reliability(SIX, [0, 1, 1, 2, 0, 2], 5)
     assert curve.counts.tolist() == [0, 1, 1, 2, 2]
@@ -21,18 +21,18 @@ def test_by_hand():
     assert curve.expected_error == pytest.approx((0.6 + 0.6 + 2 * 0.25 + 2 * 0.05) / 6)
 
 
-def test_one_bin_compares_the_means():
+def test_calibration_error_of_one_bin_compares_means():
     error = expected_calibration_error(SIX, [0, 1, 1, 2, 0, 2], bins=1)
     assert error == pytest.approx(abs(4 / 6 - (0.9 + 0.8 + 0.7 + 0.4 + 0.6 + 1.0) / 6))
 
 
-def test_always_sure_and_always_wrong_is_the_worst():
+def test_calibration_error_of_sure_mistakes_is_one():
     assert expected_calibration_error([[1, 0], [0, 1]], [1, 0]) == 1
     assert expected_calibration_error([[1, 0], [0, 1]], [0, 1]) == 0
 
 
 @pytest.mark.parametrize("bins", [10, 15, 100])
-def test_a_confidence_on_an_edge_belongs_below_it(bins):
+def test_reliability_puts_confidence_on_edge_into_lower_bin(bins):
     """Edge by edge, also where b / bins · bins is no whole number in floating point, such as 0.07 · 100."""
     edges = [b / bins for b in range(bins // 2 + 1, bins + 1)]
     for b, edge in enumerate(edges, start=bins // 2 + 1):
@@ -64,7 +64,7 @@ def slow(p, y, bins):
 
 
 @given(cases())
-def test_agrees_with_a_slow_loop(case):
+def test_reliability_equals_slow_loop(case):
     counts, error = slow(*case)
     curve = reliability(*case)
     assert curve.counts.tolist() == counts
@@ -73,7 +73,7 @@ def test_agrees_with_a_slow_loop(case):
 
 
 @given(cases())
-def test_errors_are_shares_and_bins_hold_every_row_once(case):
+def test_reliability_bins_hold_every_row_once(case):
     p, y, bins = case
     curve = reliability(p, y, bins)
     assert 0 <= curve.expected_error <= 1
@@ -89,7 +89,7 @@ def test_errors_are_shares_and_bins_hold_every_row_once(case):
 
 
 @given(cases(), st.integers(0, 10**6))
-def test_neither_the_order_of_the_rows_nor_that_of_the_classes_matters(case, seed):
+def test_reliability_ignores_order_of_rows_and_classes(case, seed):
     p, y, bins = case
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(len(y)), rng.permutation(p.shape[1])
@@ -104,7 +104,7 @@ def test_neither_the_order_of_the_rows_nor_that_of_the_classes_matters(case, see
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=6), st.integers(1, 30)
 )
-def test_probabilities_that_come_true_have_no_error(groups, bins):
+def test_calibration_error_of_true_frequencies_is_zero(groups, bins):
     """Of m rows that say (m + k) / 2m of the first of two classes, k at most m, exactly that share is of it."""
     p, y = [], []
     for m, k in groups:
@@ -114,12 +114,12 @@ def test_probabilities_that_come_true_have_no_error(groups, bins):
     assert expected_calibration_error(p, y, bins) == pytest.approx(0, abs=1e-12)
 
 
-def test_classes_may_be_named_and_stand_in_any_order():
+def test_reliability_accepts_class_names_in_any_order():
     named = reliability(SIX, ["dog", "cat", "cat", "ant", "dog", "ant"], 5, classes=["dog", "cat", "ant"])
     assert named.expected_error == reliability(SIX, [0, 1, 1, 2, 0, 2], 5).expected_error
 
 
-def test_tensors_of_single_precision_do_as_well():
+def test_reliability_accepts_float32_tensors():
     """Single precision may put a confidence a little above one; it counts as one."""
     p = torch.tensor([[1.0000001, 0.0], [0.25, 0.75]], requires_grad=True)
     curve = reliability(p, torch.tensor([0, 0]), 4)
@@ -169,7 +169,7 @@ def test_tensors_of_single_precision_do_as_well():
         ([[0.5, 0.5]], [0], {"bins": 10**12}, "bins=1000000000000; expected"),
     ],
 )
-def test_what_does_not_fit_is_named(probabilities, y, options, message):
+def test_reliability_rejects_invalid_input(probabilities, y, options, message):
     for function in (reliability, expected_calibration_error):
         with pytest.raises(LabelError, match=message) as caught:
             function(probabilities, y, **options)

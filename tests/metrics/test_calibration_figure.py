@@ -13,7 +13,7 @@ from scarce.metrics.calibration_figure import reliability_figure
 CURVE = Reliability(np.array([np.nan, 0.45, 0.8]), np.array([np.nan, 1.0, 0.5]), np.array([0, 3, 40]))
 
 
-def test_the_figure_holds_the_points_the_counts_and_the_error():
+def test_reliability_figure_draws_points_counts_and_error():
     other = Reliability(np.array([0.5, 0.9]), np.array([0.5, 0.9]), np.array([10, 20]))
     figure = reliability_figure({"one": CURVE, "other": other})
     above, below = figure.axes
@@ -33,13 +33,13 @@ def test_the_figure_holds_the_points_the_counts_and_the_error():
             assert b / bins <= bar.get_x() < bar.get_x() + bar.get_width() <= (b + 1) / bins
 
 
-def test_the_figure_becomes_the_same_svg_every_time():
+def test_reliability_figure_is_reproducible():
     texts = [figure_svg(reliability_figure({"a & b": CURVE})) for _ in range(2)]
     assert texts[0] == texts[1]
     assert "a & b: ECE" in "".join(ElementTree.fromstring(texts[0]).itertext())
 
 
 @pytest.mark.parametrize("curves", [{}, {"scarce": 0.1}, [CURVE]])
-def test_a_figure_of_nothing_is_refused(curves):
+def test_reliability_figure_rejects_invalid_curves(curves):
     with pytest.raises(MethodError, match="expected a Reliability for each name"):
         reliability_figure(curves)

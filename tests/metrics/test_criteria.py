@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import torch
 from helpers.golden import records
-from helpers.populations import ACCURACY, CONFUSION, PRIORS, Q, draw, some_case
+from helpers.populations import (
+    ACCURACY,
+    CONFUSION,
+    PRIORS,
+    Q,
+    draw_labeled_predictions,
+    random_predictions_and_labels,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,45 +39,45 @@ UNIFORM = uniform_transition(4)
 
 
 @pytest.mark.parametrize("record", records("select_ure"))
-def test_transition_risk_of_the_records(record):
+def test_transition_risk_matches_reference_records(record):
     _, p, _, labels = read(record)
     value = transition_risk(p, labels, UNIFORM, loss=record["params"]["loss"])
     assert value == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_scel"))
-def test_scel_of_the_records(record):
+def test_scel_matches_reference_records(record):
     _, p, _, labels = read(record)
     assert scel(p, labels, UNIFORM) == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_scar_accuracy"))
-def test_accuracy_of_the_records(record):
+def test_complementary_accuracy_matches_reference_records(record):
     _, _, predicted, labels = read(record)
     value = complementary_accuracy(predicted, labels, record["params"]["pi"]).value
     assert value == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_covering_rate"))
-def test_covering_rate_of_the_records(record):
+def test_covering_rate_matches_reference_records(record):
     _, _, predicted, labels = read(record)
     assert covering_rate(predicted, labels) == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_approx_accuracy"))
-def test_approximated_accuracy_of_the_records(record):
+def test_approximated_accuracy_matches_reference_records(record):
     _, p, _, labels = read(record)
     assert approximated_accuracy(p, labels) == pytest.approx(record["value"], abs=1e-9)
 
 
-def test_every_criterion_has_its_records():
+def test_reference_records_cover_every_criterion():
     for name in ("ure", "scel", "scar_accuracy", "covering_rate", "approx_accuracy"):
         assert len(records(f"select_{name}")) >= 2
 
 
 @given(st.integers(0, 10**6))
-def test_scel_and_transition_risk_agree_with_slow_loops(seed):
-    _, p, excluded, transition = some_case(seed)
+def test_scel_and_transition_risk_equal_slow_loops(seed):
+    _, p, excluded, transition = random_predictions_and_labels(seed)
     labels = ComplementaryLabels.from_indicator(excluded)
     likelihood, risks, inverse = [], {"cce": [], "01": []}, np.linalg.inv(transition)
     for i, k in zip(*np.nonzero(excluded), strict=True):
@@ -83,8 +90,8 @@ def test_scel_and_transition_risk_agree_with_slow_loops(seed):
 
 
 @given(st.integers(0, 10**6))
-def test_approximated_accuracy_and_covering_rate_agree_with_slow_loops(seed):
-    _, p, excluded, _ = some_case(seed)
+def test_approximated_accuracy_and_covering_rate_equal_slow_loops(seed):
+    _, p, excluded, _ = random_predictions_and_labels(seed)
     labels = ComplementaryLabels.from_indicator(excluded)
     best = p.argmax(axis=1)
     shares = [
@@ -106,19 +113,19 @@ def single_population(transition):
     return predicted, ComplementaryLabels.from_single(excluded, classes=Q)
 
 
-def test_covering_rate_tells_the_accuracy_of_one_uniform_label():
+def test_covering_rate_of_uniform_labels_determines_accuracy():
     predicted, labels = single_population((1 - np.eye(Q)) / (Q - 1))
     assert 1 - (Q - 1) * (1 - covering_rate(predicted, labels)) == pytest.approx(ACCURACY, abs=1e-12)
 
 
-def test_transition_risk_of_a_population_is_its_error_rate():
+def test_transition_risk_of_population_is_error_rate():
     transition = np.array([[0.0, 0.7, 0.3], [0.2, 0.0, 0.8], [0.6, 0.4, 0.0]])
     predicted, labels = single_population(transition)
     value = transition_risk(np.eye(Q)[predicted], labels, transition, loss="01")
     assert value == pytest.approx(1 - ACCURACY, abs=1e-9)
 
 
-def test_probabilities_of_exactly_0_and_1_stay_finite():
+def test_criteria_are_finite_for_probabilities_0_and_1():
     labels = ComplementaryLabels.from_single([0, 1], classes=2)
     p = [[1.0, 0.0], [1.0, 0.0]]
     flip = uniform_transition(2)
@@ -128,7 +135,7 @@ def test_probabilities_of_exactly_0_and_1_stay_finite():
 
 
 LABELS = ComplementaryLabels.from_single([0, 1], classes=3)
-SILENT = ComplementaryLabels.from_lists([[], []], classes=3)
+EMPTY = ComplementaryLabels.from_lists([[], []], classes=3)
 P = np.full((2, 3), 1 / 3)
 T = uniform_transition(3)
 SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row is the mean of the others
@@ -160,11 +167,11 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         (lambda: scel(P, LABELS, "uniform"), LabelError, "the transition='uniform' is not understood"),
         (lambda: scel(P, LABELS, None), LabelError, r"the transition has shape \(\)"),
         (
-            lambda: scel(P, SILENT, T),
+            lambda: scel(P, EMPTY, T),
             LabelError,
             "no example excludes any class: there is nothing to judge by",
         ),
-        (lambda: transition_risk(P, SILENT, T), LabelError, "nothing to judge by"),
+        (lambda: transition_risk(P, EMPTY, T), LabelError, "nothing to judge by"),
         (lambda: transition_risk(P, LABELS, np.full((3, 3), 1 / 3)), LabelError, "has no inverse.*use scel"),
         (lambda: transition_risk(P, LABELS, SINGULAR), LabelError, "has no inverse.*use scel"),
         (
@@ -182,15 +189,15 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         ),
     ],
 )
-def test_what_does_not_fit_is_named(call, error, message):
+def test_criteria_reject_invalid_input(call, error, message):
     with pytest.raises(error, match=message) as e:
         call()
     assert "\n" not in str(e.value)
 
 
-def test_a_better_classifier_scores_better_by_every_criterion():
+def test_criteria_prefer_better_classifier():
     rng = np.random.default_rng(0)
-    predicted, labels = draw(rng, 4000, "single")
+    predicted, labels = draw_labeled_predictions(rng, 4000, "single")
     worse = np.where(rng.random(4000) < 0.5, predicted, rng.integers(0, Q, 4000))
     transition = uniform_transition(Q)
     scores = []

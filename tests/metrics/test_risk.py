@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.populations import PRIORS, Q, some_case
+from helpers.populations import PRIORS, Q, random_predictions_and_labels
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
@@ -17,9 +17,9 @@ from scarce.risk import scarce_risk
 
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic", "square"])
 @pytest.mark.parametrize("height", [1, 5, 8192])
-def test_risk_is_the_uncorrected_risk_of_all_rows_whatever_the_blocks(monkeypatch, loss, height):
+def test_complementary_risk_equals_uncorrected_scarce_risk(monkeypatch, loss, height):
     monkeypatch.setattr(blocks, "_CELLS", height * Q)
-    logits, _, excluded, _ = some_case(3, n=23)
+    logits, _, excluded, _ = random_predictions_and_labels(3, n=23)
     expected = scarce_risk(
         torch.tensor(logits),
         torch.tensor(excluded).double(),
@@ -31,20 +31,20 @@ def test_risk_is_the_uncorrected_risk_of_all_rows_whatever_the_blocks(monkeypatc
     assert complementary_risk(logits, labels, PRIORS, loss=loss) == pytest.approx(expected.item(), abs=1e-12)
 
 
-def test_risk_leaves_out_a_class_that_nobody_excludes():
+def test_complementary_risk_ignores_class_never_excluded():
     labels = ComplementaryLabels.from_single([0, 1, 0], classes=3)
     logits = np.zeros((3, 3))
     # two classes, each P = 1/2 − (1 − π)/2 and N = (1 − π)/2
     assert complementary_risk(logits, labels, [0.2, 0.3, 0.5]) == pytest.approx(1.0)
 
 
-def test_risk_of_an_overfitted_model_is_negative():
+def test_complementary_risk_of_overfitted_model_is_negative():
     labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
     logits = -9.0 * labels.indicator(dtype=float) + 9.0 * (1 - labels.indicator(dtype=float))
     assert complementary_risk(logits, labels, [1 / 3] * 3) < -0.5
 
 
-def test_risk_takes_tensors_with_gradients_and_lists():
+def test_complementary_risk_accepts_tensors_and_lists():
     labels = ComplementaryLabels.from_single([0, 1], classes=2)
     rows = [[0.5, -1.0], [2.0, 0.25]]
     value = complementary_risk(rows, labels, [0.5, 0.5])

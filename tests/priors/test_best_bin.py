@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.gaussians import clouds
+from helpers.gaussians import labeled_clouds
 from helpers.golden import records
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from scarce.pu import best_bin
 
 
 @pytest.mark.parametrize("record", records("bbe"))
-def test_the_reference_scores(record):
+def test_best_bin_matches_reference_records(record):
     params, value = record["params"], record["value"]
     found = best_bin(params["z_p"], params["z_u"], delta=params["delta"], gamma=params["gamma"])
     assert found.share == value["theta"]
@@ -22,7 +22,7 @@ def test_the_reference_scores(record):
         assert found.threshold == value["z"]
 
 
-def obvious(positive, unlabeled, delta=0.1, gamma=0.01):
+def search_every_threshold(positive, unlabeled, delta=0.1, gamma=0.01):
     """Every score as a threshold, one after the other."""
     width = sum(np.sqrt(np.log(4 / delta) / (2 * len(part))) for part in (positive, unlabeled))
     best = (np.inf, None)
@@ -37,8 +37,8 @@ SCORES = st.lists(st.sampled_from(np.linspace(-2, 2, 17).tolist()), min_size=1, 
 
 
 @given(SCORES, SCORES)
-def test_against_trying_every_threshold(positive, unlabeled):
-    bound, _ = obvious(positive, unlabeled)
+def test_best_bin_equals_search_over_every_threshold(positive, unlabeled):
+    bound, _ = search_every_threshold(positive, unlabeled)
     found = best_bin(positive, unlabeled)
     assert found.bound == pytest.approx(bound)
     q_p, q_u = (np.mean(np.array(part) >= found.threshold) for part in (positive, unlabeled))
@@ -46,18 +46,18 @@ def test_against_trying_every_threshold(positive, unlabeled):
 
 
 @given(SCORES, SCORES)
-def test_only_the_order_of_the_scores_matters(positive, unlabeled):
+def test_best_bin_depends_only_on_order_of_scores(positive, unlabeled):
     plain = best_bin(positive, unlabeled)
     bent = best_bin(np.exp(3 * np.array(positive)) - 7, np.exp(3 * np.array(unlabeled)) - 7)
     assert bent[:2] == plain[:2]
 
 
-def test_no_scores_no_estimate():
+def test_best_bin_rejects_empty_scores():
     with pytest.raises(PriorError, match="best_bin got 0 positive and 2 unlabelled scores"):
         best_bin([], [0.1, 0.2])
 
 
-def test_all_rows_and_the_rest_say_the_same_of_one_threshold():
+def test_best_bin_agrees_for_all_rows_and_rest():
     """q_X = π̄ q_P + (1 − π̄) q_U, so 1 − θ_X = (1 − θ_U)(1 − π̄): with three steep steps both choose the same one."""
     excluded = np.repeat([True, False], [400, 600])
     scores = np.where(excluded, 2.0, np.repeat([2.0, 1.0, 0.0], [0, 0, 1000]))
@@ -71,8 +71,8 @@ def test_all_rows_and_the_rest_say_the_same_of_one_threshold():
 
 @pytest.mark.parametrize("unlabeled", ["all", "rest"])
 @pytest.mark.parametrize("settings", [{}, {"last": 3}, {"scorer": "linear"}, {"folds": 1}], ids=str)
-def test_unequal_priors_and_rates_are_recovered(settings, unlabeled):
-    X, y, labels = clouds()
+def test_best_bin_recovers_unequal_priors_and_rates(settings, unlabeled):
+    X, y, labels = labeled_clouds()
     estimate = BestBin(unlabeled=unlabeled, bootstrap=20, **settings).estimate(X, labels)
     truth = np.bincount(y) / len(y)
     assert abs(estimate.raw - truth).max() < (0.06 if settings.get("folds") == 1 else 0.04)
@@ -83,19 +83,19 @@ def test_unequal_priors_and_rates_are_recovered(settings, unlabeled):
     assert estimate.classes.tolist() == [0, 1, 2, 3]
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
+def test_best_bin_intervals_cover_true_priors():
     """95 % intervals of 4 priors in 10 draws: with coverage 0.95, 30 of 40 or fewer has a probability of 1e-6."""
     inside = 0
     for seed in range(10):
-        X, y, labels = clouds(1500, seed)
+        X, y, labels = labeled_clouds(1500, seed)
         estimate = BestBin(scorer="linear", seed=seed).estimate(X, labels)
         truth = np.bincount(y) / len(y)
         inside += ((estimate.low <= truth) & (truth <= estimate.high)).sum()
     assert inside > 30
 
 
-def test_same_seed_same_estimate():
-    X, _, labels = clouds(600)
+def test_best_bin_estimate_depends_only_on_seed():
+    X, _, labels = labeled_clouds(600)
     one, other, another = (BestBin(seed=seed, bootstrap=10).estimate(X, labels) for seed in (3, 3, 4))
     assert one.raw.tolist() == other.raw.tolist()
     assert (one.low.tolist(), one.high.tolist()) == (other.low.tolist(), other.high.tolist())

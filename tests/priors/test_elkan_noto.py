@@ -7,7 +7,7 @@ from scarce.errors import PriorError
 from scarce.priors.elkan_noto import elkan_noto
 
 
-def test_elkan_noto_by_hand():
+def test_elkan_noto_matches_values_by_hand():
     assert elkan_noto([0.3, 0.5], rate=0.2) == pytest.approx(0.5)
     assert elkan_noto([1.0], rate=1.0) == 1.0
     assert elkan_noto([0.1, 0.1], rate=0.2) == 1.0  # less sure than by chance
@@ -24,6 +24,6 @@ def test_elkan_noto_by_hand():
         ([0.5], float("nan"), "rate=nan"),
     ],
 )
-def test_elkan_noto_refusals(probabilities, rate, message):
+def test_elkan_noto_rejects_invalid_input(probabilities, rate, message):
     with pytest.raises(PriorError, match=message):
         elkan_noto(probabilities, rate)

@@ -19,32 +19,32 @@ from scarce.simulate import scar, uniform
     st.floats(0, 5),
     st.integers(0, 1000),
 )
-def test_a_distribution_in_which_no_class_is_lost(weights, sigma, seed):
+def test_corrupt_returns_positive_distribution(weights, sigma, seed):
     corrupted = corrupt(weights, sigma, seed)
     assert corrupted.sum() == pytest.approx(1)
     assert (corrupted > 0).all()
 
 
-def test_no_noise_changes_nothing():
+def test_corrupt_without_noise_returns_priors():
     priors = np.array([0.0001, 0.1999, 0.3, 0.5])
     assert corrupt(priors, 0.0, seed=5) == pytest.approx(priors)
 
 
-def test_factors_are_normal_around_one():
+def test_corrupt_factors_are_normal_around_one():
     """Over equal priors of many classes, q π̃ is the factor over a mean that is nearly one."""
     factors = 100_000 * corrupt(np.full(100_000, 1e-5), 0.2, seed=1)
     assert factors.std() == pytest.approx(0.2, abs=0.005)
     assert np.mean(np.abs(factors - 1) < 0.2) == pytest.approx(0.683, abs=0.01)
 
 
-def test_the_noise_is_multiplicative():
+def test_corrupt_noise_is_multiplicative():
     """The same factors on priors of other sizes: after dividing by the priors, the same proportions."""
     uneven = np.array([0.7, 0.2, 0.1])
     even, on_uneven = corrupt(np.ones(3), 0.3, seed=4), corrupt(uneven, 0.3, seed=4) / uneven
     assert on_uneven / on_uneven.sum() == pytest.approx(even)
 
 
-def test_negative_factors_leave_a_thousandth():
+def test_corrupt_replaces_negative_factors_by_small_share():
     """With so much noise about half of the factors are below 0; those classes share one small prior."""
     corrupted = corrupt(np.ones(50), 100.0, seed=0)
     smallest = np.isclose(corrupted, corrupted.min(), rtol=1e-9)
@@ -52,7 +52,7 @@ def test_negative_factors_leave_a_thousandth():
     assert corrupted[~smallest].min() > corrupted.min()
 
 
-def test_the_seed_decides():
+def test_corrupt_depends_only_on_seed():
     assert np.array_equal(corrupt([0.5, 0.5], 0.3, seed=1), corrupt([0.5, 0.5], 0.3, seed=1))
     assert not np.array_equal(corrupt([0.5, 0.5], 0.3, seed=1), corrupt([0.5, 0.5], 0.3, seed=2))
 
@@ -70,12 +70,12 @@ def test_the_seed_decides():
         ([0.5, 0.5], 0.1, -1, "seed=-1"),
     ],
 )
-def test_refusals(priors, sigma, seed, message):
+def test_corrupt_rejects_invalid_input(priors, sigma, seed, message):
     with pytest.raises(ScarceError, match=message):
         corrupt(priors, sigma, seed)
 
 
-class Scale(BaseEstimator):
+class DistanceFromUniform(BaseEstimator):
     """Scores as far as its priors are from equal ones."""
 
     def __init__(self, priors="uniform"):
@@ -88,10 +88,10 @@ class Scale(BaseEstimator):
         return float(abs(self.priors - 0.25).sum())
 
 
-def test_every_fit_gets_the_corrupted_priors():
+def test_prior_sensitivity_fits_with_corrupted_priors():
     told, labels = [], uniform(np.arange(40) % 4)
     found = prior_sensitivity(
-        Scale(), None, labels, None, None, [0.25] * 4, sigmas=[0.0, 0.5], draws=3, seed=7,
+        DistanceFromUniform(), None, labels, None, None, [0.25] * 4, sigmas=[0.0, 0.5], draws=3, seed=7,
         tell=lambda *what: told.append(what),
     )  # fmt: skip
     for row, sigma in enumerate((0.0, 0.5)):
@@ -103,7 +103,7 @@ def test_every_fit_gets_the_corrupted_priors():
     assert [what[:2] for what in told] == [(sigma, draw) for sigma in (0.0, 0.5) for draw in range(3)]
 
 
-def test_wrong_priors_cost_accuracy():
+def test_prior_sensitivity_shows_loss_of_accuracy():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=800)
     X = 2 * np.eye(4)[y] + rng.normal(size=(800, 4))
@@ -113,6 +113,6 @@ def test_wrong_priors_cost_accuracy():
     assert (found.priors <= 1 - scar(y, c=0.5).rates + 1e-9).all()
 
 
-def test_an_estimator_without_priors_is_refused():
+def test_prior_sensitivity_rejects_estimator_without_priors():
     with pytest.raises(MethodError, match="LogisticRegression has no parameter priors"):
         prior_sensitivity(LogisticRegression(), None, None, None, None, [0.5, 0.5])

@@ -24,7 +24,7 @@ def candidate_sets(n=240, q=16, seed=0):
     return X, y, ComplementaryLabels.from_candidates(sets)
 
 
-def test_shares_by_hand():
+def test_candidate_shares_match_values_by_hand():
     """Candidates {a, b}, {c}, {a, b, c, d} and, confirmed, {b}: a has (1/2 + 0 + 1/4 + 0) / 4."""
     labels = ComplementaryLabels.from_lists([["c", "d"], ["a", "b", "d"], [], []], classes=list("abcd"))
     labels = ComplementaryLabels(
@@ -33,21 +33,21 @@ def test_shares_by_hand():
     assert candidate_shares(labels).tolist() == [3 / 16, 7 / 16, 5 / 16, 1 / 16]
 
 
-def test_shares_are_cut_where_too_many_examples_exclude_a_class():
+def test_possible_priors_are_cut_at_one_minus_rates():
     """Of ten examples one may be a, alone; the shares 0.1, 0.45, 0.45 are what is possible."""
     labels = ComplementaryLabels.from_candidates([[1, 0, 0]] + [[0, 1, 1]] * 9)
     assert possible_priors(labels).values.tolist() == pytest.approx([0.1, 0.45, 0.45])
     assert possible_priors(labels).source == "candidate shares"
 
 
-def test_a_class_that_is_never_possible_has_the_prior_zero():
+def test_possible_priors_are_zero_for_impossible_class():
     labels = ComplementaryLabels.from_candidates([[1, 1, 0], [0, 1, 0], [1, 1, 0]])
     assert possible_priors(labels).values.tolist() == pytest.approx([1 / 3, 2 / 3, 0])
 
 
 @given(st.integers(2, 23), st.integers(1, 40), st.integers(0, 1000))
 @settings(max_examples=60, deadline=None)
-def test_what_is_possible_is_always_found(q, n, seed):
+def test_possible_priors_respect_rates_of_any_labels(q, n, seed):
     rng = np.random.default_rng(seed)
     sets = rng.random((n, q)) < rng.random(q)
     sets[np.arange(n), rng.integers(q, size=n)] = True
@@ -60,7 +60,7 @@ def test_what_is_possible_is_always_found(q, n, seed):
     assert (values >= 0).all()
 
 
-def test_an_estimate_that_the_labels_contradict_is_cut_with_one_warning():
+def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
     """Half of 200 examples exclude a, so at most half are a; b and c share what a loses."""
     labels = ComplementaryLabels.from_single(["a"] * 100 + ["b", "c"] * 50, classes=list("abc"))
 
@@ -77,7 +77,7 @@ def test_an_estimate_that_the_labels_contradict_is_cut_with_one_warning():
         resolve_priors([0.8, 0.1, 0.1], labels)
 
 
-def test_real_candidate_sets_contradict_equal_priors():
+def test_resolve_priors_rejects_uniform_for_candidate_sets():
     _, _, labels = candidate_sets(n=1200)
     assert labels.rates.max() > 0.95
     with pytest.raises(PriorError, match="class 15 is excluded by"):
@@ -88,7 +88,7 @@ def test_real_candidate_sets_contradict_equal_priors():
 @pytest.mark.parametrize(
     "method", [name for name in available_methods() if "multiple" in make_method(name).facts.accepts]
 )
-def test_every_method_learns_from_candidate_sets(method, q):
+def test_multiple_label_methods_learn_from_candidate_sets(method, q):
     if make_method(method).facts.needs_answers:
         pytest.skip("needs a record of questions")
     X, _, labels = candidate_sets(q=q)
@@ -103,14 +103,14 @@ def test_every_method_learns_from_candidate_sets(method, q):
     assert np.isfinite(classifier.report(X, labels).accuracy.value)
 
 
-def test_early_stopping_of_a_method_without_priors_judges_by_what_the_labels_tell():
+def test_early_stopping_without_priors_uses_candidate_shares():
     X, _, labels = candidate_sets()
     classifier = ScarceClassifier("cc", module="linear", epochs=2, early_stopping=True).fit(X, labels)
     assert classifier.prior_estimate_.source == "candidate shares"
     assert len(classifier.history_["validation_accuracy"]) == 2
 
 
-def test_the_meta_classifier_learns_from_candidate_sets():
+def test_meta_classifier_learns_from_candidate_sets():
     X, y, labels = candidate_sets()
     with pytest.warns(PriorWarning, match="too few of 240 examples exclude class 15") as told:
         classifier = MetaComplementaryClassifier().fit(X, labels)

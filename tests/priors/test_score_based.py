@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers.gaussians import clouds
+from helpers.gaussians import labeled_clouds
 from scipy import sparse
 
 from scarce.errors import FeatureError, MethodError, PriorError
@@ -15,7 +15,7 @@ from scarce.priors.scorer import splits
 from scarce.training import Recipe
 
 
-def test_held_out_rows_are_held_out():
+def test_splits_hold_out_every_row_once():
     for folds in (1, 2, 5):
         parts = list(splits(23, folds, seed=0))
         assert len(parts) == folds
@@ -44,13 +44,13 @@ def test_held_out_rows_are_held_out():
         (lambda: KernelMean(n_rows=3), MethodError, "n_rows=3"),
     ],
 )
-def test_settings_that_make_no_sense(make, error, message):
+def test_estimator_constructors_reject_invalid_settings(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
 
-def test_the_epoch_of_the_lowest_held_out_loss_counts(monkeypatch):
-    X, _, labels = clouds(60)
+def test_network_scores_keep_epoch_of_lowest_held_out_loss(monkeypatch):
+    X, _, labels = labeled_clouds(60)
     outputs = iter(
         [
             torch.full((12, 4), 1.0),
@@ -74,8 +74,8 @@ def test_the_epoch_of_the_lowest_held_out_loss_counts(monkeypatch):
     assert kept[0].tolist() == labels[:12].indicator(dtype=float).tolist()
 
 
-def test_intervals_are_the_middle_95_per_cent_of_the_resamples(monkeypatch):
-    X, _, labels = clouds(300)
+def test_estimate_interval_is_middle_95_percent_of_resamples(monkeypatch):
+    X, _, labels = labeled_clouds(300)
     known = np.repeat(np.arange(101.0)[:, None] / 400, 4, axis=1)
     monkeypatch.setattr(BestBin, "_resampled", lambda *_: known)
     estimate = BestBin(scorer="linear", bootstrap=101).estimate(X, labels)
@@ -83,8 +83,8 @@ def test_intervals_are_the_middle_95_per_cent_of_the_resamples(monkeypatch):
     assert estimate.high == pytest.approx([97.5 / 400] * 4)
 
 
-def test_many_kinds_of_input_are_the_same():
-    X, _, labels = clouds(200)
+def test_estimate_accepts_lists_tensors_frames_and_sparse_matrices():
+    X, _, labels = labeled_clouds(200)
     expected = BestBin(scorer="linear", bootstrap=0).estimate(X, labels).raw.tolist()
     for form in (X.tolist(), torch.from_numpy(X).requires_grad_(), pd.DataFrame(X)):
         assert BestBin(scorer="linear", bootstrap=0).estimate(
@@ -95,8 +95,8 @@ def test_many_kinds_of_input_are_the_same():
     )
 
 
-def test_data_that_make_no_sense():
-    X, _, labels = clouds(100)
+def test_estimate_rejects_invalid_data():
+    X, _, labels = labeled_clouds(100)
     with pytest.raises(MethodError, match="folds=101; there are only 100 rows"):
         BestBin(folds=101).estimate(X, labels)
     with pytest.raises(MethodError, match=r"the scorer of class 0 failed: .*; choose another scorer"):

@@ -26,7 +26,7 @@ def trained(inputs, **options):
     return model
 
 
-class Rows(Dataset):
+class NoisyRows(Dataset):
     """Rows with noise drawn from every source of randomness that items commonly use."""
 
     def __len__(self):
@@ -37,12 +37,12 @@ class Rows(Dataset):
         return torch.from_numpy(INPUTS[row]) + noise.float(), "what follows is not looked at"
 
 
-class RowsAtOnce(Rows):
+class NoisyRowsInBatches(NoisyRows):
     def __getitems__(self, rows):
         return [self[row] for row in rows]
 
 
-class Failing(Rows):
+class Failing(NoisyRows):
     def __init__(self, fail):
         self.fail = fail
 
@@ -50,20 +50,20 @@ class Failing(Rows):
         return self.fail() if row == 21 else super().__getitem__(row)
 
 
-def unequal():
+def return_other_shape():
     return torch.zeros(2)
 
 
-def broken():
+def raise_key_error():
     raise KeyError("no such\nfile")
 
 
-def die():
+def kill_process():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("dataset", [Rows(), RowsAtOnce(), Subset(Rows(), range(N))])
-def test_workers_do_not_change_the_result(dataset):
+@pytest.mark.parametrize("dataset", [NoisyRows(), NoisyRowsInBatches(), Subset(NoisyRows(), range(N))])
+def test_workers_do_not_change_weights(dataset):
     alone = trained(dataset).state_dict()
     states = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()
     assert same_state(trained(dataset, workers=2).state_dict(), alone)
@@ -73,8 +73,8 @@ def test_workers_do_not_change_the_result(dataset):
     assert not same_state(trained(INPUTS).state_dict(), alone)  # else there is no noise
 
 
-def test_an_item_draws_anew_in_every_epoch_whatever_its_batch():
-    source = as_source(Rows())
+def test_dataset_item_randomness_depends_on_epoch_not_batch():
+    source = as_source(NoisyRows())
     rows = []
     for seed, index in ((1, [3, 4]), (1, [9, 3]), (2, [3, 4])):
         torch.manual_seed(seed)
@@ -88,26 +88,29 @@ def test_an_item_draws_anew_in_every_epoch_whatever_its_batch():
 @pytest.mark.parametrize(
     ("fail", "message"),
     [
-        (broken, r"Failing failed at item 21 \(KeyError: 'no such"),
-        (unequal, r"the items of Failing do not fit into one batch: there are .*Tensor of shape \(2,\)"),
+        (raise_key_error, r"Failing failed at item 21 \(KeyError: 'no such"),
+        (
+            return_other_shape,
+            r"the items of Failing do not fit into one batch: there are .*Tensor of shape \(2,\)",
+        ),
         (dict, r"the items of Failing do not fit into one batch: there are .*dict of shape"),
     ],
 )
-def test_a_dataset_that_fails(workers, fail, message):
+def test_dataset_error_names_item(workers, fail, message):
     with pytest.raises(FeatureError, match=message) as caught:
         trained(Failing(fail), workers=workers)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_worker_that_dies():
+def test_killed_worker_raises_feature_error():
     handler = signal.getsignal(signal.SIGCHLD)
     with pytest.raises(FeatureError, match=r"the 2 processes that read Failing failed .* pass workers=0"):
-        trained(Failing(die), workers=2)
+        trained(Failing(kill_process), workers=2)
     assert signal.getsignal(signal.SIGCHLD) == handler
 
 
 @pytest.mark.parametrize("workers", [-1, 1.5, "two"])
-def test_workers_must_be_a_number(workers):
+def test_as_source_rejects_invalid_workers(workers):
     with pytest.raises(MethodError, match="workers"):
-        as_source(Rows(), workers)
+        as_source(NoisyRows(), workers)

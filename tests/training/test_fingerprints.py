@@ -25,7 +25,7 @@ IMAGES = (127.5 * (1 + waves(N, 1, 3, 4))).round().numpy().astype(np.uint8)
 LABELS = ComplementaryLabels.from_single(np.arange(N) * 5 // 3 % Q, classes=Q)
 
 
-class Hushed(Method):
+class ExcludedProbability(Method):
     """Mean log p_k of the excluded class, so that the numbers of the loop depend on no method of the library."""
 
     facts = MethodFacts("hushed", "for tests", "none", "nothing")
@@ -34,7 +34,7 @@ class Hushed(Method):
         return (torch.log_softmax(logits, dim=1).exp() * batch.excluded).sum(dim=1).mean()
 
 
-class InTwoStages(Hushed):
+class TwoStages(ExcludedProbability):
     """Begins again, for as many epochs as before."""
 
     facts = MethodFacts("in two stages", "for tests", "none", "nothing")
@@ -72,7 +72,7 @@ def _network(dropout: float = 0.0) -> nn.Module:
 
 
 def trained(
-    inputs: Any = TABLE, method: type[Method] = Hushed, dropout: float = 0.0, **settings: Any
+    inputs: Any = TABLE, method: type[Method] = ExcludedProbability, dropout: float = 0.0, **settings: Any
 ) -> Case:
     def numbers() -> dict[str, Any]:
         network = _network(dropout)
@@ -117,7 +117,7 @@ CASES: dict[str, Case] = {
     "loop, images of bytes": trained(IMAGES),
     "loop, sparse table": trained(sparse.csr_matrix(np.where(TABLE > 0, TABLE, 0))),
     "loop, crops and flips": trained(IMAGES, augmentation=("crop", "flip")),
-    "loop, two stages": trained(method=InTwoStages),
+    "loop, two stages": trained(method=TwoStages),
     "crop": augmented("crop"),
     "crop, gray": augmented("crop", shape=(6, 9, 8)),
     "crop and flip": augmented("crop", "flip"),
@@ -129,9 +129,9 @@ CASES: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_numbers_of_training_stay_as_they_are(label, fingerprints):
+def test_training_numbers_match_fingerprint(label, fingerprints):
     fingerprints.check(label, CASES[label].name, REVISION, CASES[label].numbers())
 
 
-def test_every_augmentation_has_a_fingerprint():
+def test_augmentations_all_have_fingerprints():
     assert not uncovered(AUGMENTATIONS, CASES, lambda case: case.name)

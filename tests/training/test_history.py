@@ -5,7 +5,7 @@ import pytest
 from scarce.training import History
 
 
-def test_history_reads_by_name_and_by_epoch():
+def test_history_is_read_by_name_and_epoch():
     history = History([{"epoch": 1, "loss": 2.0}, {"epoch": 2, "loss": 1.5}])
     assert history["loss"] == [2.0, 1.5]
     assert len(history) == 2

@@ -73,7 +73,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_gives_the_batches_of_a_dense_array(kind):
+def test_as_source_gives_same_batches_for_every_kind_of_input(kind):
     order = [torch.tensor([3, 0, 3]), torch.tensor([49])]
     source = as_source(KINDS[kind](WHOLE))
     got = list(source.batches(order, torch.float32))
@@ -89,14 +89,14 @@ def trained_state_and_logits(inputs):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_trains_the_same_model(kind):
+def test_train_gives_same_model_for_every_kind_of_input(kind):
     dense, logits = trained_state_and_logits(WHOLE)
     other, other_logits = trained_state_and_logits(KINDS[kind](WHOLE))
     assert same_state(other, dense)
     assert torch.equal(other_logits, logits)
 
 
-def test_arrays_that_cannot_be_written_cause_no_warning_and_stay_as_they_are(tmp_path):
+def test_as_source_accepts_read_only_arrays_without_warning(tmp_path):
     """Warnings are errors in these tests."""
     images = memmap(tmp_path, np.full((N, 1, D), 51, np.uint8))
     source = as_source(images)
@@ -109,7 +109,7 @@ def test_arrays_that_cannot_be_written_cause_no_warning_and_stay_as_they_are(tmp
 
 
 @pytest.mark.parametrize("make", [np.asarray, torch.from_numpy])
-def test_images_of_bytes_are_scaled_and_tables_of_bytes_are_not(make):
+def test_as_source_scales_byte_images_but_not_byte_tables(make):
     table = np.array([[0, 51], [255, 102]], np.uint8)
     rows = [torch.tensor([1, 0])]
     (as_table,) = as_source(make(table)).batches(rows, torch.float32)
@@ -121,13 +121,13 @@ def test_images_of_bytes_are_scaled_and_tables_of_bytes_are_not(make):
     assert table.tolist() == [[0, 51], [255, 102]]
 
 
-def test_images_of_other_numbers_are_left_as_they_are():
+def test_as_source_does_not_scale_int16_images():
     images = np.full((2, 2, 2), 200, np.int16)
     (batch,) = as_source(images).batches([torch.tensor([0])], torch.float32)
     assert batch.unique().tolist() == [200]
 
 
-def test_bytes_and_scaled_floats_train_the_same_model():
+def test_train_agrees_for_bytes_and_scaled_floats():
     images = np.random.default_rng(0).integers(0, 256, (N, 1, D), dtype=np.uint8)
     nets = [torch.nn.Sequential(torch.nn.Flatten(), make_net()) for _ in range(2)]
     for net, inputs in zip(nets, (images, images.astype(np.float32) / 255), strict=True):
@@ -156,12 +156,12 @@ class Stream(IterableDataset):
         (Stream(), "Stream has no length; expected a Dataset with __len__ and __getitem__"),
     ],
 )
-def test_what_is_no_input_is_named(inputs, message):
+def test_as_source_rejects_invalid_inputs(inputs, message):
     with pytest.raises(FeatureError, match=message):
         as_source(inputs)
 
 
-def test_an_item_that_is_no_tensor_is_named():
+def test_as_source_rejects_dataset_item_that_is_not_a_tensor():
     source = as_source(Items(INPUTS, lambda row: {"input": row}))
     with pytest.raises(
         FeatureError, match="an item of Items is a dict; expected a tensor, or a tuple that begins"
@@ -169,7 +169,7 @@ def test_an_item_that_is_no_tensor_is_named():
         next(source.batches([torch.tensor([0])], torch.float32))
 
 
-def test_fingerprints_tell_data_apart():
+def test_fingerprint_distinguishes_data():
     assert as_source(INPUTS).fingerprint() == as_source(INPUTS.copy()).fingerprint()
     assert as_source(INPUTS).fingerprint() == as_source(torch.from_numpy(INPUTS)).fingerprint()
     changed = INPUTS.copy()
@@ -178,7 +178,7 @@ def test_fingerprints_tell_data_apart():
     assert as_source(INPUTS[1:]).fingerprint() != as_source(INPUTS).fingerprint()
 
 
-def test_the_type_of_a_model_is_that_of_its_weights():
+def test_float_dtype_is_dtype_of_weights():
     assert float_dtype(torch.nn.Linear(1, 1).half()) == torch.float16
     assert float_dtype(torch.nn.Identity()) == torch.float32
 
@@ -221,7 +221,7 @@ def classifier(**options):
 
 @pytest.mark.parametrize("store", [mapped, npy_shards])
 @pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "int16", "bool"])
-def test_the_very_same_weights_as_from_an_array(tmp_path, store, dtype):
+def test_train_agrees_for_files_and_arrays(tmp_path, store, dtype):
     array = np.rint(INPUTS * 10).astype(dtype)
     inputs = store(tmp_path, array)
     assert same_state(trained(inputs).state_dict(), trained(array).state_dict())
@@ -230,7 +230,7 @@ def test_the_very_same_weights_as_from_an_array(tmp_path, store, dtype):
     assert np.array_equal(one.predict_proba(array), other.predict_proba(inputs))
 
 
-def test_columns_first_and_images_of_bytes(tmp_path):
+def test_fit_agrees_for_byte_images_in_files_and_arrays(tmp_path):
     images = np.random.default_rng(0).integers(0, 256, (N, 2, 3), dtype=np.uint8)
     fitted = classifier().fit(images, LABELS)
     for store in (mapped, npy_shards):
@@ -247,7 +247,7 @@ def test_columns_first_and_images_of_bytes(tmp_path):
         fitted.predict(floats)
 
 
-class Orders(Callback):
+class RowOrderLog(Callback):
     """Remembers in which order rows were read."""
 
     def __init__(self, monkeypatch):
@@ -256,9 +256,9 @@ class Orders(Callback):
         monkeypatch.setattr(Shards, "take", lambda shards, rows: self.rows.extend(rows) or take(shards, rows))
 
 
-def test_tables_in_pieces_are_read_piece_by_piece(tmp_path, monkeypatch):
+def test_train_reads_parquet_shards_one_at_a_time(tmp_path, monkeypatch):
     inputs = parquet_shards(tmp_path)
-    orders = Orders(monkeypatch)
+    orders = RowOrderLog(monkeypatch)
     model = trained(inputs)
     epochs = np.split(np.array(orders.rows), 2)
     for rows in epochs:
@@ -271,7 +271,7 @@ def test_tables_in_pieces_are_read_piece_by_piece(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("store", FROM_DISK)
-def test_predictions_and_scores_are_those_of_an_array(tmp_path, store):
+def test_predictions_and_reports_agree_for_files_and_arrays(tmp_path, store):
     inputs = store(tmp_path)
     fitted = classifier(early_stopping=True).fit(inputs, LABELS)
     assert np.array_equal(fitted.predict_proba(inputs), fitted.predict_proba(INPUTS))
@@ -281,22 +281,22 @@ def test_predictions_and_scores_are_those_of_an_array(tmp_path, store):
     assert fitted.n_features_in_ == D
 
 
-def test_fingerprints_do_not_depend_on_where_the_rows_are(tmp_path):
+def test_fingerprint_does_not_depend_on_storage(tmp_path):
     alike = {as_source(inputs).fingerprint() for inputs in (INPUTS, mapped(tmp_path))}
     (tmp_path / "x.npy").unlink()
     alike.add(as_source(npy_shards(tmp_path)).fingerprint())
     assert len(alike) == 1
-    one, other = (Shards([Pieces(INPUTS[:cut]), Pieces(INPUTS[cut:])]) for cut in (10, 20))
+    one, other = (Shards([UnmappedRows(INPUTS[:cut]), UnmappedRows(INPUTS[cut:])]) for cut in (10, 20))
     assert (
         as_source(one).fingerprint() != as_source(other).fingerprint()
     )  # they are trained on in another order
 
 
-class Pieces(InHand):
+class UnmappedRows(InHand):
     is_mapped = False
 
 
-def test_a_run_goes_on_from_its_checkpoint(tmp_path):
+def test_train_on_shards_resumes_from_checkpoint(tmp_path):
     inputs = parquet_shards(tmp_path)
 
     def run(epochs, checkpoint):
@@ -334,7 +334,7 @@ class StopAfter(Callback):
 
 @pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # a single epoch learns little
 @pytest.mark.parametrize("store", FROM_DISK)
-def test_priors_from_files(tmp_path, store):
+def test_prior_estimates_agree_for_files_and_arrays(tmp_path, store):
     X, labels = make_data(200)
     inputs = store(tmp_path, X)
     if store is not parquet_shards:  # which are trained on in another order
@@ -347,7 +347,7 @@ def test_priors_from_files(tmp_path, store):
 
 
 @pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")
-def test_what_needs_all_rows_says_so(tmp_path):
+def test_estimators_that_need_all_rows_reject_shards(tmp_path):
     X, labels = make_data(200)
     inputs = npy_shards(tmp_path, X)
     with pytest.raises(
@@ -362,7 +362,7 @@ def test_what_needs_all_rows_says_so(tmp_path):
     assert meta.predict(one_file).shape == (200,)
 
 
-def test_shards_that_do_not_fit_the_model(tmp_path):
+def test_classifier_rejects_shards_of_wrong_shape(tmp_path):
     inputs = npy_shards(tmp_path)
     fitted = classifier().fit(INPUTS, LABELS)
     with pytest.raises(ValueError, match="X has 3 features, but ScarceClassifier is expecting 5"):

@@ -38,7 +38,7 @@ def trained(model, method=None, data=None, **settings):
     return model, np.array(history["loss"])
 
 
-class Watch(nn.Module):
+class DtypeLog(nn.Module):
     """Notes the types of what goes through."""
 
     def __init__(self):
@@ -50,7 +50,7 @@ class Watch(nn.Module):
         return rows
 
 
-def test_short_numbers_are_inside_only(monkeypatch):
+def test_bf16_is_used_inside_network_only(monkeypatch):
     of_loss = set()
     method = make_method("scarce")
     loss = type(method).loss
@@ -60,7 +60,7 @@ def test_short_numbers_are_inside_only(monkeypatch):
         return loss(self, logits, batch)
 
     monkeypatch.setattr(type(method), "loss", watched)
-    watch = Watch()
+    watch = DtypeLog()
     model, _ = trained(
         nn.Sequential(nn.Linear(D, 8), watch, nn.ReLU(), nn.Linear(8, Q)), method, precision="bf16"
     )
@@ -71,14 +71,14 @@ def test_short_numbers_are_inside_only(monkeypatch):
 
 
 @pytest.mark.parametrize("settings", [{}, {"micro_batch": 5}])
-def test_short_numbers_learn_nearly_the_same(settings):
+def test_bf16_training_is_close_to_full_precision(settings):
     full = trained(make_mlp())[1]
     short = trained(make_mlp(), precision="bf16", **settings)[1]
     assert (full != short).all()
     np.testing.assert_allclose(short, full, rtol=0.03)
 
 
-def test_short_numbers_learn_three_blobs():
+def test_bf16_training_learns_three_blobs():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, Q, 300)
     inputs = (rng.normal(size=(300, D)) + 6 * np.eye(Q, D)[truth]).astype(np.float32)
@@ -87,7 +87,7 @@ def test_short_numbers_learn_three_blobs():
 
 
 @needs_compiler
-def test_a_compiled_network_learns_the_same():
+def test_compiled_training_equals_eager_training():
     """Also in parts; all of them have the same size, because to compile for another takes seconds."""
     settings = {"data": make_data(48), "epochs": 2, "micro_batch": 8}
     eager = trained(make_mlp(), **settings)
@@ -98,7 +98,7 @@ def test_a_compiled_network_learns_the_same():
     assert list(compiled[0].state_dict()) == list(eager[0].state_dict())
 
 
-def test_without_a_compiler_one_line_says_so(no_compiler):
+def test_compile_without_compiler_raises_method_error(no_compiler):
     with pytest.raises(
         MethodError, match=r"torch cannot compile the network \(.*\); install .*compile=True"
     ) as e:
@@ -106,7 +106,7 @@ def test_without_a_compiler_one_line_says_so(no_compiler):
     assert "\n" not in str(e.value)
 
 
-def test_errors_of_the_network_itself_stay_what_they_are():
+def test_compile_does_not_hide_errors_of_network():
     class Broken(nn.Module):
         def __init__(self):
             super().__init__()
@@ -120,7 +120,7 @@ def test_errors_of_the_network_itself_stay_what_they_are():
         trained(Broken(), compile=True)
 
 
-def test_all_forms_share_the_weights_of_the_model():
+def test_working_form_shares_weights_of_model():
     model = make_net()
     network = working_form(model, Recipe(micro_batch=4, precision="bf16", compile=True), ALONE)
     mine, its = list(model.parameters()), list(network.parameters())
@@ -144,7 +144,7 @@ def test_all_forms_share_the_weights_of_the_model():
         ({"compile": None}, r"compile=None; expected True or False"),
     ],
 )
-def test_odd_settings_are_refused(settings, line):
+def test_recipe_rejects_invalid_wrapper_settings(settings, line):
     with pytest.raises(MethodError, match=line):
         Recipe(**settings)
 
@@ -173,7 +173,7 @@ def gradient_of_step(method, **settings):
     "name", ["scarce", "scarce-ure", "nn", "ga", "meta-nnpu", "meta-vpu", "scl-nl", "proden"]
 )
 @pytest.mark.parametrize("size", [1, SIZE, 63])
-def test_parts_give_the_gradient_of_the_whole(name, size):
+def test_micro_batches_give_gradient_of_whole_batch(name, size):
     whole = gradient_of_step(make_method(name))
     parts = gradient_of_step(make_method(name), micro_batch=size)
     assert max(value.abs().max() for value in whole) > 1e-3
@@ -181,7 +181,7 @@ def test_parts_give_the_gradient_of_the_whole(name, size):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
 
 
-def test_accumulating_the_losses_of_the_parts_would_not():
+def test_gradient_accumulation_differs_from_whole_batch():
     """The ordinary way, whose gradient is that of another loss: the mean of |mean of a part| is not |mean of all|."""
     inputs, labels = make_data(N)
     model, priors = make_deep(), torch.tensor(PRIORS).double()
@@ -200,7 +200,7 @@ def make_dropout():
         return nn.Sequential(nn.Linear(D, 50), nn.Dropout(0.5), nn.Linear(50, Q)).double()
 
 
-def test_both_passes_drop_the_same():
+def test_micro_batches_repeat_dropout_in_backward_pass():
     """Against an explicit computation in which the masks are drawn once and kept."""
     rows = torch.from_numpy(make_data(N)[0]).double()
     model = make_dropout()
@@ -235,7 +235,7 @@ class CountRows(nn.Module):
 
 @pytest.mark.parametrize("n_rows", range(2, 14))
 @pytest.mark.parametrize("size", range(1, 6))
-def test_batch_norm_counts_every_part_once_and_never_meets_a_single_row(n_rows, size):
+def test_micro_batches_update_batch_norm_once_without_single_rows(n_rows, size):
     model = make_net(dtype=torch.float64)
     twin, counter = make_net(dtype=torch.float64), CountRows()
     rows = torch.randn(n_rows, D, dtype=torch.float64)
@@ -251,7 +251,7 @@ def test_batch_norm_counts_every_part_once_and_never_meets_a_single_row(n_rows, 
     assert same_state(model.state_dict(), twin.state_dict())
 
 
-def test_parts_of_one_row_without_batch_norm():
+def test_micro_batches_may_have_one_row_without_batch_norm():
     counter = CountRows()
     InParts(nn.Sequential(counter, nn.Linear(D, Q)), 1)(torch.zeros(3, D))
     assert counter.seen == [1, 1, 1]
@@ -260,18 +260,18 @@ def test_parts_of_one_row_without_batch_norm():
 RECIPE = Recipe(epochs=4, batch_size=16, micro_batch=6, learning_rate=0.01)
 
 
-def run_in_parts(**options):
+def run_with_micro_batches(**options):
     model = make_net()
     inputs, labels = make_data()
     history = train(model, make_method("scarce"), inputs, labels, RECIPE, priors=PRIORS, **options)
     return model.state_dict(), without_seconds(history.records)
 
 
-def test_an_interrupted_run_in_parts_ends_as_one_that_never_was(tmp_path):
+def test_micro_batch_training_resumes_after_interrupt(tmp_path):
     """With dropout and batch norm; so a run in parts can also be repeated."""
-    expected = run_in_parts()
+    expected = run_with_micro_batches()
     with pytest.raises(KeyboardInterrupt):
-        run_in_parts(checkpoint=tmp_path / "c", callbacks=[Interrupt(3)])
-    weights, history = run_in_parts(checkpoint=tmp_path / "c")
+        run_with_micro_batches(checkpoint=tmp_path / "c", callbacks=[Interrupt(3)])
+    weights, history = run_with_micro_batches(checkpoint=tmp_path / "c")
     assert same_state(weights, expected[0])
     assert history == expected[1]

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from helpers.mechanisms import random_evidence
+from helpers.mechanisms import random_log_likelihoods
 
 from scarce.estimators.auto.batched_mlp import MLPSettings, Task, fit_mlps, mlp_gradient
 
 
 @pytest.mark.parametrize("is_soft", [False, True])
-def test_network_gradient_is_that_of_autograd(is_soft):
+def test_mlp_gradient_equals_autograd(is_soft):
     torch.manual_seed(0)
     sizes = (2, 4, 5), (2, 1, 5), (2, 5, 3), (2, 1, 3)
     weights = [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
@@ -27,9 +27,12 @@ def test_network_gradient_is_that_of_autograd(is_soft):
     assert all(torch.allclose(one, weight.grad) for one, weight in zip(found, weights, strict=True))
 
 
-def test_networks_trained_together_are_those_trained_apart():
-    X, evidence = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), random_evidence(30, 3)
-    other = random_evidence(30, 3, seed=5)
+def test_fit_mlps_equals_training_each_network_alone():
+    X, evidence = (
+        torch.randn(30, 4, generator=torch.Generator().manual_seed(0)),
+        random_log_likelihoods(30, 3),
+    )
+    other = random_log_likelihoods(30, 3, seed=5)
     tasks = [Task(np.arange(20), evidence), Task(np.arange(5, 30), other), Task(np.arange(30), evidence)]
     kinds = [MLPSettings(8, steps=30), MLPSettings(8, 0.5, 0.5, 30), MLPSettings(8, 0.3, 0.0, 30)]
     together = fit_mlps(X, tasks, kinds, seed=3, dtype=torch.float64)
@@ -41,8 +44,8 @@ def test_networks_trained_together_are_those_trained_apart():
         )
 
 
-def test_networks_train_as_with_the_adamw_of_torch():
-    X, evidence = torch.randn(200, 4, dtype=torch.float64), random_evidence(200, 3)
+def test_fit_mlps_equals_torch_adamw():
+    X, evidence = torch.randn(200, 4, dtype=torch.float64), random_log_likelihoods(200, 3)
     kind = MLPSettings(8, steps=25, dropout=0.0)
     (found,) = fit_mlps(X, [Task(np.arange(200), evidence)], [kind], dtype=torch.float64)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.mechanisms import CYCLIC, Y, knowing
+from helpers.mechanisms import CYCLIC, Y, confident_predictor
 
 from scarce import ComplementaryLabels
 from scarce.estimators.auto.class_dependence import compare_mechanisms, scar_of_priors
@@ -31,16 +31,16 @@ def gains_of_twenty_seeds(draw):
         (lambda y, seed: from_transition(y, CYCLIC, seed=seed), False, True),
     ],
 )
-def test_mechanisms_are_told_apart_by_held_out_labels(draw, is_uniform, depends_on_class):
+def test_compare_mechanisms_identifies_mechanism_by_held_out_labels(draw, is_uniform, depends_on_class):
     """Parameters that are not needed may seem to be, by chance, in a few of twenty samples; those that are always do."""
     found = [(gains.is_uniform, gains.depends_on_class) for gains in gains_of_twenty_seeds(draw)]
     assert found.count((is_uniform, depends_on_class)) >= (20 if depends_on_class else 16)
 
 
-def test_gains_are_those_of_a_slow_loop():
+def test_compare_mechanisms_equals_slow_loop():
     y = Y[:60]
     T = [[0, 0.5, 0.3, 0.2], [0.6, 0, 0.2, 0.2], [0.2, 0.2, 0, 0.6], [0.4, 0.3, 0.3, 0]]
-    labels, p = from_transition(y, T), knowing(y, 4, 0.6)(None)
+    labels, p = from_transition(y, T), confident_predictor(y, 4, 0.6)(None)
     fold, rest = np.arange(20), np.arange(20, 60)
     scar_of = scar_of_priors(labels[rest], torch.from_numpy(p[rest].mean(axis=0)))
     w, k = scar_of.chances.numpy(), labels.indices
@@ -51,7 +51,7 @@ def test_gains_are_those_of_a_slow_loop():
     assert compare_mechanisms(labels, torch.from_numpy(p), [fold]).scar == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_class_that_is_excluded_almost_always():
+def test_scar_of_priors_is_finite_for_class_excluded_almost_always():
     labels = ComplementaryLabels.from_lists([[0, 1]] * 9 + [[]], classes=3)
     assert torch.isfinite(
         scar_of_priors(labels, torch.from_numpy(candidate_shares(labels))).log_likelihood(labels)

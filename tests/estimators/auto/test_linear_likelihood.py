@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.mechanisms import random_evidence
+from helpers.mechanisms import random_log_likelihoods
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
@@ -13,11 +13,11 @@ from scarce.estimators.auto.linear_likelihood import fit_linear, linear_objectiv
 
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_linear_gradient_is_that_of_finite_differences(soft, is_sparse):
+def test_linear_objective_gradient_equals_finite_differences(soft, is_sparse):
     random = np.random.default_rng(1)
     X = random.normal(size=(12, 4)) * (random.random((12, 4)) < 0.6)
     objective = linear_objective(
-        sparse.csr_matrix(X) if is_sparse else X, random_evidence(12, 3), 0.7, soft=soft
+        sparse.csr_matrix(X) if is_sparse else X, random_log_likelihoods(12, 3), 0.7, soft=soft
     )
     flat = random.normal(size=15)
     loss, gradient = objective(flat)
@@ -25,20 +25,20 @@ def test_linear_gradient_is_that_of_finite_differences(soft, is_sparse):
 
     W, b = flat[:12].reshape(4, 3), flat[12:]
     slow = (W**2).sum() / 1.4
-    for x, e in zip(X, random_evidence(12, 3).numpy(), strict=True):
+    for x, e in zip(X, random_log_likelihoods(12, 3).numpy(), strict=True):
         f = x @ W + b
         p = np.exp(f) / np.exp(f).sum()
         slow -= (np.exp(e) / np.exp(e).sum() @ np.log(p)) if soft else np.log(p @ np.exp(e))
     assert loss == pytest.approx(slow)
 
 
-def test_dense_and_sparse_features_give_the_same_model():
+def test_fit_linear_agrees_for_dense_and_sparse_features():
     X = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
-    evidence = random_evidence(40, 3)
+    evidence = random_log_likelihoods(40, 3)
     dense, thin = (fit_linear(form, evidence, 1.0) for form in (X, sparse.csr_matrix(X)))
     assert torch.allclose(dense.output.weight, thin.output.weight, atol=1e-2)
 
 
-def test_a_starting_point_that_does_not_exist():
+def test_fit_linear_rejects_unknown_starting_point():
     with pytest.raises(MethodError, match="expected one of soft, soft3, zero"):
         fit_linear(np.zeros((2, 1)), torch.zeros(2, 2), 1.0, "warm")  # type: ignore[arg-type]

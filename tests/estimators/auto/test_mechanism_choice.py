@@ -1,7 +1,7 @@
 """Which labelling mechanisms are considered for given labels, or asked for by name."""
 
 import pytest
-from helpers.mechanisms import CYCLIC, Y, knowing
+from helpers.mechanisms import CYCLIC, Y, confident_predictor
 
 from scarce import ComplementaryLabels
 from scarce.errors import LabelError, MethodError
@@ -24,8 +24,8 @@ from scarce.simulate import ask, from_transition, scar, uniform
         ),
     ],
 )
-def test_what_labels_allow(labels, names, criterion):
-    predict = knowing(Y[:400], 4, 0.99)
+def test_choose_mechanisms_depends_on_labels(labels, names, criterion):
+    predict = confident_predictor(Y[:400], 4, 0.99)
     chosen = choose_mechanisms(labels, predict, predict, make_folds(400))
     assert [mechanism.name for mechanism in chosen.mechanisms] == names
     assert chosen.criterion.name == criterion
@@ -35,21 +35,21 @@ def test_what_labels_allow(labels, names, criterion):
 @pytest.mark.parametrize(
     "names", [["scar"], ["class-conditional"], ["candidate-sets"], ["scar", "candidate-sets"]]
 )
-def test_mechanisms_by_name(names):
-    predict = knowing(Y[:400], 4)
+def test_choose_mechanisms_accepts_names(names):
+    predict = confident_predictor(Y[:400], 4)
     chosen = choose_mechanisms(scar(Y[:400], c=0.4), predict, predict, make_folds(400), names)
     assert {mechanism.name for mechanism in chosen.mechanisms} == set(names)
     assert chosen.criterion.name in names
 
 
-def test_names_that_do_not_exist_or_do_not_suit():
-    predict, labels = knowing(Y[:10], 4), uniform(Y[:10], classes=4)
+def test_choose_mechanisms_rejects_unknown_or_unsuitable_names():
+    predict, labels = confident_predictor(Y[:10], 4), uniform(Y[:10], classes=4)
     with pytest.raises(MethodError, match="mechanism 'scarce' is unknown"):
         choose_mechanisms(labels, predict, predict, make_folds(10), ["scarce"])
     with pytest.raises(MethodError, match="needs recorded answers"):
         choose_mechanisms(labels, predict, predict, make_folds(10), ["answers"])
 
 
-def test_labels_that_say_nothing():
+def test_check_informative_rejects_empty_labels():
     with pytest.raises(LabelError, match="all 1 examples are empty"):
         check_informative(ComplementaryLabels.from_answer_matrix([["skip", "", ""]]))

@@ -10,19 +10,19 @@ from scarce.estimators.auto.mechanisms import AnswersWithErrors, CandidateSets, 
 from scarce.labels import Answers
 
 
-def differences(log_likelihood):
+def normalise_rows(log_likelihood):
     """What does not depend on a constant of the row."""
     return log_likelihood - log_likelihood.logsumexp(dim=1, keepdim=True)
 
 
-def every_set(q):
+def every_label_set(q):
     rows = [row for row in product([0, 1], repeat=q) if sum(row) < q]
     return ComplementaryLabels.from_indicator(np.array(rows))
 
 
-def test_class_conditional_against_enumeration():
+def test_class_conditional_equals_enumeration():
     C = np.array([[0.0, 0.3, 0.6], [0.2, 0.0, 0.5], [0.4, 0.1, 0.0]])
-    labels = every_set(3)
+    labels = every_label_set(3)
     slow = [
         [np.prod([C[y, k] if row[k] else 1 - C[y, k] for k in range(3)]) for y in range(3)]
         for row in labels.indicator()
@@ -31,20 +31,20 @@ def test_class_conditional_against_enumeration():
     assert np.allclose(found, slow, atol=1e-11)
 
 
-def test_scar_against_enumeration():
+def test_scar_equals_class_conditional_with_equal_rows():
     c = torch.tensor([0.2, 0.5, 0.7], dtype=torch.float64)
     C = c.expand(3, 3) * (1 - torch.eye(3))
-    labels = every_set(3)
+    labels = every_label_set(3)
     general = ClassConditional(C, single=False).log_likelihood(labels)
     found = Scar(c, single=False).log_likelihood(labels)
-    assert torch.allclose(differences(found).exp(), differences(general).exp(), atol=1e-9)
+    assert torch.allclose(normalise_rows(found).exp(), normalise_rows(general).exp(), atol=1e-9)
 
 
-def test_single_scar_is_scar_given_that_there_is_one_label():
+def test_single_label_scar_equals_scar_given_one_label():
     c = np.array([0.2, 0.5, 0.7])
     w = c / (1 - c)
     labels = ComplementaryLabels.from_lists([[0], [1], [2], []], classes=3)
-    found = differences(Scar(torch.from_numpy(w), single=True).log_likelihood(labels)).exp()
+    found = normalise_rows(Scar(torch.from_numpy(w), single=True).log_likelihood(labels)).exp()
     for k in range(3):
         # P(exactly k | y) of independent marks, divided by P(exactly one | y)
         exactly = np.array([[0.0 if j == y else w[j] for j in range(3)] for y in range(3)])
@@ -53,7 +53,7 @@ def test_single_scar_is_scar_given_that_there_is_one_label():
     assert np.allclose(found[3], 1 / 3)
 
 
-def test_answers_against_enumeration():
+def test_answers_with_errors_equal_enumeration():
     table = Answers.make([0, 0, 0, 1, 1], [0, 2, 0, 1, 2], [0, 1, 1, 0, -1], ["a", "a", "b", "b", "a"])
     labels = ComplementaryLabels.from_settled(table, 3, np.arange(3), conflict="drop")
     miss, false = {"a": 0.1, "b": 0.3}, {"a": 0.05, "b": 0.2}
@@ -64,10 +64,10 @@ def test_answers_against_enumeration():
             slow[i, y] *= {1: yes, 0: 1 - yes, -1: 1.0}[int(said)]
     rates = (torch.tensor(list(one.values())) for one in (miss, false))
     found = AnswersWithErrors(np.array(["a", "b"]), *rates).log_likelihood(labels)
-    assert np.allclose(differences(found).exp(), slow / slow.sum(axis=1, keepdims=True), atol=1e-6)
+    assert np.allclose(normalise_rows(found).exp(), slow / slow.sum(axis=1, keepdims=True), atol=1e-6)
 
 
-def test_confirmed_classes_are_certain():
+def test_mechanisms_treat_confirmed_classes_as_certain():
     labels = ComplementaryLabels(np.array([0, 1, 1]), np.array([0]), np.arange(3), None, np.array([1, 2]))
     c = torch.full((3,), 0.3, dtype=torch.float64)
     for mechanism in (

@@ -1,7 +1,7 @@
 """Out-of-fold predictions do not depend on the labels of their own fold."""
 
 import numpy as np
-from helpers.mechanisms import random_evidence
+from helpers.mechanisms import random_log_likelihoods
 
 from scarce.estimators.auto.batched_mlp import MLPSettings
 from scarce.estimators.auto.feature_maps import make_features
@@ -9,13 +9,13 @@ from scarce.estimators.auto.learners import LinearLearner, MLPLearner
 from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
 
 
-def test_out_of_fold_predictions_do_not_depend_on_own_labels():
+def test_cross_fit_does_not_depend_on_own_labels():
     random = np.random.default_rng(0)
     features, folds = make_features(random.normal(size=(40, 3))), make_folds(40, seed=2)
     assert np.array_equal(np.sort(np.concatenate(folds)), np.arange(40))
-    evidence = random_evidence(40, 3)
+    evidence = random_log_likelihoods(40, 3)
     changed = evidence.clone()
-    changed[folds[1]] = random_evidence(len(folds[1]), 3, seed=9)
+    changed[folds[1]] = random_log_likelihoods(len(folds[1]), 3, seed=9)
     for learner in (
         LinearLearner(1.0),
         LinearLearner(10.0, "soft3", "kernel"),
