@@ -1,4 +1,4 @@
-"""Tables as plain text: whatever the width, nothing is lost and nothing stands out."""
+"""Plain-text tables keep all text and stay within the width."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The machinery of fingerprints: what fails, what an update writes, and what it refuses to write."""
+"""Comparing numbers with stored fingerprints, and updating the fingerprints."""
 
 import json
 

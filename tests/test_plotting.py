@@ -1,4 +1,4 @@
-"""Figures hold the numbers they were given."""
+"""Figures show the numbers they are given."""
 
 from xml.etree import ElementTree
 

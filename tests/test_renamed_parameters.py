@@ -1,4 +1,4 @@
-"""Parameters under their old names: refused wherever they can be given, with the new name in the message."""
+"""Old parameter names are rejected everywhere, with the new name in the message."""
 
 import copy
 import inspect

@@ -47,7 +47,7 @@ def write_cifar10_python(folder, protocol=2):
 
 
 def written_by_python_2(images, labels):
-    """The bytes that Python 2 wrote: its strings, and arrays by the names NumPy had then."""
+    """A batch as Python 2 pickled it, with byte strings and NumPy's module names of the time."""
     data = images.tobytes()
     return (
         b"\x80\x02}q\x01(U\x0bbatch_labelq\x02U\x05smallq\x03U\x06labelsq\x04]q\x05("
@@ -132,7 +132,7 @@ def test_load_cifar10_rejects_pickle_with_wrong_content(tmp_path, content, part)
 
 
 class CallOnUnpickle:
-    """When unpickled the ordinary way, calls a function."""
+    """Calls a function when it is loaded with `pickle`."""
 
     def __init__(self, function, *arguments):
         self.call = function, arguments

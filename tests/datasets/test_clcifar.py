@@ -28,7 +28,7 @@ def small_clcifar(monkeypatch, tmp_path):
 
 
 def published_content(**changes):
-    """The dict that is published, images with the channel last."""
+    """The content of the published pickle; images have the channel last."""
     images = [np.ascontiguousarray(image.transpose(1, 2, 0)) for image in IMAGES]
     return {"names": ["a"] * 4, "images": images, "ord_labels": TRUTH, "cl_labels": ANNOTATIONS} | changes
 
@@ -86,9 +86,8 @@ def test_load_clcifar10_converts_pickle_only_once(tmp_path, cache, monkeypatch):
     assert load_dataset("clcifar10", tmp_path).checksum == checksum
     with np.load(copy, allow_pickle=False) as arrays:
         assert arrays["annotations"].tolist() == ANNOTATIONS
-    write(
-        tmp_path, published_content(ord_labels=[0, 0, 0, 0])
-    )  # another pickle is not answered with the old copy
+    # The copy of the old pickle is not used for another one.
+    write(tmp_path, published_content(ord_labels=[0, 0, 0, 0]))
     assert load_dataset("clcifar10", tmp_path).y_train.tolist() == [0, 0, 0, 0]
 
 

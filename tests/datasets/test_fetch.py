@@ -1,4 +1,4 @@
-"""Downloads against a server that breaks off, forgets, lies or is not there."""
+"""Downloads from a server that disconnects, ignores ranges, sends wrong data or cannot be reached."""
 
 import gzip
 import hashlib
@@ -110,7 +110,7 @@ def test_fetch_downloads_once_for_concurrent_calls(server, cache):
         (DataFile("cats", md5(CONTENT * 400)),),
         (Download("cats.gz", (f"{server.url}/cats.gz",), md5(packed)),),
     )
-    with ThreadPoolExecutor(6) as pool:  # a lock on a file holds between threads as it does between processes
+    with ThreadPoolExecutor(6) as pool:  # file locks work between threads as between processes
         found = list(pool.map(lambda _: fetch([files]), range(6)))
     assert all(each.read("cats") == CONTENT * 400 for each in found)
     assert server.requests == [("cats.gz", None)]
@@ -118,7 +118,7 @@ def test_fetch_downloads_once_for_concurrent_calls(server, cache):
 
 
 def test_fetch_retries_after_concurrent_call_failed(server, cache):
-    server.disconnects = [0, 0]  # two of three get nothing at all
+    server.disconnects = [0, 0]  # two of three requests get no data
     with ThreadPoolExecutor(3) as pool:
         tries = [pool.submit(fetch, cats_file_set(f"{server.url}/cats.gz")) for _ in range(3)]
     errors = [each.exception() for each in tries]
@@ -219,7 +219,11 @@ def test_fetch_extracts_only_needed_archive_members_into_folder(server, tmp_path
         (archive({"cats": CONTENT, "dogs": CONTENT[::-1]})[:6000], "damaged or cut short"),
         (b"no archive", "damaged or cut short"),
     ],
-    ids=["incomplete", "cut short", "none"],  # bytes of an archive tell the time it was made
+    ids=[
+        "incomplete",
+        "cut short",
+        "none",
+    ],  # archives hold the time they were made, which would change the ids
 )
 def test_fetch_discards_faulty_archive(server, cache, content, part):
     with pytest.raises(FileError, match=part):

@@ -76,7 +76,7 @@ def test_find_dataset_distinguishes_sets_with_same_file_names(tmp_path, monkeypa
     monkeypatch.setitem(DATASETS, "dogs", pet_dataset((idx_file_set(dogs, folders=("dogs",)),)))
     assert find_dataset("cats", cats)[0].missing == []
     assert find_dataset("dogs", cats)[0].paths == {}
-    # In a folder that bears its name a set is taken for itself, and the checksum tells that it is not.
+    # Files in a folder named after the data set are taken for its own until their checksum is read.
     write_idx_set(tmp_path / "dogs", 0)
     assert find_dataset("dogs", tmp_path)[0].missing == []
     with pytest.raises(FileError, match="its checksum is wrong; remove it, then get it again"):

@@ -1,4 +1,4 @@
-"""CIFAR10_BINARY-10 with labels drawn from the published transition matrix of human annotators."""
+"""CIFAR-10 with labels drawn from the published transition matrix of human annotators."""
 
 import numpy as np
 from helpers.dataset_files import CIFAR10_BINARY, colour_images, write_cifar10_binary
@@ -22,7 +22,7 @@ def test_human_cifar10_labels_follow_transition_matrix(tmp_path, monkeypatch):
     for said in data.annotations.T:
         shares = np.bincount(said, minlength=10) / n
         assert np.abs(shares - expected).max() < 4 * np.sqrt(0.25 / n)
-    # Three people, not one asked thrice: two agree as often as two independent draws do.
+    # Annotations of one image are independent: two agree as often as two independent draws.
     agree = (data.annotations[:, 0] == data.annotations[:, 1]).mean()
     assert abs(agree - (expected**2).sum()) < 4 * np.sqrt(0.25 / n)
     union = np.zeros((n, 10), bool)

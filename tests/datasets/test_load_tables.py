@@ -12,7 +12,7 @@ from scarce.errors import FileError
 
 
 def write_random_lost_file(folder: Path) -> None:
-    """Write random data of the size of Lost."""
+    """Write random candidate sets with the size of the data set Lost."""
     random = np.random.default_rng(0)
     target = np.eye(16)[random.integers(16, size=1122)].T
     content = mat_bytes(

@@ -18,5 +18,5 @@ def test_registry_entries_are_well_formed():
                 if item.checksum is not None:
                     assert re.fullmatch("md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}", item.checksum)
                     seen.add((item.name, item.checksum))
-    # A digest pasted twice would stand beside two names.
+    # A checksum pasted twice would belong to two names.
     assert len({checksum for _, checksum in seen}) == len(seen)

@@ -1,4 +1,4 @@
-"""What `ScarceClassifier` does with features, labels, priors and time."""
+"""`ScarceClassifier`: features, labels, priors, settings and errors."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def blobs():
 @pytest.fixture(scope="module")
 def digits():
     images, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))  # the writers come one after the other
+    order = np.random.default_rng(0).permutation(len(y))  # the digits are ordered by writer
     return (images.reshape(-1, 8, 8) / 16)[order], y[order]
 
 
@@ -165,9 +165,9 @@ def test_classifier_falls_back_to_candidate_shares_with_warning(blobs, priors):
     )
     with pytest.warns(
         PriorWarning, match=r"candidates: too few of 300 examples exclude class cat, or leave it"
-    ) as told:
+    ) as caught:
         classifier = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, few)
-    assert len(told) == 1
+    assert len(caught) == 1
     ants = (y == "ant").mean()
     assert classifier.priors_ == pytest.approx([ants / 2, (1 - ants) / 2, 0.5])
 

@@ -16,7 +16,7 @@ TENTHS = ComplementaryLabels.from_single(np.arange(1000) % 10, classes=10)
 
 
 def predictions(share, n=1000):
-    """This share of class 3, the others in turn."""
+    """Predictions with this share of class 3 and equal shares of the others."""
     codes = np.arange(n) % 10
     codes[: int(share * n)] = 3
     codes[int(share * n) :][codes[int(share * n) :] == 3] = 4
@@ -25,7 +25,7 @@ def predictions(share, n=1000):
 
 @pytest.mark.parametrize(("share", "is_collapsed"), [(0.1, False), (0.59, False), (0.61, True), (0.9, True)])
 def test_find_collapse_fires_above_two_thirds_of_possible_examples(share, is_collapsed):
-    """Nine tenths may be of class 3, so that 0.6 is the bound; a ninth of the candidates is."""
+    """Nine tenths may be of class 3, so the bound is 0.6; the candidate share is a tenth."""
     found = find_collapse(predictions(share), TENTHS)
     assert (found is not None) == is_collapsed
     if found:
@@ -44,7 +44,7 @@ def test_find_collapse_accepts_common_class_under_informative_labels():
 
 
 def test_find_collapse_accepts_class_below_half_of_predictions():
-    """Class 3 is left possible for 0.45 of the examples, and predicted for all of them and no others."""
+    """Class 3 is possible for 0.45 of the examples and predicted for exactly those."""
     labels = ComplementaryLabels.from_lists([[3]] * 55 + [[]] * 45, classes=10)
     assert find_collapse(np.where(np.arange(100) < 55, np.arange(100) % 3, 3), labels) is None
 
@@ -57,14 +57,14 @@ def test_collapse_message_names_class_shares_and_remedy():
 
 
 def few_digits(n=300):
-    """One label each, classes excluded at rates of 1 : 6, of which a network remembers all."""
+    """Digits with one label each, excluded at rates of 1 : 6, which a network can memorise."""
     X, y = load_digits(return_X_y=True)
     rates = np.linspace(1, 6, 10)
     return X[:n].astype(np.float32), scar_single(y[:n], rates=rates / rates.sum(), seed=0), y[:n]
 
 
 def make_constant_network(shape, n_classes):
-    """A network that begins sure of class 0 and learns nothing to speak of."""
+    """A network that is initially certain of class 0."""
     import torch
 
     network = torch.nn.Linear(shape[0], n_classes)
@@ -92,7 +92,7 @@ def test_fit_on_few_labels_does_not_collapse_by_default():
 
 
 def test_collapsed_fit_is_retried_once_with_more_noise(monkeypatch):
-    """Whatever is found the first time, the second training has the strong noise, and what it ends with is kept."""
+    """The second training uses the strong noise, and its result is kept."""
     X, labels, _ = few_digits(100)
     recipes, found = [], iter([find_collapse(predictions(0.9), TENTHS), None])
     train = ScarceClassifier._train

@@ -1,4 +1,4 @@
-"""Columns whose values differ by far less than their size: Unix seconds are learned as well as the hours of a day."""
+"""Columns with large offsets, such as Unix times, are learned as well as centred ones."""
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,7 @@ def test_prior_estimates_ignore_large_offsets(data):
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_ordinary_columns_are_standardised_in_float32(data, kind):
-    """Years, constants, and float32 numbers, which carry no more: the layer has no rest, and inputs are float32."""
+    """Years, constants and float32 columns need no second buffer `rest`, and inputs stay float32."""
     X = np.c_[data[0], 2020 + 5 * data[0][:, 1], np.full(600, 0.1)].astype(kind)
     model = build_network("linear", X, 3, seed=0)
     assert list(model[0].state_dict()) == ["mean", "scale"]

@@ -8,8 +8,6 @@ from scarce.errors import LabelError
 from scarce.estimators import cross_fitted_report
 from scarce.testing import three_blobs
 
-# Held-out predictions.
-
 
 @pytest.mark.parametrize("kind", ["complementary", "ordinary"])
 def test_cross_fitted_report_predicts_held_out_rows(kind):
@@ -19,7 +17,7 @@ def test_cross_fitted_report_predicts_held_out_rows(kind):
     classifier = ScarceClassifier(method, "linear", labels=kind, epochs=20, learning_rate=0.1)
     report = cross_fitted_report(classifier.fit(X, target), X, target)
     assert report.n_examples == 60
-    if kind == "ordinary":  # then it is an accuracy in the usual sense
+    if kind == "ordinary":  # then it is the ordinary accuracy
         order = np.random.default_rng(0).permutation(60)
         right = 0
         for start in range(4):

@@ -20,7 +20,7 @@ def blobs():
 
 @pytest.fixture(scope="module")
 def unequal():
-    """60, 30 and 10 % of three classes that a line tells apart."""
+    """Three linearly separable classes with shares of 60, 30 and 10 %."""
     X, y, _ = three_blobs(1800)
     rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
     rows = np.concatenate(rows)
@@ -47,9 +47,9 @@ def test_early_stopping_restores_best_epoch():
 
 
 def test_early_stopping_scores_all_epochs_with_priors_of_labels(unequal):
-    """Priors that a method has learned so far would judge itself; those of the labels are the same for all epochs."""
+    """Learned priors change from epoch to epoch; those of the labels are the same for all epochs."""
     X, y = unequal
-    X = X + np.random.default_rng(1).normal(0, 2, X.shape)  # not to be right about every row
+    X = X + np.random.default_rng(1).normal(0, 2, X.shape)  # so that the accuracy is below one
     labels = scar(y, c=[0.3, 0.5, 0.4], seed=0)
     classifier = ScarceClassifier(
         "scar-likelihood", early_stopping=True, validation_fraction=0.3, patience=3, **QUICK

@@ -11,7 +11,7 @@ from scarce.errors import LabelError, MethodError
 
 
 class KnownProbability(ClassifierMixin, BaseEstimator):
-    """Knows p(s = 1 | x): it is the first column; on rows it was trained on it boasts."""
+    """Returns p(s = 1 | x) from the first column, but 1 for rows it was trained on."""
 
     def fit(self, X, y):
         self.seen_ = {float(number) for number in X[:, 1]}

@@ -1,4 +1,4 @@
-"""`EMComplementaryClassifier`: any classifier with sample weights, fitted to what the labels and itself say."""
+"""`EMComplementaryClassifier`: any classifier that accepts sample weights, fitted by EM."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def blobs():
 
 
 def ambiguous_candidate_sets(n=600, q=8, seed=0):
-    """Sets of candidates in which the class often has the same companion."""
+    """Candidate sets in which a class often has the same companion."""
     rng = np.random.default_rng(seed)
     y = rng.integers(q, size=n)
     sets = rng.random((n, q)) < 0.3
@@ -75,7 +75,7 @@ def test_em_without_iterations_weights_by_labels_alone():
 
 
 def test_class_posterior_matches_values_by_hand():
-    """Under SCAR a class that is often excluded and was not excluded here is likelier: p_y / (1 − c_y)."""
+    """Under SCAR a class that is often excluded but not here is more likely: p_y / (1 − c_y)."""
     labels = ComplementaryLabels.from_lists([[0], [0, 1], [0], [], [1], [0]] * 5, classes=3)
     method = make_method("scar-likelihood")
     priors = np.array([0.2, 0.3, 0.5])
@@ -92,9 +92,11 @@ def test_em_posterior_of_confirmed_class_is_certain(blobs):
     X, y, labels = blobs
     codes = np.searchsorted(labels.classes, y)
     known = np.where(np.arange(300) < 50, codes, -1).astype(np.int32)
-    told = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=known)
+    partly_confirmed = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=known)
     for mechanism in ("candidates", "scar"):
-        fitted = EMComplementaryClassifier(LogisticRegression(), mechanism, n_iterations=2).fit(X, told)
+        fitted = EMComplementaryClassifier(LogisticRegression(), mechanism, n_iterations=2).fit(
+            X, partly_confirmed
+        )
         assert fitted.posterior_[np.arange(50), codes[:50]].min() > 1 - 1e-6
 
 
@@ -184,7 +186,7 @@ def test_em_accepts_pipelines_and_nested_parameters(blobs):
 
 
 def test_em_handles_classes_missing_from_fold():
-    """The third class is possible for two examples only, both in one part; the fourth for none."""
+    """The third class is possible for two examples only, both in one fold; the fourth for none."""
     rng = np.random.default_rng(0)
     y = np.r_[2, 2, rng.integers(2, size=58)]
     X = 3 * np.eye(3)[y] + rng.normal(size=(60, 3))

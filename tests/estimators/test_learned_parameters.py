@@ -21,7 +21,7 @@ def blobs():
 
 @pytest.fixture(scope="module")
 def unequal():
-    """60, 30 and 10 % of three classes that a line tells apart."""
+    """Three linearly separable classes with shares of 60, 30 and 10 %."""
     X, y, _ = three_blobs(1800)
     rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
     rows = np.concatenate(rows)
@@ -29,7 +29,7 @@ def unequal():
 
 
 def test_refine_exclusion_probabilities_round_trip_through_saving(blobs, tmp_path):
-    """A hundred rows of each class and the weight of 50 of SCAR: standard error below 0.04."""
+    """A hundred rows per class, plus SCAR with the weight of 50 rows: standard error below 0.04."""
     X, y, _ = blobs
     labels = from_transition(y, CYCLIC, seed=3)
     classifier = ScarceClassifier("refine", method_params={"scar_strength": 50.0}, **QUICK)
@@ -40,7 +40,7 @@ def test_refine_exclusion_probabilities_round_trip_through_saving(blobs, tmp_pat
     scar_too = (100 * CYCLIC + 50 * (1 - np.eye(3)) / 2) / 150
     np.testing.assert_allclose(classifier.C_, scar_too, atol=0.12)
     assert classifier.C_counts_.shape == (3, 3)
-    assert classifier.C_counts_.sum() == pytest.approx(300, abs=3)  # half of the rows, one mark each
+    assert classifier.C_counts_.sum() == pytest.approx(300, abs=3)  # half of the rows, one exclusion each
     classifier.save(tmp_path / "model")
     loaded = scarce.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.C_, classifier.C_)
@@ -80,7 +80,7 @@ def test_classifier_keeps_given_priors(unequal, method):
 
 
 def test_refine_priors_stay_within_limits_of_labels():
-    """By hand: of 60 examples, drawn towards the candidate shares and no larger than the share that may be of a class."""
+    """By hand: shrunk towards the candidate shares and limited to the share of examples that may be of the class."""
     X, y, _ = three_blobs(60)
     labels = scar(y, c=[0.2, 0.5, 0.7], seed=0)
     classifier = ScarceClassifier("refine", module="linear", epochs=60, learning_rate=0.02).fit(X, labels)

@@ -56,7 +56,7 @@ def logistic(**params):
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """A PU learner that remembers what it was given and answers with a column of X."""
+    """A PU learner that records its training data and returns a column of X."""
 
     is_pu_classifier = True
 
@@ -66,14 +66,14 @@ class Recorder(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, s):
-        self.X_, self.s_, self.classes_ = X, s, np.array([1, 0])  # the positive class first, to be looked up
+        self.X_, self.s_, self.classes_ = X, s, np.array([1, 0])  # the positive class comes first
         return self
 
     def predict_proba(self, X):
         return np.stack([X[:, self.column], np.full(len(X), 9.0)], axis=1)
 
 
-# What each learner is given.
+# What each learner is fitted on.
 
 EXCLUDED = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
 FEATURES = np.arange(5.0)[:, None] / 10
@@ -154,11 +154,11 @@ def test_learners_are_wrapped_unless_pu_classifiers(blobs):
     assert kind(make_pipeline(StandardScaler(), MyElkanNoto(LogisticRegression(), 0.2))) is Pipeline
 
 
-# What becomes of their answers.
+# How predictions of the learners are combined.
 
 
 def classifier_with_fixed_outputs(answers, classes=3):
-    """Return a classifier whose learner of class k answers with column k of what it is asked."""
+    """Return a classifier whose learner of class k returns column k of its inputs."""
     answers = np.asarray(answers, dtype=float)
     labels = ComplementaryLabels.from_single(np.arange(len(answers)) % classes, classes)
     fitted = MetaComplementaryClassifier(Recorder(), priors="uniform").fit(answers, labels)
@@ -221,7 +221,7 @@ def test_meta_classifier_learns_wine(estimator):
 
 
 def test_meta_classifier_does_not_favour_seldom_excluded_class():
-    """Undivided, p(s = 1 | x) is small for a class that is seldom excluded, and the class is predicted everywhere."""
+    """Without division by the label frequency, a class that is seldom excluded would be predicted everywhere."""
     X, y, _ = three_blobs(900)
     labels = scar(y, c=[0.05, 0.5, 0.9], seed=0)
     divided = logistic().fit(X, labels)
@@ -265,7 +265,7 @@ def test_verbose_prints_progress_to_stderr(blobs, capsys):
     assert capsys.readouterr().err == ""
 
 
-# Around it.
+# scikit-learn tools.
 
 
 def test_meta_classifier_accepts_frames_sparse_matrices_and_pipelines(blobs):
@@ -301,7 +301,7 @@ def test_fit_leaves_parameters_and_inner_estimator_unchanged(blobs):
     assert not hasattr(forest, "estimators_")
 
 
-# What is refused.
+# Errors.
 
 
 def test_meta_classifier_rejects_class_never_or_always_excluded():

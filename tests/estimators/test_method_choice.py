@@ -10,7 +10,6 @@ from scarce.simulate import ask
 from scarce.testing import three_blobs
 
 QUICK = {"module": "linear", "epochs": 20, "batch_size": 50, "learning_rate": 0.05}
-ALWAYS_THE_NEXT = np.array([[0.0, 0.8, 0.2], [0.2, 0.0, 0.8], [0.8, 0.2, 0.0]])
 
 
 @pytest.fixture(scope="module")
@@ -18,20 +17,8 @@ def blobs():
     return three_blobs(600)
 
 
-@pytest.fixture(scope="module")
-def unequal():
-    """60, 30 and 10 % of three classes that a line tells apart."""
-    X, y, _ = three_blobs(1800)
-    rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
-    rows = np.concatenate(rows)
-    return X[rows], y[rows]
-
-
-# Which method --------------------------------------------------------------------------------------------------
-
-
 def exclusions(n):
-    """So many of each of two classes."""
+    """n exclusions of each of two classes."""
     return ComplementaryLabels.from_single([0, 1] * n, classes=2)
 
 
@@ -59,7 +46,7 @@ def test_choose_method_depends_on_kind_and_number_of_labels(labels, name, stops)
 
 @pytest.fixture(scope="module")
 def many_blobs():
-    """Two thousand points with one exclusion each: 667 per class."""
+    """Two thousand points with one exclusion each, 667 per class."""
     X, y, labels = three_blobs(2000)
     return X, y, labels
 

@@ -1,4 +1,4 @@
-"""Model selection by complementary labels does not trust the priors a model believes in."""
+"""Model selection by complementary labels ignores the priors that a model has learned."""
 
 import warnings
 
@@ -23,7 +23,7 @@ def stack():
 
 
 class ConfidentInOneClass(ClassifierMixin, BaseEstimator):
-    """Believes one class to be common, and says it nearly always; before, such a fit was its own judge."""
+    """Has learned that one class is common, and nearly always predicts it."""
 
     def __init__(self, believed=3):
         self.believed = believed
@@ -39,17 +39,17 @@ class ConfidentInOneClass(ClassifierMixin, BaseEstimator):
 
 
 def test_grid_search_does_not_choose_model_that_judges_itself():
-    """With its own priors the believer scored 0.8; with those of the labels it has about a tenth."""
+    """Its score is 0.8 with its own priors, and about 0.1 with those of the labels."""
     labels = uniform(Y[TRAIN], seed=0)
-    believer = ConfidentInOneClass().fit(X, labels)
+    confident = ConfidentInOneClass().fit(X, labels)
     assert (
-        complementary_accuracy(believer.predict(X[TEST]), uniform(Y[TEST], seed=1), believer.priors_).value
+        complementary_accuracy(confident.predict(X[TEST]), uniform(Y[TEST], seed=1), confident.priors_).value
         > 0.7
     )
     scorer = make_complementary_scorer()
-    assert scorer(believer, X[TEST], uniform(Y[TEST], seed=1)) < 0.4
+    assert scorer(confident, X[TEST], uniform(Y[TEST], seed=1)) < 0.4
 
-    class Chooser(BaseEstimator):
+    class ChosenModel(BaseEstimator):
         def __init__(self, which="good"):
             self.which = which
 
@@ -63,7 +63,7 @@ def test_grid_search_does_not_choose_model_that_judges_itself():
             return self.inner_.predict(X)
 
     search = GridSearchCV(
-        Chooser(), {"which": ["believer", "good"]}, scoring=scorer, cv=KFold(3), error_score="raise"
+        ChosenModel(), {"which": ["believer", "good"]}, scoring=scorer, cv=KFold(3), error_score="raise"
     )
     assert search.fit(X[TRAIN], labels).best_params_ == {"which": "good"}
 

@@ -1,4 +1,4 @@
-"""Classifiers on disk: round trips, and clear words about damaged or foreign files."""
+"""Saving and loading classifiers: round trips, and errors for damaged or foreign files."""
 
 import json
 import stat
@@ -192,7 +192,7 @@ def test_load_rejects_file_in_place_of_folder(tmp_path):
 
 
 def test_load_rejects_unusable_device(saved, blobs):
-    # "meta" is the one other device that every machine has; it holds no numbers.
+    # "meta" is the only other device that every machine has; its tensors hold no data.
     for device in ("meta", "bogus"):
         with pytest.raises(MethodError, match=f"device='{device}' cannot be used"):
             scarce.load(saved, device=device)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, in both modes, and its tools around the classifier."""
+"""scikit-learn's estimator checks in both label modes, and its tools for model selection."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ from scarce import ScarceClassifier
 from scarce.metrics import make_complementary_scorer
 from scarce.testing import three_blobs
 
-# The default mode refuses a column of true classes, because reading it as complementary labels would train an
-# anti-classifier. Every check below hands one over.
-_HANDS_OVER_TRUE_CLASSES = "y is one true class per example, which the default mode refuses by design"
+# The default mode rejects a column of true classes, because reading it as complementary labels would train an
+# anti-classifier. Every check below passes one.
+_PASSES_TRUE_CLASSES = "y is one true class per example, which the default mode rejects by design"
 EXPECTED_FAILURES = dict.fromkeys(
     [
         "check_classifier_data_not_an_array",
@@ -43,14 +43,14 @@ EXPECTED_FAILURES = dict.fromkeys(
         "check_readonly_memmap_input",
         "check_supervised_y_2d",
     ],
-    _HANDS_OVER_TRUE_CLASSES,
+    _PASSES_TRUE_CLASSES,
 ) | {
     "check_classifiers_regression_target": "expects a message about continuous targets; ours names the two meanings of y",
-    "check_estimator_sparse_array": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about sparse X only",
-    "check_estimator_sparse_matrix": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about sparse X only",
-    "check_estimator_sparse_tag": _HANDS_OVER_TRUE_CLASSES + ", and takes that for an error about sparse X",
-    "check_fit2d_1feature": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about the feature only",
-    "check_fit2d_1sample": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about the sample only",
+    "check_estimator_sparse_array": _PASSES_TRUE_CLASSES + ", and expects an error about sparse X only",
+    "check_estimator_sparse_matrix": _PASSES_TRUE_CLASSES + ", and expects an error about sparse X only",
+    "check_estimator_sparse_tag": _PASSES_TRUE_CLASSES + ", and takes that for an error about sparse X",
+    "check_fit2d_1feature": _PASSES_TRUE_CLASSES + ", and expects an error about the feature only",
+    "check_fit2d_1sample": _PASSES_TRUE_CLASSES + ", and expects an error about the sample only",
 }
 
 

@@ -1,4 +1,4 @@
-"""Classifiers of the format ``scarce-classifier-1``, saved before parameters were renamed, load and predict as they did.
+"""Classifiers of the format ``scarce-classifier-1``, saved before parameters were renamed, load and predict as before.
 
 Each was trained on iris with a linear model by the version that wrote that format; ``predictions.npy`` holds its
 `predict_proba` of every fifth flower.

@@ -37,7 +37,7 @@ def test_column_statistics_do_not_depend_on_chunks(monkeypatch, n_rows, shift):
     for inputs in (X, Shards([InHand(X[:3]), InHand(X[3:])])):
         mean, deviation = column_statistics(inputs)
         assert_allclose(mean, whole[0], rtol=1e-12)
-        # Of numbers near a million no more is known: their own rounding is 1e-10.
+        # Numbers near a million are themselves rounded to 1e-10.
         assert_allclose(
             deviation, whole[1], rtol=1e-12 if not shift else 1e-7, atol=1e-16 if not shift else 1e-9
         )

@@ -1,4 +1,4 @@
-"""Folders of images."""
+"""Reading folders of images as features."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Features from arrays and tables, and what they refuse."""
+"""`read_features` from arrays, CSV and Parquet files, and the errors for invalid ones."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Folders of .npy or Parquet files read as one array of rows, and folders that cannot be."""
+"""Folders of .npy or Parquet files read as one array of rows, and folders that are rejected."""
 
 import copy
 import gc
@@ -72,7 +72,7 @@ def test_shard_folder_may_hold_more_files_than_can_be_open(tmp_path):
 def test_shards_pickle_without_open_files(tmp_path):
     shards = read_features(write_npy(tmp_path / "shards", np.zeros((9, 1000)))).values
     shards.take([0])
-    twin = copy.copy(shards)  # by the way of pickle
+    twin = copy.copy(shards)  # copies through pickle
     assert (len(shards._open), len(twin._open)) == (1, 0)
     assert np.array_equal(twin.take([8]), np.zeros((1, 1000)))
 

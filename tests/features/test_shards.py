@@ -14,7 +14,7 @@ VALUES = np.random.default_rng(0).normal(size=(sum(SIZES), 4))
 
 
 class Unmapped(InHand):
-    """Stands for a file that must be read as a whole; counts how often it is."""
+    """A file that must be read as a whole; counts the reads."""
 
     is_mapped = False
     n_reads = 0

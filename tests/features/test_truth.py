@@ -1,4 +1,4 @@
-"""True labels, to measure against."""
+"""`read_truth`: true labels from CSV, NumPy and idx files."""
 
 import numpy as np
 import pytest

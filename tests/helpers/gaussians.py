@@ -6,7 +6,7 @@ from scarce.simulate import scar
 
 
 def mixture(theta, *, n_positive=500, n_unlabeled=500, columns=2, apart=6.0, seed=0):
-    """Positives around the origin, and unlabelled rows of which exactly the share theta are such."""
+    """Positives around the origin, and unlabeled rows of which exactly the share theta is positive."""
     rng = np.random.default_rng(seed)
     inside = round(theta * n_unlabeled)
     clouds = rng.normal(size=(n_positive + n_unlabeled, columns))

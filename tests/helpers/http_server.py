@@ -1,4 +1,4 @@
-"""A web server in a thread, with the faults that servers and connections have."""
+"""A web server in a thread that can simulate faults of servers and connections."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from threading import Thread
 
 
 class Server:
-    """Serves `files`, by their names; `asked` tells what was asked for, with the range or None.
+    """Serves `files` by name and records `requests` as pairs of a name and a range, or None.
 
     `cuts` holds, per answer to come, how many bytes are sent before the connection breaks.
     """

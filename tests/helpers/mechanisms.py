@@ -9,7 +9,7 @@ def random_log_likelihoods(n, q, seed=0):
 
 
 def confident_predictor(y, q, certainty=0.9):
-    """Out-of-fold predictions of somebody who knows the classes well, whatever the evidence."""
+    """Out-of-fold predictions that are mostly right, whatever the log likelihoods."""
     p = np.full((len(y), q), (1 - certainty) / (q - 1))
     p[np.arange(len(y)), y] = certainty
     return lambda evidence: p

@@ -26,7 +26,7 @@ from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model
 
 
 def test_complementary_accuracy_matches_value_by_hand():
-    """Excluded 0: rows 0, 2, 4, of which one is called 0. Excluded 1: rows 1, 2, none. Excluded 2: row 3, called 2."""
+    """Rows 0, 2, 4 exclude 0, one is predicted 0; rows 1, 2 exclude 1, none is predicted 1; row 3 excludes 2 and is predicted 2."""
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [2], [0], []], classes=3)
     estimate = complementary_accuracy([0, 2, 2, 2, 1, 0], labels, [0.5, 0.3, 0.2])
     assert estimate.value == pytest.approx(1 - 0.5 * (1 / 3) - 0.8 * 1)
@@ -126,14 +126,14 @@ def test_interval_has_nominal_coverage(kind, n, level):
     ]
     covered = np.mean([estimate.low <= ACCURACY <= estimate.high for estimate in estimates])
     assert covered > level - 0.03
-    # Nor are they needlessly wide, though the upper bound counts one more error than was seen.
+    # The intervals are not too wide either, although the upper bound counts one more error than observed.
     if kind == "single" and n >= 300:
         assert covered < level + (0.03 if n == 3000 else 0.06)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_lower_bound_without_errors_is_poisson(level):
-    """None seen means up to χ²(2)/2 = −log((1 − level) / 2) expected, each of the largest weight: 0.8 of the five excluding 0."""
+    """No observed error allows χ²(2)/2 = −log((1 − level) / 2) expected ones of the largest weight, 0.8 / 5."""
     labels = ComplementaryLabels.from_single([0, 1, 2] * 5, classes=3)
     estimate = complementary_accuracy([1, 2, 0] * 5, labels, [0.2, 0.3, 0.5], level=level)
     assert (estimate.value, estimate.standard_error, estimate.high) == (1.0, 0.0, 1.0)
@@ -142,7 +142,7 @@ def test_lower_bound_without_errors_is_poisson(level):
 
 
 def test_upper_bound_without_hits_is_poisson():
-    """Of two classes, with accuracy 1 − a_0 / 2 − a_1 / 2 and all of those excluding a class called it: no hit was seen."""
+    """Two classes, accuracy 1 − a_0 / 2 − a_1 / 2, and every row is predicted as the class it excludes: no hit."""
     labels = ComplementaryLabels.from_single([0, 1] * 50, classes=2)
     estimate = complementary_accuracy([0, 1] * 50, labels, [0.5, 0.5])
     assert (estimate.value, estimate.standard_error, estimate.low) == (0.0, 0.0, 0.0)
@@ -150,7 +150,7 @@ def test_upper_bound_without_hits_is_poisson():
 
 
 def test_bounds_are_gamma_quantiles_with_moments_of_errors():
-    """4 of 20 excluding 0 are called 0, 2 of 20 excluding 1 are called 1: errors of 0.6 · 0.2 + 0.4 · 0.1 = 0.16."""
+    """4 of 20 rows excluding 0 are predicted 0, 2 of 20 excluding 1 are predicted 1: errors of 0.6 · 0.2 + 0.4 · 0.1 = 0.16."""
     labels = ComplementaryLabels.from_single([0] * 20 + [1] * 20, classes=2)
     estimate = complementary_accuracy([0] * 4 + [1] * 16 + [1] * 2 + [0] * 18, labels, [0.4, 0.6])
     variance = 0.6**2 * 0.2 * 0.8 / 20 + 0.4**2 * 0.1 * 0.9 / 20
@@ -169,7 +169,7 @@ def test_predicted_classes_never_excluded_are_reported_as_unseen():
     estimate = complementary_accuracy(["c", "c", "a"] * 10, labels, [0.25] * 4)
     assert estimate.unseen == ("c",)
     assert estimate.value == 1.0
-    # Every prediction of c may be wrong, which weighs 1 − 0.25; of the 20 excluding a none is called a.
+    # Every prediction of c may be wrong, with weight 1 − 0.25; none of the 20 rows excluding a is predicted a.
     assert estimate.low == pytest.approx(1 - 0.75 - 0.75 / 20 * chi2.ppf(0.975, 2) / 2)
     seen = complementary_accuracy(["b", "b", "a"] * 10, labels, [0.25] * 4)
     assert seen.unseen == ()
@@ -200,17 +200,17 @@ def test_complementary_accuracy_may_be_negative():
     labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
     estimate = complementary_accuracy([0, 1, 2], labels, [1 / 3] * 3)
     assert estimate.value == pytest.approx(-1)
-    assert (estimate.low, estimate.high) == (0, 1)  # three labels leave everything open
+    assert (estimate.low, estimate.high) == (0, 1)  # three labels do not narrow the interval
     many = ComplementaryLabels.from_single([0, 1, 2] * 50, classes=3)
     estimate = complementary_accuracy([0, 1, 2] * 50, many, [1 / 3] * 3)
     assert estimate.value == pytest.approx(-1)
-    # No hit was seen; one more would weigh 2/3 of the fifty that exclude a class.
+    # There is no hit; one more would have the weight 2/3 / 50.
     assert (estimate.low, estimate.high) == (0, pytest.approx(2 / 3 / 50 * chi2.ppf(0.975, 2) / 2))
 
 
-# Priors and error rates that the labels have to tell -------------------------------------------------------------
+# Priors and error rates estimated from the labels --------------------------------------------------------------
 
-KNOWN = {  # where labels alone cannot tell it
+KNOWN = {  # what cannot be estimated from the labels alone
     "wrong answer": {"errors": ErrorRates(0.1, 0.05)},
     "wrong exclusions": {"errors": ErrorRates(0.05, 0.0), "priors": PRIORS},
 }
@@ -218,7 +218,7 @@ KNOWN = {  # where labels alone cannot tell it
 
 @pytest.mark.parametrize("kind", LABEL_KINDS)
 def test_interval_with_estimated_priors_covers_truth(kind):
-    """Of a classifier, and of predictions that are all of one class and so are right as often as its prior says."""
+    """For a classifier, and for constant predictions, whose accuracy is the prior of their class."""
     rng, covered = np.random.default_rng(2), []
     for seed in range(100):
         y, predicted = draw_predictions(rng, 500)

@@ -24,7 +24,7 @@ SEEDS = range(3)
 
 
 def classifier(seed, n=N, accuracy=0.9, priors=None):
-    """True classes, predictions that are right with the given probability, and a confidence that tells something."""
+    """True classes, predictions that are right with the given probability, and an informative confidence."""
     rng = np.random.default_rng(100 + seed)
     y = rng.choice(Q, n, p=priors)
     right = rng.random(n) < accuracy
@@ -36,7 +36,7 @@ def alarm_names(report):
     return [alarm.name for alarm in report.alarms]
 
 
-# Nothing is wrong --------------------------------------------------------------------------------------------------
+# No alarm expected ------------------------------------------------------------------------------------------------
 
 SKEWED = np.array([0.3, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05])
 UNBIASED_LABELS = {
@@ -67,7 +67,7 @@ def test_good_predictions_raise_no_alarm(kind, seed):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["uniform", "SCAR", "one question", "all other classes"])
 def test_flawless_predictions_raise_no_alarm(kind, seed):
-    """The estimate is 1, or by rounding a little more, which must not count as more than labels can show."""
+    """The estimate is 1 up to rounding, which must not count as too large."""
     y, *_ = classifier(seed)
     labels = UNBIASED_LABELS[kind](y, seed)
     for model in (None, np.bincount(y, minlength=Q) / N):
@@ -81,7 +81,7 @@ def test_known_errors_raise_no_alarm():
     assert alarm_names(complementary_report(predicted, labels, model, confidence=confidence)) == []
 
 
-# Something is wrong ------------------------------------------------------------------------------------------------
+# Alarm expected ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -95,7 +95,7 @@ def test_constant_predictions_raise_alarm(kind, k, seed):
 
 @pytest.mark.parametrize("kind", ["uniform", "SCAR", "one question"])
 def test_constant_predictions_of_most_common_class_raise_alarm(kind):
-    """The estimate is then exactly the largest prior, and must not pass for more by rounding."""
+    """The estimate equals the largest prior and must not count as larger because of rounding."""
     for seed in range(10):
         y, *_ = classifier(seed, n=500, priors=SKEWED)
         labels = UNBIASED_LABELS[kind](y, seed)
@@ -106,7 +106,7 @@ def test_constant_predictions_of_most_common_class_raise_alarm(kind):
 
 @pytest.mark.parametrize("kind", ["uniform", "SCAR", "one question"])
 def test_learned_priors_contradicted_by_labels_raise_alarm(kind):
-    """Uniform labels, of which c may be unequal for all one knows, leave large priors possible now and then."""
+    """The exclusion probabilities of uniform labels are not known to be equal, so large priors are sometimes possible."""
     belief, fired = np.array([0.88, *[0.12 / 9] * 9]), []
     for seed in range(8):
         y, predicted, _ = classifier(seed)
@@ -181,7 +181,7 @@ def test_candidate_sets_of_similar_classes_raise_alarm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_classes_excluded_together_raise_alarm(seed):
-    """Somebody says "not 0 and not 1", "not 2 and not 3", ... of a random pair, which depends on the class in no other way."""
+    """Random pairs are excluded together: "not 0 and not 1", "not 2 and not 3", ..."""
     y, predicted, _ = classifier(seed)
     pair = 2 * np.random.default_rng(seed).integers(0, Q // 2, N)
     excluded = np.zeros((N, Q), bool)
@@ -190,7 +190,7 @@ def test_classes_excluded_together_raise_alarm(seed):
     report = complementary_report(predicted, ComplementaryLabels.from_indicator(excluded))
     assert alarm_names(report) == ["scar-violated"]
     assert "excluded together" in report.alarms[0].message
-    # Priors that were found under SCAR prove nothing now; only what every example excludes does.
+    # Priors estimated under SCAR are no evidence now; the shares of excluding examples are.
     for believed, expected in ((0.55, ["scar-violated"]), (0.95, ["learned-priors", "scar-violated"])):
         priors = np.full(Q, (1 - believed) / (Q - 1))
         priors[0] = believed
@@ -210,13 +210,13 @@ def test_questions_about_predicted_class_raise_alarm(share, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_wrong_answers_to_single_questions_raise_alarm(seed):
-    """Unless they are known to be wrong, or learned to be: shares of "yes" sum to 0.9 + 9 · 0.1 = 1.8 instead of 1."""
+    """Unless error rates are given or learned: shares of "yes" sum to 0.9 + 9 · 0.1 = 1.8 instead of 1."""
     y, predicted, _ = classifier(seed)
     labels = ask(y, classes=Q, seed=seed, false_negative_rate=0.1, false_positive_rate=0.1)
     believed = fit_label_model(labels, errors=ErrorRates(0.0, 0.0))
     report = complementary_report(predicted, labels, believed)
     assert "wrong-answers" in alarm_names(report)
-    assert report.accuracy.value < 0.87  # 1 − 0.9 · 0.1 − 0.1 · 0.9 = 0.82 is to be expected
+    assert report.accuracy.value < 0.87  # 1 − 0.9 · 0.1 − 0.1 · 0.9 = 0.82 is expected
     for model in (fit_label_model(labels, errors=ErrorRates(0.1, 0.1)), fit_label_model(labels)):
         report = complementary_report(predicted, labels, model)
         assert alarm_names(report) == []
@@ -234,7 +234,7 @@ def test_answers_better_than_assumed_raise_alarm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_wrong_labels_raise_alarm_if_confidence_is_given(seed):
-    """The surest predictions are all right, but as many of them as of all others are contradicted."""
+    """The most confident predictions are all correct, but labels contradict them as often as the others."""
     y, predicted, confidence = classifier(seed, n=6000, accuracy=0.95)
     labels = from_transition(y, with_errors(uniform_transition(Q), 0.05), classes=Q, seed=seed)
     assert alarm_names(complementary_report(predicted, labels, confidence=confidence)) == ["wrong-labels"]
@@ -254,7 +254,7 @@ def test_too_few_labels_raise_alarm(seed):
     )
 
 
-# Form --------------------------------------------------------------------------------------------------------------
+# Format ------------------------------------------------------------------------------------------------------------
 
 
 def test_alarm_prints_name_and_sentence():
@@ -267,7 +267,7 @@ def test_alarm_prints_name_and_sentence():
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 5), st.sampled_from([0.05, 0.3, 1.0]))
 def test_report_of_partly_answered_examples_is_finite(seed, n, q, share):
-    """Also where a class is predicted for no example that was asked about, or is asked about of none."""
+    """Even if a class is predicted only for examples without questions, or is never asked about."""
     rng = np.random.default_rng(seed)
     rows, asked = np.nonzero(rng.random((n, q)) < share)
     said = rng.choice([-1, 0, 1], len(rows))

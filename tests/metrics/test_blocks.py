@@ -1,4 +1,4 @@
-"""Scores are read block by block: what comes out is that of all rows at once, and no block is large."""
+"""Metrics read scores block by block, with the same result as for all rows at once."""
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,7 @@ def test_metrics_accept_memmaps_and_computed_scores(monkeypatch, tmp_path, name)
 
 
 class RowCountingClassifier:
-    """A classifier that notes how many rows it is asked for at once."""
+    """A classifier that records how many rows it is asked for at once."""
 
     classes_ = np.arange(Q)
 

@@ -33,7 +33,7 @@ def test_calibration_error_of_sure_mistakes_is_one():
 
 @pytest.mark.parametrize("bins", [10, 15, 100])
 def test_reliability_puts_confidence_on_edge_into_lower_bin(bins):
-    """Edge by edge, also where b / bins · bins is no whole number in floating point, such as 0.07 · 100."""
+    """Every edge, also where b / bins · bins is not an integer in floating point, such as 0.07 · 100."""
     edges = [b / bins for b in range(bins // 2 + 1, bins + 1)]
     for b, edge in enumerate(edges, start=bins // 2 + 1):
         assert np.flatnonzero(reliability([[edge, 1 - edge]], [0], bins).counts).tolist() == [b - 1]
@@ -105,7 +105,7 @@ def test_reliability_ignores_order_of_rows_and_classes(case, seed):
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=6), st.integers(1, 30)
 )
 def test_calibration_error_of_true_frequencies_is_zero(groups, bins):
-    """Of m rows that say (m + k) / 2m of the first of two classes, k at most m, exactly that share is of it."""
+    """Of 2m rows with probability (m + k) / 2m for the first class, k ≤ m, exactly that share is of it."""
     p, y = [], []
     for m, k in groups:
         right = m + min(k, m)
@@ -120,7 +120,7 @@ def test_reliability_accepts_class_names_in_any_order():
 
 
 def test_reliability_accepts_float32_tensors():
-    """Single precision may put a confidence a little above one; it counts as one."""
+    """In float32 a confidence may slightly exceed one; it counts as one."""
     p = torch.tensor([[1.0000001, 0.0], [0.25, 0.75]], requires_grad=True)
     curve = reliability(p, torch.tensor([0, 0]), 4)
     assert curve.counts.tolist() == [0, 0, 1, 1]

@@ -1,4 +1,4 @@
-"""The test of SCAR by which classes are excluded together: by hand, by a slow loop, and by simulation."""
+"""The test of SCAR based on classes excluded together: by hand, by a slow loop and by simulation."""
 
 from itertools import combinations
 

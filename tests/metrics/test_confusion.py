@@ -1,4 +1,4 @@
-"""The confusion matrix without truth: by hand, by slow loops, by listing whole populations, and over many draws."""
+"""The confusion matrix without true labels: by hand, by slow loops, over whole populations and over many draws."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_count_treats_answers_that_are_all_no_as_exclusions():
 
 
 def test_matrix_of_exclusions_matches_values_by_hand():
-    """Of four rows excluding 0 one is called 0 and three 1; both that exclude 1 are called 0. π = (0.4, 0.6)."""
+    """Of four rows excluding 0, one is predicted 0 and three 1; both rows excluding 1 are predicted 0. π = (0.4, 0.6)."""
     labels = ComplementaryLabels.from_single([0, 0, 0, 0, 1, 1], classes=2)
     matrix = confusion_of([0, 1, 1, 1, 0, 0], labels, [0.4, 0.6]).matrix
     # s = 1/2; A_jk = s_j − (1 − π_k) P(predicted j | k is excluded)
@@ -76,7 +76,7 @@ def test_matrix_of_exclusions_matches_values_by_hand():
 
 
 def test_matrix_of_answers_matches_values_by_hand():
-    """Asked about 0: no to one of four called 0. Asked about 1: no to one of two called 1, and to two others called 0."""
+    """Asked about 0: one "no" of four, predicted 0. Asked about 1: three of four, one predicted 1 and two predicted 0."""
     asked, said = [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 0, 1, 0, 0]
     labels = labels_from_answers(np.arange(8), asked, said, 8, 2)
     confusion = confusion_of([0, 0, 1, 1, 1, 1, 0, 0], labels, errors=ErrorRates(0.0, 0.0))
@@ -113,7 +113,7 @@ def exclusions(draw):
 
 @st.composite
 def answers(draw):
-    """Every example is asked about some classes, once each, and about at least one class it gets a yes."""
+    """Every example is asked about some classes, once each, and at least one answer is yes."""
     n, q = draw(st.integers(2, 14)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     said = rng.choice([-2, 0, 1], (n, q), p=[0.3, 0.4, 0.3])  # −2: not asked
@@ -128,7 +128,7 @@ def labels_of(said):
 
 
 def weighted_cells_of_exclusions(predicted, excluded, priors, weights):
-    """A_jk = s_j − (1 − π_k) P(predicted j | k is excluded), with every example counted `weights` times."""
+    """A_jk = s_j − (1 − π_k) P(predicted j | k is excluded), with weighted examples."""
     n, q = excluded.shape
     cells = np.zeros((q, q))
     for j in range(q):
@@ -190,7 +190,7 @@ def test_matrix_of_answers_equals_slow_loop(case):
 
 @given(answers(), st.integers(0, 10**6))
 def test_matrix_of_answers_with_given_priors_equals_slow_loop(case, seed):
-    """Each "no" is then an exclusion, whoever else was asked."""
+    """Each "no" then counts as an exclusion."""
     predicted, said, _ = case
     priors = np.random.default_rng(seed).dirichlet(np.full(said.shape[1], 5.0))
     confusion = confusion_of(predicted, labels_of(said), priors, ErrorRates(0.0, 0.0))
@@ -201,7 +201,7 @@ def test_matrix_of_answers_with_given_priors_equals_slow_loop(case, seed):
 
 @given(answers())
 def test_matrix_of_repeated_answers_counts_per_example(case):
-    """Everything said twice is twice as many answers, but of no more examples: the accuracy is as uncertain as before."""
+    """Repeating every answer doubles the answers but not the examples: the uncertainty stays the same."""
     predicted, said, errors = case
     rows, asked = np.nonzero(said >= 0)
     codes = said[rows, asked]
@@ -243,7 +243,7 @@ def test_matrix_columns_sum_to_priors(case):
     seen = excluded.any(axis=0)
     columns = confusion_of(predicted, ComplementaryLabels.from_indicator(excluded), priors).matrix.sum(axis=0)
     assert columns[seen] == pytest.approx(priors[seen])
-    assert columns[~seen] == pytest.approx(1)  # nothing speaks against a class that nobody excludes
+    assert columns[~seen] == pytest.approx(1)  # no evidence against a class that is never excluded
 
 
 # Whole populations -------------------------------------------------------------------------------------------------
@@ -315,11 +315,11 @@ def test_standard_errors_include_uncertainty_of_priors():
     assert open_.standard_errors == pytest.approx(np.hypot(sure.standard_errors, of_priors))
 
 
-# Little to go by ---------------------------------------------------------------------------------------------------
+# Little data ------------------------------------------------------------------------------------------------------
 
 
 def test_matrix_of_nearly_uninformative_labels_is_bounded():
-    """Class 0 is excluded by 1 % of the rows, less than the 5 % of its own half that errors alone would exclude."""
+    """Class 0 is excluded by 1 % of the rows, less than errors alone would cause (5 % of half of the rows)."""
     y = np.repeat([0, 1, 2], [500, 300, 200])
     labels = scar(y, c=[0.02, 0.5, 0.5], seed=0)
     confusion = confusion_of(np.zeros(1000, int), labels, [0.5, 0.3, 0.2], ErrorRates(0.05, 0.0))
@@ -329,7 +329,7 @@ def test_matrix_of_nearly_uninformative_labels_is_bounded():
 
 @pytest.mark.parametrize("error", [0.0, 0.05])
 def test_predictions_of_class_never_excluded_count_as_correct(error):
-    """Also with errors: where a class is never excluded, nothing can be corrected."""
+    """Also with errors: nothing can be corrected for a class that is never excluded."""
     labels = ComplementaryLabels.from_single([0, 1] * 100, classes=3)
     model = fit_label_model(labels, [0.4, 0.4, 0.2], errors=ErrorRates(error, 0.0))
     predicted = np.where(np.arange(200) < 100, 2, 1 - np.arange(200) % 2)
@@ -337,7 +337,7 @@ def test_predictions_of_class_never_excluded_count_as_correct(error):
     assert confusion.matrix[:, 2] == pytest.approx(confusion.tallies.shares)
     estimate = complementary_accuracy(predicted, labels, model)
     assert estimate.unseen == (2,)
-    # All predictions of class 2 may be wrong, half of all or by Wilson's interval somewhat more.
+    # All predictions of class 2 may be wrong, which is half of all, or by Wilson's interval somewhat more.
     half = binomtest(100, 200).proportion_ci(method="wilson").high
     assert 0.5 < half < 0.6
     assert estimate.value - half - 0.1 < estimate.low < estimate.value - half

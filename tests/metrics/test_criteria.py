@@ -103,7 +103,7 @@ def test_approximated_accuracy_and_covering_rate_equal_slow_loops(seed):
 
 
 def single_population(transition):
-    """Every (y, predicted, excluded) with one label drawn from the transition matrix, as often as it is likely."""
+    """Every (y, predicted, excluded) with one label drawn from the transition matrix, in proportion to its probability."""
     chance = PRIORS[:, None, None] * CONFUSION[:, :, None] * transition[:, None, :]
     times = np.rint(chance * 1e6).astype(int)
     assert np.allclose(times, chance * 1e6)

@@ -12,7 +12,7 @@ from scarce.metrics.intervals import gamma_interval
 
 @given(st.integers(0, 200), st.sampled_from([0.5, 0.8, 0.95, 0.99]), st.floats(0.01, 10))
 def test_gamma_interval_of_equal_weights_is_poisson(n_events, level, weight):
-    """Each bound leaves a tail of (1 − level) / 2 for counts as far out as the one seen, or further."""
+    """Each bound leaves a tail of (1 − level) / 2 for counts at least as extreme as the observed one."""
     low, high = gamma_interval(weight * n_events, weight**2 * n_events, weight, level)
     assert poisson.cdf(n_events, high / weight) == pytest.approx((1 - level) / 2)
     if n_events:

@@ -103,7 +103,7 @@ def test_priors_of_population_of_answers_are_exact(n_questions, miss, false):
 
 
 def test_priors_of_two_classes_with_one_exclusion_are_shares():
-    """What is not the one is the other: 0.7 ± √(0.7 · 0.3 / 1000)."""
+    """The class is the one that is not excluded: 0.7 ± √(0.7 · 0.3 / 1000)."""
     model = fit_label_model(ComplementaryLabels.from_single([0] * 300 + [1] * 700, classes=2))
     assert model.source == "labels"
     assert model.priors == pytest.approx([0.7, 0.3], abs=0.005)
@@ -149,7 +149,7 @@ def partly_confirmed(draw):
 
 
 def exclude_own_class(labels, error, rng):
-    """Let some rows of unknown class exclude their own class as well, so far as a class is left."""
+    """Let some rows of unknown class exclude one more class, as long as another is left."""
     rows = labels.indicator()
     for excluded, confirmed in zip(rows, labels.confirmed, strict=True):
         left = np.flatnonzero(~excluded)
@@ -161,7 +161,7 @@ def exclude_own_class(labels, error, rng):
 
 @given(partly_confirmed(), st.sampled_from([0.0, 0.01, 0.2]))
 def test_likelihood_of_independent_exclusions_equals_slow_loop(case, error):
-    """An ordinary label, a confirmed class without exclusions, tells the class and nothing of exclusions."""
+    """A confirmed class without exclusions is an ordinary label: it says nothing about exclusions."""
     labels, rng = case
     labels = exclude_own_class(labels, error, rng)
     q = labels.n_classes
@@ -177,7 +177,7 @@ def test_likelihood_of_independent_exclusions_equals_slow_loop(case, error):
                 for k in range(q):
                     if k != y:
                         chance *= c[k] if excluded[k] else 1 - c[k]
-                    elif confirmed < 0:  # of a known class, that it is not excluded tells nothing
+                    elif confirmed < 0:  # a confirmed class is never excluded
                         chance *= error if excluded[k] else 1 - error
             total += chance
         expected += log(total)
@@ -188,7 +188,7 @@ def test_likelihood_of_independent_exclusions_equals_slow_loop(case, error):
 
 @given(st.integers(2, 5), st.integers(1, 30), st.integers(0, 10**6), st.sampled_from([0.0, 0.01, 0.2]))
 def test_likelihood_of_single_exclusions_equals_slow_loop(q, n, seed, error):
-    """Of an example of class y the one excluded class is y itself by error, or k with probability w_k / Σ_{l ≠ y} w_l."""
+    """The excluded class of an example of class y is y itself by error, or k with probability w_k / Σ_{l ≠ y} w_l."""
     rng = np.random.default_rng(seed)
     pi, logits, excluded = rng.dirichlet(np.ones(q)), rng.normal(size=q), rng.integers(0, q, n)
     expected = 0.0
@@ -209,7 +209,7 @@ def test_likelihood_of_single_exclusions_equals_slow_loop(q, n, seed, error):
 
 @st.composite
 def any_labels(draw):
-    """Exclusions or answers of every kind, of few examples."""
+    """Exclusions or answers of every kind for a few examples."""
     n, q = draw(st.integers(1, 40)), draw(st.integers(2, 6))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     y = rng.integers(0, q, n)
@@ -229,8 +229,8 @@ def any_labels(draw):
     ("draw", "most", "expected"),
     [
         ([0.7, 0.2, 0.1], [1, 1, 1], [0.7, 0.2, 0.1]),
-        ([0.7, 0.2, 0.1], [0.5, 1, 1], [1 / 2, 1 / 3, 1 / 6]),  # the rest keeps its proportions
-        ([0.7, 0.2, 0.1], [0.5, 0.3, 1], [0.5, 0.3, 0.2]),  # what is too much then is cut off in turn
+        ([0.7, 0.2, 0.1], [0.5, 1, 1], [1 / 2, 1 / 3, 1 / 6]),  # the others keep their proportions
+        ([0.7, 0.2, 0.1], [0.5, 0.3, 1], [0.5, 0.3, 0.2]),  # then the second exceeds its limit
         ([0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
         ([1, 0, 0], [1, 1, 1], [1, 0, 0]),
         ([1, 0, 0], [0.4, 1, 1], [0.4, 0.3, 0.3]),
@@ -254,7 +254,7 @@ def test_prior_draws_are_distributions_within_limits_of_labels(labels):
     assert np.isfinite(model.error_draws).all()
     assert (model.error_draws >= 0).all()
     assert (model.error_draws.sum(axis=1) < 1).all()
-    if model.source == "labels":  # of those that exclude k none is of class k, so that priors are below 1 − r
+    if model.source == "labels":  # no example that excludes k is of class k, so priors are below 1 − r
         n = len(labels)
         most = [binomtest(int(n - k), n).proportion_ci(0.99, method="wilson").high for k in labels.counts]
         assert (model.prior_draws <= np.array(most) + 1e-8).all()
@@ -305,7 +305,7 @@ def test_prior_interval_covers_true_priors(kind):
 
 
 TWO_CLASS_PRIORS = np.array([0.7, 0.3])
-CERTAIN_LABELS = {  # labels that tell the class, or nearly
+CERTAIN_LABELS = {  # labels that determine the class, or nearly do
     "two classes": (TWO_CLASS_PRIORS, lambda y, seed: uniform(y, classes=2, seed=seed), None),
     "two classes, wrong labels": (
         TWO_CLASS_PRIORS,
@@ -318,7 +318,7 @@ CERTAIN_LABELS = {  # labels that tell the class, or nearly
 
 @pytest.mark.parametrize("kind", CERTAIN_LABELS)
 def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
-    """The priors are those of the population, which those of the labelled examples are a draw of."""
+    """The priors are those of the population, from which the labelled examples are a sample."""
     priors, make, errors = CERTAIN_LABELS[kind]
     rng, covered = np.random.default_rng(6), []
     for seed in range(40):
@@ -329,7 +329,7 @@ def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
 
 
 def test_prior_interval_of_random_answers_is_tight():
-    """The standard error of a share of yes among 2,000 is √(π (1 − π) / 2000); 95 % are 1.96 of them to each side."""
+    """The standard error of a share of yes among 2,000 is √(π (1 − π) / 2000); the 95 % interval is ±1.96 of them."""
     y = np.random.default_rng(0).choice(Q, 6000, p=PRIORS)
     low, high = fit_label_model(ask(y, classes=Q, seed=1), errors=NO_ERRORS).prior_interval()
     assert (high - low < 1.1 * 2 * 1.96 * np.sqrt(PRIORS * (1 - PRIORS) / 2000)).all()
@@ -342,7 +342,7 @@ def test_priors_of_many_exclusions_are_close_to_truth(kind):
     assert fit_label_model(LABEL_KINDS[kind](y, 1)).priors == pytest.approx(PRIORS, abs=0.05)
 
 
-# Little to go by -----------------------------------------------------------------------------------------------------
+# Little data --------------------------------------------------------------------------------------------------------
 
 LITTLE_DATA = {
     "labels that say nothing": ComplementaryLabels.from_lists([[], [], []], classes=3),

@@ -46,7 +46,7 @@ def test_error_rates_of_exclusions_are_given_or_zero():
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.1])
 def test_error_rates_of_single_answers_are_learned_roughly(rate):
-    """Shares of "yes" sum to 1 + 8 · rate, which tells one number of the two rates."""
+    """Shares of "yes" sum to 1 + 8 · rate, which is one equation for the two rates."""
     y = np.random.default_rng(0).integers(0, 10, 2000)
     labels = ask(y, classes=10, seed=1, false_negative_rate=rate, false_positive_rate=rate)
     model = fit_label_model(labels)
@@ -68,7 +68,7 @@ def test_error_rates_of_repeated_answers_are_learned(rates):
     assert model.error_source == "learned"
     assert (low < rates).all()
     assert (high > rates).all()
-    assert (high - low < 0.2).all()  # much less than what is thought possible beforehand
+    assert (high - low < 0.2).all()  # much narrower than the prior on error rates
     assert (model.errors.false_negative, model.errors.false_positive) == pytest.approx(rates, abs=0.05)
 
 

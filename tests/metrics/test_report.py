@@ -1,4 +1,4 @@
-"""The report of a classifier without true labels: against scikit-learn where labels are complete, in print and as JSON."""
+"""The report of a classifier without true labels: equal to scikit-learn for complete labels, as text and as JSON."""
 
 import json
 
@@ -46,7 +46,7 @@ NO_ERRORS = ErrorRates(0.0, 0.0)
     ("kind", "given_priors"), [("exclusions", True), ("answers", True), ("answers", False)]
 )
 def test_report_of_complete_labels_equals_scikit_learn(kind, given_priors):
-    """Where all wrong classes are excluded, or everything was asked, every number is scikit-learn's."""
+    """If all wrong classes are excluded, or all questions asked, every number equals scikit-learn's."""
     y, predicted = draw_predictions(np.random.default_rng(0), 900)
     labels = scar(y, c=1, classes=Q) if kind == "exclusions" else ask(y, questions=Q, classes=Q)
     priors = np.bincount(y) / 900 if given_priors else None
@@ -101,7 +101,7 @@ def test_report_of_population_is_exact():
 
 @pytest.mark.parametrize("kind", ["uniform", "scar", "question"])
 def test_intervals_of_recall_and_precision_cover_truth(kind):
-    """Of classes with enough labels to tell; here all three."""
+    """All three classes have enough labels here."""
     rng, covered = np.random.default_rng(8), []
     recalls, precisions = JOINT.diagonal() / PRIORS, JOINT.diagonal() / JOINT.sum(axis=1)
     for seed in range(40):
@@ -183,7 +183,7 @@ def test_report_with_learned_error_rates_assumes_none(kind):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["uniform", "scar", "answers"])
 def test_most_confused_finds_planted_confusion(kind, seed):
-    """A third of the cows are called horse: 1/18 of all examples."""
+    """A third of the cows are predicted as horses: 1/18 of all examples."""
     classes = np.array(["cat", "cow", "dog", "horse", "owl", "pig"])
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 6, 6000)
@@ -202,13 +202,13 @@ def test_most_confused_sorts_by_lower_bound():
     labels = ask(y, questions=3, classes=Q, seed=1)
     report = complementary_report(predicted, labels, fit_label_model(labels, errors=NO_ERRORS))
     found = report.most_confused(10)
-    assert len(found) == 6  # all of them happen
+    assert len(found) == 6  # all confusions occur
     assert found == sorted(found, key=lambda one: 2 * one[3] - one[2])
     for said, true, share, error in found:
         assert share == pytest.approx(JOINT[said, true], abs=4 * error)
 
 
-# In print and as JSON ----------------------------------------------------------------------------------------------
+# Text and JSON ---------------------------------------------------------------------------------------------------
 
 LONG = [f"a class with a rather long name that goes on and on, number {k}" for k in range(60)]
 
@@ -251,35 +251,39 @@ def test_report_prints_accuracy_priors_and_alarms():
 
 
 def check_json(report):
-    told = report.as_dict()
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    return told
+    content = report.as_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    return content
 
 
 @pytest.mark.parametrize("kind", LABEL_KINDS)
 def test_report_as_dict_holds_every_number(kind):
     y, predicted = draw_predictions(np.random.default_rng(0), 800)
     report = complementary_report(predicted, LABEL_KINDS[kind](y, 1))
-    told = check_json(report)
-    assert told["accuracy"] == report.accuracy.value
-    assert (told["low"], told["high"], told["level"]) == (report.accuracy.low, report.accuracy.high, 0.95)
-    assert told["standard_error"] == report.accuracy.standard_error
-    assert told["confusion"] == report.confusion.tolist()
-    assert told["confusion_errors"] == report.confusion_errors.tolist()
-    assert told["balanced_accuracy"] == dict(
+    content = check_json(report)
+    assert content["accuracy"] == report.accuracy.value
+    assert (content["low"], content["high"], content["level"]) == (
+        report.accuracy.low,
+        report.accuracy.high,
+        0.95,
+    )
+    assert content["standard_error"] == report.accuracy.standard_error
+    assert content["confusion"] == report.confusion.tolist()
+    assert content["confusion_errors"] == report.confusion_errors.tolist()
+    assert content["balanced_accuracy"] == dict(
         zip(("value", "low", "high"), report.balanced_accuracy, strict=True)
     )
-    for one, found in zip(told["classes"], report.classes, strict=True):
+    for one, found in zip(content["classes"], report.classes, strict=True):
         for score in ("recall", "precision"):
             of_class = getattr(found, score)
             assert one[score] == (None if of_class is None else of_class._asdict())
-    assert [one["prior"]["value"] for one in told["classes"]] == report.label_model.priors.tolist()
-    assert [one["name"] for one in told["classes"]] == ["0", "1", "2"]
-    assert told["priors_from"] == report.label_model.source
-    assert told["errors_from"] == report.label_model.error_source
-    assert told["false_negative_rate"] == report.label_model.errors.false_negative
-    assert (told["n_examples"], told["n_labels"]) == (800, report.n_labels)
-    assert told["alarms"] == [{"name": alarm.name, "message": alarm.message} for alarm in report.alarms]
+    assert [one["prior"]["value"] for one in content["classes"]] == report.label_model.priors.tolist()
+    assert [one["name"] for one in content["classes"]] == ["0", "1", "2"]
+    assert content["priors_from"] == report.label_model.source
+    assert content["errors_from"] == report.label_model.error_source
+    assert content["false_negative_rate"] == report.label_model.errors.false_negative
+    assert (content["n_examples"], content["n_labels"]) == (800, report.n_labels)
+    assert content["alarms"] == [{"name": alarm.name, "message": alarm.message} for alarm in report.alarms]
 
 
 def test_report_is_deterministic():
@@ -290,7 +294,7 @@ def test_report_is_deterministic():
     )
 
 
-# Little to go by ---------------------------------------------------------------------------------------------------
+# Little data ------------------------------------------------------------------------------------------------------
 
 LITTLE_DATA = {
     "labels that say nothing": ComplementaryLabels.from_lists([[], [], []], classes=3),
@@ -351,11 +355,11 @@ def any_predictions_and_labels(draw):
 def test_report_of_any_labels_is_finite(case):
     predicted, labels, error = case
     model = fit_label_model(labels, errors=ErrorRates(error, 0.0) if error else None)
-    told = check_json(complementary_report(predicted, labels, model))
-    assert 0 <= told["low"] <= told["high"] <= 1
+    content = check_json(complementary_report(predicted, labels, model))
+    assert 0 <= content["low"] <= content["high"] <= 1
     if labels.per_example.sum() == 0:
-        assert (told["accuracy"], told["high"]) == (pytest.approx(1), pytest.approx(1))
-        assert told["low"] < 0.5
+        assert (content["accuracy"], content["high"]) == (pytest.approx(1), pytest.approx(1))
+        assert content["low"] < 0.5
 
 
 @pytest.mark.parametrize(
@@ -374,7 +378,7 @@ def test_report_rejects_invalid_input(predicted, how, error, message):
 
 @pytest.mark.parametrize(("q", "n"), [(10, 2000), (20, 1000)])
 def test_most_confused_is_empty_for_flawless_classifier(q, n):
-    """Hundreds of cells are looked at together: one in forty would exceed two standard errors by chance."""
+    """There are hundreds of cells, one in forty of which exceeds two standard errors by chance."""
     y = np.random.default_rng(0).integers(0, q, n)
     for seed in range(5):
         assert complementary_report(y, uniform(y, classes=q, seed=seed)).most_confused() == []

@@ -19,7 +19,7 @@ from scarce.simulate import biased_a, uniform
 def test_fit_scar_accepts_population_under_scar():
     tallies = count(*whole_population())
     assert fit_scar(tallies, PRIORS, 0.0, False).statistic == pytest.approx(0, abs=1e-9)
-    assert fit_scar(tallies, None, 0.0, False).statistic < 0.01  # the priors are found
+    assert fit_scar(tallies, None, 0.0, False).statistic < 0.01  # priors are estimated
     assert fit_scar(tallies, PRIORS[::-1].copy(), 0.0, False).statistic > 1
 
 
@@ -37,7 +37,7 @@ def test_fit_scar_names_planted_violation(priors):
     labels = ComplementaryLabels.from_single(np.where(y == 3, 0, chosen), classes=4)
     fit = fit_scar(count(y, labels), priors, 0.0, True)
     assert fit.rejects_scar
-    if priors is not None:  # else other priors explain this one, and others remain
+    if priors is not None:  # estimated priors explain this violation, and others remain
         assert (fit.predicted, fit.excluded, fit.share) == (3, 0, 1.0)
         assert fit.limit == pytest.approx((labels.indices == 0).mean() / 0.75)
 

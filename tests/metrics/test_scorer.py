@@ -1,4 +1,4 @@
-"""Scorers inside scikit-learn's model selection, on complementary labels alone."""
+"""Scorers for complementary labels in scikit-learn's model selection."""
 
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ def test_scorer_accepts_class_names_and_indicator():
 
 
 class ScikitLearnClassifier(ClassifierMixin, BaseEstimator):
-    """Any classifier of scikit-learn can be judged, though it knows no priors; two classes have one score."""
+    """A classifier of scikit-learn: it has no priors, and one score for two classes."""
 
     def fit(self, X, y):
         self.inner_ = LogisticRegression(max_iter=1000).fit(X, y)
@@ -151,7 +151,7 @@ def test_scorer_estimates_priors_from_labels():
 
 @pytest.mark.parametrize("criterion", ["accuracy", "risk"])
 def test_scorer_ignores_priors_of_classifier(criterion):
-    """Always saying the class that it believes to be common must not look good."""
+    """Predicting the class with the largest learned prior must not improve the score."""
     model, scorer = ScikitLearnClassifier().fit(X, TRUTH), make_complementary_scorer(criterion)
     before = scorer(model, X, LABELS)
     model.priors_ = np.array([0.98, 0.01, 0.01])

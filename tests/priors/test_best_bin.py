@@ -23,7 +23,7 @@ def test_best_bin_matches_reference_records(record):
 
 
 def search_every_threshold(positive, unlabeled, delta=0.1, gamma=0.01):
-    """Every score as a threshold, one after the other."""
+    """Try every score as a threshold."""
     width = sum(np.sqrt(np.log(4 / delta) / (2 * len(part))) for part in (positive, unlabeled))
     best = (np.inf, None)
     for z in [*positive, *unlabeled]:

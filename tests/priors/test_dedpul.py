@@ -16,7 +16,7 @@ def scores(theta, apart=6.0, **world):
 @pytest.mark.parametrize("apart", [3.0, 6.0])
 @pytest.mark.parametrize("theta", [0.2, 0.5, 0.8, 0.9])
 def test_dedpul_recovers_known_shares(theta, apart):
-    """Large shares come out low, by 0.05 at 0.9: the ratio is flat there, and its noise is taken for positives."""
+    """Large shares are underestimated, by 0.05 at 0.9: the density ratio is flat there and its noise counts as positive."""
     found = [dedpul(*scores(theta, apart, n_positive=1000, n_unlabeled=2000, seed=seed)) for seed in range(3)]
     assert np.mean(found) == pytest.approx(theta, abs=0.06)
 
@@ -44,7 +44,7 @@ def test_dedpul_ignores_shift_and_scale_of_scores(shift, scale):
 
 
 def test_dedpul_handles_many_scores():
-    """Beyond 2000 unlabelled scores, every so many stand for the rest."""
+    """More than 2000 unlabeled scores are thinned out."""
     assert dedpul(*scores(0.7, n_positive=20_000, n_unlabeled=30_000)) == pytest.approx(0.7, abs=0.02)
 
 

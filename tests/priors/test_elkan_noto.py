@@ -10,7 +10,7 @@ from scarce.priors.elkan_noto import elkan_noto
 def test_elkan_noto_matches_values_by_hand():
     assert elkan_noto([0.3, 0.5], rate=0.2) == pytest.approx(0.5)
     assert elkan_noto([1.0], rate=1.0) == 1.0
-    assert elkan_noto([0.1, 0.1], rate=0.2) == 1.0  # less sure than by chance
+    assert elkan_noto([0.1, 0.1], rate=0.2) == 1.0  # less confident than chance
     assert elkan_noto([0.0], rate=0.2) == 1.0
 
 

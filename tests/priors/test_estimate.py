@@ -1,4 +1,4 @@
-"""Estimates on disk and as figures."""
+"""`PriorEstimate`: saving, plotting, conversion and matching by class names."""
 
 import json
 
@@ -75,10 +75,10 @@ LABELS = ComplementaryLabels.from_single(["cat", "dog"] * 50, classes=["cat", "c
 
 
 def test_prior_estimate_as_dict_is_json_of_all_numbers():
-    told = json.loads(
+    content = json.loads(
         json.dumps(priors_from_answers(labels_from_answer_counts(yes=[1, 1], no=[1, 1])).as_dict())
     )
-    assert (told["source"], told["values"], told["raw"]) == ("answers", [0.5, 0.5], [0.5, 0.5])
-    assert len(told["low"]) == len(told["high"]) == 2
+    assert (content["source"], content["values"], content["raw"]) == ("answers", [0.5, 0.5], [0.5, 0.5])
+    assert len(content["low"]) == len(content["high"]) == 2
     given_by_hand = resolve_priors([0.3, 0.2, 0.5], LABELS).as_dict()
     assert given_by_hand["low"] is given_by_hand["high"] is None

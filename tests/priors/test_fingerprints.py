@@ -18,12 +18,12 @@ WHERE = "`revision` of {name!r} to {revision} in its class"
 
 N, D, Q = 240, 4, 3
 TRUTH = np.arange(N) * 7 // 3 % 10 // 4  # shares of 0.4, 0.4 and 0.2
-FLOAT32 = 1e-6  # relative: a network that trains with float32 ends a little differently on another machine
+FLOAT32 = 1e-6  # relative: float32 training differs slightly between machines
 SHORT = Recipe(epochs=6, batch_size=32, learning_rate=0.02)
 
 
 class Case(NamedTuple):
-    """An estimator, and how closely its numbers can be repeated; by default it trains a float64 network."""
+    """An estimator and the tolerance of its numbers; by default it trains a float64 network."""
 
     name: str
     params: dict[str, Any]
@@ -71,7 +71,7 @@ CASES: dict[str, Case] = {
 
 
 def _data() -> tuple[Any, ComplementaryLabels]:
-    """Clouds that overlap a little; every wrong class of a row is excluded by about four in ten."""
+    """Clouds that overlap a little; each wrong class is excluded with a probability of about 0.4."""
     X = 1.6 * np.eye(Q, D)[TRUTH] + waves(N, D).numpy()
     chance = (waves(N, Q, phase=0.4).acos() / torch.pi).numpy()
     return X, ComplementaryLabels.from_indicator((chance < 0.45) & (TRUTH[:, None] != np.arange(Q)))
@@ -90,7 +90,7 @@ def test_estimator_numbers_match_fingerprint(label, fingerprints):
     case, (X, labels) = CASES[label], _data()
     estimator = make_estimator(case.name, **case.params)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PriorWarning)  # the data are too few for good estimates
+        warnings.simplefilter("ignore", PriorWarning)  # there are too few rows for good estimates
         estimate = estimator.estimate(X, labels, make_model=None if case.own_network else _network)
     numbers = {"values": estimate.values, "raw": estimate.raw}
     if estimate.low is not None:

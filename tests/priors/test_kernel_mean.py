@@ -1,4 +1,4 @@
-"""The kernel mean estimator, and the weights of the nearest mean it stands on."""
+"""The kernel mean estimator, and the nearest mean it is based on."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_nearest_mean_keeps_mean_without_negative_weights():
     ],
 )
 def test_kernel_mean_recovers_known_shares(columns, apart, theta, error):
-    """KM2 is a little low on a few hundred rows; the errors allowed are the largest of several draws."""
+    """KM2 underestimates slightly on a few hundred rows; the tolerances are the largest errors of several draws."""
     found = kernel_mean(*mixture(theta, columns=columns, apart=apart), n_points=400)
     assert found == pytest.approx(theta, abs=error)
 
@@ -110,7 +110,7 @@ def test_kernel_mean_is_clipped_at_largest_share():
 
 @pytest.mark.parametrize("seed", [0, 3, 7])
 def test_kernel_mean_falls_back_to_km1_for_few_rows(seed):
-    """With 40 rows KM2 asks for a slope of 0.16, which samples hardly farther apart never reach: it would say 0.97."""
+    """With 40 rows KM2 needs a slope of 0.16, which these samples never reach: it would return 0.97."""
     assert 0.7 < kernel_mean(*mixture(0.9, n_positive=40, n_unlabeled=40, seed=seed)) < 0.9
 
 

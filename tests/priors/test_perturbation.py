@@ -31,14 +31,14 @@ def test_corrupt_without_noise_returns_priors():
 
 
 def test_corrupt_factors_are_normal_around_one():
-    """Over equal priors of many classes, q π̃ is the factor over a mean that is nearly one."""
+    """For equal priors of many classes, q π̃ is the factor divided by a mean of nearly one."""
     factors = 100_000 * corrupt(np.full(100_000, 1e-5), 0.2, seed=1)
     assert factors.std() == pytest.approx(0.2, abs=0.005)
     assert np.mean(np.abs(factors - 1) < 0.2) == pytest.approx(0.683, abs=0.01)
 
 
 def test_corrupt_noise_is_multiplicative():
-    """The same factors on priors of other sizes: after dividing by the priors, the same proportions."""
+    """The same seed gives the same factors for other priors, up to normalisation."""
     uneven = np.array([0.7, 0.2, 0.1])
     even, on_uneven = corrupt(np.ones(3), 0.3, seed=4), corrupt(uneven, 0.3, seed=4) / uneven
     assert on_uneven / on_uneven.sum() == pytest.approx(even)
@@ -76,7 +76,7 @@ def test_corrupt_rejects_invalid_input(priors, sigma, seed, message):
 
 
 class DistanceFromUniform(BaseEstimator):
-    """Scores as far as its priors are from equal ones."""
+    """Its score is the distance of its priors from equal ones."""
 
     def __init__(self, priors="uniform"):
         self.priors = priors
@@ -89,10 +89,10 @@ class DistanceFromUniform(BaseEstimator):
 
 
 def test_prior_sensitivity_fits_with_corrupted_priors():
-    told, labels = [], uniform(np.arange(40) % 4)
+    calls, labels = [], uniform(np.arange(40) % 4)
     found = prior_sensitivity(
         DistanceFromUniform(), None, labels, None, None, [0.25] * 4, sigmas=[0.0, 0.5], draws=3, seed=7,
-        tell=lambda *what: told.append(what),
+        tell=lambda *what: calls.append(what),
     )  # fmt: skip
     for row, sigma in enumerate((0.0, 0.5)):
         for draw in range(3):
@@ -100,7 +100,7 @@ def test_prior_sensitivity_fits_with_corrupted_priors():
             assert found.priors[row, draw] == pytest.approx(expected)
             assert found.scores[row, draw] == pytest.approx(abs(expected - 0.25).sum())
     assert found.scores[0].tolist() == [0.0] * 3
-    assert [what[:2] for what in told] == [(sigma, draw) for sigma in (0.0, 0.5) for draw in range(3)]
+    assert [what[:2] for what in calls] == [(sigma, draw) for sigma in (0.0, 0.5) for draw in range(3)]
 
 
 def test_prior_sensitivity_shows_loss_of_accuracy():

@@ -1,4 +1,4 @@
-"""Where priors cannot be estimated, or the labels contradict the estimate, what is possible is taken, with one warning."""
+"""Priors that the labels allow, used with one warning if none can be estimated or the estimate contradicts the labels."""
 
 import warnings
 
@@ -14,7 +14,7 @@ from scarce.priors import PriorEstimate, candidate_shares, possible_priors, reso
 
 
 def candidate_sets(n=240, q=16, seed=0):
-    """Sets as people make them: the true class, and others that often go with it; the last class is hardly ever named."""
+    """Realistic candidate sets: the true class and common companions; the last class is rare."""
     rng = np.random.default_rng(seed)
     shares = np.r_[0.4, np.full(q - 2, 0.592 / (q - 2)), 0.008]
     y = np.r_[q - 1, q - 1, rng.choice(q, n - 2, p=shares)]
@@ -34,7 +34,7 @@ def test_candidate_shares_match_values_by_hand():
 
 
 def test_possible_priors_are_cut_at_one_minus_rates():
-    """Of ten examples one may be a, alone; the shares 0.1, 0.45, 0.45 are what is possible."""
+    """Only one of ten examples can be a, so the possible priors are 0.1, 0.45, 0.45."""
     labels = ComplementaryLabels.from_candidates([[1, 0, 0]] + [[0, 1, 1]] * 9)
     assert possible_priors(labels).values.tolist() == pytest.approx([0.1, 0.45, 0.45])
     assert possible_priors(labels).source == "candidate shares"
@@ -61,7 +61,7 @@ def test_possible_priors_respect_rates_of_any_labels(q, n, seed):
 
 
 def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
-    """Half of 200 examples exclude a, so at most half are a; b and c share what a loses."""
+    """Half of 200 examples exclude a, so at most half are a; b and c share the excess."""
     labels = ComplementaryLabels.from_single(["a"] * 100 + ["b", "c"] * 50, classes=list("abc"))
 
     def estimate(estimator):
@@ -69,9 +69,9 @@ def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
 
     with pytest.warns(
         PriorWarning, match="cut to what the labels leave possible: class a is excluded"
-    ) as told:
+    ) as caught:
         found = resolve_priors("estimate", labels, estimate)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert found.values.tolist() == pytest.approx([0.5, 0.25, 0.25])
     with pytest.raises(PriorError, match=r"class a is excluded by 0\.500"):
         resolve_priors([0.8, 0.1, 0.1], labels)
@@ -93,10 +93,10 @@ def test_multiple_label_methods_learn_from_candidate_sets(method, q):
         pytest.skip("needs a record of questions")
     X, _, labels = candidate_sets(q=q)
     facts = make_method(method).facts
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         classifier = ScarceClassifier(method, module="linear", epochs=1).fit(X, labels)
-    assert len(told) == facts.needs_priors
+    assert len(caught) == facts.needs_priors
     assert classifier.prior_estimate_.source == (
         f"learned by {method}" if facts.learns_priors else "candidate shares"
     )
@@ -112,7 +112,7 @@ def test_early_stopping_without_priors_uses_candidate_shares():
 
 def test_meta_classifier_learns_from_candidate_sets():
     X, y, labels = candidate_sets()
-    with pytest.warns(PriorWarning, match="too few of 240 examples exclude class 15") as told:
+    with pytest.warns(PriorWarning, match="too few of 240 examples exclude class 15") as caught:
         classifier = MetaComplementaryClassifier().fit(X, labels)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert classifier.score(X, y) > 0.4

@@ -72,10 +72,10 @@ def test_resolve_priors_accepts_names():
     ):
         guessed = resolve_priors("estimate", LABELS)
     assert (guessed.source, guessed.values.tolist()) == ("candidate shares", [0.25, 0.5, 0.25])
-    told = labels_from_answer_counts(yes=[3, 1], no=[3, 2])
-    assert resolve_priors("estimate", told).source == "answers"
-    assert resolve_priors("uniform", told).source == "uniform"
-    assert resolve_priors("estimate", told[[0, 3, 4, 7]]).source == "answers"
+    answers = labels_from_answer_counts(yes=[3, 1], no=[3, 2])
+    assert resolve_priors("estimate", answers).source == "answers"
+    assert resolve_priors("uniform", answers).source == "uniform"
+    assert resolve_priors("estimate", answers[[0, 3, 4, 7]]).source == "answers"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_resolve_priors_rejects_priors_that_contradict_labels():
 
 
 def test_resolve_priors_tolerates_excess_by_chance():
-    """With 100 examples a rate of 0.5 may stand beside a prior of 0.6: two standard errors of 0.049."""
+    """With 100 examples a rate of 0.5 is compatible with a prior of 0.6: two standard errors of 0.049."""
     assert resolve_priors([0.6, 0.2, 0.2], LABELS).values[0] == 0.6
     many = LABELS[np.tile(np.arange(100), 100)]
     with pytest.raises(PriorError, match=r"class cat is excluded by 0\.500"):

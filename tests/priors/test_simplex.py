@@ -1,4 +1,4 @@
-"""From raw estimates to priors: in proportion under limits, and the nearest."""
+"""`to_simplex`: raw estimates normalised to priors within the limits of the labels."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_to_simplex_is_proportional_within_limits(case):
     clipped, free = np.clip(raw, 1e-3, 1), priors < 1 - rates - 1e-6
     scale = priors[free] / clipped[free]
     assert scale == pytest.approx(np.full(free.sum(), scale.max(initial=0)), rel=1e-6)
-    # At its limit is only a class whose share, on the scale of the others, would be beyond.
+    # Only classes whose proportional share would exceed the limit are at their limit.
     if free.any():
         assert (clipped[~free] * scale.max() >= priors[~free] - 1e-6).all()
 

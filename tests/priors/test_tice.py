@@ -17,7 +17,7 @@ def bound(labelled, total, n_judges, c):
 
 
 def draw_binary_rows(labelled_share, n, seed=0, columns=2):
-    """Rows of zeros and ones, and whether they are labelled, at a rate that depends on the row."""
+    """Rows of zeros and ones, labelled at a rate that depends on the row."""
     rng = np.random.default_rng(seed)
     features = rng.integers(2, size=(n, columns))
     return features, rng.random(n) < labelled_share[tuple(features.T)]
@@ -71,8 +71,8 @@ def test_tice_finds_corner_of_positives():
     corner = features.all(axis=1)
     found = tice(features, labelled)
     assert found == pytest.approx(0.6, abs=0.05)
-    assert found < labelled[corner].mean()  # a lower bound of it
-    assert found > labelled[features[:, 0] == 1].mean() + 0.05  # one split alone does not get there
+    assert found < labelled[corner].mean()  # it is a lower bound
+    assert found > labelled[features[:, 0] == 1].mean() + 0.05  # one split is not enough
 
 
 def test_tice_improves_with_more_splits():

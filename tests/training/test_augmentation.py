@@ -13,7 +13,7 @@ from scarce.training.augmentation import augment, random_crop, random_flip
 
 
 def is_shift_of(cut, image):
-    """Whether `cut` is `image` moved by at most four pixels each way, black coming in."""
+    """Whether `cut` is `image` shifted by at most four pixels in each direction and filled with black."""
     padded = np.pad(image, [(0, 0)] * (image.ndim - 2) + [(4, 4), (4, 4)])
     height, width = image.shape[-2:]
     return any(

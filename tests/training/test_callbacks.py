@@ -1,4 +1,4 @@
-"""What happens around the epochs: order, state, stopping, and the way back to the best weights."""
+"""Callbacks: order of calls, state, early stopping and the progress bar."""
 
 import io
 import math
@@ -107,7 +107,7 @@ def test_callback_state_is_restored_on_resume(tmp_path):
 
 
 class WeightSnapshots(Callback):
-    """Keeps the weights after every epoch."""
+    """Stores the weights after every epoch."""
 
     def __init__(self):
         self.models, self.methods = [], []

@@ -1,4 +1,4 @@
-"""The file itself: what it can hold, and what a damaged one says."""
+"""Checkpoint files: what they can hold, and errors for damaged ones."""
 
 import math
 

@@ -70,7 +70,7 @@ def test_workers_do_not_change_weights(dataset):
     assert random.getstate() == states[0]
     assert np.random.get_state()[1].tolist() == states[1]
     assert torch.equal(torch.get_rng_state(), states[2])
-    assert not same_state(trained(INPUTS).state_dict(), alone)  # else there is no noise
+    assert not same_state(trained(INPUTS).state_dict(), alone)  # the noise has an effect
 
 
 def test_dataset_item_randomness_depends_on_epoch_not_batch():

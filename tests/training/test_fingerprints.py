@@ -1,4 +1,4 @@
-"""The numbers of the training loop: what recipes make of the same network, and how images are augmented."""
+"""Fingerprints of the training loop, of augmentations and of built networks."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ LABELS = ComplementaryLabels.from_single(np.arange(N) * 5 // 3 % Q, classes=Q)
 
 
 class ExcludedProbability(Method):
-    """Mean log p_k of the excluded class, so that the numbers of the loop depend on no method of the library."""
+    """Mean probability of the excluded class, independent of the methods of the library."""
 
     facts = MethodFacts("hushed", "for tests", "none", "nothing")
 
@@ -35,7 +35,7 @@ class ExcludedProbability(Method):
 
 
 class TwoStages(ExcludedProbability):
-    """Begins again, for as many epochs as before."""
+    """Trains a second stage with as many epochs as the first."""
 
     facts = MethodFacts("in two stages", "for tests", "none", "nothing")
     in_stages = True

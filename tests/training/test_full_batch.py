@@ -1,4 +1,4 @@
-"""L-BFGS: what it minimises, where it ends, and what it does not suit."""
+"""L-BFGS on the whole data: its minimum, stopping, resuming, and unsuitable methods and models."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Predicting: all rows in order, in evaluation mode, leaving the model as it was."""
+"""Predicting logits in evaluation mode without changing the model."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ INPUTS, _ = make_data()
 @pytest.mark.parametrize("training", [True, False])
 def test_predict_logits_keeps_mode_and_statistics(training):
     model = make_net().train(training)
-    model[3].eval()  # a part that the user keeps in another mode
+    model[3].eval()  # a layer that the user keeps in another mode
     before = {name: value.clone() for name, value in model.state_dict().items()}
     predict_logits(model, INPUTS)
     assert model.training is training

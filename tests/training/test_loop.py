@@ -1,4 +1,4 @@
-"""The loop: what a step is given, what the seed fixes, and how a run that goes wrong ends."""
+"""The training loop: batches, steps, seeds, diverging runs and errors."""
 
 import math
 
@@ -29,7 +29,7 @@ INPUTS, LABELS = make_data()
 
 
 class Recording(Method):
-    """Keeps every batch and what the optimiser's learning rate was when it came; pulls all logits to zero."""
+    """Stores every batch and epoch; its loss pulls all logits to zero."""
 
     facts = MethodFacts("recording", "for tests", "none", "nothing")
 
@@ -82,8 +82,8 @@ def test_epoch_visits_every_row_once_without_single_row_batch(n, batch_size, siz
 def test_batch_holds_rows_of_its_index():
     labels = ComplementaryLabels.from_lists([[], [0, 1], [2], [0], [1, 2]] * 10, classes=3)
     confirmed = np.array([-1, 2, -1, -1, 0] * 10)
-    told = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed)
-    for batch in recorded(labels=told).batches:
+    partly_confirmed = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed)
+    for batch in recorded(labels=partly_confirmed).batches:
         rows = batch.index.numpy()
         assert np.array_equal(batch.inputs.numpy(), INPUTS[rows])
         assert batch.excluded.dtype == torch.float32
@@ -112,7 +112,7 @@ def test_train_first_sgd_step_matches_values_by_hand():
 
 
 class LearningRateLog(Callback):
-    """Notes the learning rate that every step of the optimiser used."""
+    """Records the learning rate of every optimiser step."""
 
     def on_start(self, run):
         step, self.rates = run.optimizer.step, []
@@ -277,7 +277,7 @@ def test_train_stops_at_nan_loss_and_keeps_last_good_checkpoint(tmp_path):
 
 
 class Overflowing(Recording):
-    """A finite loss with an infinite gradient, at the last step of epoch 2: only the weights tell."""
+    """A finite loss with an infinite gradient, at the last step of epoch 2: only the weights show it."""
 
     def loss(self, logits, batch):
         self.batches.append(batch)

@@ -1,4 +1,4 @@
-"""Noise on inputs and dropout: how much, when, and the same after an interruption."""
+"""Input noise and dropout: scale, training only, and resuming."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ INPUTS, LABELS = make_data()
 
 
 class RecordingNetwork(nn.Module):
-    """A linear network that remembers what it was shown."""
+    """A linear network that stores its inputs."""
 
     def __init__(self, d=D):
         super().__init__()

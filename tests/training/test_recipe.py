@@ -1,4 +1,4 @@
-"""Recipes: their settings, what they refuse, and the optimisers and rates they stand for."""
+"""Recipes: valid and invalid settings, optimisers and learning rates."""
 
 import math
 from dataclasses import FrozenInstanceError, asdict
@@ -99,7 +99,7 @@ def test_sgd_has_momentum_and_l2_decay():
 
 
 def test_adam_applies_weight_decay_through_gradient():
-    """With L2 decay the first step is the learning rate whatever the decay; AdamW would shrink the weight besides."""
+    """With L2 decay the first step is the learning rate whatever the decay; AdamW would also shrink the weight."""
     assert stepped("adam", 0.5, [1.0]) == pytest.approx(1.9, abs=1e-6)
     assert stepped("adam", 0.5, [-3.0]) == pytest.approx(2.1, abs=1e-6)
 

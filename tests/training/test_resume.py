@@ -1,4 +1,4 @@
-"""Runs stopped at any epoch, in this process, and what a run refuses to go on from."""
+"""Resuming runs interrupted at any epoch, and checkpoints that are rejected."""
 
 from dataclasses import replace
 
@@ -128,9 +128,9 @@ def test_resume_rejects_labels_with_other_confirmed_classes(tmp_path):
     fit(checkpoint=tmp_path / "c")
     confirmed = np.full(LABELS.n_examples, -1)
     confirmed[0] = (LABELS.indices[0] + 1) % 3
-    told = type(LABELS)(LABELS.indptr, LABELS.indices, LABELS.classes, confirmed=confirmed)
+    other_labels = type(LABELS)(LABELS.indptr, LABELS.indices, LABELS.classes, confirmed=confirmed)
     with pytest.raises(FileError, match="its labels is"):
-        fit(labels=told, checkpoint=tmp_path / "c")
+        fit(labels=other_labels, checkpoint=tmp_path / "c")
 
 
 @pytest.mark.parametrize("found", [None, 3, 5])
@@ -163,7 +163,7 @@ def test_checkpoint_rejects_folder_as_path(tmp_path):
 
 
 def test_resume_takes_all_weights_from_checkpoint(tmp_path):
-    """The model given may be freshly made: all weights, also the statistics of batch norm, come from the file."""
+    """The model may be new: all weights, including batch norm statistics, come from the file."""
     with pytest.raises(KeyboardInterrupt):
         fit(callbacks=[Interrupt(3)], checkpoint=tmp_path / "c")
     other = make_net(seed=5)

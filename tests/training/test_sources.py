@@ -1,4 +1,4 @@
-"""Inputs of every kind give the same batches, and what is no input is named."""
+"""Inputs of every kind, in memory or in files, give the same batches and the same training."""
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from scarce.training import Callback, Recipe, predict_logits, train
 from scarce.training.sources import as_source, float_dtype
 
 INPUTS, LABELS = make_data()
-WHOLE = np.rint(INPUTS * 10).astype(np.float32)  # whole numbers, so that integers can hold them
+WHOLE = np.rint(INPUTS * 10).astype(np.float32)  # integers, so that every dtype can hold them
 
 
 class Items(Dataset):
@@ -248,7 +248,7 @@ def test_fit_agrees_for_byte_images_in_files_and_arrays(tmp_path):
 
 
 class RowOrderLog(Callback):
-    """Remembers in which order rows were read."""
+    """Records the order in which rows are read."""
 
     def __init__(self, monkeypatch):
         self.rows = []
@@ -287,9 +287,8 @@ def test_fingerprint_does_not_depend_on_storage(tmp_path):
     alike.add(as_source(npy_shards(tmp_path)).fingerprint())
     assert len(alike) == 1
     one, other = (Shards([UnmappedRows(INPUTS[:cut]), UnmappedRows(INPUTS[cut:])]) for cut in (10, 20))
-    assert (
-        as_source(one).fingerprint() != as_source(other).fingerprint()
-    )  # they are trained on in another order
+    # Training visits their rows in different orders.
+    assert as_source(one).fingerprint() != as_source(other).fingerprint()
 
 
 class UnmappedRows(InHand):
@@ -337,7 +336,7 @@ class StopAfter(Callback):
 def test_prior_estimates_agree_for_files_and_arrays(tmp_path, store):
     X, labels = make_data(200)
     inputs = store(tmp_path, X)
-    if store is not parquet_shards:  # which are trained on in another order
+    if store is not parquet_shards:  # their rows are visited in another order
         network = BestBin(folds=1, bootstrap=0, recipe=Recipe(epochs=1))
         assert np.array_equal(network.estimate(inputs, labels).values, network.estimate(X, labels).values)
     features = Tice(n_rows=100)
@@ -356,7 +355,7 @@ def test_estimators_that_need_all_rows_reject_shards(tmp_path):
         BestBin(scorer="linear", bootstrap=0).estimate(inputs, labels)
     with pytest.raises(MethodError, match="is read a few rows at a time and is not made one array"):
         MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(inputs, labels)
-    one_file = mapped(tmp_path, X)  # which scikit-learn can take as it is
+    one_file = mapped(tmp_path, X)  # scikit-learn accepts a memory-mapped array
     assert np.isfinite(BestBin(scorer="linear", bootstrap=0).estimate(one_file, labels).values).all()
     meta = MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(one_file, labels)
     assert meta.predict(one_file).shape == (200,)

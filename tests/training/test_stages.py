@@ -1,4 +1,4 @@
-"""Methods that train in stages: what a stage begins with, what the method is shown between two, and interrupted runs."""
+"""Training in stages: initial state of a stage, what a method sees between stages, and resuming."""
 
 import io
 from copy import deepcopy
@@ -49,11 +49,11 @@ def assert_same(one, other):
     assert one[2] == other[2]
 
 
-# What a stage begins with --------------------------------------------------------------------------------------
+# Initial state of a stage ------------------------------------------------------------------------------------
 
 
 def states_before_steps(method):
-    """The state of the network before every step of a training; batch norm has statistics besides the weights."""
+    """The state of the network before every training step, including batch norm statistics."""
     states, model = [], make_net()
 
     def keep(module, _):
@@ -84,7 +84,7 @@ def test_stages_reset_batch_norm_statistics():
 
 
 class OptimiserLog(Callback):
-    """Keeps of every epoch the state of the optimiser for the first weights, and their gradient."""
+    """Stores the optimiser state and gradient of the first weights after every epoch."""
 
     def __init__(self):
         self.seen = []
@@ -95,7 +95,7 @@ class OptimiserLog(Callback):
 
 
 def test_stages_have_new_optimisers():
-    """With one step an epoch Adam numbers the steps of its stage, and the first of SGD has no momentum but its gradient."""
+    """With one step per epoch, Adam counts the steps of its stage, and the first momentum of SGD is its gradient."""
     recipe = Recipe(epochs=4, batch_size=len(INPUTS), weight_decay=0.0)
     adam, sgd = OptimiserLog(), OptimiserLog()
     fit(ThreeStages(), make_linear(), recipe, callbacks=[adam])
@@ -126,11 +126,11 @@ def test_epochs_of_stages_have_different_orders_of_rows():
     assert len(set(orders[::STEPS])) == 6
 
 
-# What a method is shown between two stages ---------------------------------------------------------------------
+# What a method sees between stages -----------------------------------------------------------------------------
 
 
 class RecordingStages(ThreeStages):
-    """Keeps what it is shown."""
+    """Stores the rows it sees."""
 
     def __init__(self):
         super().__init__()
@@ -139,11 +139,11 @@ class RecordingStages(ThreeStages):
     def next_stage(self, stage, epochs, rows):
         self.asked.append((stage, epochs))
         self.shown_rows.append(list(rows()))
-        return super().next_stage(stage, epochs, rows)  # which may look once more
+        return super().next_stage(stage, epochs, rows)  # which may iterate over the rows again
 
 
 def test_next_stage_sees_every_row_once_in_evaluation_mode():
-    """More rows than are read at once; dropout and batch norm would show in training mode."""
+    """More rows than are read at once; dropout and batch norm would differ in training mode."""
     inputs, labels = make_data(1300)
     model, method = make_net(), RecordingStages()
     train(model, method, inputs, labels, RECIPE, priors=PRIORS)
@@ -160,7 +160,7 @@ def test_next_stage_sees_every_row_once_in_evaluation_mode():
 
 
 def test_next_stage_leaves_batch_norm_statistics_unchanged():
-    """The last stage has one epoch; in training mode the look after it would count among its batches."""
+    """The last stage has one epoch; in training mode the pass after it would count as further batches."""
     assert fit(ThreeStages())[0]["1.num_batches_tracked"] == STEPS
 
 
@@ -207,48 +207,48 @@ def test_finished_staged_run_is_not_repeated(tmp_path, make):
 
 
 class FixedMetric(Callback):
-    """A number for every epoch, and the states of model and method that it is for."""
+    """Records a given metric for every epoch, and stores the weights of model and method."""
 
     def __init__(self, numbers):
         self.numbers, self.states = numbers, []
 
     def on_epoch(self, run, record):
-        record["told"] = self.numbers[run.epoch - 1]
+        record["metric"] = self.numbers[run.epoch - 1]
         self.states.append(deepcopy(run.weights()))
 
 
 def test_early_stopping_ends_every_stage_with_best_weights():
     """Of stages of 4, 4 and 3 epochs the first ends after two epochs without a better one, the last by itself.
 
-    The second begins anew: its numbers are not compared with those of the first.
+    The second starts from scratch: its metrics are not compared with those of the first.
     """
 
     class Long(Staged):
         lengths = (4, 4, 3)
 
-    told = FixedMetric([5, 4, 3, 1, 2, 1, 0, 1, 3, 2])
+    metric = FixedMetric([5, 4, 3, 1, 2, 1, 0, 1, 3, 2])
     model, method = make_net(), Long()
     history = train(
-        model, method, INPUTS, LABELS, RECIPE, priors=PRIORS, callbacks=[told, EarlyStopping("told", 2)]
+        model, method, INPUTS, LABELS, RECIPE, priors=PRIORS, callbacks=[metric, EarlyStopping("metric", 2)]
     )
-    assert history["told"] == told.numbers
-    assert same_state(model.state_dict(), told.states[8]["model"])
+    assert history["metric"] == metric.numbers
+    assert same_state(model.state_dict(), metric.states[8]["model"])
     seen = make_net()
     found = []
-    for best in (0, 4, 8):  # what the next stage was told of, or, at the end, the caller
-        seen.load_state_dict(told.states[best]["model"])
+    for best in (0, 4, 8):  # what the next stage, or finally the caller, sees
+        seen.load_state_dict(metric.states[best]["model"])
         found.append(predict_logits(seen, INPUTS).softmax(dim=1).amax(dim=1).mean().item())
-    assert told.states[3]["method"]["found"].item() == pytest.approx(found[0])
-    assert told.states[8]["method"]["found"].item() == pytest.approx(found[1])
+    assert metric.states[3]["method"]["found"].item() == pytest.approx(found[0])
+    assert metric.states[8]["method"]["found"].item() == pytest.approx(found[1])
     assert method.found.item() == pytest.approx(found[2])
 
 
 @pytest.mark.parametrize("stop", range(1, 10))
 def test_early_stopped_stages_resume_exactly(tmp_path, stop):
-    """Three short stages of two epochs, and a last one of four that is over after three."""
+    """Three short stages of two epochs, and a last one of four that ends after three."""
 
     def callbacks():
-        return [FixedMetric([5, 4, 3, 1, 2, 1, 3, 2, 1]), EarlyStopping("told", 2)]
+        return [FixedMetric([5, 4, 3, 1, 2, 1, 3, 2, 1]), EarlyStopping("metric", 2)]
 
     whole = fit(refine(), callbacks=callbacks())
     assert len(whole[2]) == 9

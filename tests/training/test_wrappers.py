@@ -17,7 +17,7 @@ from scarce.training.distributed import ALONE
 from scarce.training.parts import InParts
 from scarce.training.wrappers import working_form
 
-# What torch says of itself when it imports its compiler.
+# Warnings of torch when it imports its compiler.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled:UserWarning"),
@@ -39,7 +39,7 @@ def trained(model, method=None, data=None, **settings):
 
 
 class DtypeLog(nn.Module):
-    """Notes the types of what goes through."""
+    """Records the dtypes of its inputs."""
 
     def __init__(self):
         super().__init__()
@@ -51,12 +51,12 @@ class DtypeLog(nn.Module):
 
 
 def test_bf16_is_used_inside_network_only(monkeypatch):
-    of_loss = set()
+    loss_dtypes = set()
     method = make_method("scarce")
     loss = type(method).loss
 
     def watched(self: Method, logits, batch):
-        of_loss.add(logits.dtype)
+        loss_dtypes.add(logits.dtype)
         return loss(self, logits, batch)
 
     monkeypatch.setattr(type(method), "loss", watched)
@@ -65,7 +65,7 @@ def test_bf16_is_used_inside_network_only(monkeypatch):
         nn.Sequential(nn.Linear(D, 8), watch, nn.ReLU(), nn.Linear(8, Q)), method, precision="bf16"
     )
     assert watch.types == {torch.bfloat16}
-    assert of_loss == {torch.float32}
+    assert loss_dtypes == {torch.float32}
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
     assert predict_logits(model, make_data()[0]).dtype == torch.float32
 
@@ -88,7 +88,7 @@ def test_bf16_training_learns_three_blobs():
 
 @needs_compiler
 def test_compiled_training_equals_eager_training():
-    """Also in parts; all of them have the same size, because to compile for another takes seconds."""
+    """With micro-batches of equal size, because compiling for another size takes seconds."""
     settings = {"data": make_data(48), "epochs": 2, "micro_batch": 8}
     eager = trained(make_mlp(), **settings)
     compiled = trained(make_mlp(), **settings, compile=True)
@@ -160,7 +160,7 @@ def make_deep(seed=0):
 
 
 def gradient_of_step(method, **settings):
-    """What one step of SGD with learning rate 1 takes away from the weights."""
+    """The gradient: the change of weights in one SGD step with learning rate 1."""
     inputs, labels = make_data(N)
     model = make_deep()
     before = [weight.detach().clone() for weight in model.parameters()]
@@ -182,7 +182,7 @@ def test_micro_batches_give_gradient_of_whole_batch(name, size):
 
 
 def test_gradient_accumulation_differs_from_whole_batch():
-    """The ordinary way, whose gradient is that of another loss: the mean of |mean of a part| is not |mean of all|."""
+    """Ordinary gradient accumulation minimises another loss: the mean of |mean of a part| is not |mean of all|."""
     inputs, labels = make_data(N)
     model, priors = make_deep(), torch.tensor(PRIORS).double()
     rows = torch.from_numpy(inputs).double()
@@ -207,7 +207,7 @@ def test_micro_batches_repeat_dropout_in_backward_pass():
     torch.manual_seed(5)
     logits = InParts(model, SIZE)(rows)
     loss = logits.square().mean().sqrt() + logits.mean().abs()
-    torch.rand(7)  # what happens in between must not matter
+    torch.rand(7)  # random numbers drawn in between must not matter
     after = torch.get_rng_state()
     got = torch.autograd.grad(loss, model.parameters())
     assert torch.equal(torch.get_rng_state(), after)
@@ -222,7 +222,7 @@ def test_micro_batches_repeat_dropout_in_backward_pass():
 
 
 class CountRows(nn.Module):
-    """Notes how many rows it is shown at a time."""
+    """Records the number of rows per call."""
 
     def __init__(self):
         super().__init__()
@@ -268,7 +268,7 @@ def run_with_micro_batches(**options):
 
 
 def test_micro_batch_training_resumes_after_interrupt(tmp_path):
-    """With dropout and batch norm; so a run in parts can also be repeated."""
+    """With dropout and batch norm."""
     expected = run_with_micro_batches()
     with pytest.raises(KeyboardInterrupt):
         run_with_micro_batches(checkpoint=tmp_path / "c", callbacks=[Interrupt(3)])

@@ -1,4 +1,4 @@
-"""The automatic default as a whole: accurate on easy problems, the same twice, and never at a loss."""
+"""`fit_stack`: accurate on easy problems, reproducible, and robust to unusual data."""
 
 import json
 

@@ -11,7 +11,7 @@ from scarce.labels import Answers
 
 
 def normalise_rows(log_likelihood):
-    """What does not depend on a constant of the row."""
+    """Log likelihoods up to a constant per row, normalised to sum to one."""
     return log_likelihood - log_likelihood.logsumexp(dim=1, keepdim=True)
 
 
@@ -46,7 +46,7 @@ def test_single_label_scar_equals_scar_given_one_label():
     labels = ComplementaryLabels.from_lists([[0], [1], [2], []], classes=3)
     found = normalise_rows(Scar(torch.from_numpy(w), single=True).log_likelihood(labels)).exp()
     for k in range(3):
-        # P(exactly k | y) of independent marks, divided by P(exactly one | y)
+        # P(exactly k | y) of independent exclusions, divided by P(exactly one | y)
         exactly = np.array([[0.0 if j == y else w[j] for j in range(3)] for y in range(3)])
         likelihood = exactly[:, k] / exactly.sum(axis=1)
         assert np.allclose(found[k], likelihood / likelihood.sum(), atol=1e-9)

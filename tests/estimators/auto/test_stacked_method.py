@@ -1,4 +1,4 @@
-"""The default of `ScarceClassifier`: a stack for tables, which is saved, cloned and piped like any classifier."""
+"""The default of `ScarceClassifier`: a stack for tables that can be saved, cloned and used in pipelines."""
 
 import json
 
