@@ -1,4 +1,4 @@
-"""Tables as plain text: whatever the width, nothing is lost and nothing stands out."""
+"""Plain-text tables keep all text and stay within the width."""
 
 from collections import Counter
 
@@ -20,14 +20,14 @@ def letters(*texts: str) -> Counter[str]:
     words=st.integers(0, 5),
     width=st.integers(10, 100),
 )
-def test_nothing_is_lost_and_no_line_is_too_wide(table: list[list[str]], words: int, width: int) -> None:
+def test_text_table_keeps_all_text_within_width(table: list[list[str]], words: int, width: int) -> None:
     columns, *rows = table
     text = text_table(columns, rows, words, width)
     assert letters(*columns, *(cell for row in rows for cell in row)) <= letters(text)
     assert max(map(len, text.splitlines()), default=0) <= width
 
 
-def test_long_words_are_broken_before_a_table_is_given_up() -> None:
+def test_text_table_breaks_long_words() -> None:
     path = "/a/very/long/path/to/a/folder/with/many/names/in/it"
     assert text_table(["name", "where"], [["mnist", path]], 2, 40).splitlines() == [
         "name   where",

@@ -1,4 +1,4 @@
-"""The machinery of fingerprints: what fails, what an update writes, and what it refuses to write."""
+"""Comparing numbers with stored fingerprints, and updating the fingerprints."""
 
 import json
 
@@ -26,7 +26,7 @@ def numbers(**changed):
     return {"loss": 1.2345678912, "weights": [0.5, -2.0], "digest": "ab12"} | changed
 
 
-def test_the_same_numbers_pass(path):
+def test_check_passes_for_equal_numbers(path):
     before = path.read_text()
     check(path, numbers())
     assert path.read_text() == before
@@ -43,7 +43,7 @@ def test_the_same_numbers_pass(path):
         ({"loss": float("nan")}, "loss was 1.234567891, is nan"),
     ],
 )
-def test_a_changed_number_fails_and_says_what_to_do(path, changed, said):
+def test_check_fails_for_changed_number_with_instructions(path, changed, said):
     with pytest.raises(pytest.fail.Exception) as failure:
         check(path, numbers(**changed))
     message = str(failure.value)
@@ -52,12 +52,12 @@ def test_a_changed_number_fails_and_says_what_to_do(path, changed, said):
     assert message.endswith("--update-fingerprints`; a refactoring must not change numbers.")
 
 
-def test_a_change_within_the_tolerance_passes(path):
+def test_check_passes_for_change_within_tolerance(path):
     check(path, numbers(loss=1.234567999), tolerance=1e-6)
 
 
 @pytest.mark.parametrize(("label", "revision"), [("new", 1), ("refine", 2)])
-def test_a_record_that_is_missing_or_of_another_revision_fails(path, label, revision):
+def test_check_fails_for_missing_record_or_other_revision(path, label, revision):
     with pytest.raises(pytest.fail.Exception, match=r"run `pytest .* --update-fingerprints`"):
         check(path, numbers(), label=label, revision=revision)
 
@@ -65,7 +65,7 @@ def test_a_record_that_is_missing_or_of_another_revision_fails(path, label, revi
 @pytest.mark.parametrize(
     ("changed", "revision"), [({"loss": 1.3}, 1), ({"loss": 1.3}, 0), ({}, 0), ({"digest": "ab13"}, 1)]
 )
-def test_an_update_refuses_other_numbers_of_the_same_revision(path, changed, revision):
+def test_update_rejects_changed_numbers_of_same_revision(path, changed, revision):
     before = path.read_text()
     with pytest.raises(
         pytest.fail.Exception,
@@ -75,7 +75,7 @@ def test_an_update_refuses_other_numbers_of_the_same_revision(path, changed, rev
     assert path.read_text() == before
 
 
-def test_a_refused_label_keeps_its_record_while_others_are_written(path):
+def test_update_keeps_rejected_record_and_writes_others(path):
     kept = Fingerprints(path, ["refine", "new"], WHERE, update=True)
     with pytest.raises(pytest.fail.Exception):
         kept.check("refine", "refine", 1, numbers(loss=9.0))
@@ -84,19 +84,19 @@ def test_a_refused_label_keeps_its_record_while_others_are_written(path):
     assert json.loads(path.read_text()) == {"refine": OLD, "new": OLD}
 
 
-def test_an_update_writes_the_numbers_of_a_raised_revision(path):
+def test_update_writes_numbers_of_raised_revision(path):
     check(path, numbers(loss=1.3), revision=2, update=True)
     assert json.loads(path.read_text()) == {"refine": OLD | {"revision": 2, "loss": 1.3}}
     check(path, numbers(loss=1.3), revision=2)
 
 
-def test_an_update_adds_new_labels_and_numbers_and_removes_labels_that_are_gone(path):
+def test_update_adds_new_and_removes_obsolete_labels(path):
     check(path, numbers(priors=[0.25]), update=True)
     check(path, numbers(), label="new", update=True)
     assert json.loads(path.read_text()) == {"refine": OLD | {"priors": [0.25]}, "new": OLD}
 
 
-def test_an_update_without_a_change_keeps_every_digit(path):
+def test_update_without_change_keeps_every_digit(path):
     check(path, numbers(), update=True)
     once = path.read_text()
     check(path, numbers(loss=1.2345678914), update=True)
@@ -104,9 +104,9 @@ def test_an_update_without_a_change_keeps_every_digit(path):
     assert once.splitlines()[1].startswith('"refine": {"name": "refine", "revision": 1, "loss": 1.234567891,')
 
 
-def test_numbers_are_rounded_to_ten_digits():
+def test_rounded_keeps_ten_digits():
     assert rounded([1 / 3, 2e10 / 3, 5, "x", [1e-17]]) == [0.3333333333, 6666666667.0, 5, "x", [0.0]]
 
 
-def test_names_without_a_case_are_found():
+def test_uncovered_finds_names_without_case():
     assert uncovered(["one", "two"], {"one, variant": "one"}, str) == {"two"}

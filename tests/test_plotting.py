@@ -1,4 +1,4 @@
-"""Figures hold the numbers they were given."""
+"""Figures show the numbers they are given."""
 
 from xml.etree import ElementTree
 
@@ -12,7 +12,7 @@ def curves_of(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
-def test_risks_are_drawn_from_epoch_one_with_a_line_at_zero():
+def test_draw_risks_starts_at_epoch_one_with_line_at_zero():
     with new_axes() as axes:
         draw_risks(axes, [Curve("a", [3.0, -1.0, -4.0]), Curve("b", [2.0, 1.0, 0.5])])
     lines = curves_of(axes)
@@ -25,7 +25,7 @@ def test_risks_are_drawn_from_epoch_one_with_a_line_at_zero():
     assert lines["a"].get_linestyle() != lines["b"].get_linestyle()
 
 
-def test_accuracies_have_a_band_around_the_estimate_where_there_is_one():
+def test_draw_accuracies_draws_band_around_estimate():
     with new_axes() as axes:
         draw_accuracies(axes, [Curve("a", [0.5, 0.75], [0.4, 0.8], [0.1, 0.05]), Curve("b", [0.9, 0.9])])
     assert curves_of(axes)["a"].get_ydata().tolist() == [0.5, 0.75]
@@ -36,7 +36,7 @@ def test_accuracies_have_a_band_around_the_estimate_where_there_is_one():
         assert (heights.min(), heights.max()) == pytest.approx((low, high))
 
 
-def test_priors_are_drawn_with_their_intervals_and_the_truth():
+def test_draw_priors_draws_intervals_and_truth():
     with new_axes() as axes:
         draw_priors(axes, ["cat", "dog"], [0.4, 0.6], [0.3, 0.45], [0.55, 0.7], [0.5, 0.5])
     estimate = axes.containers[0]
@@ -47,7 +47,7 @@ def test_priors_are_drawn_with_their_intervals_and_the_truth():
     assert [label.get_text() for label in axes.get_xticklabels()] == ["cat", "dog"]
 
 
-def test_a_figure_becomes_the_same_well_formed_svg_every_time():
+def test_figure_svg_is_reproducible_and_well_formed():
     texts = []
     for _ in range(2):
         with new_axes() as axes:

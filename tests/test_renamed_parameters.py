@@ -1,4 +1,4 @@
-"""Parameters under their old names: refused wherever they can be given, with the new name in the message."""
+"""Old parameter names are rejected everywhere, with the new name in the message."""
 
 import copy
 import inspect
@@ -39,7 +39,7 @@ RENAMED = {
 CASES = [(name, old, new) for name, names in RENAMED.items() for old, new in names.items()]
 
 
-def test_the_renamed_parameters_of_methods():
+def test_parameter_renames_of_methods_are_listed_here():
     found = {name: dict(parameter_renames(method_class(name))) for name in available_methods()}
     assert {name: renames for name, renames in found.items() if renames} == RENAMED
 
@@ -54,7 +54,7 @@ def test_the_renamed_parameters_of_methods():
         *PROCESSES.values(),
     ],
 )
-def test_new_names_are_parameters_and_old_names_are_not(target):
+def test_parameter_renames_match_signatures(target):
     known = inspect.signature(target).parameters
     renames = parameter_renames(target)
     assert set(renames.values()) <= set(known)
@@ -62,7 +62,7 @@ def test_new_names_are_parameters_and_old_names_are_not(target):
 
 
 @pytest.mark.parametrize(("name", "old", "new"), CASES)
-def test_methods_name_the_new_parameter(name, old, new):
+def test_methods_reject_old_parameter_with_new_name(name, old, new):
     message = f"has no parameter '{old}'; it is now called '{new}'\\.$"
     with pytest.raises(MethodError, match=f"^{name} {message}"):
         make_method(name, **{old: 0.5})
@@ -71,7 +71,7 @@ def test_methods_name_the_new_parameter(name, old, new):
         kind(**{old: 0.5})
 
 
-def test_a_classifier_names_the_new_parameter_of_its_method():
+def test_classifier_rejects_old_parameter_with_new_name():
     X, _, labels = three_blobs()
     with pytest.raises(MethodError, match="refine has no parameter 'first'; it is now called 'base_method'"):
         ScarceClassifier("refine", method_params={"first": "scarce"}).fit(X, labels)
@@ -114,13 +114,13 @@ def test_a_classifier_names_the_new_parameter_of_its_method():
         ),
     ],
 )
-def test_functions_and_estimators_name_the_new_parameter(call, message):
+def test_functions_and_estimators_reject_old_parameter_with_new_name(call, message):
     with pytest.raises(MethodError) as caught:
         call()
     assert str(caught.value) == message
 
 
-def test_the_command_line_names_the_new_parameter(tmp_path, capsys):
+def test_command_line_rejects_old_parameter_with_new_name(tmp_path, capsys):
     X, y, labels = three_blobs()
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", np.unique(y, return_inverse=True)[1])
@@ -169,7 +169,7 @@ def test_the_command_line_names_the_new_parameter(tmp_path, capsys):
         ),
     ],
 )
-def test_an_experiment_file_names_the_new_parameter(tmp_path, setting, method, message):
+def test_experiment_file_rejects_old_parameter_with_new_name(tmp_path, setting, method, message):
     (tmp_path / "own.toml").write_text(
         'name = "own"\ntitle = "Own"\nprotocol = "shortened"\nrecipe = "annealed"\nseeds = 1\n'
         f'data = "digits"\nmodels = "mlp"\nsettings = [{setting}]\nmethods = [{method}]\n'
@@ -178,7 +178,7 @@ def test_an_experiment_file_names_the_new_parameter(tmp_path, setting, method, m
         load_experiment(str(tmp_path / "own.toml"))
 
 
-def test_signatures_copies_and_clones_are_as_without_the_renaming():
+def test_renamed_parameters_keep_signatures_copies_and_clones():
     assert list(inspect.signature(AnswersLikelihood).parameters) == [
         "false_negative_rate",
         "false_positive_rate",
@@ -189,7 +189,7 @@ def test_signatures_copies_and_clones_are_as_without_the_renaming():
     assert BestBin(unlabeled="rest") == BestBin(unlabeled="rest")
 
 
-def test_a_subclass_inherits_the_renaming_with_the_constructor():
+def test_renamed_parameters_are_inherited_with_constructor():
     @renamed_parameters(old="new")
     class Base:
         def __init__(self, new=1):

@@ -1,16 +1,16 @@
-"""No test sees the data of the user or of the system."""
+"""Data sets are looked for in temporary folders only."""
 
 from pathlib import Path
 
 import pooch
 import pytest
 
-from scarce.datasets import locate
+from scarce.datasets import _files as locate
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache in place of the user's."""
+    """An empty cache folder instead of the user's."""
     monkeypatch.delenv("SCARCE_DATA", raising=False)
     monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
     monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")

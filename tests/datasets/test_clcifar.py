@@ -1,39 +1,36 @@
-"""What people said: read from the published pickles once, kept without pickle; and drawn as they said it."""
+"""CLCIFAR: reading the published pickles, and the converted copy in the cache."""
 
 import pickle
 
 import numpy as np
 import pytest
-from helpers.dataset_files import colour_images, write_cifar10_binary
+from helpers.dataset_files import CIFAR10_BINARY, colour_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, clcifar, load_dataset
 from scarce.datasets._files import DataFile, FileSet
 from scarce.datasets.clcifar import read_clcifar10
-from scarce.datasets.human import read_human_cifar10
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, LabelError
-from scarce.simulate import human_transition
 
-CIFAR = FileSet(("bin",), tuple(map(DataFile, ("data_batch_1.bin", "data_batch_2.bin", "test_batch.bin"))))
 PUBLISHED = FileSet(("clcifar10",), (DataFile("clcifar10.pkl"),))
 
 IMAGES = colour_images(4)
 TRUTH = [3, 9, 0, 1]
-SAID = [[1, 1, 2], [0, 9, 5], [4, 4, 4], [7, 8, 9]]
+ANNOTATIONS = [[1, 1, 2], [0, 9, 5], [4, 4, 4], [7, 8, 9]]
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch, tmp_path):
+def small_clcifar(monkeypatch, tmp_path):
     shape = (3, 32, 32)
-    facts = DatasetFacts("", 4, 2, 10, shape, ((PUBLISHED,), (CIFAR,)), read_clcifar10)
+    facts = DatasetFacts("", 4, 2, 10, shape, ((PUBLISHED,), (CIFAR10_BINARY,)), read_clcifar10)
     monkeypatch.setitem(DATASETS, "clcifar10", facts)
     write_cifar10_binary(tmp_path / "bin", IMAGES, TRUTH, colour_images(2, seed=1), [7, 2])
 
 
-def published(**changes):
-    """The dict that is published, images with the channel last."""
+def published_content(**changes):
+    """The content of the published pickle; images have the channel last."""
     images = [np.ascontiguousarray(image.transpose(1, 2, 0)) for image in IMAGES]
-    return {"names": ["a"] * 4, "images": images, "ord_labels": TRUTH, "cl_labels": SAID} | changes
+    return {"names": ["a"] * 4, "images": images, "ord_labels": TRUTH, "cl_labels": ANNOTATIONS} | changes
 
 
 def write(folder, content, protocol=4):
@@ -41,23 +38,23 @@ def write(folder, content, protocol=4):
 
 
 @pytest.mark.parametrize("protocol", range(2, 6))
-def test_all_that_three_people_said_is_kept(tmp_path, protocol):
-    write(tmp_path, published(), protocol)
+def test_load_clcifar10_keeps_all_three_annotations(tmp_path, protocol):
+    write(tmp_path, published_content(), protocol)
     data = load_dataset("clcifar10", tmp_path)
     assert np.array_equal(data.X_train, IMAGES)
     assert (data.y_train.tolist(), data.y_test.tolist()) == (TRUTH, [7, 2])
-    assert data.annotations.tolist() == SAID
+    assert data.annotations.tolist() == ANNOTATIONS
     excluded = [np.flatnonzero(row).tolist() for row in data.labels.indicator()]
     assert excluded == [[1, 2], [0, 5, 9], [4], [7, 8, 9]]
     assert data.labels.classes.tolist() == list(range(10))
 
 
-def test_one_of_the_three(tmp_path):
-    write(tmp_path, published())
+def test_load_clcifar10_selects_one_annotation(tmp_path):
+    write(tmp_path, published_content())
     checksums = {load_dataset("clcifar10", tmp_path).checksum}
     for place in range(3):
         data = load_dataset("clcifar10", tmp_path, annotation=place)
-        assert data.labels.indices.tolist() == [row[place] for row in SAID]
+        assert data.labels.indices.tolist() == [row[place] for row in ANNOTATIONS]
         checksums.add(data.checksum)
     assert len(checksums) == 4
     for odd in (3, -1, "first", "0"):
@@ -65,18 +62,21 @@ def test_one_of_the_three(tmp_path):
             load_dataset("clcifar10", tmp_path, annotation=odd)
 
 
-def test_one_array_for_all_images_and_numbers_of_numpy(tmp_path):
-    write(tmp_path, published())
+def test_load_clcifar10_reads_numpy_arrays_like_lists(tmp_path):
+    write(tmp_path, published_content())
     checksum = load_dataset("clcifar10", tmp_path).checksum
     truth = [np.int64(k) for k in TRUTH]
     write(
-        tmp_path, published(images=IMAGES.transpose(0, 2, 3, 1), ord_labels=truth, cl_labels=np.array(SAID))
+        tmp_path,
+        published_content(
+            images=IMAGES.transpose(0, 2, 3, 1), ord_labels=truth, cl_labels=np.array(ANNOTATIONS)
+        ),
     )
     assert load_dataset("clcifar10", tmp_path).checksum == checksum
 
 
-def test_converted_once(tmp_path, cache, monkeypatch):
-    write(tmp_path, published())
+def test_load_clcifar10_converts_pickle_only_once(tmp_path, cache, monkeypatch):
+    write(tmp_path, published_content())
     checksum = load_dataset("clcifar10", tmp_path).checksum
     (copy,) = (cache / "converted").iterdir()
     with monkeypatch.context() as patch:
@@ -85,21 +85,22 @@ def test_converted_once(tmp_path, cache, monkeypatch):
     copy.write_bytes(copy.read_bytes()[:100])
     assert load_dataset("clcifar10", tmp_path).checksum == checksum
     with np.load(copy, allow_pickle=False) as arrays:
-        assert arrays["annotations"].tolist() == SAID
-    write(tmp_path, published(ord_labels=[0, 0, 0, 0]))  # another pickle is not answered with the old copy
+        assert arrays["annotations"].tolist() == ANNOTATIONS
+    # The copy of the old pickle is not used for another one.
+    write(tmp_path, published_content(ord_labels=[0, 0, 0, 0]))
     assert load_dataset("clcifar10", tmp_path).y_train.tolist() == [0, 0, 0, 0]
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, cache):
+def test_load_clcifar10_works_without_writable_cache(tmp_path, cache):
     cache.write_text("a file")
-    write(tmp_path, published())
-    assert load_dataset("clcifar10", tmp_path).annotations.tolist() == SAID
+    write(tmp_path, published_content())
+    assert load_dataset("clcifar10", tmp_path).annotations.tolist() == ANNOTATIONS
 
 
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"cl_labels": [row[:2] for row in SAID]}, r"labels of shape \(4, 2\); expected"),
+        ({"cl_labels": [row[:2] for row in ANNOTATIONS]}, r"labels of shape \(4, 2\); expected"),
         ({"ord_labels": TRUTH[:3]}, r"true classes of shape \(3,\)"),
         ({"images": list(IMAGES)}, r"images of shape \(4, 3, 32, 32\)"),
         ({"images": [image.astype(int) for image in IMAGES]}, "int64"),
@@ -110,39 +111,18 @@ def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, cache):
         ({"images": print}, r"asks to call builtins\.print"),
     ],
 )
-def test_pickles_with_faults(tmp_path, changes, part):
-    write(tmp_path, published(**changes))
+def test_load_clcifar10_rejects_pickle_with_wrong_content(tmp_path, changes, part):
+    write(tmp_path, published_content(**changes))
     with pytest.raises(FileError, match=part):
         load_dataset("clcifar10", tmp_path)
 
 
-def test_a_missing_key_and_a_cut_file(tmp_path):
+def test_load_clcifar10_rejects_missing_key_and_truncated_file(tmp_path):
     write(tmp_path, {"data": [], "com_labels": []})
     with pytest.raises(FileError, match="has no 'images', only data, com_labels"):
         load_dataset("clcifar10", tmp_path)
-    write(tmp_path, published())
+    write(tmp_path, published_content())
     whole = (tmp_path / "clcifar10.pkl").read_bytes()
     (tmp_path / "clcifar10.pkl").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FileError, match=r"clcifar10.pkl is damaged, cut short"):
         load_dataset("clcifar10", tmp_path)
-
-
-def test_labels_drawn_as_people_gave_them(tmp_path, monkeypatch):
-    n, cat = 2000, 3
-    facts = DatasetFacts("", n, 2, 10, (3, 32, 32), ((CIFAR,),), read_human_cifar10)
-    monkeypatch.setitem(DATASETS, "human-cifar10", facts)
-    write_cifar10_binary(tmp_path / "bin", np.zeros((n, 3, 32, 32), np.uint8), [cat] * n, IMAGES[:2], [7, 2])
-    data = load_dataset("human-cifar10", tmp_path)
-    assert data.annotations.shape == (n, 3)
-    expected = human_transition("clcifar10")[cat]
-    for said in data.annotations.T:
-        shares = np.bincount(said, minlength=10) / n
-        assert np.abs(shares - expected).max() < 4 * np.sqrt(0.25 / n)
-    # Three people, not one asked thrice: two agree as often as two independent draws do.
-    agree = (data.annotations[:, 0] == data.annotations[:, 1]).mean()
-    assert abs(agree - (expected**2).sum()) < 4 * np.sqrt(0.25 / n)
-    union = np.zeros((n, 10), bool)
-    for row, said in enumerate(data.annotations):
-        union[row, said] = True
-    assert np.array_equal(data.labels.indicator(), union)
-    assert load_dataset("human-cifar10", tmp_path).checksum == data.checksum

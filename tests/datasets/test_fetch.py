@@ -1,4 +1,4 @@
-"""Downloads against a server that breaks off, forgets, lies or is not there."""
+"""Downloads from a server that disconnects, ignores ranges, sends wrong data or cannot be reached."""
 
 import gzip
 import hashlib
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from helpers.http_server import serving
+from helpers.http_server import running_server
 
 from scarce.datasets._fetch import fetch, require
 from scarce.datasets._files import DataFile, Download, FileSet
@@ -24,143 +24,145 @@ def md5(data):
 
 @pytest.fixture
 def server():
-    with serving() as server:
+    with running_server() as server:
         server.files["cats.gz"] = PACKED
         yield server
 
 
-def cats(*urls):
+def cats_file_set(*urls):
     return (FileSet(("pets",), (DataFile("cats", md5(CONTENT)),), (Download("cats.gz", urls, md5(PACKED)),)),)
 
 
-def left_in(folder):
+def files_in(folder):
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else None
 
 
-def test_fetched_once_and_checked(server, cache):
-    found = fetch(cats(f"{server.url}/cats.gz"))
+def test_fetch_downloads_only_once(server, cache):
+    found = fetch(cats_file_set(f"{server.url}/cats.gz"))
     assert found.read("cats") == CONTENT
-    assert left_in(cache / "pets") == ["cats.gz"]
-    assert fetch(cats(f"{server.url}/cats.gz")) == found
-    assert require(cats(), None, download=True).paths == found.paths
-    assert server.asked == [("cats.gz", None)]
+    assert files_in(cache / "pets") == ["cats.gz"]
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")) == found
+    assert require(cats_file_set(), None, download=True).paths == found.paths
+    assert server.requests == [("cats.gz", None)]
 
 
-def test_downloads_go_to_the_first_folder_that_is_named(server, tmp_path, monkeypatch):
+def test_fetch_writes_to_first_named_folder(server, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     (tmp_path / "ours").mkdir()
     monkeypatch.setenv("SCARCE_DATA", str(tmp_path / "ours"))
-    assert fetch(cats(f"{server.url}/cats.gz"), tmp_path / "mine").folder == tmp_path / "mine" / "pets"
-    assert fetch(cats(f"{server.url}/cats.gz")).folder == tmp_path / "ours" / "pets"
+    assert (
+        fetch(cats_file_set(f"{server.url}/cats.gz"), tmp_path / "mine").folder == tmp_path / "mine" / "pets"
+    )
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).folder == tmp_path / "ours" / "pets"
 
 
 @pytest.mark.parametrize("sent", [PACKED[:-1] + b"?", PACKED + b"?", b""])
-def test_what_has_the_wrong_checksum_is_not_kept(server, cache, sent):
+def test_fetch_discards_file_with_wrong_checksum(server, cache, sent):
     server.files["cats.gz"] = sent
     with pytest.raises(
         FileError, match=r"cats.gz could not be fetched \(127.*wrong checksum\); .*--data-dir"
     ):
-        fetch(cats(f"{server.url}/cats.gz"))
-    assert left_in(cache) is None
+        fetch(cats_file_set(f"{server.url}/cats.gz"))
+    assert files_in(cache) is None
 
 
-def test_a_damaged_file_is_replaced(server, cache):
+def test_fetch_replaces_damaged_file(server, cache):
     (cache / "pets").mkdir(parents=True)
     (cache / "pets" / "cats.gz").write_bytes(PACKED[:-9])
-    assert fetch(cats(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
 
 
-def test_a_file_in_the_way_is_named(server, cache):
+def test_fetch_names_damaged_file_that_blocks_download(server, cache):
     (cache / "pets").mkdir(parents=True)
     (cache / "pets" / "cats").write_bytes(b"dogs")
     with pytest.raises(FileError, match=r"pets/cats is damaged, and in the way of the right one; remove it"):
-        fetch(cats(f"{server.url}/cats.gz"))
+        fetch(cats_file_set(f"{server.url}/cats.gz"))
 
 
-def test_a_recompressed_file_is_as_good(server, cache):
+def test_fetch_accepts_recompressed_file(server, cache):
     (cache / "pets").mkdir(parents=True)
     (cache / "pets" / "cats.gz").write_bytes(gzip.compress(CONTENT, 1, mtime=9))
-    assert fetch(cats(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert server.asked == []
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert server.requests == []
 
 
-def test_cut_off_goes_on_where_it_stopped(server, cache):
-    server.cuts = [1000, 500]
-    assert fetch(cats(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert [wanted for _, wanted in server.asked] == [None, "bytes=1000-", "bytes=1500-"]
-    assert left_in(cache / "pets") == ["cats.gz"]
+def test_fetch_resumes_broken_download(server, cache):
+    server.disconnects = [1000, 500]
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert [wanted for _, wanted in server.requests] == [None, "bytes=1000-", "bytes=1500-"]
+    assert files_in(cache / "pets") == ["cats.gz"]
 
 
-def test_cut_off_for_good_leaves_what_there_is_for_the_next_time(server, cache):
-    server.cuts = [1000, 0]
+def test_fetch_keeps_partial_file_for_next_call(server, cache):
+    server.disconnects = [1000, 0]
     with pytest.raises(FileError, match=f"cut off after 1,000 bytes .of {len(PACKED):,}"):
-        fetch(cats(f"{server.url}/cats.gz"))
-    assert left_in(cache / "pets") == ["cats.gz.part"]
-    assert fetch(cats(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert server.asked[-1] == ("cats.gz", "bytes=1000-")
-    assert left_in(cache / "pets") == ["cats.gz"]
+        fetch(cats_file_set(f"{server.url}/cats.gz"))
+    assert files_in(cache / "pets") == ["cats.gz.part"]
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert server.requests[-1] == ("cats.gz", "bytes=1000-")
+    assert files_in(cache / "pets") == ["cats.gz"]
 
 
-def test_of_many_at_once_one_fetches_and_the_others_find_it_done(server, cache):
+def test_fetch_downloads_once_for_concurrent_calls(server, cache):
     server.files["cats.gz"] = packed = gzip.compress(CONTENT * 400, mtime=0)
     files = FileSet(
         ("pets",),
         (DataFile("cats", md5(CONTENT * 400)),),
         (Download("cats.gz", (f"{server.url}/cats.gz",), md5(packed)),),
     )
-    with ThreadPoolExecutor(6) as pool:  # a lock on a file holds between threads as it does between processes
+    with ThreadPoolExecutor(6) as pool:  # file locks work between threads as between processes
         found = list(pool.map(lambda _: fetch([files]), range(6)))
     assert all(each.read("cats") == CONTENT * 400 for each in found)
-    assert server.asked == [("cats.gz", None)]
-    assert left_in(cache / "pets") == ["cats.gz"]
+    assert server.requests == [("cats.gz", None)]
+    assert files_in(cache / "pets") == ["cats.gz"]
 
 
-def test_one_that_waits_for_a_fetch_that_fails_tries_itself(server, cache):
-    server.cuts = [0, 0]  # two of three get nothing at all
+def test_fetch_retries_after_concurrent_call_failed(server, cache):
+    server.disconnects = [0, 0]  # two of three requests get no data
     with ThreadPoolExecutor(3) as pool:
-        tries = [pool.submit(fetch, cats(f"{server.url}/cats.gz")) for _ in range(3)]
+        tries = [pool.submit(fetch, cats_file_set(f"{server.url}/cats.gz")) for _ in range(3)]
     errors = [each.exception() for each in tries]
     assert sum(error is None for error in errors) == 1
     assert all("cut off after 0 bytes" in str(error) for error in errors if error)
-    assert left_in(cache / "pets") == ["cats.gz"]
+    assert files_in(cache / "pets") == ["cats.gz"]
 
 
-def test_a_server_that_ignores_ranges_sends_the_whole(server):
-    server.knows_ranges, server.cuts = False, [1000]
-    assert fetch(cats(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert [wanted for _, wanted in server.asked] == [None, "bytes=1000-"]
+def test_fetch_restarts_if_server_ignores_ranges(server):
+    server.supports_ranges, server.disconnects = False, [1000]
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert [wanted for _, wanted in server.requests] == [None, "bytes=1000-"]
 
 
-def test_the_part_of_a_longer_file_is_thrown_away(server, cache):
+def test_fetch_discards_partial_file_that_is_too_long(server, cache):
     (cache / "pets").mkdir(parents=True)
     (cache / "pets" / "cats.gz.part").write_bytes(PACKED + b"more")
-    assert fetch(cats(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
 
 
-def test_a_range_that_was_not_asked_for_is_refused(server):
-    server.shift, server.cuts = 7, [1000]
+def test_fetch_rejects_wrong_range(server):
+    server.range_offset, server.disconnects = 7, [1000]
     with pytest.raises(FileError, match="from byte 1007 on, not from 1000"):
-        fetch(cats(f"{server.url}/cats.gz"))
+        fetch(cats_file_set(f"{server.url}/cats.gz"))
 
 
-def test_the_second_home_helps_out(server):
+def test_fetch_tries_next_url_after_failure(server):
     server.files["good/cats.gz"], server.files["bad/cats.gz"] = PACKED, b"dogs"
     urls = [f"{server.url}/{folder}cats.gz" for folder in ("none/", "bad/", "good/")]
-    assert fetch(cats(*urls)).read("cats") == CONTENT
-    assert [name for name, _ in server.asked] == ["none/cats.gz", "bad/cats.gz", "good/cats.gz"]
+    assert fetch(cats_file_set(*urls)).read("cats") == CONTENT
+    assert [name for name, _ in server.requests] == ["none/cats.gz", "bad/cats.gz", "good/cats.gz"]
 
 
-def test_every_home_is_named_when_all_fail(server, cache):
+def test_fetch_names_every_url_if_all_fail(server, cache):
     with pytest.raises(FileError) as caught:
-        fetch(cats(f"{server.url}/none.gz", "http://127.0.0.1:1/cats.gz"))
+        fetch(cats_file_set(f"{server.url}/none.gz", "http://127.0.0.1:1/cats.gz"))
     text = str(caught.value)
-    assert "the server answered 404 Not Found; 127.0.0.1:1: no connection (" in text
+    assert "the server answered 404 Not LocatedFiles; 127.0.0.1:1: no connection (" in text
     assert f"put the file into {cache / 'pets'} yourself" in text
     assert "\n" not in text
 
 
-def test_a_web_page_is_no_data(server):
-    server.kind = "text/html; charset=utf-8"
+def test_fetch_rejects_web_page(server):
+    server.content_type = "text/html; charset=utf-8"
     without_checksum = FileSet(
         ("pets",), (DataFile("cats"),), (Download("cats.gz", (f"{server.url}/cats.gz",)),)
     )
@@ -168,21 +170,21 @@ def test_a_web_page_is_no_data(server):
         fetch([without_checksum])
 
 
-def test_without_download_nothing_is_asked_for(server, cache):
+def test_require_without_download_sends_no_request(server, cache):
     with pytest.raises(
         FileError, match=f"not found: cats; put them into {cache}/pets, .*`scarce data fetch`"
     ):
-        require(cats(f"{server.url}/cats.gz"), None, download=False)
+        require(cats_file_set(f"{server.url}/cats.gz"), None, download=False)
     with pytest.raises(FileError, match="there is no home to fetch them from"):
         fetch([FileSet(("pets",), (DataFile("cats"),))])
-    assert server.asked == []
+    assert server.requests == []
 
 
-def test_a_folder_that_cannot_be_written(server, cache):
+def test_fetch_rejects_folder_that_cannot_be_written(server, cache):
     cache.mkdir()
     (cache / "pets").write_text("a file")
     with pytest.raises(FileError, match="pets cannot be written"):
-        fetch(cats(f"{server.url}/cats.gz"))
+        fetch(cats_file_set(f"{server.url}/cats.gz"))
 
 
 def archive(members):
@@ -195,17 +197,19 @@ def archive(members):
     return file.getvalue()
 
 
-def pets(server, content, checksum=True):
+def pets_archive(server, content, checksum=True):
     server.files["pets.tar.gz"] = content
     download = Download("pets.tar.gz", (f"{server.url}/pets.tar.gz",), md5(content) if checksum else None)
     return [FileSet(("pets",), (DataFile("cats"), DataFile("dogs")), (download,))]
 
 
-def test_archives_give_only_what_is_needed_and_only_into_their_folder(server, tmp_path, cache):
-    found = fetch(pets(server, archive({"../../cats": b"miaow", "a/b/dogs": b"woof", "cows": b"moo"})))
+def test_fetch_extracts_only_needed_archive_members_into_folder(server, tmp_path, cache):
+    found = fetch(
+        pets_archive(server, archive({"../../cats": b"miaow", "a/b/dogs": b"woof", "cows": b"moo"}))
+    )
     assert (found.read("cats"), found.read("dogs")) == (b"miaow", b"woof")
-    assert left_in(cache / "pets") == ["cats", "dogs"]
-    assert left_in(tmp_path) == ["cache"]
+    assert files_in(cache / "pets") == ["cats", "dogs"]
+    assert files_in(tmp_path) == ["cache"]
 
 
 @pytest.mark.parametrize(
@@ -215,9 +219,13 @@ def test_archives_give_only_what_is_needed_and_only_into_their_folder(server, tm
         (archive({"cats": CONTENT, "dogs": CONTENT[::-1]})[:6000], "damaged or cut short"),
         (b"no archive", "damaged or cut short"),
     ],
-    ids=["incomplete", "cut short", "none"],  # bytes of an archive tell the time it was made
+    ids=[
+        "incomplete",
+        "cut short",
+        "none",
+    ],  # archives hold the time they were made, which would change the ids
 )
-def test_archives_with_faults_are_not_kept(server, cache, content, part):
+def test_fetch_discards_faulty_archive(server, cache, content, part):
     with pytest.raises(FileError, match=part):
-        fetch(pets(server, content, checksum=False))
-    assert left_in(cache / "pets") in (None, ["cats"])
+        fetch(pets_archive(server, content, checksum=False))
+    assert files_in(cache / "pets") in (None, ["cats"])

@@ -1,4 +1,4 @@
-"""What `ScarceClassifier` does with features, labels, priors and time."""
+"""`ScarceClassifier`: features, labels, priors, settings and errors."""
 
 import numpy as np
 import pandas as pd
@@ -37,18 +37,25 @@ def blobs():
 @pytest.fixture(scope="module")
 def digits():
     images, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))  # the writers come one after the other
+    order = np.random.default_rng(0).permutation(len(y))  # the digits are ordered by writer
     return (images.reshape(-1, 8, 8) / 16)[order], y[order]
 
 
-def test_sparse_features_give_the_same_classifier_as_dense_ones(blobs):
+class NeverCalledEstimator(BestBin):
+    """An estimator that must not be called."""
+
+    def estimate(self, *_, **__):
+        raise AssertionError("priors were estimated")
+
+
+def test_classifier_agrees_for_sparse_and_dense_features(blobs):
     X, _, labels = blobs
     dense = ScarceClassifier(**QUICK).fit(X, labels)
     thin = ScarceClassifier(**QUICK).fit(sparse.csr_matrix(X), labels)
     np.testing.assert_allclose(thin.predict_proba(sparse.csr_matrix(X)), dense.predict_proba(X), atol=1e-5)
 
 
-def test_data_frame_keeps_feature_names(blobs):
+def test_classifier_keeps_feature_names_of_data_frame(blobs):
     X, y, labels = blobs
     frame = pd.DataFrame(X, columns=["width", "height"])
     classifier = ScarceClassifier(**QUICK).fit(frame, labels)
@@ -58,7 +65,7 @@ def test_data_frame_keeps_feature_names(blobs):
         classifier.predict(frame[["height", "width"]])
 
 
-def test_byte_images_are_scaled_float_images_are_not(digits):
+def test_classifier_scales_byte_images_but_not_float_images(digits):
     images, y = digits
     labels = uniform(y, seed=0)
     floats = ScarceClassifier(priors="uniform", epochs=3).fit(
@@ -71,7 +78,7 @@ def test_byte_images_are_scaled_float_images_are_not(digits):
 
 
 @pytest.mark.parametrize("shape", [(28, 28), (1, 28, 28), (3, 32, 32)])
-def test_lenet_takes_images_with_and_without_channels(shape):
+def test_lenet_accepts_images_with_and_without_channels(shape):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (40, *shape), dtype=np.uint8)
     classifier = ScarceClassifier(priors="uniform", module="lenet", epochs=1).fit(
@@ -80,7 +87,7 @@ def test_lenet_takes_images_with_and_without_channels(shape):
     assert classifier.predict_proba(X).shape == (40, 4)
 
 
-def test_learns_digits_without_a_true_label_and_knows_how_well(digits):
+def test_classifier_learns_digits_and_estimates_its_accuracy(digits):
     images, y = digits
     train, test = np.arange(0, 1200), np.arange(1200, len(y))
     labels = scar(y[train], rates=0.5, seed=0)
@@ -93,7 +100,7 @@ def test_learns_digits_without_a_true_label_and_knows_how_well(digits):
     assert abs(estimate.value - truth) < 2 * estimate.standard_error
 
 
-def test_small_data_get_a_thousand_steps_by_default(blobs):
+def test_classifier_trains_small_data_for_a_thousand_steps(blobs):
     X, _, labels = blobs
     assert (
         len(ScarceClassifier(priors="uniform", module="linear", batch_size=100).fit(X, labels).history_)
@@ -102,7 +109,7 @@ def test_small_data_get_a_thousand_steps_by_default(blobs):
     assert len(ScarceClassifier(priors="uniform", module="linear", epochs=5).fit(X, labels).history_) == 5
 
 
-def test_own_module_and_own_factory(blobs):
+def test_classifier_accepts_module_and_factory(blobs):
     X, y, labels = blobs
     module = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 3))
     before = module[0].weight.detach().clone()
@@ -117,7 +124,7 @@ def test_own_module_and_own_factory(blobs):
     assert made.fit(X, labels).score(X, y) > 0.9
 
 
-def test_own_method_instance(blobs):
+def test_classifier_accepts_method_instance(blobs):
     X, y, labels = blobs
     classifier = ScarceClassifier(method=make_method("scarce-cce"), **QUICK).fit(X, labels)
     assert classifier.score(X, y) > 0.9
@@ -125,7 +132,7 @@ def test_own_method_instance(blobs):
         ScarceClassifier(method=make_method("scarce"), method_params={"form": "ht"}, **QUICK).fit(X, labels)
 
 
-def test_priors_given_by_name_by_array_from_answers_and_estimated(blobs):
+def test_classifier_accepts_priors_in_every_form(blobs):
     X, y, labels = blobs
 
     def fitted(target, priors):
@@ -140,7 +147,7 @@ def test_priors_given_by_name_by_array_from_answers_and_estimated(blobs):
 
 
 @pytest.mark.parametrize("priors", ["estimate", "best-bin", BestBin(scorer="linear"), Tice()])
-def test_unequal_priors_are_estimated(priors):
+def test_classifier_estimates_unequal_priors(priors):
     rng = np.random.default_rng(0)
     y = rng.choice(3, 900, p=[0.15, 0.25, 0.6])
     X = 4 * np.eye(3)[y] + rng.normal(size=(900, 3))
@@ -151,23 +158,21 @@ def test_unequal_priors_are_estimated(priors):
 
 
 @pytest.mark.parametrize("priors", ["estimate", BestBin()])
-def test_where_priors_cannot_be_estimated_the_shares_of_the_candidates_are_taken_with_a_warning(
-    blobs, priors
-):
+def test_classifier_falls_back_to_candidate_shares_with_warning(blobs, priors):
     X, y, _ = blobs
     few = ComplementaryLabels.from_lists(
         [["bee"] if name == "ant" else ["ant"] for name in y], classes=["ant", "bee", "cat"]
     )
     with pytest.warns(
         PriorWarning, match=r"candidates: too few of 300 examples exclude class cat, or leave it"
-    ) as told:
+    ) as caught:
         classifier = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, few)
-    assert len(told) == 1
+    assert len(caught) == 1
     ants = (y == "ant").mean()
     assert classifier.priors_ == pytest.approx([ants / 2, (1 - ants) / 2, 0.5])
 
 
-def test_yes_answers_help(digits):
+def test_classifier_benefits_from_yes_answers(digits):
     images, y = digits
     train, test = np.arange(0, 1200), np.arange(1200, len(y))
     answers = ask(y[train], questions=1, seed=0)
@@ -176,26 +181,7 @@ def test_yes_answers_help(digits):
     assert with_yes > without.score(images[test], y[test])
 
 
-def test_early_stopping_returns_to_the_best_epoch(blobs):
-    X, _, labels = blobs
-    classifier = ScarceClassifier(
-        module="linear",
-        priors="uniform",
-        epochs=50,
-        learning_rate=0.1,
-        early_stopping=True,
-        validation_fraction=0.3,
-        patience=4,
-    ).fit(X, labels)
-    scores = classifier.history_["validation_accuracy"]
-    assert len(scores) == scores.index(max(scores)) + 1 + 4 or len(scores) == 50
-    order = np.random.default_rng(0).permutation(len(X))
-    held_out = np.sort(order[:90])
-    found = complementary_accuracy(classifier.predict(X[held_out]), labels[held_out], classifier.priors_)
-    assert found.value == pytest.approx(max(scores))
-
-
-def test_warm_start_goes_on_where_the_last_fit_ended(blobs):
+def test_warm_start_continues_from_last_fit(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(
         priors="uniform", module="linear", epochs=1, learning_rate=0.01, warm_start=True
@@ -208,7 +194,7 @@ def test_warm_start_goes_on_where_the_last_fit_ended(blobs):
         classifier.fit(X[:, :1], labels)
 
 
-def test_checkpoint_is_taken_up_again(blobs, tmp_path):
+def test_classifier_resumes_from_checkpoint(blobs, tmp_path):
     X, _, labels = blobs
     path = tmp_path / "run.safetensors"
     whole = ScarceClassifier(**QUICK).fit(X, labels)
@@ -219,7 +205,7 @@ def test_checkpoint_is_taken_up_again(blobs, tmp_path):
         ScarceClassifier(**{**QUICK, "epochs": 3}, checkpoint=path).fit(X, labels)
 
 
-def test_recipe_by_name_by_value_and_overridden(blobs):
+def test_classifier_accepts_recipe_and_overrides(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(
         module="linear", priors="uniform", recipe=Recipe(epochs=7, schedule="constant"), learning_rate=0.5
@@ -231,7 +217,7 @@ def test_recipe_by_name_by_value_and_overridden(blobs):
         ScarceClassifier(recipe="slow").fit(X, labels)
 
 
-def test_two_classes(blobs):
+def test_classifier_learns_two_classes(blobs):
     X, y, _ = blobs
     chosen = y != "cat"
     labels = uniform(y[chosen], seed=0)
@@ -240,7 +226,7 @@ def test_two_classes(blobs):
     assert classifier.score(X[chosen], y[chosen]) > 0.95
 
 
-def spoiled(place, value):
+def features_with(place, value):
     X, _, _ = three_blobs()
     X = X.astype(float)
     X[place] = value
@@ -250,17 +236,17 @@ def spoiled(place, value):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (spoiled((4, 1), np.nan), r"X contains NaN at row 4, column 1 \(1 in all\)"),
-        (spoiled((4, 1), -np.inf), r"X contains inf at row 4, column 1"),
-        (spoiled((2, 0), 1e300), r"too large for float32 at row 2, column 0"),
-        (sparse.csr_matrix(spoiled((2, 0), np.nan)), r"X contains NaN at row 2, column 0"),
-        (spoiled((0, 0), 1)[:-3], r"X has 297 rows and y has 300"),
-        (spoiled((0, 0), 1)[:0], r"0 sample"),
+        (features_with((4, 1), np.nan), r"X contains NaN at row 4, column 1 \(1 in all\)"),
+        (features_with((4, 1), -np.inf), r"X contains inf at row 4, column 1"),
+        (features_with((2, 0), 1e300), r"too large for float32 at row 2, column 0"),
+        (sparse.csr_matrix(features_with((2, 0), np.nan)), r"X contains NaN at row 2, column 0"),
+        (features_with((0, 0), 1)[:-3], r"X has 297 rows and y has 300"),
+        (features_with((0, 0), 1)[:0], r"0 sample"),
         (np.zeros((300, 1, 1, 1, 1)), r"expected a table"),
         (np.full((300, 4, 4), np.nan), r"X contains NaN at row 0, position \(0, 0\)"),
     ],
 )
-def test_bad_features_are_named(blobs, X, message):
+def test_classifier_rejects_invalid_features(blobs, X, message):
     with pytest.raises(ValueError, match=message):
         ScarceClassifier(priors="uniform", epochs=1).fit(X, blobs[2])
 
@@ -282,25 +268,25 @@ def test_bad_features_are_named(blobs, X, message):
         ({"early_stopping": True, "validation_fraction": 1.5}, MethodError, "validation_fraction=1.5"),
     ],
 )
-def test_bad_settings_are_refused_with_the_fix(blobs, params, error, message):
+def test_classifier_rejects_invalid_settings(blobs, params, error, message):
     X, _, labels = blobs
     with pytest.raises(error, match=message):
         ScarceClassifier(**{"priors": "uniform", "epochs": 1, **params}).fit(X, labels)
 
 
-def test_nothing_known(blobs):
+def test_classifier_rejects_empty_labels(blobs):
     nothing = ComplementaryLabels.from_lists([[]] * 300, classes=3)
     with pytest.raises(MethodError, match="nothing that scarce could learn from"):
         ScarceClassifier(priors="uniform", epochs=1).fit(blobs[0], nothing)
 
 
-def test_one_class_in_ordinary_mode(blobs):
+def test_ordinary_mode_rejects_single_class(blobs):
     X, _, _ = blobs
     with pytest.raises(LabelError, match="only one class, 3"):
         ScarceClassifier(labels="ordinary").fit(X, np.full(len(X), 3))
 
 
-def test_wrong_width_at_predict(blobs, digits):
+def test_predict_rejects_wrong_width(blobs, digits):
     X, _, labels = blobs
     classifier = ScarceClassifier(**QUICK).fit(X, labels)
     with pytest.raises(ValueError, match="X has 1 features, but ScarceClassifier is expecting 2"):
@@ -311,13 +297,13 @@ def test_wrong_width_at_predict(blobs, digits):
         seen.predict(images[:, :, :7])
 
 
-def test_all_but_one_class_excluded_everywhere_is_ordinary_learning(blobs):
+def test_classifier_learns_from_all_but_one_class_excluded(blobs):
     X, y, labels = blobs
     everything = ComplementaryLabels.from_indicator(y[:, None] != labels.classes, labels.classes)
     assert ScarceClassifier(**QUICK).fit(X, everything).score(X, y) > 0.95
 
 
-def test_a_failed_fit_leaves_the_earlier_one_in_place(blobs):
+def test_failed_fit_keeps_earlier_fit(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(**QUICK).fit(X, labels)
     before = classifier.predict_proba(X)
@@ -326,7 +312,7 @@ def test_a_failed_fit_leaves_the_earlier_one_in_place(blobs):
     np.testing.assert_array_equal(classifier.predict_proba(X), before)
 
 
-def test_a_warm_start_that_diverges_leaves_the_earlier_weights(blobs):
+def test_diverged_warm_start_keeps_earlier_weights(blobs):
     X, _, labels = blobs
     classifier = ScarceClassifier(**QUICK, warm_start=True, standardize=False).fit(X, labels)
     before = classifier.predict_proba(X)
@@ -338,7 +324,7 @@ def test_a_warm_start_that_diverges_leaves_the_earlier_weights(blobs):
     np.testing.assert_array_equal(classifier.predict_proba(X), before)
 
 
-def test_score_before_fit_says_so(blobs):
+def test_score_before_fit_raises_not_fitted_error(blobs):
     X, y, labels = blobs
     for target in (y, labels):
         with pytest.raises(NotFittedError):
@@ -346,13 +332,13 @@ def test_score_before_fit_says_so(blobs):
 
 
 @pytest.mark.parametrize("recipe", ["slow", None, 3])
-def test_what_is_no_recipe_is_named(blobs, recipe):
+def test_classifier_rejects_unknown_recipe(blobs, recipe):
     X, _, labels = blobs
     with pytest.raises(MethodError, match=f"recipe={recipe!r} is unknown; expected one of annealed, paper"):
         ScarceClassifier(recipe=recipe).fit(X, labels)
 
 
-def test_the_columns_of_a_table_of_exclusions_name_the_classes(blobs):
+def test_classifier_takes_class_names_from_columns_of_exclusions(blobs):
     X, _, labels = blobs
     table = pd.DataFrame(labels.indicator(dtype=int), columns=["u", "v", "w"])
     assert ScarceClassifier(**QUICK).fit(X, table).classes_.tolist() == ["u", "v", "w"]
@@ -371,26 +357,26 @@ def test_the_columns_of_a_table_of_exclusions_name_the_classes(blobs):
         ({"early_stopping": True, "patience": 1.5}, "expected a whole number of at least 1"),
     ],
 )
-def test_settings_of_a_wrong_kind_are_refused_in_our_own_words(blobs, settings, says):
+def test_classifier_rejects_settings_of_wrong_type(blobs, settings, says):
     X, _, labels = blobs
     with pytest.raises(MethodError, match=says):
         ScarceClassifier(**{**QUICK, **settings}).fit(X, labels)
 
 
-def test_images_without_pixels_are_refused():
+def test_classifier_rejects_images_without_pixels():
     labels = ComplementaryLabels.from_single([0, 1], classes=[0, 1])
     with pytest.raises(ScarceError, match=r"shape \(2, 0, 8\)"):
         ScarceClassifier("scarce", priors="uniform", epochs=1).fit(np.zeros((2, 0, 8)), labels)
 
 
-def test_half_precision_and_tensors_with_gradients_are_features_like_others(blobs):
+def test_classifier_accepts_half_precision_and_tensors_with_gradient(blobs):
     X, _, labels = blobs
     clf = ScarceClassifier(**QUICK).fit(X.astype(np.float16), labels)
     tensor = torch.tensor(X, requires_grad=True)
     np.testing.assert_array_equal(clf.predict(tensor), clf.predict(X))
 
 
-def test_images_must_come_as_they_came_to_fit(digits):
+def test_predict_rejects_images_of_other_type_than_fitted(digits):
     images, y = digits
     labels = uniform(y, seed=0)
     as_bytes = (images * 255).astype(np.uint8)
@@ -403,7 +389,7 @@ def test_images_must_come_as_they_came_to_fit(digits):
     assert (on_bytes.predict(as_bytes / 255) == on_bytes.predict(as_bytes)).all()
 
 
-def test_augmentation_is_a_setting_of_its_own(digits):
+def test_classifier_accepts_augmentation(digits):
     images, y = digits
     labels = uniform(y, seed=0)
     plain, moved = (
@@ -415,15 +401,33 @@ def test_augmentation_is_a_setting_of_its_own(digits):
         ScarceClassifier(priors="uniform", epochs=1, augmentation=("spin",)).fit(images, labels)
 
 
-def test_masked_values_are_not_trained_on(blobs):
+def test_classifier_rejects_masked_arrays(blobs):
     X, _, labels = blobs
     with pytest.raises(FeatureError, match="masked array"):
         ScarceClassifier(priors="uniform", epochs=1).fit(np.ma.masked_greater(X, 3), labels)
 
 
-def test_a_device_that_is_not_there(blobs):
+def test_classifier_rejects_unknown_device(blobs):
     X, _, labels = blobs
     with pytest.raises(
         MethodError, match=r"device='bogus' cannot be used: .*; try device='cpu' \(--device\)"
     ):
         ScarceClassifier(priors="uniform", epochs=1, device="bogus").fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    ("method", "several", "message"),
+    [
+        ("answers", False, "answers needs the record of what was asked"),
+        ("nn", True, "nn takes one excluded class per example"),
+        (make_method("refine", base_method="nn"), True, "nn takes one excluded class per example"),
+    ],
+)
+def test_unsuitable_labels_are_rejected_before_priors_are_estimated(blobs, method, several, message):
+    X, y, labels = blobs
+    if several:
+        labels = scar(y, c=0.7, seed=0)
+    with pytest.raises(MethodError, match=message):
+        ScarceClassifier(method, **{**QUICK, "priors": NeverCalledEstimator()}).fit(X, labels)
+    with pytest.raises(AssertionError, match="priors were estimated"):
+        ScarceClassifier("scarce", **{**QUICK, "priors": NeverCalledEstimator()}).fit(X, labels)

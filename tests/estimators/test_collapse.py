@@ -1,4 +1,4 @@
-"""Fits in which one class takes over: they are recognised, tried again, and named in a warning."""
+"""Fits in which one class takes over: detection, one retry, and the warning."""
 
 import warnings
 
@@ -9,18 +9,14 @@ from sklearn.datasets import load_digits
 from scarce import ScarceClassifier
 from scarce.errors import CollapseWarning
 from scarce.estimators.collapse import find_collapse
-from scarce.estimators.few_labels import against_overfitting, labels_per_class
 from scarce.labels import ComplementaryLabels
-from scarce.methods import make_method
-from scarce.priors import candidate_shares
-from scarce.simulate import ask, scar, scar_single
-from scarce.testing import three_blobs
+from scarce.simulate import scar, scar_single
 
 TENTHS = ComplementaryLabels.from_single(np.arange(1000) % 10, classes=10)
 
 
 def predictions(share, n=1000):
-    """This share of class 3, the others in turn."""
+    """Predictions with this share of class 3 and equal shares of the others."""
     codes = np.arange(n) % 10
     codes[: int(share * n)] = 3
     codes[int(share * n) :][codes[int(share * n) :] == 3] = 4
@@ -28,32 +24,32 @@ def predictions(share, n=1000):
 
 
 @pytest.mark.parametrize(("share", "is_collapsed"), [(0.1, False), (0.59, False), (0.61, True), (0.9, True)])
-def test_two_thirds_of_the_examples_that_may_be_of_a_class_are_too_many(share, is_collapsed):
-    """Nine tenths may be of class 3, so that 0.6 is the bound; a ninth of the candidates is."""
+def test_find_collapse_fires_above_two_thirds_of_possible_examples(share, is_collapsed):
+    """Nine tenths may be of class 3, so the bound is 0.6; the candidate share is a tenth."""
     found = find_collapse(predictions(share), TENTHS)
     assert (found is not None) == is_collapsed
     if found:
         assert found == (3, pytest.approx(share), pytest.approx(0.1), pytest.approx(0.9))
 
 
-def test_a_class_that_is_known_to_be_common_has_not_taken_over():
+def test_find_collapse_accepts_class_with_large_prior():
     priors = np.full(10, 0.3 / 9)
     priors[3] = 0.7
     assert find_collapse(predictions(0.75), TENTHS, priors) is None
 
 
-def test_where_labels_leave_little_open_a_common_class_has_not_taken_over():
+def test_find_collapse_accepts_common_class_under_informative_labels():
     y = predictions(0.7)
     assert find_collapse(y, scar(y, c=0.9, classes=10, seed=0)) is None
 
 
-def test_a_class_with_less_than_half_of_the_predictions_has_not_taken_over():
-    """Class 3 is left possible for 0.45 of the examples, and predicted for all of them and no others."""
+def test_find_collapse_accepts_class_below_half_of_predictions():
+    """Class 3 is possible for 0.45 of the examples and predicted for exactly those."""
     labels = ComplementaryLabels.from_lists([[3]] * 55 + [[]] * 45, classes=10)
     assert find_collapse(np.where(np.arange(100) < 55, np.arange(100) % 3, 3), labels) is None
 
 
-def test_the_warning_names_class_shares_and_what_to_do():
+def test_collapse_message_names_class_shares_and_remedy():
     assert str(find_collapse(predictions(0.8), TENTHS)) == (
         "the fit has collapsed: class 3 is predicted for 80% of the training examples, of which 90% do not exclude it; "
         "expected about 10%. Pass priors=[...] if they are known, choose method='auto' or 'scarce', or collect more labels."
@@ -61,14 +57,14 @@ def test_the_warning_names_class_shares_and_what_to_do():
 
 
 def few_digits(n=300):
-    """One label each, classes excluded at rates of 1 : 6, of which a network remembers all."""
+    """Digits with one label each, excluded at rates of 1 : 6, which a network can memorise."""
     X, y = load_digits(return_X_y=True)
     rates = np.linspace(1, 6, 10)
     return X[:n].astype(np.float32), scar_single(y[:n], rates=rates / rates.sum(), seed=0), y[:n]
 
 
-def always_the_first(shape, n_classes):
-    """A network that begins sure of class 0 and learns nothing to speak of."""
+def make_constant_network(shape, n_classes):
+    """A network that is initially certain of class 0."""
     import torch
 
     network = torch.nn.Linear(shape[0], n_classes)
@@ -78,14 +74,14 @@ def always_the_first(shape, n_classes):
     return network
 
 
-def test_a_collapsed_fit_is_reported():
+def test_collapsed_fit_raises_warning():
     X, labels, _ = few_digits()
     settings = {"epochs": 1, "learning_rate": 1e-6, "standardize": False}
     with pytest.warns(CollapseWarning, match=r"class 0 is predicted for 100% of the training examples"):
-        ScarceClassifier("scar-likelihood", module=always_the_first, **settings).fit(X, labels)
+        ScarceClassifier("scar-likelihood", module=make_constant_network, **settings).fit(X, labels)
 
 
-def test_few_labels_do_not_collapse_by_default():
+def test_fit_on_few_labels_does_not_collapse_by_default():
     X, labels, _ = few_digits()
     with warnings.catch_warnings():
         warnings.simplefilter("error", CollapseWarning)
@@ -95,8 +91,8 @@ def test_few_labels_do_not_collapse_by_default():
     assert classifier.priors_.max() < 0.3
 
 
-def test_a_collapsed_fit_is_tried_once_more_with_more_noise(monkeypatch):
-    """Whatever is found the first time, the second training has the strong noise, and what it ends with is kept."""
+def test_collapsed_fit_is_retried_once_with_more_noise(monkeypatch):
+    """The second training uses the strong noise, and its result is kept."""
     X, labels, _ = few_digits(100)
     recipes, found = [], iter([find_collapse(predictions(0.9), TENTHS), None])
     train = ScarceClassifier._train
@@ -111,7 +107,7 @@ def test_a_collapsed_fit_is_tried_once_more_with_more_noise(monkeypatch):
     assert [(recipe.input_noise, recipe.dropout) for recipe in recipes] == [(0.5, 0.5), (1.0, 0.5)]
 
 
-def test_settings_of_the_user_are_never_changed(monkeypatch):
+def test_collapsed_fit_keeps_settings_of_user(monkeypatch):
     X, labels, _ = few_digits(100)
     monkeypatch.setattr(
         "scarce.estimators.classifier.find_collapse", lambda *_: find_collapse(predictions(0.9), TENTHS)
@@ -119,30 +115,3 @@ def test_settings_of_the_user_are_never_changed(monkeypatch):
     with pytest.warns(CollapseWarning):
         classifier = ScarceClassifier("scar-likelihood", epochs=2, input_noise=0.1).fit(X, labels)
     assert len(classifier.history_) == 2
-
-
-def test_what_is_done_against_overfitting():
-    _, y, labels = three_blobs(30)
-    assert labels_per_class(labels) == len(labels.indices) / 3
-    assert labels_per_class(ask(y, questions=2, seed=0)) == 20
-    method = make_method("scar-likelihood")
-    assert against_overfitting(method, labels) == {"input_noise": 0.5, "dropout": 0.5}
-    assert against_overfitting(method, labels, is_image=True) == {"input_noise": 0.6, "dropout": 0.5}
-    assert against_overfitting(method, labels, strong=True) == {"input_noise": 1.0, "dropout": 0.5}
-    assert against_overfitting(make_method("scarce"), labels) == {}
-    many = ComplementaryLabels.from_single(np.arange(10_000) % 2, classes=2)
-    assert against_overfitting(method, many) == {}
-
-
-def test_reported_priors_of_refine_stay_within_what_the_labels_allow():
-    """By hand: of 60 examples, drawn towards the candidate shares and no larger than the share that may be of a class."""
-    X, y, _ = three_blobs(60)
-    labels = scar(y, c=[0.2, 0.5, 0.7], seed=0)
-    classifier = ScarceClassifier("refine", module="linear", epochs=60, learning_rate=0.02).fit(X, labels)
-    raw, errors = classifier.prior_estimate_.raw, classifier.C_.diagonal()
-    strength = 5 * ((3 - labels.per_example).mean() - 1) ** 2
-    drawn = (60 * raw + strength * candidate_shares(labels)) / (60 + strength)
-    limits = np.minimum(1, (1 - labels.rates) / (1 - errors))
-    assert (classifier.priors_ <= limits + 1e-6).all()
-    if (drawn <= limits).all():
-        assert classifier.priors_ == pytest.approx(drawn, abs=1e-6)

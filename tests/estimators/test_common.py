@@ -1,10 +1,9 @@
-"""Our own contracts, over every estimator and every method."""
+"""The contract of an estimator, checked for `ScarceClassifier`."""
 
 import pytest
 
 from scarce import ScarceClassifier
-from scarce.methods import available_methods, make_method
-from scarce.testing import complementary_estimator_checks, method_checks
+from scarce.testing import complementary_estimator_checks
 
 ESTIMATORS = [
     ScarceClassifier(module="linear", epochs=60, learning_rate=0.02),
@@ -16,11 +15,5 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=["linear", "mlp"])
 @pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
-def test_estimator(name, check, estimator):
+def test_classifier_passes_estimator_check(name, check, estimator):
     check(estimator)
-
-
-@pytest.mark.parametrize("method", available_methods())
-@pytest.mark.parametrize(("name", "check"), method_checks())
-def test_method(name, check, method):
-    check(lambda: make_method(method))

@@ -1,4 +1,4 @@
-"""`EMComplementaryClassifier`: any classifier with sample weights, fitted to what the labels and itself say."""
+"""`EMComplementaryClassifier`: any classifier that accepts sample weights, fitted by EM."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
-def test_contract(name, check, learner):
+def test_em_classifier_passes_estimator_check(name, check, learner):
     check(EMComplementaryClassifier(LEARNERS[learner], n_iterations=3, cv=3))
 
 
@@ -39,8 +39,8 @@ def blobs():
     return three_blobs()
 
 
-def crowded(n=600, q=8, seed=0):
-    """Sets of candidates in which the class often has the same companion."""
+def ambiguous_candidate_sets(n=600, q=8, seed=0):
+    """Candidate sets in which a class often has the same companion."""
     rng = np.random.default_rng(seed)
     y = rng.integers(q, size=n)
     sets = rng.random((n, q)) < 0.3
@@ -50,8 +50,8 @@ def crowded(n=600, q=8, seed=0):
 
 
 @pytest.mark.parametrize("learner", ["logistic", "forest"])
-def test_em_is_better_than_fitting_the_normalised_candidate_sets(learner):
-    X, y, labels = crowded()
+def test_em_iterations_improve_on_normalised_candidate_sets(learner):
+    X, y, labels = ambiguous_candidate_sets()
     rows, other = np.arange(400), np.arange(400, 600)
 
     def accuracy(n_iterations):
@@ -63,8 +63,8 @@ def test_em_is_better_than_fitting_the_normalised_candidate_sets(learner):
     assert accuracy(8) > accuracy(0) + 0.02
 
 
-def test_without_iterations_the_weights_are_those_of_the_labels_alone():
-    X, _, labels = crowded(n=100)
+def test_em_without_iterations_weights_by_labels_alone():
+    X, _, labels = ambiguous_candidate_sets(n=100)
     fitted = EMComplementaryClassifier(LogisticRegression(), "candidates", n_iterations=0).fit(X, labels)
     candidates = ~labels.indicator()
     np.testing.assert_allclose(fitted.posterior_, candidates / candidates.sum(axis=1, keepdims=True))
@@ -74,8 +74,8 @@ def test_without_iterations_the_weights_are_those_of_the_labels_alone():
     assert fitted.n_iter_ == 0
 
 
-def test_the_posterior_by_hand():
-    """Under SCAR a class that is often excluded and was not excluded here is likelier: p_y / (1 − c_y)."""
+def test_class_posterior_matches_values_by_hand():
+    """Under SCAR a class that is often excluded but not here is more likely: p_y / (1 − c_y)."""
     labels = ComplementaryLabels.from_lists([[0], [0, 1], [0], [], [1], [0]] * 5, classes=3)
     method = make_method("scar-likelihood")
     priors = np.array([0.2, 0.3, 0.5])
@@ -88,30 +88,34 @@ def test_the_posterior_by_hand():
     np.testing.assert_allclose(class_posterior(method, p, labels), expected, atol=1e-9)
 
 
-def test_a_confirmed_class_is_certain(blobs):
+def test_em_posterior_of_confirmed_class_is_certain(blobs):
     X, y, labels = blobs
     codes = np.searchsorted(labels.classes, y)
     known = np.where(np.arange(300) < 50, codes, -1).astype(np.int32)
-    told = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=known)
+    partly_confirmed = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=known)
     for mechanism in ("candidates", "scar"):
-        fitted = EMComplementaryClassifier(LogisticRegression(), mechanism, n_iterations=2).fit(X, told)
+        fitted = EMComplementaryClassifier(LogisticRegression(), mechanism, n_iterations=2).fit(
+            X, partly_confirmed
+        )
         assert fitted.posterior_[np.arange(50), codes[:50]].min() > 1 - 1e-6
 
 
-def knows_nothing(evidence):
+def predict_uniform(evidence):
     return np.full(evidence.shape, 1 / evidence.shape[1])
 
 
-def test_how_labels_arise_is_found_by_which_classes_are_excluded_together():
+def test_likely_mechanism_depends_on_co_exclusion():
     y = np.arange(600) % 4
-    assert likely_mechanism(scar(y, c=0.3, seed=0), knows_nothing) == "scar"
-    assert likely_mechanism(scar(y, c=0.8, seed=0), knows_nothing) == "scar"  # though few candidates are left
-    assert likely_mechanism(ask(y, questions=2, seed=0), knows_nothing) == "answers"
+    assert likely_mechanism(scar(y, c=0.3, seed=0), predict_uniform) == "scar"
+    assert (
+        likely_mechanism(scar(y, c=0.8, seed=0), predict_uniform) == "scar"
+    )  # though few candidates are left
+    assert likely_mechanism(ask(y, questions=2, seed=0), predict_uniform) == "answers"
     pairs = ComplementaryLabels.from_lists([[0, 1], [2, 3], []] * 200, classes=8)  # though few are excluded
-    assert likely_mechanism(pairs, knows_nothing) == "candidates"
+    assert likely_mechanism(pairs, predict_uniform) == "candidates"
 
 
-def test_auto_tests_the_labels_with_priors_from_the_learner():
+def test_em_auto_mechanism_uses_priors_of_learner():
     rng = np.random.default_rng(1)
     y = rng.choice(4, 800, p=[0.55, 0.25, 0.1, 0.1])
     X = 3 * np.eye(4)[y] + rng.normal(size=(800, 4))
@@ -126,7 +130,7 @@ def test_auto_tests_the_labels_with_priors_from_the_learner():
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "candidates", "scar", "answers"])
-def test_every_mechanism_learns_from_answers(blobs, mechanism):
+def test_em_learns_from_answers_with_every_mechanism(blobs, mechanism):
     X, y, _ = blobs
     labels = ask(y, questions=2, seed=0)
     fitted = EMComplementaryClassifier(LogisticRegression(), mechanism, n_iterations=4).fit(X, labels)
@@ -134,7 +138,7 @@ def test_every_mechanism_learns_from_answers(blobs, mechanism):
     assert fitted.score(X, y) > 0.9
 
 
-def test_unequal_rates_and_priors_are_found():
+def test_em_recovers_unequal_rates_and_priors():
     rng = np.random.default_rng(0)
     y = rng.choice(3, 900, p=[0.6, 0.3, 0.1])
     X = 3 * np.eye(3)[y] + rng.normal(size=(900, 3))
@@ -146,12 +150,12 @@ def test_unequal_rates_and_priors_are_found():
     assert fitted.score(X, y) > 0.9
 
 
-def test_it_stops_when_the_weights_settle(blobs):
+def test_em_stops_when_weights_converge(blobs):
     X, _, labels = blobs
     assert EMComplementaryClassifier(LogisticRegression(), n_iterations=50).fit(X, labels).n_iter_ < 40
 
 
-def test_frames_sparse_rows_and_names(blobs):
+def test_em_accepts_frames_and_sparse_matrices(blobs):
     X, y, labels = blobs
     learner = EMComplementaryClassifier(LogisticRegression(), n_iterations=2)
     plain = clone(learner).fit(X, labels)
@@ -165,7 +169,7 @@ def test_frames_sparse_rows_and_names(blobs):
         assert plain.score(X, labels) == pytest.approx(plain.score(X, y), abs=0.15)
 
 
-def test_pipelines_and_parameters_within(blobs):
+def test_em_accepts_pipelines_and_nested_parameters(blobs):
     X, y, labels = blobs
     classifier = EMComplementaryClassifier(
         make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression())), n_iterations=2
@@ -181,8 +185,8 @@ def test_pipelines_and_parameters_within(blobs):
     assert outside.fit(X, labels).score(X, y) > 0.8
 
 
-def test_classes_may_be_missing_from_a_fold():
-    """The third class is possible for two examples only, both in one part; the fourth for none."""
+def test_em_handles_classes_missing_from_fold():
+    """The third class is possible for two examples only, both in one fold; the fourth for none."""
     rng = np.random.default_rng(0)
     y = np.r_[2, 2, rng.integers(2, size=58)]
     X = 3 * np.eye(3)[y] + rng.normal(size=(60, 3))
@@ -197,7 +201,7 @@ def test_classes_may_be_missing_from_a_fold():
         np.testing.assert_allclose(proba.sum(axis=1), 1)
 
 
-def test_a_fold_of_a_single_class():
+def test_em_handles_fold_of_single_class():
     X = np.arange(8.0)[:, None]
     labels = ComplementaryLabels.from_candidates([[1, 0]] * 7 + [[0, 1]])
     fitted = EMComplementaryClassifier(LogisticRegression(), cv=KFold(2)).fit(X, labels)
@@ -228,13 +232,13 @@ def test_a_fold_of_a_single_class():
         ({"cv": 1}, MethodError, "cv=1; expected a whole number of at least 2"),
     ],
 )
-def test_what_cannot_be_is_refused(blobs, params, error, message):
+def test_em_rejects_invalid_settings(blobs, params, error, message):
     X, _, labels = blobs
     with pytest.raises(error, match=message):
         EMComplementaryClassifier(**{"estimator": LogisticRegression(), **params}).fit(X, labels)
 
 
-def test_images_are_refused_and_an_earlier_fit_survives(blobs):
+def test_em_rejects_images_and_keeps_earlier_fit(blobs):
     X, _, labels = blobs
     fitted = EMComplementaryClassifier(LogisticRegression(), n_iterations=1).fit(X, labels)
     before = fitted.predict_proba(X)

@@ -1,4 +1,4 @@
-"""`MetaComplementaryClassifier` and `ElkanNotoClassifier`: any learner, one positive-unlabelled problem per class."""
+"""`MetaComplementaryClassifier`: any learner, one positive-unlabeled problem per class."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(("name", "check"), complementary_estimator_checks())
-def test_contract(name, check, learner):
+def test_meta_classifier_passes_estimator_check(name, check, learner):
     estimator, params = LEARNERS[learner]
     check(MetaComplementaryClassifier(estimator, priors="uniform", **params))
 
@@ -56,7 +56,7 @@ def logistic(**params):
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """A PU learner that remembers what it was given and answers with a column of X."""
+    """A PU learner that records its training data and returns a column of X."""
 
     is_pu_classifier = True
 
@@ -66,20 +66,20 @@ class Recorder(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, s):
-        self.X_, self.s_, self.classes_ = X, s, np.array([1, 0])  # the positive class first, to be looked up
+        self.X_, self.s_, self.classes_ = X, s, np.array([1, 0])  # the positive class comes first
         return self
 
     def predict_proba(self, X):
         return np.stack([X[:, self.column], np.full(len(X), 9.0)], axis=1)
 
 
-# What each learner is given.
+# What each learner is fitted on.
 
 EXCLUDED = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
 FEATURES = np.arange(5.0)[:, None] / 10
 
 
-def test_positives_are_the_rows_that_exclude_the_class_and_the_rest_is_unlabeled():
+def test_learners_get_excluding_rows_as_positives_and_rest_as_unlabeled():
     fitted = MetaComplementaryClassifier(Recorder(), priors=[0.4, 0.3, 0.3]).fit(FEATURES, EXCLUDED)
     for k, learner in enumerate(fitted.estimators_):
         assert learner.s_.tolist() == EXCLUDED[:, k].tolist()
@@ -90,7 +90,7 @@ def test_positives_are_the_rows_that_exclude_the_class_and_the_rest_is_unlabeled
     assert [learner.prior for learner in fitted.estimators_[1:]] == pytest.approx([1.5 / 3] * 2)
 
 
-def test_all_rows_may_be_the_unlabeled_ones():
+def test_learners_get_all_rows_as_unlabeled_if_asked():
     fitted = MetaComplementaryClassifier(Recorder(), unlabeled="all", priors=[0.4, 0.3, 0.3])
     fitted.fit(sparse.csr_matrix(FEATURES), EXCLUDED)
     for k, learner in enumerate(fitted.estimators_):
@@ -100,7 +100,7 @@ def test_all_rows_may_be_the_unlabeled_ones():
     assert [learner.prior for learner in fitted.estimators_] == pytest.approx([0.6, 0.7, 0.7])
 
 
-def test_share_goes_to_the_named_parameter_wherever_it_is():
+def test_share_is_passed_to_named_parameter():
     piped = make_pipeline(StandardScaler(), Recorder())
     fitted = MetaComplementaryClassifier(piped, priors=[0.4, 0.3, 0.3]).fit(FEATURES, EXCLUDED)
     assert fitted.estimators_[0][-1].prior == pytest.approx(0.5)
@@ -115,14 +115,14 @@ def test_share_goes_to_the_named_parameter_wherever_it_is():
         )
 
 
-def test_share_of_an_empty_remainder_stays_above_zero():
+def test_share_of_empty_remainder_stays_above_zero():
     """Two classes and one label each: every unlabelled row of class k is of class k."""
     labels = uniform([0, 1] * 10, seed=0)
     fitted = MetaComplementaryClassifier(Recorder(), priors="uniform").fit(np.zeros((20, 1)), labels)
     assert [learner.prior for learner in fitted.estimators_] == [1e-3, 1e-3]
 
 
-def test_every_class_has_a_seed_of_its_own_and_all_follow_from_one():
+def test_learner_seeds_differ_by_class_and_follow_random_state():
     def seeds(state, estimator):
         fitted = MetaComplementaryClassifier(estimator, random_state=state, priors="uniform", wrap=False)
         return [learner.get_params() for learner in fitted.fit(FEATURES, EXCLUDED).estimators_]
@@ -135,7 +135,7 @@ def test_every_class_has_a_seed_of_its_own_and_all_follow_from_one():
     assert drawn == [params["recorder__random_state"] for params in nested]
 
 
-def test_classifiers_are_wrapped_and_pu_classifiers_are_not(blobs):
+def test_learners_are_wrapped_unless_pu_classifiers(blobs):
     X, _, labels = blobs
 
     def kind(estimator, **params):
@@ -154,11 +154,11 @@ def test_classifiers_are_wrapped_and_pu_classifiers_are_not(blobs):
     assert kind(make_pipeline(StandardScaler(), MyElkanNoto(LogisticRegression(), 0.2))) is Pipeline
 
 
-# What becomes of their answers.
+# How predictions of the learners are combined.
 
 
-def fixed_answers(answers, classes=3):
-    """Return a classifier whose learner of class k answers with column k of what it is asked."""
+def classifier_with_fixed_outputs(answers, classes=3):
+    """Return a classifier whose learner of class k returns column k of its inputs."""
     answers = np.asarray(answers, dtype=float)
     labels = ComplementaryLabels.from_single(np.arange(len(answers)) % classes, classes)
     fitted = MetaComplementaryClassifier(Recorder(), priors="uniform").fit(answers, labels)
@@ -167,9 +167,9 @@ def fixed_answers(answers, classes=3):
     return fitted
 
 
-def test_probabilities_by_hand():
+def test_predict_proba_matches_values_by_hand():
     answers = [[0.2, 0.9, 0.7], [1.5, 0.5, 1.0], [1.25, 2.0, 5.0], [-0.5, 0.0, 1.0], [1.0, 1.0, 1.0]]
-    fitted = fixed_answers(answers)
+    fitted = classifier_with_fixed_outputs(answers)
     expected = [
         [8 / 12, 1 / 12, 3 / 12],
         [0, 1, 0],
@@ -184,7 +184,7 @@ def test_probabilities_by_hand():
     assert np.isfinite(scores).all()
 
 
-def test_scores_without_probabilities_become_such(blobs):
+def test_predict_proba_uses_decision_function_of_learners(blobs):
     X, y, labels = blobs
     classifier = MetaComplementaryClassifier(LinearSVC(), wrap=False, priors="uniform").fit(X, labels)
     by_hand = np.stack([1 / (1 + np.exp(e.decision_function(X))) for e in classifier.estimators_], axis=1)
@@ -192,75 +192,10 @@ def test_scores_without_probabilities_become_such(blobs):
     assert classifier.score(X, y) > 0.9
 
 
-# Elkan-Noto.
-
-
-class KnownProbability(ClassifierMixin, BaseEstimator):
-    """Knows p(s = 1 | x): it is the first column; on rows it was trained on it boasts."""
-
-    def fit(self, X, y):
-        self.seen_ = {float(number) for number in X[:, 1]}
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def predict_proba(self, X):
-        p = [1.0 if number in self.seen_ else p for p, number in X]
-        return np.stack([1 - np.array(p), p], axis=1)
-
-    def predict(self, X):
-        return self.predict_proba(X).argmax(axis=1)
-
-
-def test_label_frequency_is_the_mean_over_known_positives_that_were_held_out():
-    p = np.array([0.1, 0.2, 0.6, 0.3, 0.4, 0.5, 0.2, 0.2])
-    s = np.array([0, 1, 1, 0, 1, 0, 1, 0])
-    learner = ElkanNotoClassifier(KnownProbability(), folds=4).fit(np.stack([p, np.arange(8)], axis=1), s)
-    assert learner.label_frequency_ == pytest.approx((0.2 + 0.6 + 0.4 + 0.2) / 4)
-    fresh = np.array([[0.07, 100], [0.21, 101], [0.7, 102]])
-    assert learner.predict_proba(fresh)[:, 1] == pytest.approx([0.2, 0.6, 1.0])
-    assert learner.predict_proba(fresh).sum(axis=1) == pytest.approx([1, 1, 1])
-    assert learner.predict(fresh).tolist() == [0, 1, 1]
-
-
-def test_label_frequency_is_found_from_data():
-    rng = np.random.default_rng(0)
-    positive = rng.random(3000) < 0.4
-    X = rng.normal(size=(3000, 3)) + 3 * positive[:, None]
-    for c in (0.2, 0.7):
-        s = positive & (rng.random(3000) < c)
-        learner = ElkanNotoClassifier(LogisticRegression()).fit(X, np.where(s, 1, -1))
-        assert learner.label_frequency_ == pytest.approx(c, abs=0.05)
-        assert np.mean(learner.predict(X) == positive) > 0.93
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        ([1, 0, 2, 0], r"y holds \[0, 1, 2\]; expected 1 for known positives and 0"),
-        (["a", "b", "a", "b"], r"y holds \['a', 'b'\]; expected 1"),
-        ([1, 0, 0, 0], "1 known positives and 3 unlabelled rows; expected two of each"),
-        ([1, 1, 1, 1], "4 known positives and 0 unlabelled"),
-    ],
-)
-def test_elkan_noto_refuses_other_labels(y, message):
-    with pytest.raises(LabelError, match=message):
-        ElkanNotoClassifier(LogisticRegression()).fit(np.zeros((4, 1)), y)
-
-
-def test_elkan_noto_refuses_useless_settings():
-    X, s = np.arange(8.0)[:, None], np.arange(8) % 2
-    with pytest.raises(MethodError, match="folds=1; expected a whole number of at least 2"):
-        ElkanNotoClassifier(LogisticRegression(), folds=1).fit(X, s)
-    with pytest.raises(MethodError, match="a probability of 0, so that their share cannot be measured"):
-        ElkanNotoClassifier(KnownProbability()).fit(np.stack([0 * X[:, 0], X[:, 0]], axis=1), s)
-    with pytest.raises(NotFittedError):
-        ElkanNotoClassifier().predict(X)
-
-
 # Learning.
 
 
-def test_learns_digits_with_a_forest_and_knows_how_well():
+def test_meta_classifier_learns_digits_and_estimates_its_accuracy():
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
     forest = RandomForestClassifier(15, min_samples_leaf=5)
@@ -278,15 +213,15 @@ def test_learns_digits_with_a_forest_and_knows_how_well():
 @pytest.mark.parametrize(
     "estimator", [None, FOREST, make_pipeline(StandardScaler(), LogisticRegression())], ids=["default", "forest", "linear"]
 )  # fmt: skip
-def test_learns_wine(estimator):
+def test_meta_classifier_learns_wine(estimator):
     X, y = load_wine(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
     classifier = MetaComplementaryClassifier(estimator, priors="uniform")
     assert classifier.fit(X_train, scar(y_train, c=0.5, seed=0)).score(X_test, y_test) > 0.8
 
 
-def test_unequal_rates_do_not_favour_the_class_that_is_seldom_excluded():
-    """Undivided, p(s = 1 | x) is small for a class that is seldom excluded, and the class is predicted everywhere."""
+def test_meta_classifier_does_not_favour_seldom_excluded_class():
+    """Without division by the label frequency, a class that is seldom excluded would be predicted everywhere."""
     X, y, _ = three_blobs(900)
     labels = scar(y, c=[0.05, 0.5, 0.9], seed=0)
     divided = logistic().fit(X, labels)
@@ -296,7 +231,7 @@ def test_unequal_rates_do_not_favour_the_class_that_is_seldom_excluded():
     assert [e.label_frequency_ for e in divided.estimators_] == pytest.approx([0.05, 0.5, 0.9], abs=0.07)
 
 
-def test_two_classes(blobs):
+def test_meta_classifier_learns_two_classes(blobs):
     X, y, _ = blobs
     chosen = y != "cat"
     classifier = logistic().fit(X[chosen], scar(y[chosen], c=0.5, seed=0))
@@ -306,14 +241,14 @@ def test_two_classes(blobs):
     assert np.mean(classifier.classes_[(scores > 0).astype(int)] == y[chosen]) > 0.95
 
 
-def test_priors_may_be_estimated(blobs):
+def test_meta_classifier_estimates_priors(blobs):
     X, _, labels = blobs
     estimate = logistic(priors=BestBin(scorer="linear")).fit(X, labels).prior_estimate_
     assert estimate.source == "best-bin"
     assert estimate.values == pytest.approx([1 / 3] * 3, abs=0.1)
 
 
-def test_number_of_jobs_changes_nothing(blobs):
+def test_predict_proba_ignores_number_of_jobs(blobs):
     X, _, labels = blobs
     one, two = (
         MetaComplementaryClassifier(FOREST, priors="uniform", n_jobs=n_jobs).fit(X, labels)
@@ -322,7 +257,7 @@ def test_number_of_jobs_changes_nothing(blobs):
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-def test_progress_is_shown_when_asked_for(blobs, capsys):
+def test_verbose_prints_progress_to_stderr(blobs, capsys):
     X, _, labels = blobs
     logistic(verbose=True).fit(X, labels)
     assert "classes" in capsys.readouterr().err
@@ -330,10 +265,10 @@ def test_progress_is_shown_when_asked_for(blobs, capsys):
     assert capsys.readouterr().err == ""
 
 
-# Around it.
+# scikit-learn tools.
 
 
-def test_data_frames_sparse_matrices_and_pipelines(blobs):
+def test_meta_classifier_accepts_frames_sparse_matrices_and_pipelines(blobs):
     X, y, labels = blobs
     dense = logistic().fit(X, labels)
     thin = logistic().fit(sparse.csr_matrix(X), labels)
@@ -347,7 +282,7 @@ def test_data_frames_sparse_matrices_and_pipelines(blobs):
 
 
 @pytest.mark.parametrize("criterion", ["accuracy", "risk"])
-def test_grid_search_over_parameters_of_the_inner_estimator(blobs, criterion):
+def test_grid_search_tunes_parameters_of_inner_estimator(blobs, criterion):
     X, y, labels = blobs
     tree = MetaComplementaryClassifier(DecisionTreeClassifier(), priors="uniform")
     grid = {"estimator__min_samples_leaf": [150, 10]}  # with 150 of 200 rows there is nothing to split
@@ -356,7 +291,7 @@ def test_grid_search_over_parameters_of_the_inner_estimator(blobs, criterion):
     assert np.mean(search.predict(X) == y) > 0.9
 
 
-def test_clone_keeps_parameters_and_fitting_leaves_them_alone(blobs):
+def test_fit_leaves_parameters_and_inner_estimator_unchanged(blobs):
     X, _, labels = blobs
     forest = RandomForestClassifier(3, random_state=5)
     classifier = MetaComplementaryClassifier(forest, priors=[0.3, 0.3, 0.4], n_jobs=1, verbose=False)
@@ -366,10 +301,10 @@ def test_clone_keeps_parameters_and_fitting_leaves_them_alone(blobs):
     assert not hasattr(forest, "estimators_")
 
 
-# What is refused.
+# Errors.
 
 
-def test_a_class_that_is_never_or_always_excluded_is_named():
+def test_meta_classifier_rejects_class_never_or_always_excluded():
     never = ComplementaryLabels.from_single(["a", "b"] * 5, classes=["a", "b", "c"])
     with pytest.raises(
         LabelError, match="no example excludes the class c, so there is nothing to learn it from"
@@ -382,12 +317,12 @@ def test_a_class_that_is_never_or_always_excluded_is_named():
         logistic().fit(np.zeros((10, 2)), always)
 
 
-class Broken(LogisticRegression):
+class FailingLearner(LogisticRegression):
     def fit(self, X, y):
         raise RuntimeError("out of ideas\nand of memory")
 
 
-class Wordless(LogisticRegression):
+class FailingWithoutMessage(LogisticRegression):
     def fit(self, X, y):
         raise KeyError
 
@@ -395,9 +330,9 @@ class Wordless(LogisticRegression):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"estimator": Broken()}, "^the learner of class ant failed: out of ideas$"),
-        ({"estimator": Broken(), "wrap": False}, "^the learner of class ant failed: out of ideas$"),
-        ({"estimator": Wordless()}, "^the learner of class ant failed: KeyError$"),
+        ({"estimator": FailingLearner()}, "^the learner of class ant failed: out of ideas$"),
+        ({"estimator": FailingLearner(), "wrap": False}, "^the learner of class ant failed: out of ideas$"),
+        ({"estimator": FailingWithoutMessage()}, "^the learner of class ant failed: KeyError$"),
         ({"estimator": LinearSVC()}, "LinearSVC has no predict_proba; .* CalibratedClassifierCV"),
         ({"estimator": Ridge(), "wrap": False}, "Ridge has no predict_proba"),
         (
@@ -414,13 +349,13 @@ class Wordless(LogisticRegression):
         ({"unlabeled": "all"}, "unlabeled='all' does not suit Elkan-Noto"),
     ],
 )
-def test_settings_that_cannot_work_are_refused(blobs, params, message):
+def test_meta_classifier_rejects_invalid_settings(blobs, params, message):
     X, _, labels = blobs
     with pytest.raises(MethodError, match=message):
         logistic(**params).fit(X, labels)
 
 
-def test_features_that_cannot_work_are_refused(blobs):
+def test_meta_classifier_rejects_invalid_features(blobs):
     X, _, labels = blobs
     with pytest.raises(FeatureError, match=r"X has shape \(300, 2, 1\); expected a table .* X.reshape"):
         logistic().fit(X[:, :, None], labels)
@@ -432,7 +367,7 @@ def test_features_that_cannot_work_are_refused(blobs):
         logistic().predict(X)
 
 
-def test_a_failed_fit_leaves_the_earlier_one_whole(blobs):
+def test_failed_fit_keeps_earlier_fit(blobs):
     X, _, labels = blobs
     classifier = logistic().fit(X, labels)
     before = classifier.predict_proba(X)

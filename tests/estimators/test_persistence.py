@@ -1,4 +1,4 @@
-"""Classifiers on disk: round trips, and clear words about damaged or foreign files."""
+"""Saving and loading classifiers: round trips, and errors for damaged or foreign files."""
 
 import json
 import stat
@@ -32,7 +32,7 @@ def saved(blobs, tmp_path):
 
 @pytest.mark.parametrize("method", ["scarce", "scarce-ure", "scarce-cce"])
 @pytest.mark.parametrize("standardize", [True, False])
-def test_round_trip(blobs, tmp_path, method, standardize):
+def test_save_and_load_round_trip(blobs, tmp_path, method, standardize):
     X, y, _ = blobs
     labels = ask(y, questions=2, seed=0)
     frame = pd.DataFrame(X, columns=["width", "height"])
@@ -55,7 +55,7 @@ def test_round_trip(blobs, tmp_path, method, standardize):
     assert "trained-on-these" in [alarm.name for alarm in report.alarms]
 
 
-def test_who_answered_and_why_a_method_was_chosen_are_kept(blobs, tmp_path):
+def test_load_restores_annotators_and_choice(blobs, tmp_path):
     X, y, _ = blobs
     n = len(y)
     columns = {
@@ -73,7 +73,7 @@ def test_who_answered_and_why_a_method_was_chosen_are_kept(blobs, tmp_path):
     assert after.choice_ == before.choice_
 
 
-def test_classes_keep_their_type(blobs, tmp_path):
+def test_load_restores_type_of_classes(blobs, tmp_path):
     X, y, _ = blobs
     numbers = np.unique(y, return_inverse=True)[1]
     for name, target in {"text": y, "numbers": numbers, "objects": y.astype(object)}.items():
@@ -82,7 +82,7 @@ def test_classes_keep_their_type(blobs, tmp_path):
         assert scarce.load(tmp_path / name).predict(X).tolist() == before.predict(X).tolist()
 
 
-def test_folder_holds_only_safetensors_and_json(saved):
+def test_save_writes_only_safetensors_and_json(saved):
     assert sorted(path.name for path in saved.iterdir()) == ["classifier.json", "weights.safetensors"]
     assert stat.S_IMODE(saved.stat().st_mode) & 0o500
     settings = json.loads((saved / "classifier.json").read_text())
@@ -90,7 +90,7 @@ def test_folder_holds_only_safetensors_and_json(saved):
     assert settings["labels"]["n_examples"] == 300
 
 
-def test_what_was_believed_of_training_examples_is_not_saved(blobs, tmp_path):
+def test_save_omits_state_of_training_examples(blobs, tmp_path):
     X, _, labels = blobs
     before = ScarceClassifier("pop", **QUICK).fit(X, labels)
     before.save(tmp_path / "model")
@@ -99,7 +99,7 @@ def test_what_was_believed_of_training_examples_is_not_saved(blobs, tmp_path):
     np.testing.assert_array_equal(scarce.load(tmp_path / "model").predict_proba(X), before.predict_proba(X))
 
 
-def test_own_module_must_be_handed_back(blobs, tmp_path):
+def test_load_needs_custom_module(blobs, tmp_path):
     X, _, labels = blobs
     before = ScarceClassifier(module=nn.Linear(2, 3), priors="uniform", epochs=20).fit(X, labels)
     before.save(tmp_path / "model")
@@ -111,7 +111,7 @@ def test_own_module_must_be_handed_back(blobs, tmp_path):
         scarce.load(tmp_path / "model", module=nn.Linear(2, 4))
 
 
-def test_existing_output_is_kept_unless_forced(blobs, saved, tmp_path):
+def test_save_keeps_existing_folder_unless_forced(blobs, saved, tmp_path):
     X, _, labels = blobs
     classifier = ScarceClassifier(**{**QUICK, "epochs": 1}).fit(X, labels)
     before = (saved / "weights.safetensors").read_bytes()
@@ -128,7 +128,7 @@ def test_existing_output_is_kept_unless_forced(blobs, saved, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]
 
 
-def test_not_fitted(tmp_path):
+def test_save_rejects_unfitted_classifier(tmp_path):
     with pytest.raises(FileError, match="call fit before save"):
         ScarceClassifier().save(tmp_path / "model")
 
@@ -178,21 +178,21 @@ def change(folder, **settings):
         (lambda folder: change(folder, params={"volume": 11}), r"cannot be read as a saved classifier"),
     ],
 )
-def test_damaged_and_foreign_files(saved, damage, message):
+def test_load_rejects_damaged_and_foreign_files(saved, damage, message):
     damage(saved)
     with pytest.raises((FileError, MethodError), match=message) as caught:
         scarce.load(saved)
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_in_place_of_a_folder(tmp_path):
+def test_load_rejects_file_in_place_of_folder(tmp_path):
     (tmp_path / "model").write_bytes(b"\x80\x04pickle")
     with pytest.raises(FileError, match="is no saved classifier"):
         scarce.load(tmp_path / "model")
 
 
-def test_devices_that_cannot_compute_are_refused(saved, blobs):
-    # "meta" is the one other device that every machine has; it holds no numbers.
+def test_load_rejects_unusable_device(saved, blobs):
+    # "meta" is the only other device that every machine has; its tensors hold no data.
     for device in ("meta", "bogus"):
         with pytest.raises(MethodError, match=f"device='{device}' cannot be used"):
             scarce.load(saved, device=device)
@@ -200,7 +200,7 @@ def test_devices_that_cannot_compute_are_refused(saved, blobs):
             scarce.load(saved).set_params(device=device).predict(blobs[0])
 
 
-def test_a_full_disk_is_one_error_and_leaves_nothing_behind(blobs, tmp_path, monkeypatch):
+def test_save_on_full_disk_leaves_nothing_behind(blobs, tmp_path, monkeypatch):
     def full(*_):
         raise SafetensorError("No space left on device")
 
@@ -213,7 +213,7 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_behind(blobs, tmp_path, mon
 
 
 @pytest.mark.parametrize("damage", [{"weights_sha256": None}, {"labels": None}, {"labels": [1]}])
-def test_settings_of_a_wrong_kind_are_refused_as_damage(saved, damage):
+def test_load_rejects_settings_of_wrong_type(saved, damage):
     path = saved / "classifier.json"
     settings = {**json.loads(path.read_text()), **damage}
     path.write_text(json.dumps({name: value for name, value in settings.items() if value is not None}))

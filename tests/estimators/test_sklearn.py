@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, in both modes, and its tools around the classifier."""
+"""scikit-learn's estimator checks in both label modes, and its tools for model selection."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ from scarce import ScarceClassifier
 from scarce.metrics import make_complementary_scorer
 from scarce.testing import three_blobs
 
-# The default mode refuses a column of true classes, because reading it as complementary labels would train an
-# anti-classifier. Every check below hands one over.
-_HANDS_OVER_TRUE_CLASSES = "y is one true class per example, which the default mode refuses by design"
+# The default mode rejects a column of true classes, because reading it as complementary labels would train an
+# anti-classifier. Every check below passes one.
+_PASSES_TRUE_CLASSES = "y is one true class per example, which the default mode rejects by design"
 EXPECTED_FAILURES = dict.fromkeys(
     [
         "check_classifier_data_not_an_array",
@@ -43,30 +43,30 @@ EXPECTED_FAILURES = dict.fromkeys(
         "check_readonly_memmap_input",
         "check_supervised_y_2d",
     ],
-    _HANDS_OVER_TRUE_CLASSES,
+    _PASSES_TRUE_CLASSES,
 ) | {
     "check_classifiers_regression_target": "expects a message about continuous targets; ours names the two meanings of y",
-    "check_estimator_sparse_array": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about sparse X only",
-    "check_estimator_sparse_matrix": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about sparse X only",
-    "check_estimator_sparse_tag": _HANDS_OVER_TRUE_CLASSES + ", and takes that for an error about sparse X",
-    "check_fit2d_1feature": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about the feature only",
-    "check_fit2d_1sample": _HANDS_OVER_TRUE_CLASSES + ", and expects an error about the sample only",
+    "check_estimator_sparse_array": _PASSES_TRUE_CLASSES + ", and expects an error about sparse X only",
+    "check_estimator_sparse_matrix": _PASSES_TRUE_CLASSES + ", and expects an error about sparse X only",
+    "check_estimator_sparse_tag": _PASSES_TRUE_CLASSES + ", and takes that for an error about sparse X",
+    "check_fit2d_1feature": _PASSES_TRUE_CLASSES + ", and expects an error about the feature only",
+    "check_fit2d_1sample": _PASSES_TRUE_CLASSES + ", and expects an error about the sample only",
 }
 
 
 @parametrize_with_checks([ScarceClassifier(labels="ordinary", epochs=40)])
-def test_ordinary_mode_passes_every_check(estimator, check):
+def test_ordinary_mode_passes_every_scikit_learn_check(estimator, check):
     check(estimator)
 
 
 @parametrize_with_checks(
     [ScarceClassifier()], expected_failed_checks=lambda _: EXPECTED_FAILURES, xfail_strict=True
 )
-def test_default_mode_passes_but_for_the_listed_checks(estimator, check):
+def test_default_mode_passes_scikit_learn_checks_except_listed(estimator, check):
     check(estimator)
 
 
-def test_listed_exceptions_are_checks_that_exist():
+def test_expected_failures_name_existing_checks():
     names = {
         getattr(check, "func", check).__name__
         for _, check in estimator_checks_generator(ScarceClassifier(), legacy=True)
@@ -74,13 +74,13 @@ def test_listed_exceptions_are_checks_that_exist():
     assert set(EXPECTED_FAILURES) <= names
 
 
-def test_clone_and_params_round_trip():
+def test_clone_keeps_params():
     classifier = ScarceClassifier(module="linear", priors=[0.2, 0.8], method_params={"form": "ht"}, epochs=3)
     assert clone(classifier).get_params() == classifier.get_params()
 
 
 @pytest.mark.parametrize("form", ["labels", "indicator", "csr"])
-def test_grid_search_on_complementary_labels_alone(form):
+def test_grid_search_works_on_complementary_labels(form):
     X, y, labels = three_blobs()
     target = {"labels": labels, "indicator": labels.indicator(dtype=int), "csr": labels.to_csr()}[form]
     search = GridSearchCV(
@@ -93,7 +93,7 @@ def test_grid_search_on_complementary_labels_alone(form):
     assert np.mean(codes == (y if form == "labels" else np.unique(y, return_inverse=True)[1])) > 0.9
 
 
-def test_cross_validation_without_a_scorer_uses_the_label_free_accuracy():
+def test_cross_val_score_without_scorer_uses_complementary_accuracy():
     X, _, labels = three_blobs()
     classifier = ScarceClassifier(module="linear", priors="uniform", epochs=60, learning_rate=0.03)
     scores = cross_val_score(classifier, X, labels, cv=KFold(3))
@@ -101,7 +101,7 @@ def test_cross_validation_without_a_scorer_uses_the_label_free_accuracy():
     assert scores.tolist() == by_hand
 
 
-def test_pipeline_and_split():
+def test_pipeline_and_train_test_split_work_with_labels():
     X, y, labels = three_blobs()
     X_train, X_test, labels_train, labels_test, _, y_test = train_test_split(X, labels, y, random_state=0)
     model = make_pipeline(

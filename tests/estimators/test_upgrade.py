@@ -1,4 +1,4 @@
-"""Classifiers of the format ``scarce-classifier-1``, saved before parameters were renamed, load and predict as they did.
+"""Classifiers of the format ``scarce-classifier-1``, saved before parameters were renamed, load and predict as before.
 
 Each was trained on iris with a linear model by the version that wrote that format; ``predictions.npy`` holds its
 `predict_proba` of every fifth flower.
@@ -35,11 +35,11 @@ def folder(request):
     return request.param
 
 
-def test_there_is_one_of_every_kind():
+def test_stored_classifiers_cover_every_renamed_method():
     assert [folder.name for folder in FOLDERS] == sorted(NEW_PARAMS)
 
 
-def test_it_predicts_as_it_did(folder):
+def test_loaded_old_classifier_predicts_as_before(folder):
     before = np.load(folder / "predictions.npy")
     X = load_iris(return_X_y=True)[0][::5]
     classifier = scarce.load(folder)
@@ -47,12 +47,12 @@ def test_it_predicts_as_it_did(folder):
     np.testing.assert_array_equal(classifier.predict(X), classifier.classes_[before.argmax(axis=1)])
 
 
-def test_its_parameters_have_the_new_names(folder):
+def test_loaded_old_classifier_has_new_parameter_names(folder):
     classifier = scarce.load(folder)
     assert classifier.method_.params == classifier.method_params == NEW_PARAMS[folder.name]
 
 
-def test_saved_again_it_has_the_present_format(folder, tmp_path):
+def test_loaded_old_classifier_is_saved_in_current_format(folder, tmp_path):
     before = scarce.load(folder)
     before.save(tmp_path / "model")
     assert json.loads((tmp_path / "model" / "classifier.json").read_text())["format"] == "scarce-classifier-2"
@@ -65,7 +65,7 @@ def test_saved_again_it_has_the_present_format(folder, tmp_path):
     assert all(old[name].equal(new[name]) for name in old)
 
 
-def test_learned_rates_keep_their_values_under_new_names():
+def test_loaded_old_classifier_keeps_learned_rates():
     folder = next(folder for folder in FOLDERS if folder.name == "answers")
     stored = json.loads((folder / "classifier.json").read_text())["history"]
     classifier = scarce.load(folder)
@@ -75,7 +75,7 @@ def test_learned_rates_keep_their_values_under_new_names():
     assert classifier.method_.false_positive_rate.tolist() == stored[-1]["false"]
 
 
-def test_the_method_inside_a_method_keeps_its_state():
+def test_loaded_old_refine_keeps_state_of_base_method():
     folder = next(folder for folder in FOLDERS if folder.name == "refine")
     base = scarce.load(folder).method_.base_method
     assert base.error_rate.tolist() == [0.0] * 3

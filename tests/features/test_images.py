@@ -1,4 +1,4 @@
-"""Folders of images."""
+"""Reading folders of images as features."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from scarce.features import read_features
 from scarce.features.images import parse_size
 
 
-def save(folder, name, pixels, mode=None):
+def save_image(folder, name, pixels, mode=None):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.fromarray(np.asarray(pixels, np.uint8))
@@ -19,10 +19,10 @@ def save(folder, name, pixels, mode=None):
 GREY = [[0, 50, 100], [150, 200, 250]]
 
 
-def test_grey_images_by_their_paths(tmp_path):
-    save(tmp_path, "b.png", GREY)
-    save(tmp_path, "a/z.BMP", np.add(GREY, 1))
-    save(tmp_path, "a/k.png", [[255, 0, 255], [0, 255, 0]], "1")
+def test_image_folder_gives_grey_images_with_paths_as_ids(tmp_path):
+    save_image(tmp_path, "b.png", GREY)
+    save_image(tmp_path, "a/z.BMP", np.add(GREY, 1))
+    save_image(tmp_path, "a/k.png", [[255, 0, 255], [0, 255, 0]], "1")
     (tmp_path / "notes.txt").write_text("not an image")
     features = read_features(tmp_path)
     assert features.ids.tolist() == ["a/k.png", "a/z.BMP", "b.png"]
@@ -30,12 +30,12 @@ def test_grey_images_by_their_paths(tmp_path):
     assert features.values.tolist() == [[[255, 0, 255], [0, 255, 0]], np.add(GREY, 1).tolist(), GREY]
 
 
-def test_one_coloured_image_makes_all_coloured(tmp_path):
+def test_image_folder_with_colour_converts_all_to_colour(tmp_path):
     colour = np.arange(18).reshape(2, 3, 3)
-    save(tmp_path, "colour.png", colour)
-    save(tmp_path, "grey.png", GREY)
-    save(tmp_path, "alpha.png", np.dstack([colour, np.full((2, 3), 128)]))
-    save(tmp_path, "palette.gif", GREY, "P")
+    save_image(tmp_path, "colour.png", colour)
+    save_image(tmp_path, "grey.png", GREY)
+    save_image(tmp_path, "alpha.png", np.dstack([colour, np.full((2, 3), 128)]))
+    save_image(tmp_path, "palette.gif", GREY, "P")
     features = read_features(tmp_path)
     assert features.ids.tolist() == ["alpha.png", "colour.png", "grey.png", "palette.gif"]
     expected = colour.transpose(2, 0, 1).tolist()
@@ -44,14 +44,14 @@ def test_one_coloured_image_makes_all_coloured(tmp_path):
     assert features.values[3].tolist() == [GREY] * 3
 
 
-def test_a_palette_with_transparency(tmp_path):
+def test_image_folder_reads_palette_with_transparency(tmp_path):
     image = Image.fromarray(np.array([[0, 1]], np.uint8)).convert("P")
     image.putpalette([10, 20, 30, 40, 50, 60])
     image.save(tmp_path / "a.png", transparency=b"\x00\x80")
     assert read_features(tmp_path).values[0].tolist() == [[[10, 40]], [[20, 50]], [[30, 60]]]
 
 
-def test_photos_are_turned_upright(tmp_path):
+def test_image_folder_applies_exif_orientation(tmp_path):
     image = Image.new("L", (4, 2))
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was held upright
@@ -60,9 +60,9 @@ def test_photos_are_turned_upright(tmp_path):
     assert read_features(tmp_path).values.shape == (2, 4, 2)
 
 
-def test_unequal_sizes_are_named_and_can_be_resized(tmp_path):
-    save(tmp_path, "a.png", np.full((2, 3), 7))
-    save(tmp_path, "b.png", np.full((4, 5), 9))
+def test_image_folder_resizes_unequal_sizes_only_if_asked(tmp_path):
+    save_image(tmp_path, "a.png", np.full((2, 3), 7))
+    save_image(tmp_path, "b.png", np.full((4, 5), 9))
     with pytest.raises(FeatureError, match=r"a\.png is 2x3, b\.png is 4x5; .*--image-size 32x32"):
         read_features(tmp_path)
     for size in ("6x8", (6, 8)):
@@ -72,14 +72,14 @@ def test_unequal_sizes_are_named_and_can_be_resized(tmp_path):
 
 
 @pytest.mark.parametrize("size", ["32", "0x5", "axb", "-3x4", (3,), (0, 4), ""])
-def test_sizes_that_are_none(size):
+def test_parse_size_rejects_invalid_size(size):
     with pytest.raises(FeatureError, match="such as 32x32"):
         parse_size(size)
 
 
 @pytest.mark.parametrize("ending", ["png", "jpg"])
-def test_damaged_images_are_named(tmp_path, ending):
-    save(tmp_path, "a.png", np.zeros((40, 40)))
+def test_image_folder_names_damaged_image(tmp_path, ending):
+    save_image(tmp_path, "a.png", np.zeros((40, 40)))
     path = tmp_path / f"b.{ending}"
     Image.effect_noise((40, 40), 50).save(path)
     whole = path.read_bytes()
@@ -89,7 +89,7 @@ def test_damaged_images_are_named(tmp_path, ending):
             read_features(tmp_path)
 
 
-def test_other_refusals(tmp_path):
+def test_image_folder_rejects_no_images_deep_images_and_id_column(tmp_path):
     with pytest.raises(FileError, match=r"holds no images \(.*\.png"):
         read_features(tmp_path)
     Image.fromarray(np.array([[1000]], np.uint16)).save(tmp_path / "deep.png")

@@ -1,4 +1,4 @@
-"""Features from arrays and tables, and what they refuse."""
+"""`read_features` from arrays, CSV and Parquet files, and the errors for invalid ones."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ def write(tmp_path):
     return write
 
 
-def refused(path, **options):
+def error_of_reading(path, **options):
     with pytest.raises(ScarceError) as caught:
         read_features(path, **options)
     message = str(caught.value)
@@ -29,7 +29,7 @@ def refused(path, **options):
     return message
 
 
-def test_npy(tmp_path):
+def test_read_features_reads_npy(tmp_path):
     values = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
     np.save(tmp_path / "x.npy", values)
     features = read_features(str(tmp_path / "x.npy"))
@@ -39,20 +39,20 @@ def test_npy(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["X", "features", "inputs", "anything"])
-def test_npz(tmp_path, name):
+def test_read_features_reads_npz_with_ids(tmp_path, name):
     np.savez(tmp_path / "x.npz", **{name: np.eye(2), "ids": np.array(["p", "q"])})
     features = read_features(tmp_path / "x.npz")
     assert features.values.tolist() == [[1, 0], [0, 1]]
     assert features.ids.tolist() == ["p", "q"]
     np.savez(tmp_path / "x.npz", **{name: np.eye(2), "y": np.arange(2)})
     if name == "anything":
-        assert "anything, y" in refused(tmp_path / "x.npz")
+        assert "anything, y" in error_of_reading(tmp_path / "x.npz")
     else:
         assert read_features(tmp_path / "x.npz").ids is None
 
 
 @pytest.mark.parametrize("id_name", ["example_id", "id", "photo"])
-def test_csv(write, id_name):
+def test_read_features_reads_csv_with_ids(write, id_name):
     text = f"width,{id_name},height\n1.5,p1,-2\n 3 ,p2,1e3\n"
     options = {"id_column": "photo"} if id_name == "photo" else {}
     features = read_features(write(text), **options)
@@ -61,7 +61,7 @@ def test_csv(write, id_name):
     assert features.names == ["width", "height"]
 
 
-def test_csv_without_ids_and_with_more_rows_than_are_read_at_once(write):
+def test_read_features_reads_long_csv_without_ids(write):
     values = np.random.default_rng(0).normal(size=(10_000, 2))
     path = write(pd.DataFrame(values).to_csv(index=False))
     features = read_features(path)
@@ -69,7 +69,7 @@ def test_csv_without_ids_and_with_more_rows_than_are_read_at_once(write):
     assert (features.ids, features.names) == (None, ["0", "1"])
 
 
-def test_csv_leaves_nan_to_the_estimator_but_not_empty_cells(write):
+def test_read_features_keeps_nan_in_csv(write):
     assert np.isnan(read_features(write("a,b\n1,nan\n")).values[0, 1])
 
 
@@ -94,12 +94,12 @@ def test_csv_leaves_nan_to_the_estimator_but_not_empty_cells(write):
         ("a,b\n1,2\n", {"image_size": "8x8"}, ["image_size='8x8'", "folders of images"]),
     ],
 )
-def test_csv_refusals(write, text, options, parts):
-    message = refused(write(text), **options)
+def test_read_features_rejects_invalid_csv(write, text, options, parts):
+    message = error_of_reading(write(text), **options)
     assert all(part in message for part in parts)
 
 
-def test_parquet(tmp_path):
+def test_read_features_reads_parquet(tmp_path):
     table = pa.table({"a": [1, 2], "id": [7, 8], "b": [0.5, 1.5], "c": [True, False]})
     pq.write_table(table, tmp_path / "x.parquet")
     features = read_features(tmp_path / "x.parquet")
@@ -117,9 +117,9 @@ def test_parquet(tmp_path):
         ({"id": [1, None], "a": [1, 2]}, ["row 1", "id is missing"]),
     ],
 )
-def test_parquet_refusals(tmp_path, columns, parts):
+def test_read_features_rejects_invalid_parquet(tmp_path, columns, parts):
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
-    message = refused(tmp_path / "x.parquet")
+    message = error_of_reading(tmp_path / "x.parquet")
     assert all(part in message for part in parts)
 
 
@@ -132,13 +132,13 @@ def test_parquet_refusals(tmp_path, columns, parts):
         (np.array([[1j, 2]]), "expected numbers"),
     ],
 )
-def test_array_refusals(tmp_path, array, part):
+def test_read_features_rejects_invalid_arrays(tmp_path, array, part):
     np.save(tmp_path / "x.npy", array)
-    assert part in refused(tmp_path / "x.npy")
-    assert "id_column='a' is for tables" in refused(tmp_path / "x.npy", id_column="a")
+    assert part in error_of_reading(tmp_path / "x.npy")
+    assert "id_column='a' is for tables" in error_of_reading(tmp_path / "x.npy", id_column="a")
 
 
-def test_ids_must_fit():
+def test_features_rejects_wrong_number_of_ids():
     with pytest.raises(ScarceError, match=r"ids have shape \(2,\), but there are 3 examples"):
         Features(np.eye(3), np.array([1, 2]))
 
@@ -149,16 +149,16 @@ def test_ids_must_fit():
 @pytest.mark.parametrize(
     "content", [b"", b"\0" * 40, b"PK\x03\x04", b"\x1f\x8b\x08\x00 half", b"\xff\xfe\x00"]
 )
-def test_garbage(write, name, content):
-    refused(write(content, name))
+def test_read_features_rejects_garbage_in_every_format(write, name, content):
+    error_of_reading(write(content, name))
 
 
-def test_missing(tmp_path):
-    assert "does not exist" in refused(tmp_path / "x.npy")
+def test_read_features_rejects_missing_file(tmp_path):
+    assert "does not exist" in error_of_reading(tmp_path / "x.npy")
     with pytest.raises(ScarceError, match="cannot be read"):
         read_features("x" * 5000)
 
 
-def test_pickled_objects_are_refused(tmp_path):
+def test_read_features_rejects_pickled_objects(tmp_path):
     np.save(tmp_path / "x.npy", np.array([[{}]], dtype=object), allow_pickle=True)
-    assert "Python objects" in refused(tmp_path / "x.npy")
+    assert "Python objects" in error_of_reading(tmp_path / "x.npy")

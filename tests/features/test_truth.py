@@ -1,4 +1,4 @@
-"""True labels, to measure against."""
+"""`read_truth`: true labels from CSV, NumPy and idx files."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from scarce.features import read_truth
         ("photo,animal\nf,cat\n", {"id_column": "photo"}, ["cat"], ["f"]),
     ],
 )
-def test_csv(tmp_path, text, options, expected, ids):
+def test_read_truth_reads_csv(tmp_path, text, options, expected, ids):
     (tmp_path / "y.csv").write_text(text)
     labels, names = read_truth(tmp_path / "y.csv", **options)
     assert labels.tolist() == expected
@@ -34,14 +34,14 @@ def test_csv(tmp_path, text, options, expected, ids):
         ("id,label\n,cat\n", ["row 0", "id is missing"]),
     ],
 )
-def test_csv_refusals(tmp_path, text, parts):
+def test_read_truth_rejects_invalid_csv(tmp_path, text, parts):
     (tmp_path / "y.csv").write_text(text)
     with pytest.raises(ScarceError) as caught:
         read_truth(tmp_path / "y.csv")
     assert all(part in str(caught.value) for part in ("y.csv", *parts))
 
 
-def test_arrays(tmp_path):
+def test_read_truth_reads_npy_and_idx(tmp_path):
     for array, expected in (([2, 0], [2, 0]), ([2.0, 0.0], [2, 0]), (["a", "b"], ["a", "b"])):
         np.save(tmp_path / "y.npy", np.array(array))
         labels, ids = read_truth(tmp_path / "y.npy")
@@ -61,13 +61,13 @@ def test_arrays(tmp_path):
         (np.array([1]), {"id_column": "id"}, "is for tables"),
     ],
 )
-def test_array_refusals(tmp_path, array, options, part):
+def test_read_truth_rejects_invalid_arrays(tmp_path, array, options, part):
     np.save(tmp_path / "y.npy", array)
     with pytest.raises(ScarceError, match=rf"y\.npy: .*{part}"):
         read_truth(tmp_path / "y.npy", **options)
 
 
-def test_other_files(tmp_path):
+def test_read_truth_rejects_unknown_extension(tmp_path):
     (tmp_path / "y.txt").write_text("1")
     with pytest.raises(ScarceError, match=r"y\.txt ends in '\.txt'"):
         read_truth(tmp_path / "y.txt")

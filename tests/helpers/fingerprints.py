@@ -1,4 +1,4 @@
-"""Fingerprints: numbers of the library, kept in a file, which a refactoring must leave as they are.
+"""Fingerprints: stored numbers of the library that a refactoring must not change.
 
 A record belongs to a label and holds the name and the revision of what it pins, and its numbers to ten digits. Numbers may
 change only together with the revision; see CONTRIBUTING.md.
@@ -17,11 +17,11 @@ from torch import Tensor
 
 Numbers = dict[str, Any]
 TEN_DIGITS = 1e-9  # relative; the tenth digit is rounded
-_NEXT_TO_NOTHING = 1e-12  # absolute, for numbers that are zero but for rounding
+_NEGLIGIBLE = 1e-12  # absolute, for numbers that are zero up to rounding
 
 
 class Fingerprints:
-    """The records of a file, to compare numbers with or, with `update`, to replace by numbers of a higher revision.
+    """The records of a file: numbers are compared with them or, with `update`, replace them for a higher revision.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Fingerprints:
     def check(
         self, label: str, name: str, revision: int, numbers: Numbers, *, tolerance: float = TEN_DIGITS
     ) -> None:
-        """Fail unless these are the numbers of the file or, with `update`, may take their place."""
+        """Fail unless the numbers equal those of the file or, with `update`, may replace them."""
         new = {"name": name, "revision": revision} | {key: rounded(value) for key, value in numbers.items()}
         old = self.records.get(label)
         if self.update:
@@ -77,13 +77,12 @@ class Fingerprints:
                     f"raise {raised} first; a refactoring must not change numbers.",
                     pytrace=False,
                 )
-            new = {
-                key: old.get(key, value) for key, value in new.items()
-            }  # the very digits that were written before
+            # Keep the digits that were written before.
+            new = {key: old.get(key, value) for key, value in new.items()}
         self.records[label] = new
 
     def close(self) -> None:
-        """With `update`, write the records, sorted, without those whose label is gone."""
+        """With `update`, write the records, sorted, without those whose label no longer exists."""
         if self.update:
             lines = [
                 f"{json.dumps(label, ensure_ascii=False)}: {json.dumps(record, ensure_ascii=False)}"
@@ -113,7 +112,7 @@ def first_change(old: Numbers, new: Numbers, tolerance: float) -> str:
 
 def _same(was: Any, now: Any, tolerance: float) -> bool:
     if isinstance(was, float) and isinstance(now, float):
-        return math.isclose(was, now, rel_tol=tolerance, abs_tol=_NEXT_TO_NOTHING)
+        return math.isclose(was, now, rel_tol=tolerance, abs_tol=_NEGLIGIBLE)
     return type(was) is type(now) and bool(was == now)
 
 
@@ -127,21 +126,21 @@ def _short(folder: Path) -> Path:
 
 
 def rounded(value: Any) -> Any:
-    """Return floats, alone, in lists or in arrays, with ten significant digits; whole numbers and text as they are.
+    """Round floats, also in lists and arrays, to ten significant digits; leave integers and text unchanged.
 
-    What is zero but for rounding becomes zero.
+    Numbers that are zero up to rounding become zero.
     """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list):
         return [rounded(each) for each in value]
     if isinstance(value, float):
-        return 0.0 if abs(value) < _NEXT_TO_NOTHING else float(f"{value:.10g}")
+        return 0.0 if abs(value) < _NEGLIGIBLE else float(f"{value:.10g}")
     return value
 
 
 def waves(*shape: int, phase: float = 0.0) -> Tensor:
-    """Return numbers from −1 to 1 that are the same everywhere and lie in no particular direction."""
+    """Return reproducible numbers from −1 to 1 without any special structure."""
     return torch.cos(1.7 * torch.arange(math.prod(shape), dtype=torch.float64) + phase).reshape(shape)
 
 
@@ -154,7 +153,7 @@ def summary(tensors: Tensor | Iterable[Tensor]) -> list[float]:
 
 @contextmanager
 def in_float64(seed: int):
-    """Let torch draw from a seed, and new networks have float64, in which ten digits are the same on every machine."""
+    """Seed torch and make float64 its default dtype, in which ten digits agree on every machine."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -166,5 +165,5 @@ def in_float64(seed: int):
 
 
 def uncovered(names: Iterable[str], cases: dict[str, Any], name_of: Callable[[Any], str]) -> set[str]:
-    """Return the names that no case is about."""
+    """Return the names without a case."""
     return set(names) - {name_of(case) for case in cases.values()}

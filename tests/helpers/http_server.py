@@ -1,4 +1,4 @@
-"""A web server in a thread, with the faults that servers and connections have."""
+"""A web server in a thread that can simulate faults of servers and connections."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,35 +7,35 @@ from threading import Thread
 
 
 class Server:
-    """Serves `files`, by their names; `asked` tells what was asked for, with the range or None.
+    """Serves `files` by name and records `requests` as pairs of a name and a range, or None.
 
     `cuts` holds, per answer to come, how many bytes are sent before the connection breaks.
     """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        self.asked: list[tuple[str, str | None]] = []
-        self.cuts: list[int] = []
-        self.knows_ranges = True
-        self.shift = 0
-        self.kind = "application/octet-stream"
+        self.requests: list[tuple[str, str | None]] = []
+        self.disconnects: list[int] = []
+        self.supports_ranges = True
+        self.range_offset = 0
+        self.content_type = "application/octet-stream"
         self.url = ""
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
+def running_server() -> Iterator[Server]:
     server = Server()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             name, wanted = self.path.lstrip("/"), self.headers["Range"]
-            server.asked.append((name, wanted))
+            server.requests.append((name, wanted))
             if name not in server.files:
                 self.send_error(404)
                 return
             content, start = server.files[name], 0
-            if wanted and server.knows_ranges:
-                start = int(wanted.removeprefix("bytes=").removesuffix("-")) + server.shift
+            if wanted and server.supports_ranges:
+                start = int(wanted.removeprefix("bytes=").removesuffix("-")) + server.range_offset
                 if start >= len(content):
                     self.send_error(416)
                     return
@@ -43,10 +43,10 @@ def serving() -> Iterator[Server]:
                 self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
             else:
                 self.send_response(200)
-            self.send_header("Content-Type", server.kind)
+            self.send_header("Content-Type", server.content_type)
             self.send_header("Content-Length", str(len(content) - start))
             self.end_headers()
-            self.wfile.write(content[start:][: server.cuts.pop(0) if server.cuts else None])
+            self.wfile.write(content[start:][: server.disconnects.pop(0) if server.disconnects else None])
 
         def log_message(self, *_: object) -> None:
             pass

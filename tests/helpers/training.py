@@ -1,4 +1,4 @@
-"""A small world to train in: three classes of points, a network with its own randomness, a method with its own state."""
+"""Small data, networks, methods and callbacks for tests of training."""
 
 import numpy as np
 import torch
@@ -7,14 +7,14 @@ from torch import nn
 from scarce.methods import Batch, Method, MethodFacts, Problem
 from scarce.risk import scarce_risk
 from scarce.simulate import uniform
-from scarce.training import Callback, EarlyStopping, Measure, predict_logits
+from scarce.training import Callback, EarlyStopping, EpochMetric, predict_logits
 
 N, D, Q = 50, 5, 3
 PRIORS = [0.3, 0.3, 0.4]
 
 
 def make_data(n=N, seed=0):
-    """Points around three centres, and one class that each of them is not."""
+    """Points around three centres, with one complementary label each."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, Q, n)
     truth[:Q] = range(Q)
@@ -23,7 +23,7 @@ def make_data(n=N, seed=0):
 
 
 def make_net(seed=0, dtype=torch.float32):
-    """Dropout draws at random, and batch norm has statistics of its own."""
+    """A network with dropout, which is random, and batch norm, which has running statistics."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         net = nn.Sequential(nn.Linear(D, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, Q))
@@ -38,7 +38,7 @@ def make_linear(seed=0, dtype=torch.float32):
 
 
 class Tempered(Method):
-    """A learned temperature, a memory of each row's last loss, and a count of visits: all of it matters for the loss."""
+    """A method with a parameter and buffers that all affect the loss: temperature, memory of each row, number of visits."""
 
     facts = MethodFacts("tempered", "for tests", "none", "nothing", needs_priors=True)
 
@@ -53,7 +53,7 @@ class Tempered(Method):
         super().prepare(problem)
         self.priors = problem.priors.clone()
         self.visits = torch.zeros(problem.n_examples, dtype=torch.long)
-        self.memory = torch.rand(problem.n_examples)  # drawn at random, so that the seed must reach it
+        self.memory = torch.rand(problem.n_examples)  # random, so it must be seeded
 
     def loss(self, logits, batch: Batch):
         scaled = logits * self.log_temperature.exp()
@@ -66,10 +66,10 @@ class Tempered(Method):
 
 
 class Staged(Tempered):
-    """Trains in stages of these lengths; what it has found of the network before each of them matters for the loss."""
+    """Trains in stages of these lengths; the loss depends on what it found in the network before each of them."""
 
     facts = MethodFacts("staged", "for tests", "none", "nothing", needs_priors=True)
-    in_stages = True
+    multi_stage = True
     lengths = (2, 3)
 
     def __init__(self):
@@ -87,14 +87,14 @@ class Staged(Tempered):
         return self.lengths[stage] if stage < len(self.lengths) else 0
 
 
-def swinging(run):
-    """A measure of the model that rises and falls, with its best in the middle of a run."""
+def peaked_metric(run):
+    """A metric of the model that is best in epoch 3."""
     spread = predict_logits(run.model, make_data(12, seed=9)[0]).std().item()
     return spread - (run.epoch - 3) ** 2
 
 
 def make_early_stopping(patience=2):
-    return [Measure("swing", swinging), EarlyStopping("swing", patience)]
+    return [EpochMetric("peaked", peaked_metric), EarlyStopping("peaked", patience)]
 
 
 class Interrupt(Callback):
@@ -103,7 +103,7 @@ class Interrupt(Callback):
     def __init__(self, epoch):
         self.epoch = epoch
 
-    def on_epoch(self, run, record):
+    def on_epoch_end(self, run, record):
         if run.epoch == self.epoch:
             raise KeyboardInterrupt
 

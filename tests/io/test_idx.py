@@ -1,4 +1,4 @@
-"""The idx format, read back byte by byte."""
+"""Reading idx files of every number type, plain or gzipped, and rejecting damaged ones."""
 
 import gzip
 import struct
@@ -6,9 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from scarce.datasets import load_mnist_like
 from scarce.errors import FileError
-from scarce.features import read_features, read_idx
+from scarce.features import read_idx
 
 CODES = {"u1": 8, "i1": 9, ">i2": 11, ">i4": 12, ">f4": 13, ">f8": 14}
 
@@ -22,7 +21,7 @@ def encode(array, code):
 
 @pytest.mark.parametrize("code", CODES.values())
 @pytest.mark.parametrize("packed", [True, False])
-def test_every_type_gzipped_or_not(tmp_path, code, packed):
+def test_read_idx_reads_every_dtype_gzipped_or_not(tmp_path, code, packed):
     array = [[1, 2, 3], [4, 5, 6]]
     content = encode(array, code)
     path = tmp_path / "numbers.idx"
@@ -33,7 +32,7 @@ def test_every_type_gzipped_or_not(tmp_path, code, packed):
     assert read.flags.writeable
 
 
-def test_signed_and_fractional_values(tmp_path):
+def test_read_idx_reads_signed_big_endian_values(tmp_path):
     path = tmp_path / "numbers.idx"
     path.write_bytes(b"\0\0\x0b\x01" + b"\0\0\0\x02" + b"\xff\xfe" + b"\x01\x00")
     assert read_idx(path).tolist() == [-2, 256]
@@ -58,41 +57,8 @@ def test_signed_and_fractional_values(tmp_path):
         (gzip.compress(encode(np.zeros(9), 8), mtime=0)[:12] + b"\xff" * 20, "gzip"),
     ],
 )
-def test_damage(tmp_path, content, part):
+def test_read_idx_rejects_damaged_file(tmp_path, content, part):
     path = tmp_path / "train-images-idx3-ubyte.gz"
     path.write_bytes(content)
     with pytest.raises(FileError, match=f"{path.name} .*{part}"):
         read_idx(path)
-
-
-@pytest.fixture
-def mnist(tmp_path):
-    sizes = {"train": 3, "t10k": 2}
-    for part, n in sizes.items():
-        images = np.arange(n * 4).reshape(n, 2, 2) + len(part)
-        (tmp_path / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(encode(images, 8)))
-        (tmp_path / f"{part}-labels.idx1-ubyte").write_bytes(encode(np.arange(n), 8))
-    return tmp_path
-
-
-def test_mnist_like_folder(mnist):
-    train_x, train_y, test_x, test_y = load_mnist_like(mnist)
-    assert (train_x.shape, test_x.shape) == ((3, 2, 2), (2, 2, 2))
-    assert (train_x[0, 0, 0], test_x[0, 0, 0]) == (5, 4)
-    assert (train_y.tolist(), test_y.tolist()) == ([0, 1, 2], [0, 1])
-    assert np.array_equal(read_features(mnist / "train-images-idx3-ubyte.gz").values, train_x)
-
-
-def test_mnist_like_folder_with_faults(mnist):
-    labels = mnist / "t10k-labels.idx1-ubyte"
-    labels.write_bytes(encode(np.arange(5), 8))
-    with pytest.raises(FileError, match=r"has 2 images, but .* has 5 labels"):
-        load_mnist_like(mnist)
-    labels.write_bytes(encode(np.zeros((2, 2)), 8))
-    with pytest.raises(FileError, match="2 dimensions; expected 1"):
-        load_mnist_like(mnist)
-    labels.unlink()
-    with pytest.raises(FileError, match="lacks the file t10k-labels-idx1-ubyte"):
-        load_mnist_like(mnist)
-    with pytest.raises(FileError, match="is a file; expected a folder"):
-        load_mnist_like(mnist / "train-images-idx3-ubyte.gz")

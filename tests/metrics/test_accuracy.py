@@ -1,4 +1,4 @@
-"""Accuracy without truth: by hand, by slow loops, by listing a whole world, and by drawing from it many times."""
+"""Accuracy from complementary labels: by hand, by slow loops, over a whole population and over many draws."""
 
 from itertools import product
 
@@ -6,28 +6,27 @@ import numpy as np
 import pytest
 from helpers.populations import (
     ACCURACY,
-    CHANCES,
     CONFUSION,
-    KINDS,
+    EXCLUSION_PROBABILITIES,
+    LABEL_KINDS,
     PRIORS,
     Q,
-    draw,
-    draw_truth,
+    draw_labeled_predictions,
+    draw_predictions,
     every_outcome,
     whole_population,
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, chi2, poisson
+from scipy.stats import chi2
 
 from scarce.errors import FeatureError, LabelError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model, wilson_interval
-from scarce.metrics.intervals import gamma_interval
+from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model
 
 
-def test_by_hand():
-    """Excluded 0: rows 0, 2, 4, of which one is called 0. Excluded 1: rows 1, 2, none. Excluded 2: row 3, called 2."""
+def test_complementary_accuracy_matches_value_by_hand():
+    """Rows 0, 2, 4 exclude 0, one is predicted 0; rows 1, 2 exclude 1, none is predicted 1; row 3 excludes 2 and is predicted 2."""
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [2], [0], []], classes=3)
     estimate = complementary_accuracy([0, 2, 2, 2, 1, 0], labels, [0.5, 0.3, 0.2])
     assert estimate.value == pytest.approx(1 - 0.5 * (1 / 3) - 0.8 * 1)
@@ -61,7 +60,7 @@ def slow(predicted, excluded, priors):
 
 
 @given(cases())
-def test_agrees_with_a_slow_loop(case):
+def test_complementary_accuracy_equals_slow_loop(case):
     predicted, excluded, priors = case
     estimate = complementary_accuracy(predicted, ComplementaryLabels.from_indicator(excluded), priors)
     value, error = slow(predicted, excluded, priors)
@@ -72,9 +71,9 @@ def test_agrees_with_a_slow_loop(case):
 
 
 @given(st.integers(0, 10**6), st.integers(5, 60))
-def test_standard_error_of_single_labels_is_the_formula(seed, n):
+def test_standard_error_of_single_labels_equals_formula(seed, n):
     rng = np.random.default_rng(seed)
-    predicted, labels = draw(rng, n, "single")
+    predicted, labels = draw_labeled_predictions(rng, n, "single")
     total = 0.0
     for k in range(Q):
         rows = labels.indicator()[:, k]
@@ -86,12 +85,12 @@ def test_standard_error_of_single_labels_is_the_formula(seed, n):
     )
 
 
-def test_the_estimate_of_the_whole_population_is_its_accuracy():
+def test_complementary_accuracy_of_population_is_exact():
     predicted, labels = whole_population()
     assert complementary_accuracy(predicted, labels, PRIORS).value == pytest.approx(ACCURACY, abs=1e-12)
 
 
-def test_the_estimate_from_two_rows_is_right_on_average_but_for_classes_that_no_row_excludes():
+def test_complementary_accuracy_is_unbiased_except_for_unseen_classes():
     """List all pairs of rows. E[a_k | n_k ≥ 1] = p(k | k excluded) exactly; where n_k = 0, a_k counts as 0."""
     outcomes = [(predicted, excluded, chance) for _, predicted, excluded, chance in every_outcome()]
     average = 0.0
@@ -99,14 +98,16 @@ def test_the_estimate_from_two_rows_is_right_on_average_but_for_classes_that_no_
         labels = ComplementaryLabels.from_indicator(np.stack([one[1], other[1]]))
         average += one[2] * other[2] * complementary_accuracy([one[0], other[0]], labels, PRIORS).value
     wrongly = (PRIORS @ CONFUSION - PRIORS * CONFUSION.diagonal()) / (1 - PRIORS)  # p(predicted k | y ≠ k)
-    never = (1 - CHANCES * (1 - PRIORS)) ** 2
+    never = (1 - EXCLUSION_PROBABILITIES * (1 - PRIORS)) ** 2
     assert average == pytest.approx(ACCURACY + ((1 - PRIORS) * wrongly * never).sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["single", "multiple"])
-def test_standard_error_is_the_deviation_over_many_samples(kind):
+def test_standard_error_equals_deviation_over_many_samples(kind):
     rng = np.random.default_rng(0)
-    estimates = [complementary_accuracy(*draw(rng, 400, kind), PRIORS) for _ in range(1500)]
+    estimates = [
+        complementary_accuracy(*draw_labeled_predictions(rng, 400, kind), PRIORS) for _ in range(1500)
+    ]
     values = np.array([estimate.value for estimate in estimates])
     errors = np.array([estimate.standard_error for estimate in estimates])
     assert values.mean() == pytest.approx(ACCURACY, abs=4 * values.std() / np.sqrt(1500))
@@ -117,19 +118,22 @@ def test_standard_error_is_the_deviation_over_many_samples(kind):
 @pytest.mark.parametrize(
     ("kind", "n"), [("single", 40), ("single", 300), ("multiple", 300), ("single", 3000)]
 )
-def test_intervals_cover_the_truth_as_often_as_they_say(kind, n, level):
+def test_interval_has_nominal_coverage(kind, n, level):
     rng = np.random.default_rng(1)
-    estimates = [complementary_accuracy(*draw(rng, n, kind), PRIORS, level=level) for _ in range(600)]
+    estimates = [
+        complementary_accuracy(*draw_labeled_predictions(rng, n, kind), PRIORS, level=level)
+        for _ in range(600)
+    ]
     covered = np.mean([estimate.low <= ACCURACY <= estimate.high for estimate in estimates])
     assert covered > level - 0.03
-    # Nor are they needlessly wide, though the upper bound counts one more error than was seen.
+    # The intervals are not too wide either, although the upper bound counts one more error than observed.
     if kind == "single" and n >= 300:
         assert covered < level + (0.03 if n == 3000 else 0.06)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_where_no_error_was_seen_the_lower_bound_is_that_of_poisson(level):
-    """None seen means up to χ²(2)/2 = −log((1 − level) / 2) expected, each of the largest weight: 0.8 of the five excluding 0."""
+def test_lower_bound_without_errors_is_poisson(level):
+    """No observed error allows χ²(2)/2 = −log((1 − level) / 2) expected ones of the largest weight, 0.8 / 5."""
     labels = ComplementaryLabels.from_single([0, 1, 2] * 5, classes=3)
     estimate = complementary_accuracy([1, 2, 0] * 5, labels, [0.2, 0.3, 0.5], level=level)
     assert (estimate.value, estimate.standard_error, estimate.high) == (1.0, 0.0, 1.0)
@@ -137,16 +141,16 @@ def test_where_no_error_was_seen_the_lower_bound_is_that_of_poisson(level):
     assert estimate.low == pytest.approx(1 + 0.8 / 5 * np.log((1 - level) / 2))
 
 
-def test_where_no_hit_was_seen_the_upper_bound_is_that_of_poisson():
-    """Of two classes, with accuracy 1 − a_0 / 2 − a_1 / 2 and all of those excluding a class called it: no hit was seen."""
+def test_upper_bound_without_hits_is_poisson():
+    """Two classes, accuracy 1 − a_0 / 2 − a_1 / 2, and every row is predicted as the class it excludes: no hit."""
     labels = ComplementaryLabels.from_single([0, 1] * 50, classes=2)
     estimate = complementary_accuracy([0, 1] * 50, labels, [0.5, 0.5])
     assert (estimate.value, estimate.standard_error, estimate.low) == (0.0, 0.0, 0.0)
     assert estimate.high == pytest.approx(0.5 / 50 * chi2.ppf(0.975, 2) / 2)
 
 
-def test_bounds_are_gamma_quantiles_with_the_mean_and_the_variance_of_the_errors():
-    """4 of 20 excluding 0 are called 0, 2 of 20 excluding 1 are called 1: errors of 0.6 · 0.2 + 0.4 · 0.1 = 0.16."""
+def test_bounds_are_gamma_quantiles_with_moments_of_errors():
+    """4 of 20 rows excluding 0 are predicted 0, 2 of 20 excluding 1 are predicted 1: errors of 0.6 · 0.2 + 0.4 · 0.1 = 0.16."""
     labels = ComplementaryLabels.from_single([0] * 20 + [1] * 20, classes=2)
     estimate = complementary_accuracy([0] * 4 + [1] * 16 + [1] * 2 + [0] * 18, labels, [0.4, 0.6])
     variance = 0.6**2 * 0.2 * 0.8 / 20 + 0.4**2 * 0.1 * 0.9 / 20
@@ -160,23 +164,12 @@ def test_bounds_are_gamma_quantiles_with_the_mean_and_the_variance_of_the_errors
     assert (estimate.low, estimate.high) == (pytest.approx(1 - most), pytest.approx(1 - fewest))
 
 
-@given(st.integers(0, 200), st.sampled_from([0.5, 0.8, 0.95, 0.99]), st.floats(0.01, 10))
-def test_gamma_interval_of_equal_weights_is_poisson_s(n_events, level, weight):
-    """Each bound leaves a tail of (1 − level) / 2 for counts as far out as the one seen, or further."""
-    low, high = gamma_interval(weight * n_events, weight**2 * n_events, weight, level)
-    assert poisson.cdf(n_events, high / weight) == pytest.approx((1 - level) / 2)
-    if n_events:
-        assert poisson.sf(n_events - 1, low / weight) == pytest.approx((1 - level) / 2)
-    else:
-        assert low == 0
-
-
-def test_predicted_classes_that_nobody_excludes_are_told():
+def test_predicted_classes_never_excluded_are_reported_as_unseen():
     labels = ComplementaryLabels.from_single(["a", "a", "b"] * 10, classes=["a", "b", "c", "d"])
     estimate = complementary_accuracy(["c", "c", "a"] * 10, labels, [0.25] * 4)
     assert estimate.unseen == ("c",)
     assert estimate.value == 1.0
-    # Every prediction of c may be wrong, which weighs 1 − 0.25; of the 20 excluding a none is called a.
+    # Every prediction of c may be wrong, with weight 1 − 0.25; none of the 20 rows excluding a is predicted a.
     assert estimate.low == pytest.approx(1 - 0.75 - 0.75 / 20 * chi2.ppf(0.975, 2) / 2)
     seen = complementary_accuracy(["b", "b", "a"] * 10, labels, [0.25] * 4)
     assert seen.unseen == ()
@@ -184,7 +177,7 @@ def test_predicted_classes_that_nobody_excludes_are_told():
     assert seen.low > estimate.low
 
 
-def test_labels_that_say_nothing_leave_the_accuracy_open():
+def test_interval_of_empty_labels_is_wide():
     labels = ComplementaryLabels.from_lists([[], []], classes=2)
     estimate = complementary_accuracy([0, 1], labels, [0.5, 0.5])
     assert estimate.unseen == (0, 1)
@@ -192,7 +185,7 @@ def test_labels_that_say_nothing_leave_the_accuracy_open():
     assert estimate.high == 1.0
 
 
-def test_classes_may_be_named_and_the_estimate_reads_well():
+def test_complementary_accuracy_accepts_class_names():
     labels = ComplementaryLabels.from_single(["cat", "dog", "cow"], classes=["cat", "cow", "dog"])
     named = complementary_accuracy(np.array(["cat", "cow", "dog"]), labels, [0.2, 0.3, 0.5])
     numbered = complementary_accuracy(
@@ -203,33 +196,33 @@ def test_classes_may_be_named_and_the_estimate_reads_well():
     assert str(named).startswith("0.2000 ± 0.0000 (95% interval ")
 
 
-def test_a_wrong_classifier_may_score_below_zero():
+def test_complementary_accuracy_may_be_negative():
     labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
     estimate = complementary_accuracy([0, 1, 2], labels, [1 / 3] * 3)
     assert estimate.value == pytest.approx(-1)
-    assert (estimate.low, estimate.high) == (0, 1)  # three labels leave everything open
+    assert (estimate.low, estimate.high) == (0, 1)  # three labels do not narrow the interval
     many = ComplementaryLabels.from_single([0, 1, 2] * 50, classes=3)
     estimate = complementary_accuracy([0, 1, 2] * 50, many, [1 / 3] * 3)
     assert estimate.value == pytest.approx(-1)
-    # No hit was seen; one more would weigh 2/3 of the fifty that exclude a class.
+    # There is no hit; one more would have the weight 2/3 / 50.
     assert (estimate.low, estimate.high) == (0, pytest.approx(2 / 3 / 50 * chi2.ppf(0.975, 2) / 2))
 
 
-# Priors and error rates that the labels have to tell -------------------------------------------------------------
+# Priors and error rates estimated from the labels --------------------------------------------------------------
 
-KNOWN = {  # where labels alone cannot tell it
+KNOWN = {  # what cannot be estimated from the labels alone
     "wrong answer": {"errors": ErrorRates(0.1, 0.05)},
     "wrong exclusions": {"errors": ErrorRates(0.05, 0.0), "priors": PRIORS},
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_intervals_from_labels_alone_cover_the_truth(kind):
-    """Of a classifier, and of predictions that are all of one class and so are right as often as its prior says."""
+@pytest.mark.parametrize("kind", LABEL_KINDS)
+def test_interval_with_estimated_priors_covers_truth(kind):
+    """For a classifier, and for constant predictions, whose accuracy is the prior of their class."""
     rng, covered = np.random.default_rng(2), []
     for seed in range(100):
-        y, predicted = draw_truth(rng, 500)
-        labels = KINDS[kind](y, 1000 + seed)
+        y, predicted = draw_predictions(rng, 500)
+        labels = LABEL_KINDS[kind](y, 1000 + seed)
         model = fit_label_model(labels, **KNOWN.get(kind, {}))
         judged = [(predicted, ACCURACY), *((np.full(500, k), PRIORS[k]) for k in range(Q))]
         estimates = [complementary_accuracy(codes, labels, model) for codes, _ in judged]
@@ -240,12 +233,12 @@ def test_intervals_from_labels_alone_cover_the_truth(kind):
 
 
 @pytest.mark.parametrize("kind", ["wrong answers", "wrong answer", "wrong exclusions"])
-def test_known_error_rates_are_corrected_for_on_average(kind):
+def test_known_error_rates_are_corrected_without_bias(kind):
     rng, right, naive = np.random.default_rng(3), [], []
     errors = KNOWN.get(kind, KNOWN["wrong answer"])["errors"]
     for seed in range(300):
-        y, predicted = draw_truth(rng, 1000)
-        labels = KINDS[kind](y, 1000 + seed)
+        y, predicted = draw_predictions(rng, 1000)
+        labels = LABEL_KINDS[kind](y, 1000 + seed)
         known = fit_label_model(labels, PRIORS, errors=errors)
         right.append(complementary_accuracy(predicted, labels, known))
         unaware = fit_label_model(labels, PRIORS, errors=ErrorRates(0.0, 0.0))
@@ -258,9 +251,9 @@ def test_known_error_rates_are_corrected_for_on_average(kind):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "scar", "questions"])
-def test_given_priors_with_an_interval_widen_the_estimate(kind):
-    y, predicted = draw_truth(np.random.default_rng(4), 1000)
-    labels = KINDS[kind](y, 0)
+def test_prior_interval_widens_accuracy_interval(kind):
+    y, predicted = draw_predictions(np.random.default_rng(4), 1000)
+    labels = LABEL_KINDS[kind](y, 0)
     widths, errors = [], []
     for half in (0.0, 0.02, 0.1):
         model = fit_label_model(labels, PRIORS, prior_interval=(PRIORS - half, PRIORS + half))
@@ -277,7 +270,7 @@ def test_given_priors_with_an_interval_widen_the_estimate(kind):
 
 
 LABELS = ComplementaryLabels.from_single(["a", "b"], classes=["a", "b", "c"])
-GOOD = [0.5, 0.3, 0.2]
+VALID_PRIORS = [0.5, 0.3, 0.2]
 
 
 @pytest.mark.parametrize(
@@ -285,38 +278,34 @@ GOOD = [0.5, 0.3, 0.2]
     [
         (
             ["a"],
-            GOOD,
+            VALID_PRIORS,
             0.95,
             FeatureError,
             r"predictions of shape \(1,\) and 2 labelled examples; expected one each",
         ),
-        ([["a"], ["b"]], GOOD, 0.95, FeatureError, r"predictions of shape \(2, 1\)"),
-        (["a", "x"], GOOD, 0.95, LabelError, r"the prediction x is not one of the classes \(a, b, c\)"),
+        ([["a"], ["b"]], VALID_PRIORS, 0.95, FeatureError, r"predictions of shape \(2, 1\)"),
+        (
+            ["a", "x"],
+            VALID_PRIORS,
+            0.95,
+            LabelError,
+            r"the prediction x is not one of the classes \(a, b, c\)",
+        ),
         (["a", "b"], [0.5, 0.5], 0.95, PriorError, r"priors has shape \(2,\); expected 3 numbers"),
         (["a", "b"], 0.3, 0.95, PriorError, r"priors has shape \(\); expected 3 numbers"),
         (["a", "b"], {"a": 1}, 0.95, PriorError, "priors is {'a': 1}; expected 3 numbers"),
         (["a", "b"], [0.5, 0.5, 0.5], 0.95, PriorError, r"the priors sum to 1\.5; expected 1"),
         (["a", "b"], [0.5, 0.6, -0.1], 0.95, PriorError, r"the prior of class c is -0\.1"),
-        (["a", "b"], GOOD, 95, MethodError, "level=95; expected a number between 0 and 1, such as 0.95"),
-        (["a", "b"], GOOD, 1, MethodError, "level=1; expected"),
+        (
+            ["a", "b"],
+            VALID_PRIORS,
+            95,
+            MethodError,
+            "level=95; expected a number between 0 and 1, such as 0.95",
+        ),
+        (["a", "b"], VALID_PRIORS, 1, MethodError, "level=1; expected"),
     ],
 )
-def test_what_does_not_fit_is_named(predicted, priors, level, error, message):
+def test_complementary_accuracy_rejects_invalid_input(predicted, priors, level, error, message):
     with pytest.raises(error, match=message):
         complementary_accuracy(predicted, LABELS, priors, level=level)
-
-
-@given(st.integers(1, 500), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_wilson_interval_is_scipy_s(n, share, level):
-    k = round(n * share)
-    low, high = wilson_interval(np.array([float(k)]), np.array([float(n)]), level)
-    expected = binomtest(k, n).proportion_ci(level, method="wilson")
-    assert (low[0], high[0]) == (
-        pytest.approx(expected.low, abs=1e-12),
-        pytest.approx(expected.high, abs=1e-12),
-    )
-
-
-def test_wilson_interval_of_nothing_is_everything():
-    low, high = wilson_interval(np.array([0.0]), np.array([0.0]))
-    assert (low.tolist(), high.tolist()) == ([0.0], [1.0])

@@ -1,4 +1,4 @@
-"""Scores are read block by block: what comes out is that of all rows at once, and no block is large."""
+"""Metrics read scores block by block, with the same result as for all rows at once."""
 
 import numpy as np
 import pandas as pd
@@ -39,20 +39,20 @@ METRICS = {
 }
 
 
-def test_some_rows_say_nothing_and_some_say_much():
+def test_labels_of_this_file_exclude_zero_to_three_classes():
     assert {0, 1, 2, 3} <= set(LABELS.per_example.tolist())
 
 
 @pytest.mark.parametrize("height", [1, 2, 7, 30])
 @pytest.mark.parametrize("name", METRICS)
-def test_every_metric_is_the_same_whatever_the_blocks(monkeypatch, name, height):
+def test_metrics_do_not_depend_on_block_size(monkeypatch, name, height):
     whole = METRICS[name](P)
     monkeypatch.setattr(blocks, "_CELLS", height * Q + 1)
     assert METRICS[name](P) == pytest.approx(whole, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_scores_may_stand_in_a_file_or_be_computed_when_they_are_read(monkeypatch, tmp_path, name):
+def test_metrics_accept_memmaps_and_computed_scores(monkeypatch, tmp_path, name):
     np.save(tmp_path / "p.npy", P)
     whole = METRICS[name](P)
     monkeypatch.setattr(blocks, "_CELLS", 5 * Q)
@@ -66,8 +66,8 @@ def test_scores_may_stand_in_a_file_or_be_computed_when_they_are_read(monkeypatc
         assert METRICS[name](scores) == pytest.approx(whole, rel=1e-12)
 
 
-class Watched:
-    """A classifier that notes how many rows it is asked for at once."""
+class RowCountingClassifier:
+    """A classifier that records how many rows it is asked for at once."""
 
     classes_ = np.arange(Q)
 
@@ -83,17 +83,17 @@ class Watched:
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame, np.ndarray.tolist])
-def test_a_scorer_never_asks_a_classifier_for_more_than_a_block(monkeypatch, kind):
+def test_scorer_asks_classifier_for_one_block_at_a_time(monkeypatch, kind):
     expected = -complementary_risk(P, LABELS, PRIORS), approximated_accuracy(P, LABELS)
     monkeypatch.setattr(blocks, "_CELLS", 8 * Q)
     for criterion, value in zip(("risk", "approximated-accuracy"), expected, strict=True):
-        classifier = Watched()
+        classifier = RowCountingClassifier()
         scorer = make_complementary_scorer(criterion, priors=PRIORS)
         assert scorer(classifier, kind(P), LABELS) == pytest.approx(value, rel=1e-12)
         assert classifier.asked == [8, 8, 8, 7]
 
 
-def test_scores_of_another_shape_are_refused_also_when_they_are_computed():
+def test_metrics_reject_scores_of_wrong_shape():
     with pytest.raises(LabelError, match=r"the probabilities have shape \(31, 3\); expected \(31, 4\)"):
         approximated_accuracy(Computed(lambda rows: rows[:, :3], P, Q), LABELS)
     with pytest.raises(LabelError, match=r"have shape \(32, 4\); expected \(31, 4\)"):

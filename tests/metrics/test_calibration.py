@@ -1,6 +1,4 @@
-"""Calibration: by hand, by a slow loop, by construction, and its figure."""
-
-from xml.etree import ElementTree
+"""Reliability curves and the expected calibration error: by hand, by a slow loop and by construction."""
 
 import numpy as np
 import pytest
@@ -8,15 +6,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce._plotting import figure_svg
-from scarce.errors import LabelError, MethodError
-from scarce.metrics import Reliability, expected_calibration_error, reliability
-from scarce.metrics.calibration_figure import reliability_figure
+from scarce.errors import LabelError
+from scarce.metrics import expected_calibration_error, reliability
 
 SIX = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.0, 0.0, 1.0]]
 
 
-def test_by_hand():
+def test_reliability_matches_values_by_hand():
     """Five bins: 0.4 is in the second, 0.6 in the third, 0.7 and 0.8 in the fourth, 0.9 and 1 in the fifth."""
     curve = reliability(SIX, [0, 1, 1, 2, 0, 2], 5)
     assert curve.counts.tolist() == [0, 1, 1, 2, 2]
@@ -25,19 +21,19 @@ def test_by_hand():
     assert curve.expected_error == pytest.approx((0.6 + 0.6 + 2 * 0.25 + 2 * 0.05) / 6)
 
 
-def test_one_bin_compares_the_means():
+def test_calibration_error_of_one_bin_compares_means():
     error = expected_calibration_error(SIX, [0, 1, 1, 2, 0, 2], bins=1)
     assert error == pytest.approx(abs(4 / 6 - (0.9 + 0.8 + 0.7 + 0.4 + 0.6 + 1.0) / 6))
 
 
-def test_always_sure_and_always_wrong_is_the_worst():
+def test_calibration_error_of_sure_mistakes_is_one():
     assert expected_calibration_error([[1, 0], [0, 1]], [1, 0]) == 1
     assert expected_calibration_error([[1, 0], [0, 1]], [0, 1]) == 0
 
 
 @pytest.mark.parametrize("bins", [10, 15, 100])
-def test_a_confidence_on_an_edge_belongs_below_it(bins):
-    """Edge by edge, also where b / bins · bins is no whole number in floating point, such as 0.07 · 100."""
+def test_reliability_puts_confidence_on_edge_into_lower_bin(bins):
+    """Every edge, also where b / bins · bins is not an integer in floating point, such as 0.07 · 100."""
     edges = [b / bins for b in range(bins // 2 + 1, bins + 1)]
     for b, edge in enumerate(edges, start=bins // 2 + 1):
         assert np.flatnonzero(reliability([[edge, 1 - edge]], [0], bins).counts).tolist() == [b - 1]
@@ -68,7 +64,7 @@ def slow(p, y, bins):
 
 
 @given(cases())
-def test_agrees_with_a_slow_loop(case):
+def test_reliability_equals_slow_loop(case):
     counts, error = slow(*case)
     curve = reliability(*case)
     assert curve.counts.tolist() == counts
@@ -77,7 +73,7 @@ def test_agrees_with_a_slow_loop(case):
 
 
 @given(cases())
-def test_errors_are_shares_and_bins_hold_every_row_once(case):
+def test_reliability_bins_hold_every_row_once(case):
     p, y, bins = case
     curve = reliability(p, y, bins)
     assert 0 <= curve.expected_error <= 1
@@ -93,7 +89,7 @@ def test_errors_are_shares_and_bins_hold_every_row_once(case):
 
 
 @given(cases(), st.integers(0, 10**6))
-def test_neither_the_order_of_the_rows_nor_that_of_the_classes_matters(case, seed):
+def test_reliability_ignores_order_of_rows_and_classes(case, seed):
     p, y, bins = case
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(len(y)), rng.permutation(p.shape[1])
@@ -108,8 +104,8 @@ def test_neither_the_order_of_the_rows_nor_that_of_the_classes_matters(case, see
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=6), st.integers(1, 30)
 )
-def test_probabilities_that_come_true_have_no_error(groups, bins):
-    """Of m rows that say (m + k) / 2m of the first of two classes, k at most m, exactly that share is of it."""
+def test_calibration_error_of_true_frequencies_is_zero(groups, bins):
+    """Of 2m rows with probability (m + k) / 2m for the first class, k ≤ m, exactly that share is of it."""
     p, y = [], []
     for m, k in groups:
         right = m + min(k, m)
@@ -118,13 +114,13 @@ def test_probabilities_that_come_true_have_no_error(groups, bins):
     assert expected_calibration_error(p, y, bins) == pytest.approx(0, abs=1e-12)
 
 
-def test_classes_may_be_named_and_stand_in_any_order():
+def test_reliability_accepts_class_names_in_any_order():
     named = reliability(SIX, ["dog", "cat", "cat", "ant", "dog", "ant"], 5, classes=["dog", "cat", "ant"])
     assert named.expected_error == reliability(SIX, [0, 1, 1, 2, 0, 2], 5).expected_error
 
 
-def test_tensors_of_single_precision_do_as_well():
-    """Single precision may put a confidence a little above one; it counts as one."""
+def test_reliability_accepts_float32_tensors():
+    """In float32 a confidence may slightly exceed one; it counts as one."""
     p = torch.tensor([[1.0000001, 0.0], [0.25, 0.75]], requires_grad=True)
     curve = reliability(p, torch.tensor([0, 0]), 4)
     assert curve.counts.tolist() == [0, 0, 1, 1]
@@ -173,43 +169,8 @@ def test_tensors_of_single_precision_do_as_well():
         ([[0.5, 0.5]], [0], {"bins": 10**12}, "bins=1000000000000; expected"),
     ],
 )
-def test_what_does_not_fit_is_named(probabilities, y, options, message):
+def test_reliability_rejects_invalid_input(probabilities, y, options, message):
     for function in (reliability, expected_calibration_error):
         with pytest.raises(LabelError, match=message) as caught:
             function(probabilities, y, **options)
         assert "\n" not in str(caught.value)
-
-
-CURVE = Reliability(np.array([np.nan, 0.45, 0.8]), np.array([np.nan, 1.0, 0.5]), np.array([0, 3, 40]))
-
-
-def test_the_figure_holds_the_points_the_counts_and_the_error():
-    other = Reliability(np.array([0.5, 0.9]), np.array([0.5, 0.9]), np.array([10, 20]))
-    figure = reliability_figure({"one": CURVE, "other": other})
-    above, below = figure.axes
-    diagonal, line, doubtful, second, _ = above.lines
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
-    assert line.get_xydata().tolist() == [[0.8, 0.5]]
-    assert doubtful.get_xydata()[-1].tolist() == [0.45, 1.0]
-    assert second.get_xydata().tolist() == [[0.5, 0.5], [0.9, 0.9]]
-    assert line.get_color() != second.get_color()
-    assert line.get_linestyle() != second.get_linestyle()
-    error = 100 * (3 * 0.55 + 40 * 0.3) / 43
-    assert above.get_legend_handles_labels()[1] == [f"one: ECE {error:.1f} %", "other: ECE 0.0 %"]
-    bars = [[bar.get_height() for bar in group] for group in below.containers]
-    assert bars == [[0, 3, 40], [10, 20]]
-    for group, bins in zip(below.containers, (3, 2), strict=True):
-        for b, bar in enumerate(group):
-            assert b / bins <= bar.get_x() < bar.get_x() + bar.get_width() <= (b + 1) / bins
-
-
-def test_the_figure_becomes_the_same_svg_every_time():
-    texts = [figure_svg(reliability_figure({"a & b": CURVE})) for _ in range(2)]
-    assert texts[0] == texts[1]
-    assert "a & b: ECE" in "".join(ElementTree.fromstring(texts[0]).itertext())
-
-
-@pytest.mark.parametrize("curves", [{}, {"scarce": 0.1}, [CURVE]])
-def test_a_figure_of_nothing_is_refused(curves):
-    with pytest.raises(MethodError, match="expected a Reliability for each name"):
-        reliability_figure(curves)

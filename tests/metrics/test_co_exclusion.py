@@ -1,4 +1,4 @@
-"""The test of SCAR by which classes are excluded together: by hand, by a slow loop, and by simulation."""
+"""The test of SCAR based on classes excluded together: by hand, by a slow loop and by simulation."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from scarce.metrics import co_exclusion_test
 from scarce.simulate import scar, uniform
 
 
-def test_two_classes_that_are_always_excluded_together():
+def test_co_exclusion_test_matches_value_by_hand():
     labels = ComplementaryLabels.from_lists([[0, 1], []] * 50, classes=3)
     found = co_exclusion_test(labels, [0.0, 0.0, 1.0])
     # r = 1/2, covariance 1/4, nothing of the priors: z = √100 · (1/4) / (1/4) = 10
@@ -20,7 +20,7 @@ def test_two_classes_that_are_always_excluded_together():
     assert (found.n_pairs, found.rejects_scar) == (1, True)
 
 
-def test_equal_to_a_slow_loop():
+def test_co_exclusion_test_equals_slow_loop():
     random = np.random.default_rng(0)
     excluded = random.random((60, 5)) < [0.1, 0.3, 0.5, 0.2, 0.4]
     excluded[excluded.all(axis=1)] = False
@@ -38,7 +38,7 @@ def test_equal_to_a_slow_loop():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_scar_is_not_rejected(seed):
+def test_co_exclusion_test_accepts_scar_labels(seed):
     y = np.random.default_rng(seed).choice(6, 3000, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
     labels = scar(y, c=[0.1, 0.5, 0.3, 0.7, 0.2, 0.4], seed=seed)
     found = co_exclusion_test(labels, np.bincount(y) / len(y))
@@ -47,7 +47,7 @@ def test_scar_is_not_rejected(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_candidate_sets_of_similar_classes_are_rejected(seed):
+def test_co_exclusion_test_rejects_candidate_sets_of_similar_classes(seed):
     # Candidates are the true class and, half of the time, one fixed class it is confused with.
     random = np.random.default_rng(seed)
     y = random.integers(6, size=1000)
@@ -58,7 +58,7 @@ def test_candidate_sets_of_similar_classes_are_rejected(seed):
     assert found.rejects_scar
 
 
-def test_ordinary_labels_and_unused_classes_do_not_count():
+def test_co_exclusion_test_ignores_ordinary_labels_and_unused_classes():
     lists, classes = [[0, 1], [], [0], [1]] * 25, np.arange(3)
     alone = ComplementaryLabels.from_lists(lists, classes=3)
     ordinary = np.concatenate([np.full(100, -1), np.full(40, 2)])
@@ -70,14 +70,14 @@ def test_ordinary_labels_and_unused_classes_do_not_count():
 
 
 @pytest.mark.parametrize("n", [9, 10, 18])
-def test_a_class_that_everybody_excludes_is_left_out(n):
+def test_co_exclusion_test_ignores_class_that_all_exclude(n):
     """The mean of n ones may be rounded up to more than one."""
     found = co_exclusion_test(ComplementaryLabels.from_lists([[0, 2], [1, 2]] * n, classes=4), [0.25] * 4)
     assert found.n_pairs == 1
     assert np.isfinite(found.statistic)
 
 
-def test_what_cannot_be_tested():
+def test_co_exclusion_test_raises_for_unsuitable_labels():
     with pytest.raises(LabelError, match="no example excludes two classes"):
         co_exclusion_test(uniform([0, 1, 2] * 10), [1 / 3] * 3)
     with pytest.raises(PriorError, match=r"sum to 1\.5"):

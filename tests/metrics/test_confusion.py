@@ -1,15 +1,15 @@
-"""The confusion matrix without truth: by hand, by slow loops, by listing whole populations, and over many draws."""
+"""The confusion matrix without true labels: by hand, by slow loops, over whole populations and over many draws."""
 
 import numpy as np
 import pytest
 from helpers.populations import (
     ACCURACY,
     JOINT,
-    KINDS,
+    LABEL_KINDS,
     PRIORS,
     Q,
-    answers_of,
-    draw_truth,
+    draw_predictions,
+    labels_from_answers,
     whole_population,
     whole_population_of_answers,
     whole_population_with_errors,
@@ -31,7 +31,7 @@ def confusion_of(predicted, labels, priors=None, errors=None):
 # Counting ----------------------------------------------------------------------------------------------------------
 
 
-def test_exclusions_are_counted_by_predicted_class():
+def test_count_counts_exclusions_by_predicted_class():
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [2], []], classes=3)
     tallies = count(np.array([0, 2, 2, 2, 1]), labels)
     assert not tallies.from_answers
@@ -43,9 +43,9 @@ def test_exclusions_are_counted_by_predicted_class():
     assert tallies.rates.tolist() == pytest.approx([0.4, 0.4, 0.2])
 
 
-def test_answers_are_counted_by_predicted_class_without_those_skipped():
+def test_count_counts_answers_without_skipped_ones():
     """Rows 0 to 3 are predicted 0, 0, 1, 1. Row 0 is asked twice about class 1, and row 3 skips its question."""
-    labels = answers_of([0, 0, 1, 2, 2, 3], [1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 1, -1], 4, 2)
+    labels = labels_from_answers([0, 0, 1, 2, 2, 3], [1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 1, -1], 4, 2)
     tallies = count(np.array([0, 0, 1, 1]), labels)
     assert tallies.from_answers
     assert tallies.asked.tolist() == [2, 3]
@@ -54,8 +54,8 @@ def test_answers_are_counted_by_predicted_class_without_those_skipped():
     assert tallies.asked_predicted.tolist() == [[1, 2], [1, 1]]
 
 
-def test_answers_that_are_all_no_are_counted_as_exclusions():
-    labels = answers_of([0, 0, 1], [1, 2, 0], [0, 0, 0], 2, 3)
+def test_count_treats_answers_that_are_all_no_as_exclusions():
+    labels = labels_from_answers([0, 0, 1], [1, 2, 0], [0, 0, 0], 2, 3)
     tallies = count(np.array([1, 1]), labels)
     assert not tallies.from_answers
     assert tallies.contradicted.tolist() == [[0, 0, 0], [1, 1, 1], [0, 0, 0]]
@@ -64,8 +64,8 @@ def test_answers_that_are_all_no_are_counted_as_exclusions():
 # By hand -----------------------------------------------------------------------------------------------------------
 
 
-def test_matrix_of_exclusions_by_hand():
-    """Of four rows excluding 0 one is called 0 and three 1; both that exclude 1 are called 0. π = (0.4, 0.6)."""
+def test_matrix_of_exclusions_matches_values_by_hand():
+    """Of four rows excluding 0, one is predicted 0 and three 1; both rows excluding 1 are predicted 0. π = (0.4, 0.6)."""
     labels = ComplementaryLabels.from_single([0, 0, 0, 0, 1, 1], classes=2)
     matrix = confusion_of([0, 1, 1, 1, 0, 0], labels, [0.4, 0.6]).matrix
     # s = 1/2; A_jk = s_j − (1 − π_k) P(predicted j | k is excluded)
@@ -75,10 +75,10 @@ def test_matrix_of_exclusions_by_hand():
     ]
 
 
-def test_matrix_of_answers_by_hand():
-    """Asked about 0: no to one of four called 0. Asked about 1: no to one of two called 1, and to two others called 0."""
+def test_matrix_of_answers_matches_values_by_hand():
+    """Asked about 0: one "no" of four, predicted 0. Asked about 1: three of four, one predicted 1 and two predicted 0."""
     asked, said = [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 0, 1, 0, 0]
-    labels = answers_of(np.arange(8), asked, said, 8, 2)
+    labels = labels_from_answers(np.arange(8), asked, said, 8, 2)
     confusion = confusion_of([0, 0, 1, 1, 1, 1, 0, 0], labels, errors=ErrorRates(0.0, 0.0))
     assert confusion.matrix.tolist() == [
         pytest.approx([0.5 - 1 / 4, 0.5 - 2 / 4]),
@@ -89,7 +89,7 @@ def test_matrix_of_answers_by_hand():
     assert wrong.matrix[0].tolist() == pytest.approx([(0.4 - 1 / 4) / 0.7, (0.4 - 2 / 4) / 0.7])
 
 
-def test_matrix_of_exclusions_with_errors_by_hand():
+def test_matrix_of_exclusions_with_errors_matches_values_by_hand():
     """Each class is excluded by half of eight rows. π = (1/2, 1/2), ρ = 0.1, so c = (0.5 − 0.05) / 0.5 = 0.9."""
     labels = ComplementaryLabels.from_single([0] * 4 + [1] * 4, classes=2)
     confusion = confusion_of([0, 1, 1, 1, 0, 0, 0, 1], labels, [0.5, 0.5], ErrorRates(0.1, 0.0))
@@ -113,7 +113,7 @@ def exclusions(draw):
 
 @st.composite
 def answers(draw):
-    """Every example is asked about some classes, once each, and about at least one class it gets a yes."""
+    """Every example is asked about some classes, once each, and at least one answer is yes."""
     n, q = draw(st.integers(2, 14)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     said = rng.choice([-2, 0, 1], (n, q), p=[0.3, 0.4, 0.3])  # −2: not asked
@@ -124,11 +124,11 @@ def answers(draw):
 
 def labels_of(said):
     rows, asked = np.nonzero(said >= 0)
-    return answers_of(rows, asked, said[rows, asked], *said.shape)
+    return labels_from_answers(rows, asked, said[rows, asked], *said.shape)
 
 
 def weighted_cells_of_exclusions(predicted, excluded, priors, weights):
-    """A_jk = s_j − (1 − π_k) P(predicted j | k is excluded), with every example counted `weights` times."""
+    """A_jk = s_j − (1 − π_k) P(predicted j | k is excluded), with weighted examples."""
     n, q = excluded.shape
     cells = np.zeros((q, q))
     for j in range(q):
@@ -173,7 +173,7 @@ def check_against(cells_at, confusion, n):
 
 
 @given(exclusions())
-def test_exclusions_agree_with_a_slow_loop(case):
+def test_matrix_of_exclusions_equals_slow_loop(case):
     predicted, excluded, priors = case
     confusion = confusion_of(predicted, ComplementaryLabels.from_indicator(excluded), priors)
     check_against(
@@ -182,15 +182,15 @@ def test_exclusions_agree_with_a_slow_loop(case):
 
 
 @given(answers())
-def test_answers_agree_with_a_slow_loop(case):
+def test_matrix_of_answers_equals_slow_loop(case):
     predicted, said, errors = case
     confusion = confusion_of(predicted, labels_of(said), errors=errors)
     check_against(lambda w: weighted_cells_of_answers(predicted, said, errors, w), confusion, len(predicted))
 
 
 @given(answers(), st.integers(0, 10**6))
-def test_answers_with_given_priors_agree_with_a_slow_loop(case, seed):
-    """Each "no" is then an exclusion, whoever else was asked."""
+def test_matrix_of_answers_with_given_priors_equals_slow_loop(case, seed):
+    """Each "no" then counts as an exclusion."""
     predicted, said, _ = case
     priors = np.random.default_rng(seed).dirichlet(np.full(said.shape[1], 5.0))
     confusion = confusion_of(predicted, labels_of(said), priors, ErrorRates(0.0, 0.0))
@@ -200,13 +200,13 @@ def test_answers_with_given_priors_agree_with_a_slow_loop(case, seed):
 
 
 @given(answers())
-def test_answers_to_repeated_questions_count_per_example(case):
-    """Everything said twice is twice as many answers, but of no more examples: the accuracy is as uncertain as before."""
+def test_matrix_of_repeated_answers_counts_per_example(case):
+    """Repeating every answer doubles the answers but not the examples: the uncertainty stays the same."""
     predicted, said, errors = case
     rows, asked = np.nonzero(said >= 0)
     codes = said[rows, asked]
     once = confusion_of(predicted, labels_of(said), errors=errors)
-    table = answers_of(np.tile(rows, 2), np.tile(asked, 2), np.tile(codes, 2), *said.shape)
+    table = labels_from_answers(np.tile(rows, 2), np.tile(asked, 2), np.tile(codes, 2), *said.shape)
     twice = confusion_of(predicted, table, errors=errors)
     assert twice.matrix == pytest.approx(once.matrix)
     assert twice.influences == pytest.approx(once.influences)
@@ -228,7 +228,7 @@ def slow_corrected(predicted, excluded, priors, error):
 
 
 @given(exclusions(), st.sampled_from([0.001, 0.02, 0.05]))
-def test_corrected_exclusions_agree_with_a_slow_loop(case, error):
+def test_matrix_corrected_for_errors_equals_slow_loop(case, error):
     predicted, excluded, priors = case
     expected = slow_corrected(predicted, excluded, priors, error)
     labels = ComplementaryLabels.from_indicator(excluded)
@@ -238,12 +238,12 @@ def test_corrected_exclusions_agree_with_a_slow_loop(case, error):
 
 
 @given(exclusions())
-def test_columns_sum_to_the_priors(case):
+def test_matrix_columns_sum_to_priors(case):
     predicted, excluded, priors = case
     seen = excluded.any(axis=0)
     columns = confusion_of(predicted, ComplementaryLabels.from_indicator(excluded), priors).matrix.sum(axis=0)
     assert columns[seen] == pytest.approx(priors[seen])
-    assert columns[~seen] == pytest.approx(1)  # nothing speaks against a class that nobody excludes
+    assert columns[~seen] == pytest.approx(1)  # no evidence against a class that is never excluded
 
 
 # Whole populations -------------------------------------------------------------------------------------------------
@@ -256,12 +256,12 @@ def check_whole(predicted, labels, priors, errors):
     return confusion
 
 
-def test_matrix_of_the_whole_population_is_exact():
+def test_matrix_of_population_is_exact():
     check_whole(*whole_population(), PRIORS, None)
 
 
 @pytest.mark.parametrize("error", [0.0, 0.05, 0.1])
-def test_matrix_of_the_whole_population_with_wrong_exclusions_is_exact(error):
+def test_matrix_of_population_with_wrong_exclusions_is_exact(error):
     predicted, labels = whole_population_with_errors(error)
     check_whole(predicted, labels, PRIORS, ErrorRates(error, 0.0))
     if error:
@@ -271,14 +271,13 @@ def test_matrix_of_the_whole_population_with_wrong_exclusions_is_exact(error):
 @pytest.mark.parametrize("priors", [None, PRIORS], ids=["estimated", "given"])
 @pytest.mark.parametrize(("miss", "false"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.2), (0.1, 0.2)])
 @pytest.mark.parametrize("n_questions", [1, 2])
-def test_matrix_of_the_whole_population_of_answers_is_exact(n_questions, miss, false, priors):
+def test_matrix_of_population_of_answers_is_exact(n_questions, miss, false, priors):
     predicted, labels = whole_population_of_answers(n_questions, miss, false)
     confusion = check_whole(predicted, labels, priors, ErrorRates(miss, false))
     assert confusion.priors == pytest.approx(PRIORS, abs=1e-12)
 
 
 # Over many draws ---------------------------------------------------------------------------------------------------
-
 
 KNOWN = {  # priors and error rates
     "uniform": (PRIORS, None),
@@ -290,11 +289,11 @@ KNOWN = {  # priors and error rates
 
 
 @pytest.mark.parametrize("kind", KNOWN)
-def test_standard_errors_are_the_deviations_over_many_samples(kind):
+def test_standard_errors_equal_deviations_over_many_samples(kind):
     rng, matrices, errors = np.random.default_rng(6), [], []
     for seed in range(600):
-        y, predicted = draw_truth(rng, 400)
-        confusion = confusion_of(predicted, KINDS[kind](y, 3000 + seed), *KNOWN[kind])
+        y, predicted = draw_predictions(rng, 400)
+        confusion = confusion_of(predicted, LABEL_KINDS[kind](y, 3000 + seed), *KNOWN[kind])
         matrices.append(confusion.matrix)
         errors.append(confusion.standard_errors)
     deviations = np.std(matrices, axis=0)
@@ -302,8 +301,8 @@ def test_standard_errors_are_the_deviations_over_many_samples(kind):
     assert np.sqrt(np.mean(np.square(errors), axis=0)) == pytest.approx(deviations, rel=0.15)
 
 
-def test_draws_of_priors_and_error_rates_add_to_the_standard_errors():
-    y, predicted = draw_truth(np.random.default_rng(0), 1000)
+def test_standard_errors_include_uncertainty_of_priors():
+    y, predicted = draw_predictions(np.random.default_rng(0), 1000)
     labels = uniform(y, classes=Q, seed=1)
     sure = confusion_of(predicted, labels, PRIORS)
     open_ = Confusion.of(
@@ -316,11 +315,11 @@ def test_draws_of_priors_and_error_rates_add_to_the_standard_errors():
     assert open_.standard_errors == pytest.approx(np.hypot(sure.standard_errors, of_priors))
 
 
-# Little to go by ---------------------------------------------------------------------------------------------------
+# Little data ------------------------------------------------------------------------------------------------------
 
 
-def test_labels_that_are_wrong_as_often_as_right_do_not_explode():
-    """Class 0 is excluded by 1 % of the rows, less than the 5 % of its own half that errors alone would exclude."""
+def test_matrix_of_nearly_uninformative_labels_is_bounded():
+    """Class 0 is excluded by 1 % of the rows, less than errors alone would cause (5 % of half of the rows)."""
     y = np.repeat([0, 1, 2], [500, 300, 200])
     labels = scar(y, c=[0.02, 0.5, 0.5], seed=0)
     confusion = confusion_of(np.zeros(1000, int), labels, [0.5, 0.3, 0.2], ErrorRates(0.05, 0.0))
@@ -329,8 +328,8 @@ def test_labels_that_are_wrong_as_often_as_right_do_not_explode():
 
 
 @pytest.mark.parametrize("error", [0.0, 0.05])
-def test_predictions_of_a_class_that_nobody_excludes_count_as_right_and_are_told(error):
-    """Also with errors: where a class is never excluded, nothing can be corrected."""
+def test_predictions_of_class_never_excluded_count_as_correct(error):
+    """Also with errors: nothing can be corrected for a class that is never excluded."""
     labels = ComplementaryLabels.from_single([0, 1] * 100, classes=3)
     model = fit_label_model(labels, [0.4, 0.4, 0.2], errors=ErrorRates(error, 0.0))
     predicted = np.where(np.arange(200) < 100, 2, 1 - np.arange(200) % 2)
@@ -338,15 +337,32 @@ def test_predictions_of_a_class_that_nobody_excludes_count_as_right_and_are_told
     assert confusion.matrix[:, 2] == pytest.approx(confusion.tallies.shares)
     estimate = complementary_accuracy(predicted, labels, model)
     assert estimate.unseen == (2,)
-    # All predictions of class 2 may be wrong, half of all or by Wilson's interval somewhat more.
+    # All predictions of class 2 may be wrong, which is half of all, or by Wilson's interval somewhat more.
     half = binomtest(100, 200).proportion_ci(method="wilson").high
     assert 0.5 < half < 0.6
     assert estimate.value - half - 0.1 < estimate.low < estimate.value - half
 
 
-def test_classes_that_are_never_predicted_have_empty_rows():
-    y, _ = draw_truth(np.random.default_rng(0), 300)
+def test_matrix_rows_of_classes_never_predicted_are_zero():
+    y, _ = draw_predictions(np.random.default_rng(0), 300)
     confusion = confusion_of(np.ones(300, int), uniform(y, classes=Q, seed=1), PRIORS)
     assert (confusion.matrix[[0, 2]] == 0).all()
     assert confusion.matrix[1] == pytest.approx(PRIORS)
     assert (confusion.standard_errors[[0, 2]] == 0).all()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 5))
+def test_count_of_selected_rows_equals_count_of_subset(seed, n, q):
+    rng = np.random.default_rng(seed)
+    excluded = rng.random((n, q)) < 0.4
+    excluded[np.arange(n), rng.integers(0, q, n)] = False
+    labels, codes, rows = (
+        ComplementaryLabels.from_indicator(excluded),
+        rng.integers(0, q, n),
+        rng.random(n) < 0.5,
+    )
+    rows[0] = True
+    predicted, contradicted = count(codes, labels).of_rows(rows)
+    alone = count(codes[rows], labels[rows])
+    assert predicted.tolist() == alone.predicted.tolist()
+    assert contradicted.tolist() == alone.contradicted.tolist()

@@ -1,18 +1,22 @@
-"""The other criteria: reference records, slow loops, and relations that hold in a whole population."""
+"""Criteria of model selection: reference records, slow loops, and identities that hold in a whole population."""
 
 import numpy as np
 import pytest
 import torch
 from helpers.golden import records
-from helpers.populations import ACCURACY, CONFUSION, PRIORS, Q, draw
+from helpers.populations import (
+    ACCURACY,
+    CONFUSION,
+    PRIORS,
+    Q,
+    draw_labeled_predictions,
+    random_predictions_and_labels,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import FeatureError, LabelError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics import (
-    _blocks as blocks,
-)
 from scarce.metrics import (
     approximated_accuracy,
     complementary_accuracy,
@@ -21,7 +25,6 @@ from scarce.metrics import (
     scel,
     transition_risk,
 )
-from scarce.risk import scarce_risk
 from scarce.simulate import uniform_transition
 
 
@@ -36,56 +39,45 @@ UNIFORM = uniform_transition(4)
 
 
 @pytest.mark.parametrize("record", records("select_ure"))
-def test_transition_risk_of_the_records(record):
+def test_transition_risk_matches_reference_records(record):
     _, p, _, labels = read(record)
     value = transition_risk(p, labels, UNIFORM, loss=record["params"]["loss"])
     assert value == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_scel"))
-def test_scel_of_the_records(record):
+def test_scel_matches_reference_records(record):
     _, p, _, labels = read(record)
     assert scel(p, labels, UNIFORM) == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_scar_accuracy"))
-def test_accuracy_of_the_records(record):
+def test_complementary_accuracy_matches_reference_records(record):
     _, _, predicted, labels = read(record)
     value = complementary_accuracy(predicted, labels, record["params"]["pi"]).value
     assert value == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_covering_rate"))
-def test_covering_rate_of_the_records(record):
+def test_covering_rate_matches_reference_records(record):
     _, _, predicted, labels = read(record)
     assert covering_rate(predicted, labels) == pytest.approx(record["value"], abs=1e-9)
 
 
 @pytest.mark.parametrize("record", records("select_approx_accuracy"))
-def test_approximated_accuracy_of_the_records(record):
+def test_approximated_accuracy_matches_reference_records(record):
     _, p, _, labels = read(record)
     assert approximated_accuracy(p, labels) == pytest.approx(record["value"], abs=1e-9)
 
 
-def test_every_criterion_has_its_records():
+def test_reference_records_cover_every_criterion():
     for name in ("ure", "scel", "scar_accuracy", "covering_rate", "approx_accuracy"):
         assert len(records(f"select_{name}")) >= 2
 
 
-def some_case(seed, n=12):
-    rng = np.random.default_rng(seed)
-    excluded = rng.random((n, Q)) < 0.4
-    excluded[np.arange(n), rng.integers(0, Q, n)] = False
-    excluded[0] = [True, False, False]
-    logits = rng.normal(size=(n, Q)) * 2
-    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    transition = rng.random((Q, Q)) + np.eye(Q)
-    return logits, p, excluded, transition / transition.sum(axis=1, keepdims=True)
-
-
 @given(st.integers(0, 10**6))
-def test_scel_and_transition_risk_agree_with_slow_loops(seed):
-    _, p, excluded, transition = some_case(seed)
+def test_scel_and_transition_risk_equal_slow_loops(seed):
+    _, p, excluded, transition = random_predictions_and_labels(seed)
     labels = ComplementaryLabels.from_indicator(excluded)
     likelihood, risks, inverse = [], {"cce": [], "01": []}, np.linalg.inv(transition)
     for i, k in zip(*np.nonzero(excluded), strict=True):
@@ -98,8 +90,8 @@ def test_scel_and_transition_risk_agree_with_slow_loops(seed):
 
 
 @given(st.integers(0, 10**6))
-def test_approximated_accuracy_and_covering_rate_agree_with_slow_loops(seed):
-    _, p, excluded, _ = some_case(seed)
+def test_approximated_accuracy_and_covering_rate_equal_slow_loops(seed):
+    _, p, excluded, _ = random_predictions_and_labels(seed)
     labels = ComplementaryLabels.from_indicator(excluded)
     best = p.argmax(axis=1)
     shares = [
@@ -111,7 +103,7 @@ def test_approximated_accuracy_and_covering_rate_agree_with_slow_loops(seed):
 
 
 def single_population(transition):
-    """Every (y, predicted, excluded) with one label drawn from the transition matrix, as often as it is likely."""
+    """Every (y, predicted, excluded) with one label drawn from the transition matrix, in proportion to its probability."""
     chance = PRIORS[:, None, None] * CONFUSION[:, :, None] * transition[:, None, :]
     times = np.rint(chance * 1e6).astype(int)
     assert np.allclose(times, chance * 1e6)
@@ -121,19 +113,19 @@ def single_population(transition):
     return predicted, ComplementaryLabels.from_single(excluded, classes=Q)
 
 
-def test_covering_rate_tells_the_accuracy_of_one_uniform_label():
+def test_covering_rate_of_uniform_labels_determines_accuracy():
     predicted, labels = single_population((1 - np.eye(Q)) / (Q - 1))
     assert 1 - (Q - 1) * (1 - covering_rate(predicted, labels)) == pytest.approx(ACCURACY, abs=1e-12)
 
 
-def test_transition_risk_of_a_population_is_its_error_rate():
+def test_transition_risk_of_population_is_error_rate():
     transition = np.array([[0.0, 0.7, 0.3], [0.2, 0.0, 0.8], [0.6, 0.4, 0.0]])
     predicted, labels = single_population(transition)
     value = transition_risk(np.eye(Q)[predicted], labels, transition, loss="01")
     assert value == pytest.approx(1 - ACCURACY, abs=1e-9)
 
 
-def test_probabilities_of_exactly_0_and_1_stay_finite():
+def test_criteria_are_finite_for_probabilities_0_and_1():
     labels = ComplementaryLabels.from_single([0, 1], classes=2)
     p = [[1.0, 0.0], [1.0, 0.0]]
     flip = uniform_transition(2)
@@ -142,44 +134,8 @@ def test_probabilities_of_exactly_0_and_1_stay_finite():
     assert approximated_accuracy(p, labels) == 0.5
 
 
-@pytest.mark.parametrize("loss", ["sigmoid", "logistic", "square"])
-@pytest.mark.parametrize("height", [1, 5, 8192])
-def test_risk_is_the_uncorrected_risk_of_all_rows_whatever_the_blocks(monkeypatch, loss, height):
-    monkeypatch.setattr(blocks, "_CELLS", height * Q)
-    logits, _, excluded, _ = some_case(3, n=23)
-    expected = scarce_risk(
-        torch.tensor(logits),
-        torch.tensor(excluded).double(),
-        torch.tensor(PRIORS),
-        loss=loss,
-        correction="none",
-    )
-    labels = ComplementaryLabels.from_indicator(excluded)
-    assert complementary_risk(logits, labels, PRIORS, loss=loss) == pytest.approx(expected.item(), abs=1e-12)
-
-
-def test_risk_leaves_out_a_class_that_nobody_excludes():
-    labels = ComplementaryLabels.from_single([0, 1, 0], classes=3)
-    logits = np.zeros((3, 3))
-    # two classes, each P = 1/2 − (1 − π)/2 and N = (1 − π)/2
-    assert complementary_risk(logits, labels, [0.2, 0.3, 0.5]) == pytest.approx(1.0)
-
-
-def test_risk_of_an_overfitted_model_is_negative():
-    labels = ComplementaryLabels.from_single([0, 1, 2], classes=3)
-    logits = -9.0 * labels.indicator(dtype=float) + 9.0 * (1 - labels.indicator(dtype=float))
-    assert complementary_risk(logits, labels, [1 / 3] * 3) < -0.5
-
-
-def test_risk_takes_tensors_with_gradients_and_lists():
-    labels = ComplementaryLabels.from_single([0, 1], classes=2)
-    rows = [[0.5, -1.0], [2.0, 0.25]]
-    value = complementary_risk(rows, labels, [0.5, 0.5])
-    assert complementary_risk(torch.tensor(rows, requires_grad=True), labels, (0.5, 0.5)) == value
-
-
 LABELS = ComplementaryLabels.from_single([0, 1], classes=3)
-SILENT = ComplementaryLabels.from_lists([[], []], classes=3)
+EMPTY = ComplementaryLabels.from_lists([[], []], classes=3)
 P = np.full((2, 3), 1 / 3)
 T = uniform_transition(3)
 SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row is the mean of the others
@@ -211,11 +167,11 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         (lambda: scel(P, LABELS, "uniform"), LabelError, "the transition='uniform' is not understood"),
         (lambda: scel(P, LABELS, None), LabelError, r"the transition has shape \(\)"),
         (
-            lambda: scel(P, SILENT, T),
+            lambda: scel(P, EMPTY, T),
             LabelError,
             "no example excludes any class: there is nothing to judge by",
         ),
-        (lambda: transition_risk(P, SILENT, T), LabelError, "nothing to judge by"),
+        (lambda: transition_risk(P, EMPTY, T), LabelError, "nothing to judge by"),
         (lambda: transition_risk(P, LABELS, np.full((3, 3), 1 / 3)), LabelError, "has no inverse.*use scel"),
         (lambda: transition_risk(P, LABELS, SINGULAR), LabelError, "has no inverse.*use scel"),
         (
@@ -233,15 +189,15 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         ),
     ],
 )
-def test_what_does_not_fit_is_named(call, error, message):
+def test_criteria_reject_invalid_input(call, error, message):
     with pytest.raises(error, match=message) as e:
         call()
     assert "\n" not in str(e.value)
 
 
-def test_a_better_classifier_scores_better_by_every_criterion():
+def test_criteria_prefer_better_classifier():
     rng = np.random.default_rng(0)
-    predicted, labels = draw(rng, 4000, "single")
+    predicted, labels = draw_labeled_predictions(rng, 4000, "single")
     worse = np.where(rng.random(4000) < 0.5, predicted, rng.integers(0, Q, 4000))
     transition = uniform_transition(Q)
     scores = []

@@ -1,117 +1,36 @@
-"""How labels arise: priors by hand, likelihoods by slow loops, listed populations, and intervals over many draws."""
+"""Priors of a label model: by hand, likelihoods by slow loops, and intervals over many draws."""
 
 from math import exp, log
 
 import numpy as np
 import pytest
 import torch
-from helpers.populations import CHANCES, KINDS, PRIORS, Q, answers_of, draw_truth, whole_population_of_answers
+from helpers.populations import (
+    EXCLUSION_PROBABILITIES,
+    LABEL_KINDS,
+    PRIORS,
+    Q,
+    draw_predictions,
+    labels_from_answers,
+    whole_population_of_answers,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from scarce.errors import MethodError, PriorError
+from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ErrorRates, complementary_report, fit_label_model
 from scarce.metrics.label_model import _at_most, _likelihood, _single_likelihood, has_random_answers
 from scarce.simulate import ask, from_transition, scar, uniform, with_errors
 
-NONE = ErrorRates(0.0, 0.0)
-
-
-# Error rates -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rates", [(0.0, 0.0), (0.05, 0.0), (0.0, 0.3), (0.4, 0.5)])
-def test_error_rates_below_one_together_are_kept(rates):
-    assert (ErrorRates(*rates).false_negative, ErrorRates(*rates).false_positive) == rates
-
-
-@pytest.mark.parametrize(
-    "rates",
-    [
-        (-0.1, 0.0),
-        (0.0, -0.1),
-        (0.5, 0.5),
-        (1.0, 0.0),
-        (0.9, 0.3),
-        (np.nan, 0.1),
-        (0.1, np.nan),
-        (np.inf, 0.0),
-    ],
-)
-def test_error_rates_that_make_no_sense_are_refused(rates):
-    with pytest.raises(
-        MethodError, match=r"the error rates are .* expected numbers of at least 0 with a sum below 1"
-    ):
-        ErrorRates(*rates)
-
-
-def test_errors_of_exclusions_are_those_given_or_none():
-    labels = uniform([0, 1, 2] * 30, seed=0)
-    unknown, known = fit_label_model(labels), fit_label_model(labels, errors=ErrorRates(0.05, 0.0))
-    assert (unknown.errors, unknown.error_source) == (NONE, "none")
-    assert (known.errors, known.error_source) == (ErrorRates(0.05, 0.0), "given")
-    assert (unknown.error_draws == 0).all()
-    assert (known.error_draws == [0.05, 0.0]).all()
-
-
-@pytest.mark.parametrize("rate", [0.0, 0.05, 0.1])
-def test_errors_of_single_answers_are_learned_roughly(rate):
-    """Shares of "yes" sum to 1 + 8 · rate, which tells one number of the two rates."""
-    y = np.random.default_rng(0).integers(0, 10, 2000)
-    labels = ask(y, classes=10, seed=1, false_negative_rate=rate, false_positive_rate=rate)
-    model = fit_label_model(labels)
-    low, high = np.quantile(model.error_draws, [0.005, 0.995], axis=0)
-    assert model.error_source == "learned"
-    assert (low <= rate).all()
-    assert (high >= rate).all()
-    assert model.errors.false_positive == pytest.approx(rate, abs=0.03)
-
-
-@pytest.mark.parametrize("rates", [(0.1, 0.05), (0.02, 0.2), (0.25, 0.02)])
-def test_errors_of_repeated_answers_are_learned(rates):
-    y = np.random.default_rng(0).choice(4, 2000, p=[0.4, 0.3, 0.2, 0.1])
-    labels = ask(
-        y, questions=3, classes=4, seed=1, false_negative_rate=rates[0], false_positive_rate=rates[1]
-    )
-    model = fit_label_model(labels)
-    low, high = np.quantile(model.error_draws, [0.005, 0.995], axis=0)
-    assert model.error_source == "learned"
-    assert (low < rates).all()
-    assert (high > rates).all()
-    assert (high - low < 0.2).all()  # much less than what is thought possible beforehand
-    assert (model.errors.false_negative, model.errors.false_positive) == pytest.approx(rates, abs=0.05)
-
-
-def test_answers_without_errors_are_mostly_believed_to_be_right():
-    model = fit_label_model(ask(np.arange(2000) % 4, questions=3, seed=0))
-    assert (model.error_draws < 0.02).mean() > 0.95
-    assert model.errors.false_negative < 0.01
-    assert model.errors.false_positive < 0.01
-
-
-def test_learned_errors_are_a_first_guess_that_answers_correct():
-    y = np.random.default_rng(0).integers(0, 4, 2000)
-    guess = ErrorRates(0.1, 0.1)
-    few = ask(y[:40], classes=4, seed=1, false_negative_rate=0.1, false_positive_rate=0.1)
-    many = ask(y, questions=4, classes=4, seed=1)
-    believed = fit_label_model(few, learned_errors=guess)
-    assert believed.error_source == "learned"
-    assert (believed.errors.false_negative, believed.errors.false_positive) == pytest.approx(
-        (0.1, 0.1), abs=0.06
-    )
-    corrected = fit_label_model(many, learned_errors=guess).errors
-    assert max(corrected.false_negative, corrected.false_positive) < 0.02
-    assert (
-        fit_label_model(many, errors=guess, learned_errors=NONE).errors == guess
-    )  # what is known comes first
+NO_ERRORS = ErrorRates(0.0, 0.0)
 
 
 # Priors by hand ----------------------------------------------------------------------------------------------------
 
 
-def test_given_priors_are_kept():
+def test_label_model_keeps_given_priors():
     labels = uniform([0, 1, 2] * 10, seed=0)
     model = fit_label_model(labels, [0.5, 0.3, 0.2])
     assert model.source == "given"
@@ -120,7 +39,7 @@ def test_given_priors_are_kept():
     assert [bound.tolist() for bound in model.prior_interval()] == [pytest.approx([0.5, 0.3, 0.2])] * 2
 
 
-def test_given_priors_with_an_interval_are_drawn_around():
+def test_label_model_draws_around_given_priors_with_interval():
     half = np.array([0.03, 0.02, 0.01])
     priors = np.array([0.2, 0.1, 0.7])
     model = fit_label_model(
@@ -138,75 +57,75 @@ def test_given_priors_with_an_interval_are_drawn_around():
 @pytest.mark.parametrize(
     ("priors", "message"), [([0.5, 0.5], "expected 3 numbers"), ([0.5] * 3, "sum to 1.5")]
 )
-def test_given_priors_that_do_not_fit_are_refused(priors, message):
+def test_label_model_rejects_invalid_priors(priors, message):
     with pytest.raises(PriorError, match=message):
         fit_label_model(uniform([0, 1, 2] * 10), priors)
 
 
-def test_priors_of_answers_are_shares_of_yes():
+def test_priors_of_answers_are_shares_of_yes_by_hand():
     """Yes to 2 of 4, 1 of 3 and 1 of 6; a skipped answer does not count. 1/2 + 1/3 + 1/6 = 1."""
     asked = [0] * 4 + [1] * 3 + [2] * 6 + [0]
     said = [*(1, 1, 0, 0), *(1, 0, 0), *(1, 0, 0, 0, 0, 0), -1]
-    model = fit_label_model(answers_of(np.arange(14), asked, said, 14, 3), errors=NONE)
+    model = fit_label_model(labels_from_answers(np.arange(14), asked, said, 14, 3), errors=NO_ERRORS)
     assert (model.source, model.error_source) == ("answers", "given")
     assert model.priors.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 6])
 
 
-def test_priors_of_answers_are_made_to_sum_to_one():
+def test_priors_of_answers_sum_to_one():
     """Yes to 2 of 4 and 1 of 4: 2 to 1."""
-    labels = answers_of(np.arange(8), [0] * 4 + [1] * 4, [1, 1, 0, 0, 1, 0, 0, 0], 8, 2)
-    assert fit_label_model(labels, errors=NONE).priors.tolist() == pytest.approx([2 / 3, 1 / 3])
+    labels = labels_from_answers(np.arange(8), [0] * 4 + [1] * 4, [1, 1, 0, 0, 1, 0, 0, 0], 8, 2)
+    assert fit_label_model(labels, errors=NO_ERRORS).priors.tolist() == pytest.approx([2 / 3, 1 / 3])
 
 
-def test_priors_of_answers_are_corrected_for_errors():
+def test_priors_of_answers_are_corrected_for_errors_by_hand():
     """Yes to 5, 4 and 3 of 10, with 0.1 wrong "no" and 0.2 wrong "yes": (0.3, 0.2, 0.1) / 0.7, made to sum to one."""
     said = [k < n for n in (5, 4, 3) for k in range(10)]
-    labels = answers_of(np.arange(30), np.repeat([0, 1, 2], 10), said, 30, 3)
+    labels = labels_from_answers(np.arange(30), np.repeat([0, 1, 2], 10), said, 30, 3)
     model = fit_label_model(labels, errors=ErrorRates(0.1, 0.2))
     assert model.priors.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 6])
 
 
-def test_a_class_that_nobody_was_asked_about_gets_what_the_others_leave():
+def test_priors_of_classes_never_asked_about_share_remainder():
     """Yes to 1 of 5 and 2 of 5; 0.4 is left, and half of it for each of two classes."""
-    labels = answers_of(np.arange(10), [0] * 5 + [1] * 5, [1, 0, 0, 0, 0, 1, 1, 0, 0, 0], 10, 3)
-    assert fit_label_model(labels, errors=NONE).priors.tolist() == pytest.approx([0.2, 0.4, 0.4])
-    labels = answers_of(np.arange(10), [0] * 5 + [1] * 5, [1, 0, 0, 0, 0, 1, 1, 0, 0, 0], 10, 4)
-    assert fit_label_model(labels, errors=NONE).priors.tolist() == pytest.approx([0.2, 0.4, 0.2, 0.2])
+    labels = labels_from_answers(np.arange(10), [0] * 5 + [1] * 5, [1, 0, 0, 0, 0, 1, 1, 0, 0, 0], 10, 3)
+    assert fit_label_model(labels, errors=NO_ERRORS).priors.tolist() == pytest.approx([0.2, 0.4, 0.4])
+    labels = labels_from_answers(np.arange(10), [0] * 5 + [1] * 5, [1, 0, 0, 0, 0, 1, 1, 0, 0, 0], 10, 4)
+    assert fit_label_model(labels, errors=NO_ERRORS).priors.tolist() == pytest.approx([0.2, 0.4, 0.2, 0.2])
 
 
 @pytest.mark.parametrize(
     ("n_questions", "miss", "false"), [(1, 0.0, 0.0), (1, 0.1, 0.2), (2, 0.0, 0.0), (2, 0.1, 0.2)]
 )
-def test_priors_of_a_whole_population_of_answers_are_exact(n_questions, miss, false):
+def test_priors_of_population_of_answers_are_exact(n_questions, miss, false):
     _, labels = whole_population_of_answers(n_questions, miss, false)
     model = fit_label_model(labels, errors=ErrorRates(miss, false))
     assert model.priors == pytest.approx(PRIORS, abs=1e-12)
 
 
-def test_priors_of_two_classes_with_one_exclusion_each_are_shares():
-    """What is not the one is the other: 0.7 ± √(0.7 · 0.3 / 1000)."""
+def test_priors_of_two_classes_with_one_exclusion_are_shares():
+    """The class is the one that is not excluded: 0.7 ± √(0.7 · 0.3 / 1000)."""
     model = fit_label_model(ComplementaryLabels.from_single([0] * 300 + [1] * 700, classes=2))
     assert model.source == "labels"
     assert model.priors == pytest.approx([0.7, 0.3], abs=0.005)
     assert model.prior_draws.std(axis=0) == pytest.approx(np.sqrt(0.21 / 1000), rel=0.5)
 
 
-def test_priors_of_labels_that_exclude_all_classes_but_one_are_shares():
+def test_priors_of_all_but_one_class_excluded_are_shares():
     y = np.repeat([0, 1, 2, 3], [100, 200, 300, 400])
     model = fit_label_model(scar(y, c=1))
     assert model.priors == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=0.01)
 
 
-def test_random_answers_need_a_yes():
+def test_has_random_answers_needs_a_yes():
     assert has_random_answers(ComplementaryLabels.from_answer_matrix([["no", "yes"]]))
     assert not has_random_answers(ComplementaryLabels.from_answer_matrix([["no", ""], ["", "skip"]]))
     assert not has_random_answers(ComplementaryLabels.from_single([0], classes=2))
 
 
-def test_answers_that_are_all_no_are_exclusions():
+def test_label_model_treats_answers_that_are_all_no_as_exclusions():
     rng = np.random.default_rng(0)
     excluded = rng.integers(0, 3, 200)
-    no = answers_of(np.arange(200), excluded, np.zeros(200, int), 200, 3)
+    no = labels_from_answers(np.arange(200), excluded, np.zeros(200, int), 200, 3)
     plain = fit_label_model(ComplementaryLabels.from_single(excluded, classes=3))
     model = fit_label_model(no)
     assert (model.source, model.error_source) == ("labels", "none")
@@ -229,8 +148,8 @@ def partly_confirmed(draw):
     return ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed), rng
 
 
-def own_class_too(labels, error, rng):
-    """Let some rows of unknown class exclude their own class as well, so far as a class is left."""
+def exclude_own_class(labels, error, rng):
+    """Let some rows of unknown class exclude one more class, as long as another is left."""
     rows = labels.indicator()
     for excluded, confirmed in zip(rows, labels.confirmed, strict=True):
         left = np.flatnonzero(~excluded)
@@ -241,10 +160,10 @@ def own_class_too(labels, error, rng):
 
 
 @given(partly_confirmed(), st.sampled_from([0.0, 0.01, 0.2]))
-def test_likelihood_of_independent_exclusions_agrees_with_a_slow_loop(case, error):
-    """An ordinary label, a confirmed class without exclusions, tells the class and nothing of exclusions."""
+def test_likelihood_of_independent_exclusions_equals_slow_loop(case, error):
+    """A confirmed class without exclusions is an ordinary label: it says nothing about exclusions."""
     labels, rng = case
-    labels = own_class_too(labels, error, rng)
+    labels = exclude_own_class(labels, error, rng)
     q = labels.n_classes
     pi, c = rng.dirichlet(np.ones(q)), rng.uniform(0.05, 0.95, q)
     expected = 0.0
@@ -258,7 +177,7 @@ def test_likelihood_of_independent_exclusions_agrees_with_a_slow_loop(case, erro
                 for k in range(q):
                     if k != y:
                         chance *= c[k] if excluded[k] else 1 - c[k]
-                    elif confirmed < 0:  # of a known class, that it is not excluded tells nothing
+                    elif confirmed < 0:  # a confirmed class is never excluded
                         chance *= error if excluded[k] else 1 - error
             total += chance
         expected += log(total)
@@ -268,8 +187,8 @@ def test_likelihood_of_independent_exclusions_agrees_with_a_slow_loop(case, erro
 
 
 @given(st.integers(2, 5), st.integers(1, 30), st.integers(0, 10**6), st.sampled_from([0.0, 0.01, 0.2]))
-def test_likelihood_of_single_exclusions_agrees_with_a_slow_loop(q, n, seed, error):
-    """Of an example of class y the one excluded class is y itself by error, or k with probability w_k / Σ_{l ≠ y} w_l."""
+def test_likelihood_of_single_exclusions_equals_slow_loop(q, n, seed, error):
+    """The excluded class of an example of class y is y itself by error, or k with probability w_k / Σ_{l ≠ y} w_l."""
     rng = np.random.default_rng(seed)
     pi, logits, excluded = rng.dirichlet(np.ones(q)), rng.normal(size=q), rng.integers(0, q, n)
     expected = 0.0
@@ -290,7 +209,7 @@ def test_likelihood_of_single_exclusions_agrees_with_a_slow_loop(q, n, seed, err
 
 @st.composite
 def any_labels(draw):
-    """Exclusions or answers of every kind, of few examples."""
+    """Exclusions or answers of every kind for a few examples."""
     n, q = draw(st.integers(1, 40)), draw(st.integers(2, 6))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     y = rng.integers(0, q, n)
@@ -298,7 +217,7 @@ def any_labels(draw):
         asked = rng.random((n, q)) < draw(st.sampled_from([0.1, 0.4, 1.0]))
         rows, classes = np.nonzero(asked)
         said = np.where(rng.random(len(rows)) < 0.1, -1, classes == y[rows])
-        return answers_of(rows, classes, said, n, q)
+        return labels_from_answers(rows, classes, said, n, q)
     if draw(st.booleans()):
         return ComplementaryLabels.from_single((y + rng.integers(1, q, n)) % q, classes=q)
     excluded = rng.random((n, q)) < draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
@@ -310,21 +229,21 @@ def any_labels(draw):
     ("draw", "most", "expected"),
     [
         ([0.7, 0.2, 0.1], [1, 1, 1], [0.7, 0.2, 0.1]),
-        ([0.7, 0.2, 0.1], [0.5, 1, 1], [1 / 2, 1 / 3, 1 / 6]),  # the rest keeps its proportions
-        ([0.7, 0.2, 0.1], [0.5, 0.3, 1], [0.5, 0.3, 0.2]),  # what is too much then is cut off in turn
+        ([0.7, 0.2, 0.1], [0.5, 1, 1], [1 / 2, 1 / 3, 1 / 6]),  # the others keep their proportions
+        ([0.7, 0.2, 0.1], [0.5, 0.3, 1], [0.5, 0.3, 0.2]),  # then the second exceeds its limit
         ([0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
         ([1, 0, 0], [1, 1, 1], [1, 0, 0]),
         ([1, 0, 0], [0.4, 1, 1], [0.4, 0.3, 0.3]),
     ],
 )
-def test_what_is_cut_off_a_draw_goes_to_the_others_in_proportion(draw, most, expected):
+def test_at_most_distributes_excess_proportionally(draw, most, expected):
     found = _at_most(np.array([draw], float), np.array(most, float))[0]
     assert found == pytest.approx(expected, abs=1e-8)
     assert (found > 0).all()
 
 
 @given(any_labels())
-def test_draws_are_distributions_within_what_the_labels_allow(labels):
+def test_prior_draws_are_distributions_within_limits_of_labels(labels):
     model = fit_label_model(labels)
     low, high = model.prior_interval()
     for priors in (model.prior_draws, model.priors[None]):
@@ -335,7 +254,7 @@ def test_draws_are_distributions_within_what_the_labels_allow(labels):
     assert np.isfinite(model.error_draws).all()
     assert (model.error_draws >= 0).all()
     assert (model.error_draws.sum(axis=1) < 1).all()
-    if model.source == "labels":  # of those that exclude k none is of class k, so that priors are below 1 − r
+    if model.source == "labels":  # no example that excludes k is of class k, so priors are below 1 − r
         n = len(labels)
         most = [binomtest(int(n - k), n).proportion_ci(0.99, method="wilson").high for k in labels.counts]
         assert (model.prior_draws <= np.array(most) + 1e-8).all()
@@ -350,7 +269,7 @@ def test_draws_are_distributions_within_what_the_labels_allow(labels):
     ],
     ids=["uniform", "scar", "answers"],
 )
-def test_the_same_seed_gives_the_same_draws(labels):
+def test_draws_depend_only_on_seed(labels):
     one, same, other = (fit_label_model(labels, seed=seed) for seed in (3, 3, 4))
     assert one.prior_draws.tolist() == same.prior_draws.tolist()
     assert one.error_draws.tolist() == same.error_draws.tolist()
@@ -359,10 +278,10 @@ def test_the_same_seed_gives_the_same_draws(labels):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "scar", "questions"])
-def test_priors_do_not_depend_on_the_predictions(kind):
+def test_priors_do_not_depend_on_predictions(kind):
     rng = np.random.default_rng(0)
-    y, predicted = draw_truth(rng, 400)
-    labels = KINDS[kind](y, 1)
+    y, predicted = draw_predictions(rng, 400)
+    labels = LABEL_KINDS[kind](y, 1)
     alone = fit_label_model(labels)
     for candidate in (predicted, y, np.zeros(400, int), rng.integers(0, Q, 400)):
         model = complementary_report(candidate, labels).label_model
@@ -374,22 +293,22 @@ def test_priors_do_not_depend_on_the_predictions(kind):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "scar", "question", "wrong answer", "wrong exclusions"])
-def test_prior_interval_covers_the_true_priors(kind):
+def test_prior_interval_covers_true_priors(kind):
     errors = {"wrong answer": ErrorRates(0.1, 0.05), "wrong exclusions": ErrorRates(0.05, 0.0)}.get(kind)
     rng, covered = np.random.default_rng(5), []
     for seed in range(100):
-        y, _ = draw_truth(rng, 400)
-        low, high = fit_label_model(KINDS[kind](y, 2000 + seed), errors=errors).prior_interval()
+        y, _ = draw_predictions(rng, 400)
+        low, high = fit_label_model(LABEL_KINDS[kind](y, 2000 + seed), errors=errors).prior_interval()
         covered.append((low <= PRIORS) & (high >= PRIORS))
     assert np.mean(covered) > 0.92
     assert (np.mean(covered, axis=0) > 0.88).all()
 
 
-TWO = np.array([0.7, 0.3])
-SURE = {  # labels that tell the class, or nearly
-    "two classes": (TWO, lambda y, seed: uniform(y, classes=2, seed=seed), None),
+TWO_CLASS_PRIORS = np.array([0.7, 0.3])
+CERTAIN_LABELS = {  # labels that determine the class, or nearly do
+    "two classes": (TWO_CLASS_PRIORS, lambda y, seed: uniform(y, classes=2, seed=seed), None),
     "two classes, wrong labels": (
-        TWO,
+        TWO_CLASS_PRIORS,
         lambda y, seed: from_transition(y, with_errors([[0, 1], [1, 0]], 0.05), classes=2, seed=seed),
         ErrorRates(0.05, 0.0),
     ),
@@ -397,10 +316,10 @@ SURE = {  # labels that tell the class, or nearly
 }
 
 
-@pytest.mark.parametrize("kind", SURE)
-def test_prior_interval_allows_for_the_sample_where_labels_tell_the_class(kind):
-    """The priors are those of the population, which those of the labelled examples are a draw of."""
-    priors, make, errors = SURE[kind]
+@pytest.mark.parametrize("kind", CERTAIN_LABELS)
+def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
+    """The priors are those of the population, from which the labelled examples are a sample."""
+    priors, make, errors = CERTAIN_LABELS[kind]
     rng, covered = np.random.default_rng(6), []
     for seed in range(40):
         y = rng.choice(len(priors), 300, p=priors)
@@ -409,24 +328,23 @@ def test_prior_interval_allows_for_the_sample_where_labels_tell_the_class(kind):
     assert np.mean(covered) > 0.9
 
 
-def test_prior_interval_of_random_answers_is_not_needlessly_wide():
-    """The standard error of a share of yes among 2,000 is √(π (1 − π) / 2000); 95 % are 1.96 of them to each side."""
+def test_prior_interval_of_random_answers_is_tight():
+    """The standard error of a share of yes among 2,000 is √(π (1 − π) / 2000); the 95 % interval is ±1.96 of them."""
     y = np.random.default_rng(0).choice(Q, 6000, p=PRIORS)
-    low, high = fit_label_model(ask(y, classes=Q, seed=1), errors=NONE).prior_interval()
+    low, high = fit_label_model(ask(y, classes=Q, seed=1), errors=NO_ERRORS).prior_interval()
     assert (high - low < 1.1 * 2 * 1.96 * np.sqrt(PRIORS * (1 - PRIORS) / 2000)).all()
     assert (high - low > 0.5 * 2 * 1.96 * np.sqrt(PRIORS * (1 - PRIORS) / 2000)).all()
 
 
 @pytest.mark.parametrize("kind", ["uniform", "scar"])
-def test_priors_of_many_exclusions_are_near_the_truth(kind):
+def test_priors_of_many_exclusions_are_close_to_truth(kind):
     y = np.random.default_rng(0).choice(Q, 10_000, p=PRIORS)
-    assert fit_label_model(KINDS[kind](y, 1)).priors == pytest.approx(PRIORS, abs=0.05)
+    assert fit_label_model(LABEL_KINDS[kind](y, 1)).priors == pytest.approx(PRIORS, abs=0.05)
 
 
-# Little to go by -----------------------------------------------------------------------------------------------------
+# Little data --------------------------------------------------------------------------------------------------------
 
-
-CASES = {
+LITTLE_DATA = {
     "labels that say nothing": ComplementaryLabels.from_lists([[], [], []], classes=3),
     "one row": ComplementaryLabels.from_lists([[1]], classes=3),
     "one row that says nothing": ComplementaryLabels.from_lists([[]], classes=3),
@@ -438,11 +356,11 @@ CASES = {
     "all rows of one class": ComplementaryLabels.from_lists([[0, 1]] * 20, classes=3),
     "confirmed rows": ComplementaryLabels([0, 1, 1, 1], [2], [0, 1, 2], confirmed=[-1, 0, 1]),
     "only confirmed rows": ComplementaryLabels([0, 0, 0], [], [0, 1, 2], confirmed=[2, 0]),
-    "only yes": answers_of([0, 1], [0, 1], [1, 1], 2, 3),
-    "only no": answers_of([0, 1], [0, 1], [0, 0], 2, 3),
-    "only skipped": answers_of([0, 1], [0, 1], [-1, -1], 2, 3),
-    "no to every class": answers_of([0, 0, 1], [0, 1, 1], [0, 0, 1], 2, 2),
-    "nobody was asked": answers_of([], [], [], 3, 3),
+    "only yes": labels_from_answers([0, 1], [0, 1], [1, 1], 2, 3),
+    "only no": labels_from_answers([0, 1], [0, 1], [0, 0], 2, 3),
+    "only skipped": labels_from_answers([0, 1], [0, 1], [-1, -1], 2, 3),
+    "no to every class": labels_from_answers([0, 0, 1], [0, 1, 1], [0, 0, 1], 2, 2),
+    "nobody was asked": labels_from_answers([], [], [], 3, 3),
     "60 classes, one exclusion": uniform(np.arange(300) % 60, seed=0),
     "60 classes, several exclusions": scar(np.arange(300) % 60, c=0.3, seed=0),
     "60 classes, answers": ask(np.arange(300) % 60, questions=10, seed=0),
@@ -453,24 +371,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_model_of_little_is_finite(case):
-    model = fit_label_model(CASES[case])
+@pytest.mark.parametrize("case", LITTLE_DATA)
+def test_label_model_of_little_data_is_finite(case):
+    model = fit_label_model(LITTLE_DATA[case])
     assert np.isfinite(model.prior_draws).all()
     assert model.prior_draws.sum(axis=1) == pytest.approx(1)
     assert model.priors.sum() == pytest.approx(1)
     assert (model.priors >= 0).all()
 
 
-def test_labels_that_say_nothing_leave_the_priors_open():
-    low, high = fit_label_model(CASES["labels that say nothing"]).prior_interval()
+def test_prior_interval_of_empty_labels_is_wide():
+    low, high = fit_label_model(LITTLE_DATA["labels that say nothing"]).prior_interval()
     assert (low < 0.05).all()
     assert (high > 0.75).all()
 
 
-def test_more_rows_than_are_needed_do_no_harm():
+def test_label_model_of_many_rows_is_close_to_truth():
     y = np.random.default_rng(0).choice(Q, 30_000, p=PRIORS)
-    model = fit_label_model(scar(y, c=CHANCES, classes=Q, seed=1))
+    model = fit_label_model(scar(y, c=EXCLUSION_PROBABILITIES, classes=Q, seed=1))
     assert model.priors == pytest.approx(PRIORS, abs=0.03)
     answers = fit_label_model(ask(y, questions=2, classes=Q, seed=1, false_negative_rate=0.1))
     assert answers.errors.false_negative == pytest.approx(0.1, abs=0.03)

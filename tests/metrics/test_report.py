@@ -1,4 +1,4 @@
-"""The report of a classifier without true labels: against scikit-learn where labels are complete, in print and as JSON."""
+"""The report of a classifier without true labels: equal to scikit-learn for complete labels, as text and as JSON."""
 
 import json
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from helpers.populations import (
     ACCURACY,
-    CHANCES,
+    EXCLUSION_PROBABILITIES,
     JOINT,
-    KINDS,
+    LABEL_KINDS,
     PRIORS,
     Q,
-    answers_of,
-    draw_truth,
+    draw_predictions,
+    labels_from_answers,
     whole_population_of_answers,
     whole_population_with_errors,
 )
@@ -37,7 +37,7 @@ from scarce.metrics import (
 )
 from scarce.simulate import ask, scar, uniform
 
-NONE = ErrorRates(0.0, 0.0)
+NO_ERRORS = ErrorRates(0.0, 0.0)
 
 # Complete labels ---------------------------------------------------------------------------------------------------
 
@@ -45,12 +45,12 @@ NONE = ErrorRates(0.0, 0.0)
 @pytest.mark.parametrize(
     ("kind", "given_priors"), [("exclusions", True), ("answers", True), ("answers", False)]
 )
-def test_complete_labels_tell_what_true_ones_do(kind, given_priors):
-    """Where all wrong classes are excluded, or everything was asked, every number is scikit-learn's."""
-    y, predicted = draw_truth(np.random.default_rng(0), 900)
+def test_report_of_complete_labels_equals_scikit_learn(kind, given_priors):
+    """If all wrong classes are excluded, or all questions asked, every number equals scikit-learn's."""
+    y, predicted = draw_predictions(np.random.default_rng(0), 900)
     labels = scar(y, c=1, classes=Q) if kind == "exclusions" else ask(y, questions=Q, classes=Q)
     priors = np.bincount(y) / 900 if given_priors else None
-    report = complementary_report(predicted, labels, fit_label_model(labels, priors, errors=NONE))
+    report = complementary_report(predicted, labels, fit_label_model(labels, priors, errors=NO_ERRORS))
     assert report.accuracy.value == pytest.approx(accuracy_score(y, predicted))
     assert report.confusion == pytest.approx(confusion_matrix(y, predicted).T / 900)
     assert report.balanced_accuracy.value == pytest.approx(balanced_accuracy_score(y, predicted))
@@ -65,7 +65,7 @@ def test_complete_labels_tell_what_true_ones_do(kind, given_priors):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(30, 80))
-def test_complete_labels_of_any_predictions_tell_what_true_ones_do(seed, q, n):
+def test_report_of_any_predictions_equals_scikit_learn(seed, q, n):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % q)
     predicted = np.where(rng.random(n) < rng.random(), y, rng.integers(0, q, n))
@@ -83,7 +83,7 @@ def test_complete_labels_of_any_predictions_tell_what_true_ones_do(seed, q, n):
             assert one.precision.low <= one.precision.value <= one.precision.high
 
 
-def test_the_report_of_a_whole_population_is_exact():
+def test_report_of_population_is_exact():
     predicted, labels = whole_population_of_answers(2, 0.1, 0.2)
     report = complementary_report(predicted, labels, fit_label_model(labels, errors=ErrorRates(0.1, 0.2)))
     recalls = JOINT.diagonal() / PRIORS
@@ -100,13 +100,13 @@ def test_the_report_of_a_whole_population_is_exact():
 
 
 @pytest.mark.parametrize("kind", ["uniform", "scar", "question"])
-def test_intervals_of_recall_and_precision_cover_the_truth(kind):
-    """Of classes with enough labels to tell; here all three."""
+def test_intervals_of_recall_and_precision_cover_truth(kind):
+    """All three classes have enough labels here."""
     rng, covered = np.random.default_rng(8), []
     recalls, precisions = JOINT.diagonal() / PRIORS, JOINT.diagonal() / JOINT.sum(axis=1)
     for seed in range(40):
-        y, predicted = draw_truth(rng, 1500)
-        report = complementary_report(predicted, KINDS[kind](y, 4000 + seed))
+        y, predicted = draw_predictions(rng, 1500)
+        report = complementary_report(predicted, LABEL_KINDS[kind](y, 4000 + seed))
         found = [report.balanced_accuracy, *(one.recall for one in report.classes)]
         found += [one.precision for one in report.classes]
         truths = [recalls.mean(), *recalls, *precisions]
@@ -115,8 +115,8 @@ def test_intervals_of_recall_and_precision_cover_the_truth(kind):
     assert np.mean(covered) > 0.93
 
 
-def test_a_wider_level_gives_wider_intervals():
-    y, predicted = draw_truth(np.random.default_rng(0), 1000)
+def test_higher_level_gives_wider_intervals():
+    y, predicted = draw_predictions(np.random.default_rng(0), 1000)
     labels = uniform(y, classes=Q, seed=1)
     narrow, wide = (complementary_report(predicted, labels, level=level) for level in (0.5, 0.99))
     assert (narrow.accuracy.level, wide.accuracy.level) == (0.5, 0.99)
@@ -131,7 +131,7 @@ def test_a_wider_level_gives_wider_intervals():
         assert more.low < less.low < less.high < more.high
 
 
-def test_what_cannot_be_told_is_left_out():
+def test_report_omits_scores_that_are_not_identified():
     """Class 3 is never excluded, class 2 is never predicted."""
     y = np.arange(400) % 3
     labels = uniform(np.repeat(y, 3), classes=3, seed=0)
@@ -148,7 +148,7 @@ def test_what_cannot_be_told_is_left_out():
 # If labels are wrong -----------------------------------------------------------------------------------------------
 
 
-def test_the_accuracy_if_labels_are_wrong_is_exact_where_so_many_are():
+def test_accuracy_if_labels_are_wrong_is_exact_for_population():
     predicted, labels = whole_population_with_errors(0.05)
     report = complementary_report(predicted, labels, PRIORS)
     assert report.if_labels_are_wrong.value == pytest.approx(ACCURACY)
@@ -157,9 +157,9 @@ def test_the_accuracy_if_labels_are_wrong_is_exact_where_so_many_are():
     assert report.if_labels_are_wrong.high == pytest.approx(ACCURACY)
 
 
-def test_the_accuracy_if_labels_are_wrong_is_that_of_known_rates():
-    y, predicted = draw_truth(np.random.default_rng(0), 1000)
-    labels = scar(y, c=CHANCES, classes=Q, seed=1)
+def test_accuracy_if_labels_are_wrong_equals_known_error_rates():
+    y, predicted = draw_predictions(np.random.default_rng(0), 1000)
+    labels = scar(y, c=EXCLUSION_PROBABILITIES, classes=Q, seed=1)
     known = fit_label_model(labels, PRIORS, errors=ErrorRates(0.05, 0.0))
     expected = complementary_accuracy(predicted, labels, known).value
     assert complementary_report(predicted, labels, PRIORS).if_labels_are_wrong.value == pytest.approx(
@@ -169,9 +169,9 @@ def test_the_accuracy_if_labels_are_wrong_is_that_of_known_rates():
 
 
 @pytest.mark.parametrize("kind", ["question", "questions", "wrong answers"])
-def test_learned_errors_need_no_supposition(kind):
-    y, predicted = draw_truth(np.random.default_rng(0), 1000)
-    report = complementary_report(predicted, KINDS[kind](y, 1))
+def test_report_with_learned_error_rates_assumes_none(kind):
+    y, predicted = draw_predictions(np.random.default_rng(0), 1000)
+    report = complementary_report(predicted, LABEL_KINDS[kind](y, 1))
     assert report.label_model.error_source == "learned"
     assert report.if_labels_are_wrong is None
     assert "errors in labels              learned: wrong no " in str(report)
@@ -182,8 +182,8 @@ def test_learned_errors_need_no_supposition(kind):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["uniform", "scar", "answers"])
-def test_a_planted_confusion_is_found(kind, seed):
-    """A third of the cows are called horse: 1/18 of all examples."""
+def test_most_confused_finds_planted_confusion(kind, seed):
+    """A third of the cows are predicted as horses: 1/18 of all examples."""
     classes = np.array(["cat", "cow", "dog", "horse", "owl", "pig"])
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 6, 6000)
@@ -197,18 +197,18 @@ def test_a_planted_confusion_is_found(kind, seed):
     assert len(report.most_confused(0)) == 0
 
 
-def test_confusions_come_with_the_clearest_first():
-    y, predicted = draw_truth(np.random.default_rng(0), 20_000)
+def test_most_confused_sorts_by_lower_bound():
+    y, predicted = draw_predictions(np.random.default_rng(0), 20_000)
     labels = ask(y, questions=3, classes=Q, seed=1)
-    report = complementary_report(predicted, labels, fit_label_model(labels, errors=NONE))
+    report = complementary_report(predicted, labels, fit_label_model(labels, errors=NO_ERRORS))
     found = report.most_confused(10)
-    assert len(found) == 6  # all of them happen
+    assert len(found) == 6  # all confusions occur
     assert found == sorted(found, key=lambda one: 2 * one[3] - one[2])
     for said, true, share, error in found:
         assert share == pytest.approx(JOINT[said, true], abs=4 * error)
 
 
-# In print and as JSON ----------------------------------------------------------------------------------------------
+# Text and JSON ---------------------------------------------------------------------------------------------------
 
 LONG = [f"a class with a rather long name that goes on and on, number {k}" for k in range(60)]
 
@@ -216,7 +216,7 @@ LONG = [f"a class with a rather long name that goes on and on, number {k}" for k
 @pytest.mark.parametrize(
     "names", [["cat", "dog", "猫"], LONG[:5], LONG, [0, 1]], ids=["short", "long", "many", "numbers"]
 )
-def test_the_printed_table_fits_the_width(names):
+def test_class_lines_fit_width(names):
     q = len(names)
     y = np.arange(50 * q) % q
     labels = uniform(y, classes=q, seed=0)
@@ -234,8 +234,8 @@ def test_the_printed_table_fits_the_width(names):
 CONFUSIONS = "confusions, as shares of all examples:"
 
 
-def test_a_report_reads_well():
-    y, predicted = draw_truth(np.random.default_rng(0), 1000)
+def test_report_prints_accuracy_priors_and_alarms():
+    y, predicted = draw_predictions(np.random.default_rng(0), 1000)
     report = complementary_report(predicted, uniform(y, classes=Q, seed=1), PRIORS)
     text = str(report)
     assert text.startswith(f"accuracy without true labels  {report.accuracy}")
@@ -251,48 +251,52 @@ def test_a_report_reads_well():
 
 
 def check_json(report):
-    told = report.as_dict()
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    return told
+    content = report.as_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    return content
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_json_holds_every_number(kind):
-    y, predicted = draw_truth(np.random.default_rng(0), 800)
-    report = complementary_report(predicted, KINDS[kind](y, 1))
-    told = check_json(report)
-    assert told["accuracy"] == report.accuracy.value
-    assert (told["low"], told["high"], told["level"]) == (report.accuracy.low, report.accuracy.high, 0.95)
-    assert told["standard_error"] == report.accuracy.standard_error
-    assert told["confusion"] == report.confusion.tolist()
-    assert told["confusion_errors"] == report.confusion_errors.tolist()
-    assert told["balanced_accuracy"] == dict(
+@pytest.mark.parametrize("kind", LABEL_KINDS)
+def test_report_as_dict_holds_every_number(kind):
+    y, predicted = draw_predictions(np.random.default_rng(0), 800)
+    report = complementary_report(predicted, LABEL_KINDS[kind](y, 1))
+    content = check_json(report)
+    assert content["accuracy"] == report.accuracy.value
+    assert (content["low"], content["high"], content["level"]) == (
+        report.accuracy.low,
+        report.accuracy.high,
+        0.95,
+    )
+    assert content["standard_error"] == report.accuracy.standard_error
+    assert content["confusion"] == report.confusion.tolist()
+    assert content["confusion_errors"] == report.confusion_errors.tolist()
+    assert content["balanced_accuracy"] == dict(
         zip(("value", "low", "high"), report.balanced_accuracy, strict=True)
     )
-    for one, found in zip(told["classes"], report.classes, strict=True):
+    for one, found in zip(content["classes"], report.classes, strict=True):
         for score in ("recall", "precision"):
             of_class = getattr(found, score)
             assert one[score] == (None if of_class is None else of_class._asdict())
-    assert [one["prior"]["value"] for one in told["classes"]] == report.label_model.priors.tolist()
-    assert [one["name"] for one in told["classes"]] == ["0", "1", "2"]
-    assert told["priors_from"] == report.label_model.source
-    assert told["errors_from"] == report.label_model.error_source
-    assert told["false_negative_rate"] == report.label_model.errors.false_negative
-    assert (told["n_examples"], told["n_labels"]) == (800, report.n_labels)
-    assert told["alarms"] == [{"name": alarm.name, "message": alarm.message} for alarm in report.alarms]
+    assert [one["prior"]["value"] for one in content["classes"]] == report.label_model.priors.tolist()
+    assert [one["name"] for one in content["classes"]] == ["0", "1", "2"]
+    assert content["priors_from"] == report.label_model.source
+    assert content["errors_from"] == report.label_model.error_source
+    assert content["false_negative_rate"] == report.label_model.errors.false_negative
+    assert (content["n_examples"], content["n_labels"]) == (800, report.n_labels)
+    assert content["alarms"] == [{"name": alarm.name, "message": alarm.message} for alarm in report.alarms]
 
 
-def test_the_same_labels_give_the_same_report():
-    y, predicted = draw_truth(np.random.default_rng(0), 500)
-    labels = KINDS["wrong answers"](y, 1)
+def test_report_is_deterministic():
+    y, predicted = draw_predictions(np.random.default_rng(0), 500)
+    labels = LABEL_KINDS["wrong answers"](y, 1)
     assert (
         complementary_report(predicted, labels).as_dict() == complementary_report(predicted, labels).as_dict()
     )
 
 
-# Little to go by ---------------------------------------------------------------------------------------------------
+# Little data ------------------------------------------------------------------------------------------------------
 
-CASES = {
+LITTLE_DATA = {
     "labels that say nothing": ComplementaryLabels.from_lists([[], [], []], classes=3),
     "one row": ComplementaryLabels.from_lists([[1]], classes=3),
     "two classes": ComplementaryLabels.from_single([0, 1, 1], classes=2),
@@ -303,11 +307,11 @@ CASES = {
     "few labels among many rows": ComplementaryLabels.from_lists([[0], [1], *[[]] * 200], classes=3),
     "confirmed rows": ComplementaryLabels([0, 1, 1, 1], [2], [0, 1, 2], confirmed=[-1, 0, 1]),
     "only confirmed rows": ComplementaryLabels([0, 0, 0], [], [0, 1, 2], confirmed=[2, 0]),
-    "only yes": answers_of([0, 1], [0, 1], [1, 1], 2, 3),
-    "only no": answers_of([0, 1], [0, 1], [0, 0], 2, 3),
-    "only skipped": answers_of([0, 1], [0, 1], [-1, -1], 2, 3),
-    "some rows that nobody was asked about": answers_of([0, 2], [0, 2], [1, 0], 6, 3),
-    "no to every class": answers_of([0, 0, 1], [0, 1, 1], [0, 0, 1], 2, 2),
+    "only yes": labels_from_answers([0, 1], [0, 1], [1, 1], 2, 3),
+    "only no": labels_from_answers([0, 1], [0, 1], [0, 0], 2, 3),
+    "only skipped": labels_from_answers([0, 1], [0, 1], [-1, -1], 2, 3),
+    "some rows that nobody was asked about": labels_from_answers([0, 2], [0, 2], [1, 0], 6, 3),
+    "no to every class": labels_from_answers([0, 0, 1], [0, 1, 1], [0, 0, 1], 2, 2),
     "60 classes, one exclusion": uniform(np.arange(600) % 60, seed=0),
     "60 classes, several exclusions": scar(np.arange(600) % 60, c=0.3, seed=0),
     "60 classes, answers": ask(np.arange(600) % 60, questions=10, seed=0),
@@ -317,9 +321,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("errors", [None, ErrorRates(0.05, 0.02)], ids=["right", "wrong"])
-@pytest.mark.parametrize("case", CASES)
-def test_a_report_of_little_is_finite(case, errors):
-    labels = CASES[case]
+@pytest.mark.parametrize("case", LITTLE_DATA)
+def test_report_of_little_data_is_finite(case, errors):
+    labels = LITTLE_DATA[case]
     n, q = labels.shape
     priors = np.full(q, 1 / q)
     for known in (None, priors):
@@ -334,7 +338,7 @@ def test_a_report_of_little_is_finite(case, errors):
 
 
 @st.composite
-def anything(draw):
+def any_predictions_and_labels(draw):
     n, q = draw(st.integers(1, 25)), draw(st.integers(2, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     y = rng.integers(0, q, n)
@@ -347,15 +351,15 @@ def anything(draw):
     return predicted, labels, draw(st.sampled_from([0.0, 0.01, 0.2, 0.9]))
 
 
-@given(anything())
-def test_a_report_of_anything_is_finite(case):
+@given(any_predictions_and_labels())
+def test_report_of_any_labels_is_finite(case):
     predicted, labels, error = case
     model = fit_label_model(labels, errors=ErrorRates(error, 0.0) if error else None)
-    told = check_json(complementary_report(predicted, labels, model))
-    assert 0 <= told["low"] <= told["high"] <= 1
+    content = check_json(complementary_report(predicted, labels, model))
+    assert 0 <= content["low"] <= content["high"] <= 1
     if labels.per_example.sum() == 0:
-        assert (told["accuracy"], told["high"]) == (pytest.approx(1), pytest.approx(1))
-        assert told["low"] < 0.5
+        assert (content["accuracy"], content["high"]) == (pytest.approx(1), pytest.approx(1))
+        assert content["low"] < 0.5
 
 
 @pytest.mark.parametrize(
@@ -367,20 +371,20 @@ def test_a_report_of_anything_is_finite(case):
         ([0, 1], {"level": 95}, MethodError, "level=95; expected a number between 0 and 1"),
     ],
 )
-def test_what_does_not_fit_a_report_is_named(predicted, how, error, message):
+def test_report_rejects_invalid_input(predicted, how, error, message):
     with pytest.raises(error, match=message):
         complementary_report(predicted, ComplementaryLabels.from_single([0, 1], classes=3), **how)
 
 
 @pytest.mark.parametrize(("q", "n"), [(10, 2000), (20, 1000)])
-def test_a_flawless_classifier_is_told_of_no_confusion(q, n):
-    """Hundreds of cells are looked at together: one in forty would exceed two standard errors by chance."""
+def test_most_confused_is_empty_for_flawless_classifier(q, n):
+    """There are hundreds of cells, one in forty of which exceeds two standard errors by chance."""
     y = np.random.default_rng(0).integers(0, q, n)
     for seed in range(5):
         assert complementary_report(y, uniform(y, classes=q, seed=seed)).most_confused() == []
 
 
-def test_what_does_not_belong_to_the_labels_is_refused():
+def test_report_rejects_confidence_and_model_of_other_labels():
     y = np.arange(30) % 3
     labels = uniform(y, seed=0)
     with pytest.raises(FeatureError, match=r"the confidence has shape \(29,\); expected 30 numbers"):

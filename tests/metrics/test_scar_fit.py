@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
-from helpers.populations import KINDS, PRIORS, draw_truth, whole_population, whole_population_with_errors
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.populations import (
+    LABEL_KINDS,
+    PRIORS,
+    draw_predictions,
+    whole_population,
+    whole_population_with_errors,
+)
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics.confusion import count
@@ -12,55 +16,38 @@ from scarce.metrics.scar_fit import fit_scar
 from scarce.simulate import biased_a, uniform
 
 
-@given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 5))
-def test_counts_of_some_rows_are_those_of_the_rows_alone(seed, n, q):
-    rng = np.random.default_rng(seed)
-    excluded = rng.random((n, q)) < 0.4
-    excluded[np.arange(n), rng.integers(0, q, n)] = False
-    labels, codes, rows = (
-        ComplementaryLabels.from_indicator(excluded),
-        rng.integers(0, q, n),
-        rng.random(n) < 0.5,
-    )
-    rows[0] = True
-    predicted, contradicted = count(codes, labels).of_rows(rows)
-    alone = count(codes[rows], labels[rows])
-    assert predicted.tolist() == alone.predicted.tolist()
-    assert contradicted.tolist() == alone.contradicted.tolist()
-
-
-def test_a_whole_population_under_scar_violates_nothing():
+def test_fit_scar_accepts_population_under_scar():
     tallies = count(*whole_population())
     assert fit_scar(tallies, PRIORS, 0.0, False).statistic == pytest.approx(0, abs=1e-9)
-    assert fit_scar(tallies, None, 0.0, False).statistic < 0.01  # the priors are found
+    assert fit_scar(tallies, None, 0.0, False).statistic < 0.01  # priors are estimated
     assert fit_scar(tallies, PRIORS[::-1].copy(), 0.0, False).statistic > 1
 
 
 @pytest.mark.parametrize("error", [0.05, 0.1])
-def test_a_whole_population_with_known_errors_violates_nothing(error):
+def test_fit_scar_accepts_population_with_known_errors(error):
     tallies = count(*whole_population_with_errors(error))
     assert fit_scar(tallies, PRIORS, error, True).statistic == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("priors", [None, np.full(4, 0.25)], ids=["estimated", "given"])
-def test_a_planted_violation_is_named(priors):
+def test_fit_scar_names_planted_violation(priors):
     """All examples predicted 3 exclude 0; the others exclude any wrong class."""
     y = np.arange(1200) % 4
     chosen = uniform(y, classes=4, seed=0).indices
     labels = ComplementaryLabels.from_single(np.where(y == 3, 0, chosen), classes=4)
     fit = fit_scar(count(y, labels), priors, 0.0, True)
     assert fit.rejects_scar
-    if priors is not None:  # else other priors explain this one, and others remain
+    if priors is not None:  # estimated priors explain this violation, and others remain
         assert (fit.predicted, fit.excluded, fit.share) == (3, 0, 1.0)
         assert fit.limit == pytest.approx((labels.indices == 0).mean() / 0.75)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "scar"])
-def test_scar_is_seldom_rejected_where_it_holds(kind):
+def test_fit_scar_seldom_rejects_scar_labels(kind):
     rng, rejected = np.random.default_rng(9), 0
     for seed in range(100):
-        y, predicted = draw_truth(rng, 600)
-        tallies = count(predicted, KINDS[kind](y, 6000 + seed))
+        y, predicted = draw_predictions(rng, 600)
+        tallies = count(predicted, LABEL_KINDS[kind](y, 6000 + seed))
         surer = rng.random(600) < 0.5
         rejected += fit_scar(tallies, None, 0.0, kind == "uniform").rejects_scar
         rejected += fit_scar(tallies, PRIORS, 0.0, kind == "uniform", surer).rejects_scar
@@ -68,7 +55,7 @@ def test_scar_is_seldom_rejected_where_it_holds(kind):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_biased_labels_are_rejected_if_the_predictions_are_good(seed):
+def test_fit_scar_rejects_biased_labels_for_good_predictions(seed):
     y = np.random.default_rng(seed).integers(0, 10, 2000)
     tallies = count(y, biased_a(y, classes=10, seed=10 + seed))
     for priors in (None, np.full(10, 0.1)):
@@ -77,6 +64,6 @@ def test_biased_labels_are_rejected_if_the_predictions_are_good(seed):
 
 
 @pytest.mark.parametrize("rows", [[[]] * 50, [[0]] * 50, [[0], [1]] * 3], ids=["nothing", "one class", "few"])
-def test_too_little_to_test_rejects_nothing(rows):
+def test_fit_scar_rejects_nothing_with_little_data(rows):
     tallies = count(np.arange(len(rows)) % 3, ComplementaryLabels.from_lists(rows, classes=3))
     assert not fit_scar(tallies, None, 0.0, True).rejects_scar

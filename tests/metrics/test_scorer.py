@@ -1,4 +1,4 @@
-"""Scorers inside scikit-learn's model selection, on complementary labels alone."""
+"""Scorers for complementary labels in scikit-learn's model selection."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def fitted():
     return classifier().fit(X, LABELS)
 
 
-def test_every_criterion_is_its_metric_with_higher_for_better(fitted):
+def test_scorer_equals_metric_with_higher_is_better(fitted):
     p, predicted, logits = fitted.predict_proba(X), fitted.predict(X), fitted.decision_function(X)
     priors = fit_label_model(LABELS).priors
     expected = {
@@ -60,7 +60,7 @@ def test_every_criterion_is_its_metric_with_higher_for_better(fitted):
 
 
 @pytest.mark.parametrize("kind", ["labels", "indicator"])
-def test_cross_validation_scores_each_fold_by_its_own_labels(kind):
+def test_scorer_in_cross_validation_uses_labels_of_fold(kind):
     y = LABELS if kind == "labels" else LABELS.indicator(dtype=int)
     scores = cross_val_score(
         classifier(), X, y, scoring=make_complementary_scorer(), cv=FOLDS, error_score="raise"
@@ -73,7 +73,7 @@ def test_cross_validation_scores_each_fold_by_its_own_labels(kind):
 
 
 @pytest.mark.parametrize("kind", ["labels", "indicator"])
-def test_grid_search_in_a_pipeline_finds_the_setting_that_learns(kind):
+def test_scorer_in_grid_search_of_pipeline_finds_best_setting(kind):
     y = LABELS if kind == "labels" else LABELS.indicator(dtype=int)
     pipeline = make_pipeline(MinMaxScaler(), classifier(epochs=20))
     search = GridSearchCV(
@@ -88,7 +88,7 @@ def test_grid_search_in_a_pipeline_finds_the_setting_that_learns(kind):
     assert (search.predict(X) == TRUTH).mean() > 0.6
 
 
-def test_several_criteria_in_one_search():
+def test_scorer_supports_several_criteria_in_grid_search():
     scoring = {name: make_complementary_scorer(name, transition=T) for name in CRITERIA}
     search = GridSearchCV(
         classifier(epochs=5),
@@ -102,7 +102,7 @@ def test_several_criteria_in_one_search():
         assert np.isfinite(search.cv_results_[f"mean_test_{name}"]).all()
 
 
-def test_given_priors_come_before_those_of_the_labels(fitted):
+def test_scorer_prefers_given_priors(fitted):
     priors = [0.6, 0.2, 0.2]
     expected = complementary_accuracy(fitted.predict(X), LABELS, priors).value
     assert make_complementary_scorer(priors=priors)(fitted, X, LABELS) == expected
@@ -113,7 +113,7 @@ def test_given_priors_come_before_those_of_the_labels(fitted):
         assert of_model == make_complementary_scorer(criterion, priors=priors)(fitted, X, LABELS)
 
 
-def test_named_classes_and_an_indicator():
+def test_scorer_accepts_class_names_and_indicator():
     names = np.array(["setosa", "versicolor", "virginica"])
     labels = ComplementaryLabels.from_indicator(LABELS.indicator(), classes=names)
     named = classifier().fit(X, labels)
@@ -125,8 +125,8 @@ def test_named_classes_and_an_indicator():
     )
 
 
-class Ordinary(ClassifierMixin, BaseEstimator):
-    """Any classifier of scikit-learn can be judged, though it knows no priors; two classes have one score."""
+class ScikitLearnClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of scikit-learn: it has no priors, and one score for two classes."""
 
     def fit(self, X, y):
         self.inner_ = LogisticRegression(max_iter=1000).fit(X, y)
@@ -140,8 +140,8 @@ class Ordinary(ClassifierMixin, BaseEstimator):
         return self.inner_.decision_function(X)
 
 
-def test_a_classifier_without_priors_is_judged_with_those_of_the_labels():
-    model = Ordinary().fit(X, TRUTH)
+def test_scorer_estimates_priors_from_labels():
+    model = ScikitLearnClassifier().fit(X, TRUTH)
     assert make_complementary_scorer()(model, X, LABELS) > 0.9
     risk = complementary_risk(model.decision_function(X), LABELS, fit_label_model(LABELS).priors)
     assert make_complementary_scorer("risk")(model, X, LABELS) == pytest.approx(-risk)
@@ -150,17 +150,17 @@ def test_a_classifier_without_priors_is_judged_with_those_of_the_labels():
 
 
 @pytest.mark.parametrize("criterion", ["accuracy", "risk"])
-def test_priors_that_a_classifier_believes_do_not_change_its_score(criterion):
-    """Always saying the class that it believes to be common must not look good."""
-    model, scorer = Ordinary().fit(X, TRUTH), make_complementary_scorer(criterion)
+def test_scorer_ignores_priors_of_classifier(criterion):
+    """Predicting the class with the largest learned prior must not improve the score."""
+    model, scorer = ScikitLearnClassifier().fit(X, TRUTH), make_complementary_scorer(criterion)
     before = scorer(model, X, LABELS)
     model.priors_ = np.array([0.98, 0.01, 0.01])
     assert scorer(model, X, LABELS) == before
 
 
-def test_the_single_score_of_two_classes_is_read_as_two():
+def test_scorer_expands_single_score_of_two_classes():
     rows = TRUTH < 2
-    model = Ordinary().fit(X[rows], TRUTH[rows])
+    model = ScikitLearnClassifier().fit(X[rows], TRUTH[rows])
     labels = ComplementaryLabels.from_single(1 - TRUTH[rows], classes=2)
     margin = model.decision_function(X[rows])
     expected = -complementary_risk(np.stack([-margin / 2, margin / 2], axis=1), labels, [0.5, 0.5])
@@ -170,7 +170,7 @@ def test_the_single_score_of_two_classes_is_read_as_two():
     assert expected > -0.3  # guessing has a risk of 1
 
 
-def test_labels_with_classes_in_another_order_are_refused(fitted):
+def test_scorer_rejects_labels_with_other_class_order(fitted):
     turned = ComplementaryLabels.from_single([2, 1, 0], classes=[2, 1, 0])
     for criterion in ("accuracy", "risk"):
         with pytest.raises(LabelError, match=r"have the classes 2, 1, 0, expected 0, 1, 2 in this order"):
@@ -188,11 +188,11 @@ def test_labels_with_classes_in_another_order_are_refused(fitted):
         ({"criterion": "transition-risk"}, "criterion='transition-risk' needs a transition matrix"),
     ],
 )
-def test_settings_that_make_no_scorer_are_refused(settings, message):
+def test_make_complementary_scorer_rejects_invalid_settings(settings, message):
     with pytest.raises(MethodError, match=message):
         make_complementary_scorer(**settings)
 
 
-def test_a_single_column_is_never_guessed_at(fitted):
+def test_scorer_rejects_one_dimensional_labels(fitted):
     with pytest.raises(LabelError, match="y has one dimension"):
         make_complementary_scorer()(fitted, X, TRUTH)

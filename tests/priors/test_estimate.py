@@ -1,13 +1,14 @@
-"""Estimates on disk and as figures."""
+"""`PriorEstimate`: saving, plotting, conversion and matching by class names."""
 
 import json
 
 import numpy as np
 import pytest
+from helpers.populations import labels_from_answer_counts
 
 from scarce.errors import FileError, PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.priors import PriorEstimate, load_priors, resolve_priors
+from scarce.priors import PriorEstimate, load_priors, priors_from_answers, resolve_priors
 
 ESTIMATE = PriorEstimate(
     np.array([0.25, 0.35, 0.4]),
@@ -19,7 +20,7 @@ ESTIMATE = PriorEstimate(
 )
 
 
-def test_an_estimate_comes_back_from_disk(tmp_path):
+def test_prior_estimate_round_trips_through_file(tmp_path):
     ESTIMATE.save(tmp_path / "priors.json")
     again = load_priors(tmp_path / "priors.json")
     assert again.as_dict() == ESTIMATE.as_dict()
@@ -28,7 +29,7 @@ def test_an_estimate_comes_back_from_disk(tmp_path):
         ESTIMATE.save(tmp_path / "priors.json")
 
 
-def test_a_stored_estimate_is_matched_by_the_names_of_the_classes():
+def test_resolve_priors_matches_prior_estimate_by_class_name():
     labels = ComplementaryLabels.from_single(["dog", "cow"] * 20, classes=["dog", "cat", "cow"])
     found = resolve_priors(ESTIMATE, labels)
     assert found.values.tolist() == [0.4, 0.25, 0.35]
@@ -48,13 +49,13 @@ def test_a_stored_estimate_is_matched_by_the_names_of_the_classes():
         '{"format": "scarce-priors-1", "source": "x", "values": 3, "raw": [], "low": 1, "high": {}, "classes": null}',
     ],
 )
-def test_other_files_are_refused(tmp_path, content):
+def test_load_priors_rejects_other_files(tmp_path, content):
     (tmp_path / "priors.json").write_text(content)
     with pytest.raises(FileError, match=r"priors\.json (does not hold estimated priors|is damaged)"):
         load_priors(tmp_path / "priors.json")
 
 
-def test_the_figure_shows_every_class_and_the_sum(tmp_path):
+def test_prior_estimate_plot_shows_every_class_and_sum(tmp_path):
     figure = ESTIMATE.plot(truth=[0.3, 0.3, 0.4])
     axes = figure.axes[0]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["cat", "cow", "dog"]
@@ -66,5 +67,18 @@ def test_the_figure_shows_every_class_and_the_sum(tmp_path):
     assert [tick.get_text() for tick in without.axes[0].get_xticklabels()] == ["0", "1", "2"]
 
 
-def test_plain_data():
+def test_prior_estimate_as_dict_is_json_with_class_names():
     assert json.loads(json.dumps(ESTIMATE.as_dict()))["classes"] == ["cat", "cow", "dog"]
+
+
+LABELS = ComplementaryLabels.from_single(["cat", "dog"] * 50, classes=["cat", "cow", "dog"])
+
+
+def test_prior_estimate_as_dict_is_json_of_all_numbers():
+    content = json.loads(
+        json.dumps(priors_from_answers(labels_from_answer_counts(yes=[1, 1], no=[1, 1])).as_dict())
+    )
+    assert (content["source"], content["values"], content["raw"]) == ("answers", [0.5, 0.5], [0.5, 0.5])
+    assert len(content["low"]) == len(content["high"]) == 2
+    given_by_hand = resolve_priors([0.3, 0.2, 0.5], LABELS).as_dict()
+    assert given_by_hand["low"] is given_by_hand["high"] is None

@@ -18,12 +18,12 @@ WHERE = "`revision` of {name!r} to {revision} in its class"
 
 N, D, Q = 240, 4, 3
 TRUTH = np.arange(N) * 7 // 3 % 10 // 4  # shares of 0.4, 0.4 and 0.2
-FLOAT32 = 1e-6  # relative: a network that trains with float32 ends a little differently on another machine
+FLOAT32 = 1e-6  # relative: float32 training differs slightly between machines
 SHORT = Recipe(epochs=6, batch_size=32, learning_rate=0.02)
 
 
 class Case(NamedTuple):
-    """An estimator, and how closely its numbers can be repeated; by default it trains a float64 network."""
+    """An estimator and the tolerance of its numbers; by default it trains a float64 network."""
 
     name: str
     params: dict[str, Any]
@@ -35,43 +35,43 @@ def case(name: str, **params: Any) -> Case:
     return Case(name, {"bootstrap": 20, "recipe": SHORT} | params)
 
 
-def featured(name: str, **params: Any) -> Case:
+def feature_based(name: str, **params: Any) -> Case:
     return Case(name, params)
 
 
-def loose(name: str, **params: Any) -> Case:
+def float32_case(name: str, **params: Any) -> Case:
     return Case(name, {"bootstrap": 0} | params, own_network=True, tolerance=FLOAT32)
 
 
 CASES: dict[str, Case] = {
     "best-bin": case("best-bin"),
-    "best-bin, network of its own": loose("best-bin"),
+    "best-bin, network of its own": float32_case("best-bin"),
     "best-bin, rest": case("best-bin", unlabeled="rest"),
     "best-bin, one fold": case("best-bin", folds=1),
     "best-bin, last three epochs": case("best-bin", last=3),
     "best-bin, drawn towards equal priors": case("best-bin", shrink=True),
     "best-bin, other confidence and slack": case("best-bin", delta=0.3, gamma=0.05),
     "best-bin, another seed": case("best-bin", seed=5),
-    "best-bin, linear scorer": loose("best-bin", scorer="linear"),
+    "best-bin, linear scorer": float32_case("best-bin", scorer="linear"),
     "dedpul": case("dedpul"),
-    "dedpul, network of its own": loose("dedpul"),
+    "dedpul, network of its own": float32_case("dedpul"),
     "dedpul, rest": case("dedpul", unlabeled="rest"),
-    "dedpul, linear scorer": loose("dedpul", scorer="linear"),
+    "dedpul, linear scorer": float32_case("dedpul", scorer="linear"),
     "elkan-noto": case("elkan-noto"),
-    "elkan-noto, network of its own": loose("elkan-noto", folds=1),
-    "elkan-noto, linear scorer": loose("elkan-noto", scorer="linear"),
-    "elkan-noto, boosted trees": loose("elkan-noto", scorer="boosting", folds=1),
-    "kernel-mean": featured("kernel-mean"),
-    "kernel-mean, rest": featured("kernel-mean", unlabeled="rest"),
-    "kernel-mean, few points": featured("kernel-mean", n_points=60, seed=1),
-    "tice": featured("tice"),
-    "tice, one split": featured("tice", max_splits=1),
-    "tice, few rows, resampled": featured("tice", n_rows=120, bootstrap=10, seed=1),
+    "elkan-noto, network of its own": float32_case("elkan-noto", folds=1),
+    "elkan-noto, linear scorer": float32_case("elkan-noto", scorer="linear"),
+    "elkan-noto, boosted trees": float32_case("elkan-noto", scorer="boosting", folds=1),
+    "kernel-mean": feature_based("kernel-mean"),
+    "kernel-mean, rest": feature_based("kernel-mean", unlabeled="rest"),
+    "kernel-mean, few points": feature_based("kernel-mean", n_points=60, seed=1),
+    "tice": feature_based("tice"),
+    "tice, one split": feature_based("tice", max_splits=1),
+    "tice, few rows, resampled": feature_based("tice", n_rows=120, bootstrap=10, seed=1),
 }
 
 
 def _data() -> tuple[Any, ComplementaryLabels]:
-    """Clouds that overlap a little; every wrong class of a row is excluded by about four in ten."""
+    """Clouds that overlap a little; each wrong class is excluded with a probability of about 0.4."""
     X = 1.6 * np.eye(Q, D)[TRUTH] + waves(N, D).numpy()
     chance = (waves(N, Q, phase=0.4).acos() / torch.pi).numpy()
     return X, ComplementaryLabels.from_indicator((chance < 0.45) & (TRUTH[:, None] != np.arange(Q)))
@@ -86,11 +86,11 @@ def _network(seed: int) -> nn.Module:
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_numbers_of_an_estimator_stay_as_they_are(label, fingerprints):
+def test_estimator_numbers_match_fingerprint(label, fingerprints):
     case, (X, labels) = CASES[label], _data()
     estimator = make_estimator(case.name, **case.params)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PriorWarning)  # the data are too few for good estimates
+        warnings.simplefilter("ignore", PriorWarning)  # there are too few rows for good estimates
         estimate = estimator.estimate(X, labels, make_model=None if case.own_network else _network)
     numbers = {"values": estimate.values, "raw": estimate.raw}
     if estimate.low is not None:
@@ -98,5 +98,5 @@ def test_the_numbers_of_an_estimator_stay_as_they_are(label, fingerprints):
     fingerprints.check(label, case.name, estimator.revision, numbers, tolerance=case.tolerance)
 
 
-def test_every_estimator_has_a_fingerprint():
+def test_estimators_all_have_fingerprints():
     assert not uncovered(PRIOR_ESTIMATORS, CASES, lambda case: case.name)

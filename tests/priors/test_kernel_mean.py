@@ -1,4 +1,4 @@
-"""The kernel mean estimator, and the weights of the nearest mean it stands on."""
+"""The kernel mean estimator, and the nearest mean it is based on."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ from helpers.gaussians import mixture
 from scipy.optimize import minimize
 
 from scarce.errors import FeatureError, ScarceError
-from scarce.priors.hull import nearest_mean
-from scarce.priors.kernel_mean import kernel_mean
+from scarce.priors.kernel_mean import kernel_mean, nearest_mean
 
 
 def gaussian_kernel(points):
@@ -15,7 +14,7 @@ def gaussian_kernel(points):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_nearest_mean_is_that_of_a_general_solver(seed):
+def test_nearest_mean_equals_general_solver(seed):
     rng = np.random.default_rng(seed)
     kernel = gaussian_kernel(rng.normal(size=(8, 2)))
     signed = rng.normal(size=8)
@@ -40,7 +39,7 @@ def test_nearest_mean_is_that_of_a_general_solver(seed):
     assert ours == pytest.approx(general.x, abs=2e-3)
 
 
-def test_nearest_mean_in_the_plane_by_hand():
+def test_nearest_mean_matches_plane_by_hand():
     """From (2, 2) the nearest point of the triangle (0,0), (2,0), (0,2) is (1, 1), half-way between two corners."""
     corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
     signed = np.array([-1.0, 1.0, 1.0])
@@ -50,7 +49,7 @@ def test_nearest_mean_in_the_plane_by_hand():
     assert found == pytest.approx([0, 0.5, 0.5])
 
 
-def test_a_mean_with_no_negative_weight_is_its_own_nearest():
+def test_nearest_mean_keeps_mean_without_negative_weights():
     kernel = gaussian_kernel(np.random.default_rng(0).normal(size=(6, 2)))
     weights = np.array([0.3, 0.1, 0.1, 0.2, 0.3, 0.0])
     found = nearest_mean(kernel, weights, np.full(6, 1 / 6), negligible=1e-12, tolerance=1e-6)
@@ -69,18 +68,18 @@ def test_a_mean_with_no_negative_weight_is_its_own_nearest():
         (20, 6.0, 0.9, 0.07),
     ],
 )
-def test_known_shares(columns, apart, theta, error):
-    """KM2 is a little low on a few hundred rows; the errors allowed are the largest of several draws."""
+def test_kernel_mean_recovers_known_shares(columns, apart, theta, error):
+    """KM2 underestimates slightly on a few hundred rows; the tolerances are the largest errors of several draws."""
     found = kernel_mean(*mixture(theta, columns=columns, apart=apart), n_points=400)
     assert found == pytest.approx(theta, abs=error)
 
 
-def test_many_columns_do_not_make_the_kernel_narrow():
+def test_kernel_mean_widens_kernel_for_many_columns():
     """Under the narrowest kernel all rows are equally far from each other, and every share looks like 0."""
     assert kernel_mean(*mixture(0.9, columns=40), n_points=400) == pytest.approx(0.9, abs=0.07)
 
 
-def test_principal_components_keep_a_plane_within_80_columns():
+def test_kernel_mean_reduces_80_columns_to_their_plane():
     positive, unlabeled = mixture(0.5, n_positive=150, n_unlabeled=150)
     plane, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(80, 2)))
     found = kernel_mean(positive @ plane.T, unlabeled @ plane.T)
@@ -88,33 +87,33 @@ def test_principal_components_keep_a_plane_within_80_columns():
 
 
 @pytest.mark.parametrize("theta", [0.3, 0.7])
-def test_position_and_unit_of_the_features_do_not_matter(theta):
+def test_kernel_mean_ignores_shift_and_scale_of_features(theta):
     positive, unlabeled = mixture(theta, n_positive=200, n_unlabeled=200)
     found = kernel_mean(positive, unlabeled)
     assert kernel_mean(1e-3 * positive + 5, 1e-3 * unlabeled + 5) == pytest.approx(found, abs=0.011)
     assert kernel_mean(-(1e200**0.5) * positive, -(1e200**0.5) * unlabeled) == pytest.approx(found, abs=0.011)
 
 
-def test_the_same_rows_on_both_sides_are_all_positive():
+def test_kernel_mean_of_identical_samples_is_largest_share():
     rows, _ = mixture(0.5, n_positive=60)
     assert kernel_mean(rows, rows, largest_share=0.9) == 0.9
 
 
-def test_nothing_in_common_is_none_positive():
+def test_kernel_mean_of_disjoint_samples_is_near_zero():
     assert kernel_mean(*mixture(0.0, apart=20.0, n_positive=300, n_unlabeled=300)) < 0.05
 
 
-def test_a_share_above_the_largest_is_the_largest():
+def test_kernel_mean_is_clipped_at_largest_share():
     assert kernel_mean(*mixture(0.9), n_points=300, largest_share=0.6) == pytest.approx(0.6, abs=0.005)
 
 
 @pytest.mark.parametrize("seed", [0, 3, 7])
-def test_too_few_rows_for_km2_fall_back_to_km1(seed):
-    """With 40 rows KM2 asks for a slope of 0.16, which samples hardly farther apart never reach: it would say 0.97."""
+def test_kernel_mean_falls_back_to_km1_for_few_rows(seed):
+    """With 40 rows KM2 needs a slope of 0.16, which these samples never reach: it would return 0.97."""
     assert 0.7 < kernel_mean(*mixture(0.9, n_positive=40, n_unlabeled=40, seed=seed)) < 0.9
 
 
-def test_the_seed_chooses_the_rows():
+def test_kernel_mean_subsample_depends_only_on_seed():
     samples = mixture(0.5, apart=3.0)
     found = [kernel_mean(*samples, n_points=60, seed=seed) for seed in (1, 1, 2, 3, 4)]
     assert found[0] == found[1]
@@ -136,11 +135,11 @@ def test_the_seed_chooses_the_rows():
         ([[0.0]], [[1.0]], {"seed": -1}, "seed=-1"),
     ],
 )
-def test_refusals(positive, unlabeled, options, message):
+def test_kernel_mean_rejects_invalid_input(positive, unlabeled, options, message):
     with pytest.raises(ScarceError, match=message):
         kernel_mean(positive, unlabeled, **options)
 
 
-def test_features_are_to_blame_for_features():
+def test_kernel_mean_raises_feature_error_for_nan():
     with pytest.raises(FeatureError):
         kernel_mean([[np.nan]], [[1.0]])

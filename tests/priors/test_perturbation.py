@@ -1,12 +1,16 @@
-"""Priors made wrong on purpose."""
+"""Perturbed priors: their distribution, and what they cost in accuracy."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 
-from scarce.errors import ScarceError
-from scarce.priors.perturbation import corrupt
+from scarce import ScarceClassifier
+from scarce.errors import MethodError, ScarceError
+from scarce.priors.perturbation import perturb_priors, prior_sensitivity
+from scarce.simulate import scar, uniform
 
 
 @given(
@@ -14,42 +18,44 @@ from scarce.priors.perturbation import corrupt
     st.floats(0, 5),
     st.integers(0, 1000),
 )
-def test_a_distribution_in_which_no_class_is_lost(weights, sigma, seed):
-    corrupted = corrupt(weights, sigma, seed)
+def test_corrupt_returns_positive_distribution(weights, sigma, seed):
+    corrupted = perturb_priors(weights, sigma, seed)
     assert corrupted.sum() == pytest.approx(1)
     assert (corrupted > 0).all()
 
 
-def test_no_noise_changes_nothing():
+def test_corrupt_without_noise_returns_priors():
     priors = np.array([0.0001, 0.1999, 0.3, 0.5])
-    assert corrupt(priors, 0.0, seed=5) == pytest.approx(priors)
+    assert perturb_priors(priors, 0.0, seed=5) == pytest.approx(priors)
 
 
-def test_factors_are_normal_around_one():
-    """Over equal priors of many classes, q π̃ is the factor over a mean that is nearly one."""
-    factors = 100_000 * corrupt(np.full(100_000, 1e-5), 0.2, seed=1)
+def test_corrupt_factors_are_normal_around_one():
+    """For equal priors of many classes, q π̃ is the factor divided by a mean of nearly one."""
+    factors = 100_000 * perturb_priors(np.full(100_000, 1e-5), 0.2, seed=1)
     assert factors.std() == pytest.approx(0.2, abs=0.005)
     assert np.mean(np.abs(factors - 1) < 0.2) == pytest.approx(0.683, abs=0.01)
 
 
-def test_the_noise_is_multiplicative():
-    """The same factors on priors of other sizes: after dividing by the priors, the same proportions."""
+def test_corrupt_noise_is_multiplicative():
+    """The same seed gives the same factors for other priors, up to normalisation."""
     uneven = np.array([0.7, 0.2, 0.1])
-    even, on_uneven = corrupt(np.ones(3), 0.3, seed=4), corrupt(uneven, 0.3, seed=4) / uneven
+    even, on_uneven = perturb_priors(np.ones(3), 0.3, seed=4), perturb_priors(uneven, 0.3, seed=4) / uneven
     assert on_uneven / on_uneven.sum() == pytest.approx(even)
 
 
-def test_negative_factors_leave_a_thousandth():
+def test_corrupt_replaces_negative_factors_by_small_share():
     """With so much noise about half of the factors are below 0; those classes share one small prior."""
-    corrupted = corrupt(np.ones(50), 100.0, seed=0)
+    corrupted = perturb_priors(np.ones(50), 100.0, seed=0)
     smallest = np.isclose(corrupted, corrupted.min(), rtol=1e-9)
     assert 15 <= smallest.sum() <= 35
     assert corrupted[~smallest].min() > corrupted.min()
 
 
-def test_the_seed_decides():
-    assert np.array_equal(corrupt([0.5, 0.5], 0.3, seed=1), corrupt([0.5, 0.5], 0.3, seed=1))
-    assert not np.array_equal(corrupt([0.5, 0.5], 0.3, seed=1), corrupt([0.5, 0.5], 0.3, seed=2))
+def test_corrupt_depends_only_on_seed():
+    assert np.array_equal(perturb_priors([0.5, 0.5], 0.3, seed=1), perturb_priors([0.5, 0.5], 0.3, seed=1))
+    assert not np.array_equal(
+        perturb_priors([0.5, 0.5], 0.3, seed=1), perturb_priors([0.5, 0.5], 0.3, seed=2)
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,49 @@ def test_the_seed_decides():
         ([0.5, 0.5], 0.1, -1, "seed=-1"),
     ],
 )
-def test_refusals(priors, sigma, seed, message):
+def test_corrupt_rejects_invalid_input(priors, sigma, seed, message):
     with pytest.raises(ScarceError, match=message):
-        corrupt(priors, sigma, seed)
+        perturb_priors(priors, sigma, seed)
+
+
+class DistanceFromUniform(BaseEstimator):
+    """Its score is the distance of its priors from equal ones."""
+
+    def __init__(self, priors="uniform"):
+        self.priors = priors
+
+    def fit(self, X, y):
+        return self
+
+    def score(self, X, y):
+        return float(abs(self.priors - 0.25).sum())
+
+
+def test_prior_sensitivity_fits_with_corrupted_priors():
+    calls, labels = [], uniform(np.arange(40) % 4)
+    found = prior_sensitivity(
+        DistanceFromUniform(), None, labels, None, None, [0.25] * 4, sigmas=[0.0, 0.5], draws=3, seed=7,
+        tell=lambda *what: calls.append(what),
+    )  # fmt: skip
+    for row, sigma in enumerate((0.0, 0.5)):
+        for draw in range(3):
+            expected = perturb_priors([0.25] * 4, sigma, 7 + draw)
+            assert found.priors[row, draw] == pytest.approx(expected)
+            assert found.scores[row, draw] == pytest.approx(abs(expected - 0.25).sum())
+    assert found.scores[0].tolist() == [0.0] * 3
+    assert [what[:2] for what in calls] == [(sigma, draw) for sigma in (0.0, 0.5) for draw in range(3)]
+
+
+def test_prior_sensitivity_shows_loss_of_accuracy():
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=800)
+    X = 2 * np.eye(4)[y] + rng.normal(size=(800, 4))
+    linear = ScarceClassifier(module="linear", epochs=30, learning_rate=0.03)
+    found = prior_sensitivity(linear, X, scar(y, c=0.5), X, y, [0.25] * 4, sigmas=[0.0, 2.0], draws=3)
+    assert found.scores[0].min() > found.scores[1].mean() + 0.02
+    assert (found.priors <= 1 - scar(y, c=0.5).rates + 1e-9).all()
+
+
+def test_prior_sensitivity_rejects_estimator_without_priors():
+    with pytest.raises(MethodError, match="LogisticRegression has no parameter priors"):
+        prior_sensitivity(LogisticRegression(), None, None, None, None, [0.5, 0.5])

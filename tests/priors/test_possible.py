@@ -1,4 +1,4 @@
-"""Where priors cannot be estimated, or the labels contradict the estimate, what is possible is taken, with one warning."""
+"""Priors that the labels allow, used with one warning if none can be estimated or the estimate contradicts the labels."""
 
 import warnings
 
@@ -14,7 +14,7 @@ from scarce.priors import PriorEstimate, candidate_shares, possible_priors, reso
 
 
 def candidate_sets(n=240, q=16, seed=0):
-    """Sets as people make them: the true class, and others that often go with it; the last class is hardly ever named."""
+    """Realistic candidate sets: the true class and common companions; the last class is rare."""
     rng = np.random.default_rng(seed)
     shares = np.r_[0.4, np.full(q - 2, 0.592 / (q - 2)), 0.008]
     y = np.r_[q - 1, q - 1, rng.choice(q, n - 2, p=shares)]
@@ -24,7 +24,7 @@ def candidate_sets(n=240, q=16, seed=0):
     return X, y, ComplementaryLabels.from_candidates(sets)
 
 
-def test_shares_by_hand():
+def test_candidate_shares_match_values_by_hand():
     """Candidates {a, b}, {c}, {a, b, c, d} and, confirmed, {b}: a has (1/2 + 0 + 1/4 + 0) / 4."""
     labels = ComplementaryLabels.from_lists([["c", "d"], ["a", "b", "d"], [], []], classes=list("abcd"))
     labels = ComplementaryLabels(
@@ -33,21 +33,21 @@ def test_shares_by_hand():
     assert candidate_shares(labels).tolist() == [3 / 16, 7 / 16, 5 / 16, 1 / 16]
 
 
-def test_shares_are_cut_where_too_many_examples_exclude_a_class():
-    """Of ten examples one may be a, alone; the shares 0.1, 0.45, 0.45 are what is possible."""
+def test_possible_priors_are_cut_at_one_minus_rates():
+    """Only one of ten examples can be a, so the possible priors are 0.1, 0.45, 0.45."""
     labels = ComplementaryLabels.from_candidates([[1, 0, 0]] + [[0, 1, 1]] * 9)
     assert possible_priors(labels).values.tolist() == pytest.approx([0.1, 0.45, 0.45])
     assert possible_priors(labels).source == "candidate shares"
 
 
-def test_a_class_that_is_never_possible_has_the_prior_zero():
+def test_possible_priors_are_zero_for_impossible_class():
     labels = ComplementaryLabels.from_candidates([[1, 1, 0], [0, 1, 0], [1, 1, 0]])
     assert possible_priors(labels).values.tolist() == pytest.approx([1 / 3, 2 / 3, 0])
 
 
 @given(st.integers(2, 23), st.integers(1, 40), st.integers(0, 1000))
 @settings(max_examples=60, deadline=None)
-def test_what_is_possible_is_always_found(q, n, seed):
+def test_possible_priors_respect_rates_of_any_labels(q, n, seed):
     rng = np.random.default_rng(seed)
     sets = rng.random((n, q)) < rng.random(q)
     sets[np.arange(n), rng.integers(q, size=n)] = True
@@ -60,8 +60,8 @@ def test_what_is_possible_is_always_found(q, n, seed):
     assert (values >= 0).all()
 
 
-def test_an_estimate_that_the_labels_contradict_is_cut_with_one_warning():
-    """Half of 200 examples exclude a, so at most half are a; b and c share what a loses."""
+def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
+    """Half of 200 examples exclude a, so at most half are a; b and c share the excess."""
     labels = ComplementaryLabels.from_single(["a"] * 100 + ["b", "c"] * 50, classes=list("abc"))
 
     def estimate(estimator):
@@ -69,15 +69,15 @@ def test_an_estimate_that_the_labels_contradict_is_cut_with_one_warning():
 
     with pytest.warns(
         PriorWarning, match="cut to what the labels leave possible: class a is excluded"
-    ) as told:
+    ) as caught:
         found = resolve_priors("estimate", labels, estimate)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert found.values.tolist() == pytest.approx([0.5, 0.25, 0.25])
     with pytest.raises(PriorError, match=r"class a is excluded by 0\.500"):
         resolve_priors([0.8, 0.1, 0.1], labels)
 
 
-def test_real_candidate_sets_contradict_equal_priors():
+def test_resolve_priors_rejects_uniform_for_candidate_sets():
     _, _, labels = candidate_sets(n=1200)
     assert labels.rates.max() > 0.95
     with pytest.raises(PriorError, match="class 15 is excluded by"):
@@ -88,31 +88,31 @@ def test_real_candidate_sets_contradict_equal_priors():
 @pytest.mark.parametrize(
     "method", [name for name in available_methods() if "multiple" in make_method(name).facts.accepts]
 )
-def test_every_method_learns_from_candidate_sets(method, q):
+def test_multiple_label_methods_learn_from_candidate_sets(method, q):
     if make_method(method).facts.needs_answers:
         pytest.skip("needs a record of questions")
     X, _, labels = candidate_sets(q=q)
     facts = make_method(method).facts
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         classifier = ScarceClassifier(method, module="linear", epochs=1).fit(X, labels)
-    assert len(told) == facts.needs_priors
+    assert len(caught) == facts.needs_priors
     assert classifier.prior_estimate_.source == (
         f"learned by {method}" if facts.learns_priors else "candidate shares"
     )
     assert np.isfinite(classifier.report(X, labels).accuracy.value)
 
 
-def test_early_stopping_of_a_method_without_priors_judges_by_what_the_labels_tell():
+def test_early_stopping_without_priors_uses_candidate_shares():
     X, _, labels = candidate_sets()
     classifier = ScarceClassifier("cc", module="linear", epochs=2, early_stopping=True).fit(X, labels)
     assert classifier.prior_estimate_.source == "candidate shares"
     assert len(classifier.history_["validation_accuracy"]) == 2
 
 
-def test_the_meta_classifier_learns_from_candidate_sets():
+def test_meta_classifier_learns_from_candidate_sets():
     X, y, labels = candidate_sets()
-    with pytest.warns(PriorWarning, match="too few of 240 examples exclude class 15") as told:
+    with pytest.warns(PriorWarning, match="too few of 240 examples exclude class 15") as caught:
         classifier = MetaComplementaryClassifier().fit(X, labels)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert classifier.score(X, y) > 0.4

@@ -1,92 +1,29 @@
-"""Class priors: read from answers, given by hand, and refused where they cannot be."""
-
-import json
+"""`resolve_priors`: priors that are given, named or estimated, and those that contradict the labels."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binomtest
+from helpers.populations import labels_from_answer_counts
 
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
-from scarce.priors import priors_from_answers, resolve_priors
+from scarce.priors import resolve_priors
 from scarce.simulate import ask
 
 
-def answered(yes, no, skip=None):
-    """Labels of one example per answer, with so many of each kind for the classes a, b, c ..."""
-    names = [chr(ord("a") + k) for k in range(len(yes))]
-    table = []
-    for word, counts in (("yes", yes), ("no", no), ("skip", skip or [0] * len(yes))):
-        table += [(name, word) for name, count in zip(names, counts, strict=True) for _ in range(count)]
-    columns = {
-        "example_id": range(len(table)),
-        "class_name": [t[0] for t in table],
-        "answer": [t[1] for t in table],
-    }
-    return ComplementaryLabels.from_answers(columns, classes=names)
-
-
-def test_share_of_yes_by_hand():
-    estimate = priors_from_answers(answered(yes=[3, 1, 2], no=[3, 4, 8], skip=[5, 0, 1]))
-    assert estimate.raw.tolist() == pytest.approx([0.5, 0.2, 0.2])
-    assert estimate.values.tolist() == pytest.approx([5 / 9, 2 / 9, 2 / 9])
-    assert estimate.source == "answers"
-
-
-def test_the_interval_is_wilson_s():
-    estimate = priors_from_answers(answered(yes=[3, 0, 7], no=[7, 20, 0]))
-    for k, (yes, asked) in enumerate([(3, 10), (0, 20), (7, 7)]):
-        expected = binomtest(yes, asked).proportion_ci(method="wilson")
-        assert estimate.low[k] == pytest.approx(expected.low, abs=1e-12)
-        assert estimate.high[k] == pytest.approx(expected.high, abs=1e-12)
-
-
-def test_the_interval_of_15_in_25():
-    """Worked by hand: z = 1.96 gives (0.6 + 0.0768 ± 1.96 √(0.0096 + 0.001536)) / 1.1537."""
-    estimate = priors_from_answers(answered(yes=[15, 10], no=[10, 15]))
-    assert (estimate.low[0], estimate.high[0]) == (
-        pytest.approx(0.4074, abs=1e-4),
-        pytest.approx(0.7660, abs=1e-4),
-    )
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=2, max_size=5))
-def test_values_are_a_distribution_in_proportion_to_the_shares(counts):
-    yes, no = zip(*counts, strict=True)
-    if sum(yes) == 0:
-        return
-    estimate = priors_from_answers(answered(yes, no))
-    assert estimate.values.sum() == pytest.approx(1)
-    raw = [y / (y + n) for y, n in counts]
-    assert estimate.values.tolist() == pytest.approx([share / sum(raw) for share in raw])
-    assert (estimate.low <= estimate.raw).all()
-    assert (estimate.raw <= estimate.high).all()
-
-
-def test_priors_of_simulated_questions_are_found():
+def test_resolve_priors_recovers_priors_from_simulated_questions():
     truth = np.random.default_rng(0).choice(3, 20_000, p=[0.5, 0.3, 0.2])
     labels = ask(truth, questions=1, seed=0)
     assert resolve_priors("estimate", labels).values.tolist() == pytest.approx([0.5, 0.3, 0.2], abs=0.02)
 
 
-def test_answers_are_needed():
+def test_resolve_priors_answers_rejects_labels_without_answers():
     with pytest.raises(PriorError, match="priors='answers' needs labels made from answers"):
         resolve_priors("answers", ComplementaryLabels.from_single([0, 1], classes=3))
 
 
-def test_a_class_that_nobody_asked_about_is_named():
-    labels = answered(yes=[1, 1, 0], no=[1, 2, 0], skip=[0, 0, 4])
-    with pytest.raises(
-        PriorError, match=r"nobody was asked about class c, so its prior cannot be read .*pass priors="
-    ):
-        priors_from_answers(labels)
-
-
-def test_answers_without_a_yes_tell_no_priors():
-    labels = answered(yes=[0, 0], no=[2, 3])
+def test_resolve_priors_without_any_yes_uses_candidate_shares():
+    labels = labels_from_answer_counts(yes=[0, 0], no=[2, 3])
     with pytest.raises(PriorError, match="no answer is 'yes', so priors cannot be read from the answers"):
         resolve_priors("answers", labels)
     with pytest.warns(
@@ -109,36 +46,36 @@ LABELS = ComplementaryLabels.from_single(["cat", "dog"] * 50, classes=["cat", "c
         {"dog": 0.5, "cat": 0.3, "cow": 0.2},
     ],
 )
-def test_given_priors(priors):
+def test_resolve_priors_accepts_sequences_and_mappings(priors):
     estimate = resolve_priors(priors, LABELS)
     assert estimate.values.tolist() == pytest.approx([0.3, 0.2, 0.5])
     assert estimate.source == "given"
     assert estimate.low is estimate.high is None
 
 
-def test_a_mapping_by_numbers():
+def test_resolve_priors_accepts_mapping_by_class_number():
     labels = ComplementaryLabels.from_single([0, 1] * 9, classes=2)
     assert resolve_priors({1: 0.6, 0: 0.4}, labels).values.tolist() == pytest.approx([0.4, 0.6])
     assert resolve_priors({"1": 0.6, "0": 0.4}, labels).values.tolist() == pytest.approx([0.4, 0.6])
 
 
-def test_priors_rounded_by_hand_are_made_to_sum_to_one():
+def test_resolve_priors_normalises_rounded_priors():
     estimate = resolve_priors([0.333, 0.333, 0.333], LABELS)
     assert estimate.values.tolist() == pytest.approx([1 / 3] * 3)
     assert estimate.raw.tolist() == [0.333] * 3
 
 
-def test_priors_by_name():
+def test_resolve_priors_accepts_names():
     assert resolve_priors("uniform", LABELS).values.tolist() == [1 / 3] * 3
     with pytest.warns(
         PriorWarning, match=r"candidates: too few of 100 examples exclude class cow, or leave it"
     ):
         guessed = resolve_priors("estimate", LABELS)
     assert (guessed.source, guessed.values.tolist()) == ("candidate shares", [0.25, 0.5, 0.25])
-    told = answered(yes=[3, 1], no=[3, 2])
-    assert resolve_priors("estimate", told).source == "answers"
-    assert resolve_priors("uniform", told).source == "uniform"
-    assert resolve_priors("estimate", told[[0, 3, 4, 7]]).source == "answers"
+    answers = labels_from_answer_counts(yes=[3, 1], no=[3, 2])
+    assert resolve_priors("estimate", answers).source == "answers"
+    assert resolve_priors("uniform", answers).source == "uniform"
+    assert resolve_priors("estimate", answers[[0, 3, 4, 7]]).source == "answers"
 
 
 @pytest.mark.parametrize(
@@ -173,13 +110,13 @@ def test_priors_by_name():
         ({"cat": 0.5, "cow": "some", "dog": 0.2}, "expected 3 numbers"),
     ],
 )
-def test_priors_that_make_no_sense_are_refused(priors, message):
+def test_resolve_priors_rejects_invalid_priors(priors, message):
     with pytest.raises(PriorError, match=message) as e:
         resolve_priors(priors, LABELS)
     assert "\n" not in str(e.value)
 
 
-def test_priors_that_contradict_the_labels_are_refused_with_both_numbers():
+def test_resolve_priors_rejects_priors_that_contradict_labels():
     """cat is excluded by half of the examples, so at most half of them are cats."""
     with pytest.raises(
         PriorError,
@@ -188,22 +125,22 @@ def test_priors_that_contradict_the_labels_are_refused_with_both_numbers():
         resolve_priors([0.8, 0.1, 0.1], LABELS)
 
 
-def test_an_excess_by_chance_is_forgiven():
-    """With 100 examples a rate of 0.5 may stand beside a prior of 0.6: two standard errors of 0.049."""
+def test_resolve_priors_tolerates_excess_by_chance():
+    """With 100 examples a rate of 0.5 is compatible with a prior of 0.6: two standard errors of 0.049."""
     assert resolve_priors([0.6, 0.2, 0.2], LABELS).values[0] == 0.6
     many = LABELS[np.tile(np.arange(100), 100)]
     with pytest.raises(PriorError, match=r"class cat is excluded by 0\.500"):
         resolve_priors([0.6, 0.2, 0.2], many)
 
 
-def test_a_class_that_is_certain_must_not_be_excluded():
+def test_resolve_priors_rejects_excluded_class_with_prior_one():
     with pytest.raises(PriorError, match=r"class cat .*leaves only 0\.000"):
         resolve_priors([1.0, 0.0, 0.0], LABELS)
     quiet = ComplementaryLabels.from_single(["cow", "dog"], classes=["cat", "cow", "dog"])
     assert resolve_priors([1.0, 0.0, 0.0], quiet).values.tolist() == [1.0, 0.0, 0.0]
 
 
-def test_equal_priors_are_checked_too():
+def test_resolve_priors_checks_uniform_priors():
     labels = ComplementaryLabels.from_single(["a"] * 200, classes=["a", "b"])
     with pytest.raises(
         PriorError, match=r"class a is excluded by 1\.000 .* its prior 0\.500 leaves only 0\.500"
@@ -211,15 +148,7 @@ def test_equal_priors_are_checked_too():
         resolve_priors("uniform", labels)
 
 
-def test_estimates_are_plain_data_on_request():
-    told = json.loads(json.dumps(priors_from_answers(answered(yes=[1, 1], no=[1, 1])).as_dict()))
-    assert (told["source"], told["values"], told["raw"]) == ("answers", [0.5, 0.5], [0.5, 0.5])
-    assert len(told["low"]) == len(told["high"]) == 2
-    given_by_hand = resolve_priors([0.3, 0.2, 0.5], LABELS).as_dict()
-    assert given_by_hand["low"] is given_by_hand["high"] is None
-
-
-def test_a_series_is_read_by_the_names_of_its_rows_not_by_their_order():
+def test_resolve_priors_reads_series_by_index():
     counted = pd.Series(["dog", "dog", "dog", "cat", "cow", "dog", "cat"]).value_counts(normalize=True)
     np.testing.assert_allclose(resolve_priors(counted, LABELS).values, [2 / 7, 1 / 7, 4 / 7])
     with pytest.raises(PriorError, match="lacks cat, cow, dog"):

@@ -1,4 +1,4 @@
-"""From raw estimates to priors: in proportion under limits, and the nearest."""
+"""`to_simplex`: raw estimates normalised to priors within the limits of the labels."""
 
 import numpy as np
 import pytest
@@ -18,37 +18,37 @@ def raw_and_rates(draw):
     return np.array(raw), np.array(rates)
 
 
-def test_without_limits_it_divides_by_the_sum():
+def test_to_simplex_without_limits_divides_by_sum():
     assert to_simplex([0.2, 0.2, 0.1], [0, 0, 0]) == pytest.approx([0.4, 0.4, 0.2])
 
 
-def test_raw_estimates_are_clipped_first():
+def test_to_simplex_clips_raw_estimates():
     assert to_simplex([2.0, -1.0, 0.5], [0, 0, 0], floor=0.5) == pytest.approx([0.5, 0.25, 0.25])
     assert to_simplex([0.0, 1.0], [0, 0])[0] == pytest.approx(0.001 / 1.001)
 
 
-def test_what_is_cut_off_goes_to_the_others_in_proportion():
+def test_to_simplex_distributes_excess_proportionally():
     """0.6, 0.3, 0.1 with 0.6 cut to 0.2: the other 0.8 is shared 3 : 1."""
     assert to_simplex([0.6, 0.3, 0.1], [0.8, 0.1, 0.1]) == pytest.approx([0.2, 0.6, 0.2])
 
 
-def test_a_gain_can_reach_the_next_limit():
+def test_to_simplex_applies_limits_repeatedly():
     """As before, but the second may have no more than 0.5: the third gets the rest."""
     assert to_simplex([0.6, 0.3, 0.1], [0.8, 0.5, 0.1]) == pytest.approx([0.2, 0.5, 0.3])
 
 
-def test_a_class_that_all_exclude_gets_nothing():
+def test_to_simplex_gives_nothing_to_class_all_exclude():
     assert to_simplex([0.5, 0.3, 0.2], [1.0, 0.0, 0.0]) == pytest.approx([0.0, 0.6, 0.4])
 
 
 @pytest.mark.parametrize("raw", [[0.1, 0.1, 0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-def test_exclusions_that_leave_one_class_each_decide_alone(raw):
+def test_to_simplex_returns_limits_that_sum_to_one(raw):
     """Ordinary labels: every example excludes all classes but one, so the limits sum to one, up to rounding."""
     assert to_simplex(raw, [0.9, 0.8, 0.3]) == pytest.approx([0.1, 0.2, 0.7])
 
 
 @given(raw_and_rates())
-def test_a_distribution_within_the_limits_in_the_order_of_the_raw_estimates(case):
+def test_to_simplex_is_proportional_within_limits(case):
     raw, rates = case
     priors = to_simplex(raw, rates)
     assert priors.sum() == pytest.approx(1)
@@ -57,13 +57,13 @@ def test_a_distribution_within_the_limits_in_the_order_of_the_raw_estimates(case
     clipped, free = np.clip(raw, 1e-3, 1), priors < 1 - rates - 1e-6
     scale = priors[free] / clipped[free]
     assert scale == pytest.approx(np.full(free.sum(), scale.max(initial=0)), rel=1e-6)
-    # At its limit is only a class whose share, on the scale of the others, would be beyond.
+    # Only classes whose proportional share would exceed the limit are at their limit.
     if free.any():
         assert (clipped[~free] * scale.max() >= priors[~free] - 1e-6).all()
 
 
 @given(raw_and_rates())
-def test_priors_stay_as_they_are(case):
+def test_to_simplex_keeps_valid_priors(case):
     priors = to_simplex(*case)
     assume(priors.min() >= 1e-3)
     assert to_simplex(priors, case[1]) == pytest.approx(priors, abs=1e-7)
@@ -82,6 +82,6 @@ def test_priors_stay_as_they_are(case):
         ([0.5, 0.5], [0.1, 0.1], {"floor": 0.0}, "floor=0.0"),
     ],
 )
-def test_refusals(raw, rates, options, message):
+def test_to_simplex_rejects_invalid_input(raw, rates, options, message):
     with pytest.raises(PriorError, match=message):
         to_simplex(raw, rates, **options)

@@ -1,4 +1,4 @@
-"""TIcE and Elkan-Noto: the share of positives that are labelled."""
+"""TIcE: the label frequency as a lower bound over subsets found by a decision tree."""
 
 from itertools import product
 
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scarce.errors import PriorError, ScarceError
-from scarce.priors.elkan_noto import elkan_noto
+from scarce.errors import ScarceError
 from scarce.priors.tice import _best_bound, tice
 
 
@@ -17,8 +16,8 @@ def bound(labelled, total, n_judges, c):
     return labelled / total - (c * (1 - c) * (1 - delta) / (delta * total)) ** 0.5
 
 
-def world(labelled_share, n, seed=0, columns=2):
-    """Rows of zeros and ones, and whether they are labelled, at a rate that depends on the row."""
+def draw_binary_rows(labelled_share, n, seed=0, columns=2):
+    """Rows of zeros and ones, labelled at a rate that depends on the row."""
     rng = np.random.default_rng(seed)
     features = rng.integers(2, size=(n, columns))
     return features, rng.random(n) < labelled_share[tuple(features.T)]
@@ -36,7 +35,7 @@ def conjunctions(features, judge):
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.2, 0.5, 0.8]))
-def test_one_column_by_enumeration(seed, c):
+def test_best_bound_of_one_column_equals_enumeration(seed, c):
     rng = np.random.default_rng(seed)
     column, n = rng.integers(4, size=600), 600
     labelled = rng.random(n) < rng.random(4)[column]
@@ -52,9 +51,9 @@ def test_one_column_by_enumeration(seed, c):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
-def test_no_better_than_the_best_of_all_conjunctions(seed):
+def test_best_bound_does_not_exceed_best_conjunction(seed):
     rates = np.random.default_rng(seed).random((2, 2, 2))
-    features, labelled = world(rates, 800, seed, columns=3)
+    features, labelled = draw_binary_rows(rates, 800, seed, columns=3)
     grow, judge = np.arange(200), np.arange(200, 800)
     best = max(
         bound(labelled[rows].sum(), len(rows), len(judge), 0.5)
@@ -65,24 +64,24 @@ def test_no_better_than_the_best_of_all_conjunctions(seed):
     assert labelled[judge].mean() <= found <= max(best, labelled[judge].mean()) + 1e-12
 
 
-def test_a_corner_of_positives_is_found():
+def test_tice_finds_corner_of_positives():
     """Only rows of ones are all positive, and 60 % of them are labelled; elsewhere there are fewer positives."""
     rates = 0.6 * np.array([[0.1, 0.5], [0.5, 1.0]])
-    features, labelled = world(rates, 60_000)
+    features, labelled = draw_binary_rows(rates, 60_000)
     corner = features.all(axis=1)
     found = tice(features, labelled)
     assert found == pytest.approx(0.6, abs=0.05)
-    assert found < labelled[corner].mean()  # a lower bound of it
-    assert found > labelled[features[:, 0] == 1].mean() + 0.05  # one split alone does not get there
+    assert found < labelled[corner].mean()  # it is a lower bound
+    assert found > labelled[features[:, 0] == 1].mean() + 0.05  # one split is not enough
 
 
-def test_more_splits_see_more():
+def test_tice_improves_with_more_splits():
     rates = 0.6 * np.array([[0.1, 0.5], [0.5, 1.0]])
-    features, labelled = world(rates, 60_000)
+    features, labelled = draw_binary_rows(rates, 60_000)
     assert tice(features, labelled, max_splits=1) < tice(features, labelled) - 0.05
 
 
-def test_the_second_pass_takes_back_the_margin_of_the_first():
+def test_tice_second_pass_narrows_margin_by_hand():
     """By hand: 4000 judges, 2000 of them ones with a tenth labelled; δ = 1/17, so c̃ (1 − c̃) (1 − δ) / δ is 4 at c̃ = ½.
 
     The first pass gives 0.1 − √(4 / 2000) = 0.055, and with c̃ = 0.055 the second 0.1 − √(0.83 / 2000) = 0.080.
@@ -92,7 +91,7 @@ def test_the_second_pass_takes_back_the_margin_of_the_first():
     assert tice(features, labelled) == pytest.approx(0.080, abs=0.003)
 
 
-def test_gaussian_clouds():
+def test_tice_recovers_label_frequency_of_gaussian_clouds():
     rng = np.random.default_rng(0)
     positive = rng.random(20_000) < 0.5
     features = rng.normal(size=(20_000, 2)) + 5.0 * positive[:, None]
@@ -100,13 +99,13 @@ def test_gaussian_clouds():
     assert tice(features, labelled) == pytest.approx(0.4, abs=0.04)
 
 
-def test_never_below_the_share_of_labelled_rows():
+def test_tice_is_at_least_share_of_labelled_rows():
     rng = np.random.default_rng(0)
     labelled = rng.random(200) < 0.7
     assert tice(rng.normal(size=(200, 3)), labelled) >= labelled.mean() - 1e-9
 
 
-def test_position_unit_and_constant_columns_do_not_matter():
+def test_tice_ignores_shift_scale_and_constant_columns():
     rng = np.random.default_rng(3)
     features = rng.normal(size=(2000, 2))
     labelled = (features[:, 0] > 0.5) & (rng.random(2000) < 0.5)
@@ -115,7 +114,7 @@ def test_position_unit_and_constant_columns_do_not_matter():
     assert tice(np.column_stack([features, np.full(2000, 7.0)]), labelled) == found
 
 
-def test_the_seed_chooses_the_folds():
+def test_tice_folds_depend_only_on_seed():
     rng = np.random.default_rng(3)
     features = rng.normal(size=(500, 2))
     labelled = (features[:, 0] > 0) & (rng.random(500) < 0.5)
@@ -138,28 +137,6 @@ def test_the_seed_chooses_the_folds():
         (np.zeros((60, 1)), np.arange(60) > 5, {"max_splits": 0}, "max_splits=0"),
     ],
 )
-def test_refusals(features, positive, options, message):
+def test_tice_rejects_invalid_input(features, positive, options, message):
     with pytest.raises(ScarceError, match=message):
         tice(features, positive, **options)
-
-
-def test_elkan_noto_by_hand():
-    assert elkan_noto([0.3, 0.5], rate=0.2) == pytest.approx(0.5)
-    assert elkan_noto([1.0], rate=1.0) == 1.0
-    assert elkan_noto([0.1, 0.1], rate=0.2) == 1.0  # less sure than by chance
-    assert elkan_noto([0.0], rate=0.2) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "rate", "message"),
-    [
-        ([], 0.5, r"shape \(0,\)"),
-        ([0.5, np.nan], 0.5, "hold nan"),
-        ([0.5, 3.0], 0.5, "from 0.5 to 3; expected 0 to 1"),
-        ([0.5], 0.0, "rate=0.0"),
-        ([0.5], float("nan"), "rate=nan"),
-    ],
-)
-def test_elkan_noto_refusals(probabilities, rate, message):
-    with pytest.raises(PriorError, match=message):
-        elkan_noto(probabilities, rate)

@@ -13,7 +13,7 @@ from scarce.training.augmentation import augment, random_crop, random_flip
 
 
 def is_shift_of(cut, image):
-    """Whether `cut` is `image` moved by at most four pixels each way, black coming in."""
+    """Whether `cut` is `image` shifted by at most four pixels in each direction and filled with black."""
     padded = np.pad(image, [(0, 0)] * (image.ndim - 2) + [(4, 4), (4, 4)])
     height, width = image.shape[-2:]
     return any(
@@ -24,7 +24,7 @@ def is_shift_of(cut, image):
 
 
 @pytest.mark.parametrize("shape", [(7, 6), (1, 7, 6), (3, 7, 6)])
-def test_crops_are_shifts_of_their_own_image_each_by_its_own_amount(shape):
+def test_random_crop_shifts_each_image_independently(shape):
     torch.manual_seed(0)
     images = torch.rand(40, *shape)
     cuts = random_crop(images)
@@ -34,7 +34,7 @@ def test_crops_are_shifts_of_their_own_image_each_by_its_own_amount(shape):
 
 
 @pytest.mark.parametrize("shape", [(5, 4), (3, 5, 4)])
-def test_about_half_of_the_images_are_mirrored(shape):
+def test_random_flip_mirrors_about_half_of_images(shape):
     torch.manual_seed(0)
     images = torch.rand(400, *shape)
     flipped = random_flip(images)
@@ -44,7 +44,7 @@ def test_about_half_of_the_images_are_mirrored(shape):
     assert 150 < sum(mirrored) < 250
 
 
-def test_training_augments_its_batches_and_stays_reproducible():
+def test_train_augments_batches_reproducibly():
     images = np.random.default_rng(0).integers(0, 256, (64, 8, 8), dtype=np.uint8)
     labels = uniform(np.arange(64) % 4, seed=0)
 
@@ -65,11 +65,11 @@ def test_training_augments_its_batches_and_stays_reproducible():
     assert not torch.equal(weights(("crop",)), weights(()))
 
 
-def test_tables_cannot_be_cropped():
+def test_augment_rejects_tables():
     with pytest.raises(FeatureError, match=r"augmentation=\('crop',\) is for images"):
         augment(torch.zeros(2, 5), ("crop",))
 
 
-def test_unknown_augmentation():
+def test_recipe_rejects_unknown_augmentation():
     with pytest.raises(MethodError, match="augmentation 'blur' is unknown; expected a tuple of crop, flip"):
         Recipe(augmentation=("blur",))

@@ -1,4 +1,4 @@
-"""What happens around the epochs: order, state, stopping, and the way back to the best weights."""
+"""Callbacks: order of calls, state, early stopping and the progress bar."""
 
 import io
 import math
@@ -10,7 +10,7 @@ from rich.console import Console
 
 from scarce.errors import MethodError
 from scarce.methods import make_method
-from scarce.training import Callback, EarlyStopping, History, Measure, ProgressBar, Recipe, train
+from scarce.training import Callback, EarlyStopping, EpochMetric, ProgressBar, Recipe, train
 
 INPUTS, LABELS = make_data()
 
@@ -28,69 +28,69 @@ def fit(*callbacks, epochs=5, model=None, method=None, **options):
     )
 
 
-class Diary(Callback):
+class EventLog(Callback):
     def __init__(self, name, pages):
         self.name, self.pages = name, pages
 
-    def on_start(self, run):
+    def on_train_begin(self, run):
         self.pages.append((self.name, "start", run.epoch))
 
-    def on_epoch(self, run, record):
+    def on_epoch_end(self, run, record):
         self.pages.append((self.name, run.epoch, len(run.history)))
 
-    def on_end(self, run):
+    def on_train_end(self, run):
         self.pages.append((self.name, "end", run.epoch))
 
 
 def test_callbacks_are_called_in_order():
     pages = []
-    fit(Diary("a", pages), Diary("b", pages), epochs=2)
+    fit(EventLog("a", pages), EventLog("b", pages), epochs=2)
     moments = [("start", 0), (1, 0), (2, 1), ("end", 2)]
     assert pages == [(name, *moment) for moment in moments for name in "ab"]
 
 
-def test_the_end_comes_also_when_interrupted():
+def test_on_end_is_called_after_interrupt():
     pages = []
     with pytest.raises(KeyboardInterrupt):
-        fit(Diary("a", pages), Interrupt(2))
+        fit(EventLog("a", pages), Interrupt(2))
     assert pages[-1] == ("a", "end", 2)
 
 
-def test_a_resumed_run_starts_where_it_was(tmp_path):
+def test_on_start_of_resumed_run_sees_last_epoch(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fit(Interrupt(3), checkpoint=tmp_path / "c")
     pages = []
-    fit(Diary("a", pages), checkpoint=tmp_path / "c")
+    fit(EventLog("a", pages), checkpoint=tmp_path / "c")
     assert pages[:2] == [("a", "start", 2), ("a", 3, 2)]
 
 
-def test_a_measure_is_recorded_for_the_callbacks_after_it():
+def test_measure_is_recorded_for_later_callbacks():
     seen = []
 
-    class Reader(Callback):
-        def on_epoch(self, run, record):
+    class BatchReader(Callback):
+        def on_epoch_end(self, run, record):
             seen.append(record["twice"])
 
-    history = fit(Measure("twice", lambda run: torch.tensor(2.0 * run.epoch)), Reader(), epochs=3)
+    history = fit(EpochMetric("twice", lambda run: torch.tensor(2.0 * run.epoch)), BatchReader(), epochs=3)
     assert history["twice"] == seen == [2.0, 4.0, 6.0]
     assert all(type(value) is float for value in history["twice"])
     assert list(history.records[0]) == ["epoch", "loss", "learning_rate", "seconds", "twice"]
 
 
-def test_a_callback_may_stop_the_run():
+def test_callback_can_stop_run():
     class Stop(Callback):
-        def on_epoch(self, run, record):
+        def on_epoch_end(self, run, record):
             run.stop = run.epoch == 2
 
     assert fit(Stop())["epoch"] == [1, 2]
 
 
-def test_state_of_callbacks_is_taken_up_again(tmp_path):
+def test_callback_state_is_restored_on_resume(tmp_path):
     class Total(Callback):
         def __init__(self):
             self.total = 0.0
 
-        def on_epoch(self, run, record):
+        def on_epoch_end(self, run, record):
             self.total += record["loss"]
             record["total"] = self.total
 
@@ -106,19 +106,19 @@ def test_state_of_callbacks_is_taken_up_again(tmp_path):
     assert fit(Total(), checkpoint=tmp_path / "c")["total"] == undisturbed
 
 
-class Copies(Callback):
-    """Keeps the weights after every epoch."""
+class WeightSnapshots(Callback):
+    """Stores the weights after every epoch."""
 
     def __init__(self):
         self.models, self.methods = [], []
 
-    def on_epoch(self, run, record):
+    def on_epoch_end(self, run, record):
         self.models.append({name: value.clone() for name, value in run.model.state_dict().items()})
         self.methods.append({name: value.clone() for name, value in run.method.state_dict().items()})
 
 
 def values(*numbers):
-    return Measure("value", lambda run: numbers[run.epoch - 1])
+    return EpochMetric("value", lambda run: numbers[run.epoch - 1])
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def values(*numbers):
         ((math.nan, 1, math.nan, math.nan, 0, 0, 0, 0), 2, 4, 2),
     ],
 )
-def test_early_stopping_returns_to_the_best_weights(numbers, patience, epochs, best):
-    model, method, copies = make_net(), Tempered(), Copies()
+def test_early_stopping_restores_best_weights(numbers, patience, epochs, best):
+    model, method, copies = make_net(), Tempered(), WeightSnapshots()
     history = fit(
         values(*numbers), copies, EarlyStopping("value", patience), epochs=8, model=model, method=method
     )
@@ -143,51 +143,41 @@ def test_early_stopping_returns_to_the_best_weights(numbers, patience, epochs, b
     assert best == epochs or not same_state(model.state_dict(), copies.models[-1])
 
 
-def test_early_stopping_returns_to_the_best_weights_also_when_the_epochs_run_out():
-    model, copies = make_net(), Copies()
+def test_early_stopping_restores_best_weights_after_last_epoch():
+    model, copies = make_net(), WeightSnapshots()
     fit(values(1, 3, 2), copies, EarlyStopping("value", 9), epochs=3, model=model)
     assert same_state(model.state_dict(), copies.models[1])
 
 
-def test_early_stopping_on_nothing_but_nan_keeps_the_last_weights():
-    model, copies = make_net(), Copies()
-    history = fit(Measure("value", lambda run: math.nan), EarlyStopping("value", 2), copies, model=model)
+def test_early_stopping_on_nan_keeps_last_weights():
+    model, copies = make_net(), WeightSnapshots()
+    history = fit(EpochMetric("value", lambda run: math.nan), EarlyStopping("value", 2), copies, model=model)
     assert len(history) == 2
     assert same_state(model.state_dict(), copies.models[-1])
 
 
-def test_early_stopping_forgets_an_earlier_run():
-    stopping, copies, model = EarlyStopping("value", 2), Copies(), make_net(seed=1)
+def test_early_stopping_is_reset_by_new_run():
+    stopping, copies, model = EarlyStopping("value", 2), WeightSnapshots(), make_net(seed=1)
     fit(values(*[9] * 5), stopping)
     history = fit(values(1, 2, 3, 0, 0), copies, stopping, model=model)
     assert len(history) == 5
     assert same_state(model.state_dict(), copies.models[2])
 
 
-def test_early_stopping_names_what_is_recorded():
+def test_early_stopping_rejects_unknown_metric_and_zero_patience():
     with pytest.raises(
-        MethodError, match=r"looks for 'acc', but an epoch records epoch, loss, .*put Measure\('acc'"
+        MethodError, match=r"looks for 'acc', but an epoch records epoch, loss, .*put EpochMetric\('acc'"
     ):
         fit(EarlyStopping("acc", 2))
     with pytest.raises(MethodError, match="patience=0; expected a whole number of at least 1"):
         EarlyStopping("acc", 0)
 
 
-def test_the_progress_bar_counts_epochs_and_shows_numbers():
+def test_progress_bar_shows_epochs_and_metrics():
     console = Console(record=True, force_terminal=True, width=120, file=io.StringIO())
-    fit(Measure("accuracy", lambda run: 0.123456), ProgressBar(console), epochs=3)
+    fit(EpochMetric("accuracy", lambda run: 0.123456), ProgressBar(console), epochs=3)
     last = console.export_text().splitlines()[-1]
     assert "scarce" in last
     assert "3/3" in last
     assert "accuracy 0.123" in last
     assert "seconds" not in last
-
-
-def test_history_reads_by_name_and_by_epoch():
-    history = History([{"epoch": 1, "loss": 2.0}, {"epoch": 2, "loss": 1.5}])
-    assert history["loss"] == [2.0, 1.5]
-    assert len(history) == 2
-    assert list(history) == history.records
-    assert len(History()) == 0
-    with pytest.raises(KeyError):
-        history["accuracy"]

@@ -1,4 +1,4 @@
-"""The file itself: what it can hold, and what a damaged one says."""
+"""Checkpoint files: what they can hold, and errors for damaged ones."""
 
 import math
 
@@ -11,13 +11,13 @@ from scarce.errors import FileError
 from scarce.training.checkpoint import load_state, save_state
 
 
-def same(one, other):
+def equal_states(one, other):
     if isinstance(one, torch.Tensor):
         return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
     if isinstance(one, dict):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+        return list(one) == list(other) and all(equal_states(one[key], other[key]) for key in one)
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(equal_states, one, other))
     return one == other and type(one) is type(other)
 
 
@@ -39,12 +39,12 @@ STATE = {
 }
 
 
-def test_everything_comes_back_as_it_was(tmp_path):
+def test_save_state_round_trip(tmp_path):
     save_state(tmp_path / "a", STATE)
-    assert same(load_state(tmp_path / "a"), STATE)
+    assert equal_states(load_state(tmp_path / "a"), STATE)
 
 
-def test_names_with_dots_are_kept_apart(tmp_path):
+def test_save_state_distinguishes_names_with_dots(tmp_path):
     state = {
         "a": {"b.c": torch.tensor(1)},
         "a.b": {"c": torch.tensor(2)},
@@ -52,22 +52,22 @@ def test_names_with_dots_are_kept_apart(tmp_path):
         0: torch.tensor(4),
     }
     save_state(tmp_path / "a", state)
-    assert same(load_state(tmp_path / "a"), state)
+    assert equal_states(load_state(tmp_path / "a"), state)
 
 
-def test_tensors_that_share_memory_are_stored_apart(tmp_path):
+def test_save_state_copies_tensors_that_share_memory(tmp_path):
     weight = torch.arange(6.0).reshape(2, 3)
     save_state(tmp_path / "a", {"tied": weight, "again": weight, "view": weight.T})
     back = load_state(tmp_path / "a")
-    assert same(back, {"tied": weight, "again": weight, "view": weight.T.contiguous()})
+    assert equal_states(back, {"tied": weight, "again": weight, "view": weight.T.contiguous()})
 
 
-def test_numbers_of_numpy_become_plain_and_tuples_lists(tmp_path):
+def test_save_state_converts_numpy_numbers_and_tuples(tmp_path):
     save_state(tmp_path / "a", {"x": np.float32(0.5), "n": np.int64(3), "betas": (0.9, 0.999)})
-    assert same(load_state(tmp_path / "a"), {"x": 0.5, "n": 3, "betas": [0.9, 0.999]})
+    assert equal_states(load_state(tmp_path / "a"), {"x": 0.5, "n": 3, "betas": [0.9, 0.999]})
 
 
-def test_what_cannot_be_stored_is_named_and_the_old_file_kept(tmp_path):
+def test_save_state_rejects_unsupported_value_and_keeps_old_file(tmp_path):
     save_state(tmp_path / "a", {"epoch": 1})
     with pytest.raises(
         FileError, match=r"a cannot hold state.callbacks.0.when, a object; expected dicts, lists"
@@ -77,46 +77,46 @@ def test_what_cannot_be_stored_is_named_and_the_old_file_kept(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def refused(path):
+def error_of_loading(path):
     with pytest.raises(FileError, match=str(path)) as e:
         load_state(path)
     assert "\n" not in str(e.value)
     return str(e.value)
 
 
-def test_a_missing_file_is_named(tmp_path):
-    assert "does not exist" in refused(tmp_path / "a")
+def test_load_state_rejects_missing_file(tmp_path):
+    assert "does not exist" in error_of_loading(tmp_path / "a")
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"abc", b"\0" * 64, b"\xff" * 64, b'{"epoch": 3}', b"PK\x03\x04" * 20]
 )
-def test_foreign_files_are_refused(tmp_path, content):
+def test_load_state_rejects_foreign_files(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
-    assert "to start anew" in refused(tmp_path / "a")
+    assert "to start anew" in error_of_loading(tmp_path / "a")
 
 
-def test_safetensors_of_others_are_refused(tmp_path):
+def test_load_state_rejects_foreign_safetensors(tmp_path):
     save_file({"weight": torch.ones(2)}, tmp_path / "a")
-    assert "is no checkpoint of scarce" in refused(tmp_path / "a")
+    assert "is no checkpoint of scarce" in error_of_loading(tmp_path / "a")
     save_file({"weight": torch.ones(2)}, tmp_path / "a", metadata={"format": "pt"})
-    assert "is no checkpoint of scarce" in refused(tmp_path / "a")
+    assert "is no checkpoint of scarce" in error_of_loading(tmp_path / "a")
 
 
-def test_a_file_without_its_skeleton_is_damaged(tmp_path):
+def test_load_state_rejects_file_without_structure(tmp_path):
     save_file({"weight": torch.ones(2)}, tmp_path / "a", metadata={"format": "scarce-state-1"})
-    assert "is damaged" in refused(tmp_path / "a")
+    assert "is damaged" in error_of_loading(tmp_path / "a")
 
 
-def test_a_file_cut_short_anywhere_is_refused(tmp_path):
+def test_load_state_rejects_truncated_file(tmp_path):
     save_state(tmp_path / "whole", STATE)
     whole = (tmp_path / "whole").read_bytes()
     for length in range(0, len(whole), 37):
         (tmp_path / "a").write_bytes(whole[:length])
-        refused(tmp_path / "a")
+        error_of_loading(tmp_path / "a")
 
 
-def test_a_changed_byte_anywhere_is_noticed(tmp_path):
+def test_load_state_detects_changed_byte(tmp_path):
     save_state(tmp_path / "whole", STATE)
     whole = (tmp_path / "whole").read_bytes()
     wrong = []
@@ -129,5 +129,5 @@ def test_a_changed_byte_anywhere_is_noticed(tmp_path):
         except FileError as error:
             wrong += [str(error)] if "\n" in str(error) else []
         else:
-            wrong += [] if same(loaded, STATE) else [place]
+            wrong += [] if equal_states(loaded, STATE) else [place]
     assert wrong == []

@@ -1,4 +1,4 @@
-"""The numbers of the training loop: what recipes make of the same network, and how images are augmented."""
+"""Fingerprints of the training loop, of augmentations and of built networks."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, MethodFacts
 from scarce.training import Recipe, train
 from scarce.training.augmentation import AUGMENTATIONS, augment
-from scarce.training.build import build_network
+from scarce.training.build import build_model
 from scarce.training.loop import REVISION
 
 WHERE = "`REVISION` to {revision} in scarce.training.loop"
@@ -25,8 +25,8 @@ IMAGES = (127.5 * (1 + waves(N, 1, 3, 4))).round().numpy().astype(np.uint8)
 LABELS = ComplementaryLabels.from_single(np.arange(N) * 5 // 3 % Q, classes=Q)
 
 
-class Hushed(Method):
-    """Mean log p_k of the excluded class, so that the numbers of the loop depend on no method of the library."""
+class ExcludedProbability(Method):
+    """Mean probability of the excluded class, independent of the methods of the library."""
 
     facts = MethodFacts("hushed", "for tests", "none", "nothing")
 
@@ -34,11 +34,11 @@ class Hushed(Method):
         return (torch.log_softmax(logits, dim=1).exp() * batch.excluded).sum(dim=1).mean()
 
 
-class InTwoStages(Hushed):
-    """Begins again, for as many epochs as before."""
+class TwoStages(ExcludedProbability):
+    """Trains a second stage with as many epochs as the first."""
 
     facts = MethodFacts("in two stages", "for tests", "none", "nothing")
-    in_stages = True
+    multi_stage = True
 
     def next_stage(self, stage: int, epochs: int, rows: Any) -> int:
         self.shift = torch.cat([logits for logits, _ in rows()]).mean()
@@ -72,7 +72,7 @@ def _network(dropout: float = 0.0) -> nn.Module:
 
 
 def trained(
-    inputs: Any = TABLE, method: type[Method] = Hushed, dropout: float = 0.0, **settings: Any
+    inputs: Any = TABLE, method: type[Method] = ExcludedProbability, dropout: float = 0.0, **settings: Any
 ) -> Case:
     def numbers() -> dict[str, Any]:
         network = _network(dropout)
@@ -95,13 +95,13 @@ def augmented(*names: str, shape: tuple[int, ...] = (6, 3, 9, 8)) -> Case:
 def built(**settings: Any) -> Case:
     def numbers() -> dict[str, Any]:
         with in_float64(seed=0):
-            network = build_network("linear", TABLE, Q, seed=3, **settings).double()
+            network = build_model("linear", TABLE, Q, seed=3, **settings).double()
             return {
                 "weights": summary(network.parameters()),
                 "outputs": summary(network(torch.from_numpy(TABLE))),
             }
 
-    return Case("build_network", numbers)
+    return Case("build_model", numbers)
 
 
 CASES: dict[str, Case] = {
@@ -117,7 +117,7 @@ CASES: dict[str, Case] = {
     "loop, images of bytes": trained(IMAGES),
     "loop, sparse table": trained(sparse.csr_matrix(np.where(TABLE > 0, TABLE, 0))),
     "loop, crops and flips": trained(IMAGES, augmentation=("crop", "flip")),
-    "loop, two stages": trained(method=InTwoStages),
+    "loop, two stages": trained(method=TwoStages),
     "crop": augmented("crop"),
     "crop, gray": augmented("crop", shape=(6, 9, 8)),
     "crop and flip": augmented("crop", "flip"),
@@ -129,9 +129,9 @@ CASES: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("label", CASES)
-def test_the_numbers_of_training_stay_as_they_are(label, fingerprints):
+def test_training_numbers_match_fingerprint(label, fingerprints):
     fingerprints.check(label, CASES[label].name, REVISION, CASES[label].numbers())
 
 
-def test_every_augmentation_has_a_fingerprint():
+def test_augmentations_all_have_fingerprints():
     assert not uncovered(AUGMENTATIONS, CASES, lambda case: case.name)

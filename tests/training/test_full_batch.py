@@ -1,4 +1,4 @@
-"""L-BFGS: what it minimises, where it ends, and what it does not suit."""
+"""L-BFGS on the whole data: its minimum, stopping, resumable_downloader, and unsuitable methods and models."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from scarce.methods import make_method
 from scarce.models import Linear
 from scarce.simulate import scar
 from scarce.training import Recipe, train
-from scarce.training.build import build_network
+from scarce.training.build import build_model
 
 LAMBDA = 0.02
 RECIPE = Recipe(epochs=300, optimizer="lbfgs", weight_decay=LAMBDA)
@@ -54,7 +54,7 @@ def weights_of(model):
     return np.concatenate([weight.detach().numpy().ravel() for weight in model.parameters()])
 
 
-def test_cross_entropy_has_the_minimum_that_scipy_finds():
+def test_lbfgs_finds_minimum_of_scipy():
     X, y = points(n=120, q=3, d=4)
     model = linear(4, 3)
     train(model, make_method("cc"), X, all_but_one(y, 3), RECIPE)
@@ -69,7 +69,7 @@ def test_cross_entropy_has_the_minimum_that_scipy_finds():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_gradient_vanishes_at_the_end(dtype):
+def test_lbfgs_ends_with_zero_gradient(dtype):
     X, y = points()
     labels = scar(y, c=0.5, seed=0)
     model = linear(6, 4, dtype)
@@ -86,7 +86,7 @@ def test_the_gradient_vanishes_at_the_end(dtype):
         assert abs(rise / 2e-4) < 2e-3
 
 
-def test_the_first_value_is_that_of_the_beginning_over_all_rows_in_whatever_parts():
+def test_lbfgs_first_loss_is_initial_loss_of_all_rows():
     X, y = points(n=2500)
     labels = scar(y, c=0.5, seed=0)
     model = linear(6, 4)
@@ -95,7 +95,7 @@ def test_the_first_value_is_that_of_the_beginning_over_all_rows_in_whatever_part
     assert history["loss"] == [pytest.approx(expected, rel=1e-6)]
 
 
-def test_sparse_rows_are_the_same_rows():
+def test_lbfgs_agrees_for_sparse_and_dense_rows():
     X, y = points()
     X = np.where(X > 0.5, X, 0)
     labels = scar(y, c=0.5, seed=0)
@@ -105,7 +105,7 @@ def test_sparse_rows_are_the_same_rows():
     assert same_state(dense.state_dict(), thin.state_dict())
 
 
-def test_a_larger_penalty_makes_smaller_weights():
+def test_lbfgs_weights_shrink_with_weight_decay():
     X, y = points()
     labels = scar(y, c=0.5, seed=0)
     sizes = []
@@ -119,12 +119,12 @@ def test_a_larger_penalty_makes_smaller_weights():
 
 @pytest.mark.parametrize("method", ["cc", "scar-likelihood", "least-excluded", "refine"])
 @pytest.mark.parametrize("stop", [1, 2, 7])
-def test_stopped_and_resumed(tmp_path, method, stop):
+def test_lbfgs_resumes_after_interrupt(tmp_path, method, stop):
     X, y = points()
     labels = scar(y, c=[0.2, 0.4, 0.6, 0.3], seed=0)
 
     def fit(**options):
-        model, made = build_network("linear", X, 4, seed=0), make_method(method)
+        model, made = build_model("linear", X, 4, seed=0), make_method(method)
         history = train(model, made, X, labels, replace(RECIPE, epochs=15), **options)
         return model.state_dict(), made.state_dict(), without_seconds(history)
 
@@ -137,7 +137,7 @@ def test_stopped_and_resumed(tmp_path, method, stop):
     assert resumed[2] == undisturbed[2]
 
 
-def test_priors_are_learned_on_the_way():
+def test_lbfgs_learns_priors():
     rng = np.random.default_rng(0)
     y = rng.choice(3, 1500, p=[0.6, 0.3, 0.1])
     X = 3 * np.eye(3)[y] + rng.normal(size=(1500, 3))
@@ -147,7 +147,7 @@ def test_priors_are_learned_on_the_way():
     assert classifier.score(X, y) > 0.9
 
 
-def test_it_ends_when_it_has_settled_and_the_seed_is_all_there_is():
+def test_lbfgs_stops_when_converged_and_is_reproducible():
     X, y = points()
     labels = scar(y, c=0.5, seed=0)
     fits = [
@@ -174,7 +174,7 @@ def test_it_ends_when_it_has_settled_and_the_seed_is_all_there_is():
         ),
     ],
 )
-def test_what_it_does_not_suit_is_refused(method, model, message):
+def test_lbfgs_rejects_unsuitable_method_and_model(method, model, message):
     inputs, labels = make_data()
     with pytest.raises(MethodError, match=message) as error:
         train(model, make_method(method), inputs, labels, RECIPE, priors=PRIORS)

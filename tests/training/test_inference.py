@@ -1,4 +1,4 @@
-"""Predicting: all rows in order, in evaluation mode, leaving the model as it was."""
+"""Predicting logits in evaluation mode without changing the model."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ INPUTS, _ = make_data()
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_mode_and_statistics_are_left_alone(training):
+def test_predict_logits_keeps_mode_and_statistics(training):
     model = make_net().train(training)
-    model[3].eval()  # a part that the user keeps in another mode
+    model[3].eval()  # a layer that the user keeps in another mode
     before = {name: value.clone() for name, value in model.state_dict().items()}
     predict_logits(model, INPUTS)
     assert model.training is training
@@ -23,7 +23,7 @@ def test_mode_and_statistics_are_left_alone(training):
     assert same_state(model.state_dict(), before)
 
 
-def test_dropout_and_batch_statistics_play_no_part():
+def test_predict_logits_uses_evaluation_mode():
     model = make_net().train()
     logits = predict_logits(model, INPUTS)
     expected = model.eval()(torch.from_numpy(INPUTS))
@@ -32,26 +32,26 @@ def test_dropout_and_batch_statistics_play_no_part():
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 50, 1000])
-def test_the_size_of_batches_does_not_matter(batch_size):
+def test_predict_logits_does_not_depend_on_batch_size(batch_size):
     model = make_net()
     torch.testing.assert_close(
         predict_logits(model, INPUTS, batch_size=batch_size), predict_logits(model, INPUTS)
     )
 
 
-def test_the_mode_comes_back_also_after_an_error():
+def test_predict_logits_restores_mode_after_error():
     model = make_net().train()
     with pytest.raises(RuntimeError):
         predict_logits(model, np.zeros((3, D + 1), np.float32))
     assert model.training
 
 
-def test_no_rows_no_logits():
+def test_predict_logits_of_no_rows_is_empty():
     assert predict_logits(nn.Linear(D, Q), INPUTS[:0]).shape == (0, Q)
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 50, 1000])
-def test_a_function_of_the_logits_sees_one_batch_at_a_time(batch_size):
+def test_map_logits_passes_one_batch_at_a_time(batch_size):
     model, seen = make_net().train(), []
 
     def best(logits):
@@ -66,7 +66,7 @@ def test_a_function_of_the_logits_sees_one_batch_at_a_time(batch_size):
     assert model.training
 
 
-def test_the_mode_comes_back_also_after_an_error_of_the_function():
+def test_map_logits_restores_mode_after_error_in_function():
     model = make_net().train()
     with pytest.raises(ZeroDivisionError):
         map_logits(model, INPUTS, lambda logits: logits / (1 // 0))

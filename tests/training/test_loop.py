@@ -1,4 +1,4 @@
-"""The loop: what a step is given, what the seed fixes, and how a run that goes wrong ends."""
+"""The training loop: batches, steps, seeds, diverging runs and errors."""
 
 import math
 
@@ -29,7 +29,7 @@ INPUTS, LABELS = make_data()
 
 
 class Recording(Method):
-    """Keeps every batch and what the optimiser's learning rate was when it came; pulls all logits to zero."""
+    """Stores every batch and epoch; its loss pulls all logits to zero."""
 
     facts = MethodFacts("recording", "for tests", "none", "nothing")
 
@@ -69,7 +69,7 @@ def recorded(n=50, batch_size=16, epochs=2, labels=None, inputs=None, model=None
         (17, 16, [17]),
     ],
 )
-def test_every_row_is_seen_once_an_epoch_and_never_alone_at_the_end(n, batch_size, sizes):
+def test_epoch_visits_every_row_once_without_single_row_batch(n, batch_size, sizes):
     method = recorded(n, batch_size, epochs=3)
     orders = [batch.index.tolist() for batch in method.batches]
     assert [len(order) for order in orders] == sizes * 3
@@ -79,11 +79,11 @@ def test_every_row_is_seen_once_an_epoch_and_never_alone_at_the_end(n, batch_siz
     assert method.epochs == [0, 1, 2]
 
 
-def test_a_batch_holds_the_rows_it_names():
+def test_batch_holds_rows_of_its_index():
     labels = ComplementaryLabels.from_lists([[], [0, 1], [2], [0], [1, 2]] * 10, classes=3)
     confirmed = np.array([-1, 2, -1, -1, 0] * 10)
-    told = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed)
-    for batch in recorded(labels=told).batches:
+    partly_confirmed = ComplementaryLabels(labels.indptr, labels.indices, labels.classes, confirmed=confirmed)
+    for batch in recorded(labels=partly_confirmed).batches:
         rows = batch.index.numpy()
         assert np.array_equal(batch.inputs.numpy(), INPUTS[rows])
         assert batch.excluded.dtype == torch.float32
@@ -92,7 +92,7 @@ def test_a_batch_holds_the_rows_it_names():
     assert recorded(labels=labels).batches[0].confirmed is None
 
 
-def test_first_step_of_sgd_by_hand():
+def test_train_first_sgd_step_matches_values_by_hand():
     model = make_linear()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     train(
@@ -111,10 +111,10 @@ def test_first_step_of_sgd_by_hand():
         torch.testing.assert_close(model.state_dict()[name], expected)
 
 
-class Rates(Callback):
-    """Notes the learning rate that every step of the optimiser used."""
+class LearningRateLog(Callback):
+    """Records the learning rate of every optimiser step."""
 
-    def on_start(self, run):
+    def on_train_begin(self, run):
         step, self.rates = run.optimizer.step, []
 
         def stepped(*args, **kwargs):
@@ -125,8 +125,8 @@ class Rates(Callback):
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "constant"])
-def test_learning_rate_of_every_step(schedule):
-    rates = Rates()
+def test_learning_rate_follows_schedule(schedule):
+    rates = LearningRateLog()
     recipe = Recipe(epochs=3, batch_size=25, learning_rate=0.2, schedule=schedule)
     history = train(
         make_linear(), make_method("scarce"), INPUTS, LABELS, recipe, priors=PRIORS, callbacks=[rates]
@@ -144,7 +144,7 @@ def fitted(seed=0, make=make_net, method=Tempered):
     return model.state_dict(), used.state_dict(), without_seconds(history)
 
 
-def test_same_seed_same_weights_whatever_the_random_state():
+def test_train_is_reproducible_whatever_the_global_random_state():
     torch.manual_seed(1)
     first = fitted()
     torch.manual_seed(2)
@@ -155,13 +155,13 @@ def test_same_seed_same_weights_whatever_the_random_state():
     assert first[2] == second[2]
 
 
-def test_another_seed_gives_other_weights():
+def test_train_with_other_seed_gives_other_weights():
     one, other = fitted(seed=0), fitted(seed=1)
     assert not same_state(one[0], other[0])
     assert one[2] != other[2]
 
 
-def test_the_random_state_of_the_user_is_left_alone():
+def test_train_leaves_global_random_state_unchanged():
     torch.manual_seed(3)
     np.random.seed(3)
     before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()
@@ -174,7 +174,7 @@ def test_the_random_state_of_the_user_is_left_alone():
     assert np.array_equal(np.random.get_state()[1], numpy_before)
 
 
-def test_loss_of_the_history_is_the_mean_over_steps():
+def test_history_loss_is_mean_over_steps():
     class Counting(Recording):
         def loss(self, logits, batch):
             self.batches.append(batch)
@@ -186,7 +186,7 @@ def test_loss_of_the_history_is_the_mean_over_steps():
     assert all(seconds >= 0 for seconds in history["seconds"])
 
 
-def test_training_learns_and_leaves_the_model_in_evaluation_mode():
+def test_train_learns_and_leaves_model_in_evaluation_mode():
     model = make_net()
     history = train(
         model, make_method("scarce"), INPUTS, LABELS, Recipe(epochs=60, learning_rate=0.01), priors=PRIORS
@@ -198,7 +198,7 @@ def test_training_learns_and_leaves_the_model_in_evaluation_mode():
 
 
 @pytest.mark.parametrize("kind", ["array", "images", "dataset"])
-def test_a_model_of_double_precision_trains(kind):
+def test_train_accepts_float64_model(kind):
     inputs = {
         "array": INPUTS,
         "images": (INPUTS.reshape(50, 1, D) * 20 + 100).astype(np.uint8),
@@ -211,7 +211,7 @@ def test_a_model_of_double_precision_trains(kind):
     assert logits.isfinite().all()
 
 
-def test_rows_and_labels_must_match():
+def test_train_rejects_different_numbers_of_rows_and_labels():
     with pytest.raises(FeatureError, match="there are 49 rows of inputs and 50 of labels; expected one each"):
         train(make_linear(), make_method("scarce"), INPUTS[1:], LABELS, priors=PRIORS)
 
@@ -225,7 +225,7 @@ def test_rows_and_labels_must_match():
         (nn.LSTM(D, 3), "tuple"),
     ],
 )
-def test_a_model_with_other_outputs_is_refused(model, got):
+def test_train_rejects_model_with_wrong_outputs(model, got):
     with pytest.raises(
         MethodError, match=rf"the model returns {got} for 16 rows; expected a tensor of shape \(16, 3\)"
     ):
@@ -233,7 +233,7 @@ def test_a_model_with_other_outputs_is_refused(model, got):
 
 
 @pytest.mark.parametrize("model", [nn.Identity(), nn.Linear(D, Q).requires_grad_(False)])
-def test_a_model_with_nothing_to_train_is_refused(model):
+def test_train_rejects_model_without_trainable_weights(model):
     with pytest.raises(MethodError, match="no weights to train"):
         train(model, make_method("scarce"), INPUTS, LABELS, priors=PRIORS)
 
@@ -247,7 +247,7 @@ def test_a_model_with_nothing_to_train_is_refused(model):
         ({"priors": PRIORS, "transition": np.eye(2)}, r"transition has shape \(2, 2\); expected \(3, 3\)"),
     ],
 )
-def test_priors_and_transition_must_suit(settings, message):
+def test_train_rejects_invalid_priors_and_transition(settings, message):
     with pytest.raises(MethodError, match=message):
         train(make_linear(), make_method("scarce"), INPUTS, LABELS, **settings)
 
@@ -260,7 +260,7 @@ class Exploding(Recording):
         return logits.square().mean() * (math.nan if len(self.batches) == 9 else 1)
 
 
-def test_a_loss_that_is_not_finite_ends_the_run_and_keeps_the_last_good_checkpoint(tmp_path):
+def test_train_stops_at_nan_loss_and_keeps_last_good_checkpoint(tmp_path):
     recipe = Recipe(epochs=5, batch_size=16)
     with pytest.raises(
         DivergedError, match=r"the loss became nan at step 1 of epoch 3; try a smaller learning rate"
@@ -277,21 +277,21 @@ def test_a_loss_that_is_not_finite_ends_the_run_and_keeps_the_last_good_checkpoi
 
 
 class Overflowing(Recording):
-    """A finite loss with an infinite gradient, at the last step of epoch 2: only the weights tell."""
+    """A finite loss with an infinite gradient, at the last step of epoch 2: only the weights show it."""
 
     def loss(self, logits, batch):
         self.batches.append(batch)
         return logits.sum().mul(0).sqrt() if len(self.batches) == 8 else logits.square().mean()
 
 
-def test_weights_that_are_not_finite_are_never_saved_or_returned(tmp_path):
+def test_train_does_not_save_infinite_weights(tmp_path):
     recipe = Recipe(epochs=2, batch_size=16)
     with pytest.raises(DivergedError, match="weights became infinite or NaN in the last step of epoch 2"):
         train(make_linear(), Overflowing(), INPUTS, LABELS, recipe, checkpoint=tmp_path / "c")
     assert load_state(tmp_path / "c")["epoch"] == 1
 
 
-def test_frozen_weights_stay_as_they_are():
+def test_train_keeps_frozen_weights():
     model = make_net()
     model[0].requires_grad_(False)
     before = model[0].weight.clone()

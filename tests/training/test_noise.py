@@ -1,4 +1,4 @@
-"""Noise on inputs and dropout: how much, when, and the same after an interruption."""
+"""Input noise and dropout: scale, training only, and resumable_downloader."""
 
 import numpy as np
 import pytest
@@ -13,13 +13,13 @@ from scarce.models import MLP, Standardize, make_model
 from scarce.simulate import uniform
 from scarce.training import Recipe, predict_logits, train
 from scarce.training._noise import add_noise
-from scarce.training.build import build_network
+from scarce.training.build import build_model
 
 INPUTS, LABELS = make_data()
 
 
-class Seen(nn.Module):
-    """A linear network that remembers what it was shown."""
+class RecordingNetwork(nn.Module):
+    """A linear network that stores its inputs."""
 
     def __init__(self, d=D):
         super().__init__()
@@ -30,7 +30,7 @@ class Seen(nn.Module):
         return self.output(inputs)
 
 
-def test_noise_has_the_size_of_a_column():
+def test_add_noise_scales_with_column():
     noise = add_noise(torch.zeros(20_000, 2), 0.5, torch.tensor([1.0, 10.0]), 20_000, slice(None), (1, 2))
     assert noise.mean(dim=0).numpy() == pytest.approx([0, 0], abs=0.15)
     assert noise.std(dim=0).numpy() == pytest.approx([0.5, 5.0], rel=0.03)
@@ -39,12 +39,12 @@ def test_noise_has_the_size_of_a_column():
     assert kurtosis.item() == pytest.approx(3, abs=0.2)
 
 
-def test_a_network_that_standardises_is_shown_noise_in_units_of_a_deviation():
+def test_input_noise_is_in_standard_deviations_of_standardised_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 3)) * [1, 100, 5] + [0, 1000, 1.7e9]
     labels = uniform(rng.integers(Q, size=2000), seed=0)
-    seen = Seen(3)
-    model = build_network(lambda shape, q: seen, X, Q, seed=0)
+    seen = RecordingNetwork(3)
+    model = build_model(lambda shape, q: seen, X, Q, seed=0)
     train(model, make_method("cc"), X, labels, Recipe(epochs=3, batch_size=2000, input_noise=2.0))
     first, second, third = seen.training_rows
     assert first.std(dim=0).numpy() == pytest.approx([5**0.5] * 3, rel=0.05)
@@ -52,8 +52,8 @@ def test_a_network_that_standardises_is_shown_noise_in_units_of_a_deviation():
     assert third.mean(dim=0).numpy() == pytest.approx([0] * 3, abs=0.2)
 
 
-def test_other_inputs_get_noise_in_their_own_units_and_only_in_training():
-    model = Seen()
+def test_input_noise_is_added_only_in_training():
+    model = RecordingNetwork()
     train(
         model, make_method("cc"), np.zeros((50, D)), LABELS, Recipe(epochs=40, batch_size=50, input_noise=0.3)
     )
@@ -62,8 +62,8 @@ def test_other_inputs_get_noise_in_their_own_units_and_only_in_training():
     assert all((rows == 0).all() for rows in model.other_rows)
 
 
-def test_no_noise_is_no_noise():
-    one, other = Seen(), Seen()
+def test_zero_noise_and_dropout_change_nothing():
+    one, other = RecordingNetwork(), RecordingNetwork()
     other.load_state_dict(one.state_dict())
     for model, recipe in ((one, Recipe(epochs=2)), (other, Recipe(epochs=2, input_noise=0.0, dropout=0.0))):
         train(model, make_method("cc"), INPUTS, LABELS, recipe)
@@ -72,7 +72,7 @@ def test_no_noise_is_no_noise():
 
 @pytest.mark.parametrize("stop", [1, 2, 4])
 @pytest.mark.parametrize("method", ["scarce", "proden", "idgp"])
-def test_stopped_and_resumed(tmp_path, method, stop):
+def test_train_with_noise_resumes_after_interrupt(tmp_path, method, stop):
     recipe = Recipe(epochs=4, batch_size=16, learning_rate=0.01, input_noise=0.5, dropout=0.5)
 
     def fit(**options):
@@ -94,7 +94,7 @@ def test_stopped_and_resumed(tmp_path, method, stop):
     assert resumed[2] == undisturbed[2]
 
 
-def test_dropout_leaves_out_hidden_units_in_training_only():
+def test_dropout_drops_hidden_units_only_in_training():
     model = make_model("mlp", (D,), Q)
     rows = torch.from_numpy(INPUTS)
     train(model, make_method("cc"), INPUTS, LABELS, Recipe(epochs=1, dropout=0.4))
@@ -114,14 +114,14 @@ def test_dropout_leaves_out_hidden_units_in_training_only():
 
 
 @pytest.mark.parametrize("model", [make_net(), make_model("linear", (D,), Q)])
-def test_dropout_is_refused_where_it_would_do_nothing(model):
+def test_dropout_is_rejected_for_models_without_it(model):
     with pytest.raises(
         MethodError, match=r"dropout=0\.5 is for module='mlp'; leave it out, or put nn\.Dropout into"
     ):
         train(model, make_method("cc"), INPUTS, LABELS, Recipe(epochs=1, dropout=0.5))
 
 
-def test_a_classifier_passes_them_on(tmp_path):
+def test_classifier_passes_noise_and_dropout_to_training(tmp_path):
     def fit(**params):
         return ScarceClassifier("cc", epochs=3, **params).fit(INPUTS, LABELS)
 

@@ -1,4 +1,4 @@
-"""Recipes: their settings, what they refuse, and the optimisers and rates they stand for."""
+"""Recipes: valid and invalid settings, optimisers and learning rates."""
 
 import math
 from dataclasses import FrozenInstanceError, asdict
@@ -12,7 +12,7 @@ from scarce.errors import MethodError
 from scarce.training import ANNEALED, PAPER, RECIPES, Recipe
 
 
-def test_the_paper_s_recipe():
+def test_paper_and_annealed_recipes_have_published_settings():
     expected = {
         "epochs": 200,
         "batch_size": 256,
@@ -56,12 +56,12 @@ def test_the_paper_s_recipe():
         ({"schedule": "linear"}, "schedule='linear' is unknown; expected 'cosine' or 'constant'"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, message):
+def test_recipe_rejects_invalid_settings(settings, message):
     with pytest.raises(MethodError, match=message):
         Recipe(**settings)
 
 
-def test_numbers_of_any_kind_become_plain():
+def test_recipe_converts_numbers_to_plain_types():
     recipe = Recipe(
         epochs=np.int64(3), batch_size=8.0, seed=np.uint8(7), learning_rate=np.float32(0.5), weight_decay=0
     )
@@ -70,12 +70,12 @@ def test_numbers_of_any_kind_become_plain():
     assert recipe == Recipe(epochs=3, batch_size=8, seed=7, learning_rate=0.5, weight_decay=0.0)
 
 
-def test_a_recipe_does_not_change():
+def test_recipe_is_frozen():
     with pytest.raises(FrozenInstanceError):
         PAPER.epochs = 3
 
 
-def test_rates_by_hand():
+def test_rate_at_matches_values_by_hand():
     recipe = Recipe(learning_rate=0.8)
     at = [recipe.rate_at(progress) for progress in (0, 1 / 3, 1 / 2, 2 / 3, 1)]
     assert at == pytest.approx([0.8, 0.6, 0.4, 0.2, 0.0])
@@ -98,13 +98,13 @@ def test_sgd_has_momentum_and_l2_decay():
     assert stepped("sgd", 0.5, [1.0, 1.0]) == pytest.approx(first - 0.1 * momentum)
 
 
-def test_adam_decays_through_the_gradient_and_not_apart_from_it():
-    """With L2 decay the first step is the learning rate whatever the decay; AdamW would shrink the weight besides."""
+def test_adam_applies_weight_decay_through_gradient():
+    """With L2 decay the first step is the learning rate whatever the decay; AdamW would also shrink the weight."""
     assert stepped("adam", 0.5, [1.0]) == pytest.approx(1.9, abs=1e-6)
     assert stepped("adam", 0.5, [-3.0]) == pytest.approx(2.1, abs=1e-6)
 
 
-def test_settings_for_small_data_count_only_where_they_are_used():
+def test_recipe_settings_omit_unused_noise_and_dropout():
     assert {"input_noise", "dropout"}.isdisjoint(Recipe().settings())
     assert (
         Recipe(input_noise=0.5, dropout=0.25).settings().items()

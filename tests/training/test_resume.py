@@ -1,4 +1,4 @@
-"""Runs stopped at any epoch, in this process, and what a run refuses to go on from."""
+"""Resuming runs interrupted at any epoch, and checkpoints that are rejected."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from torch import nn
 
 from scarce.errors import FileError
 from scarce.methods import make_method
-from scarce.training import Measure, Recipe, train
+from scarce.training import EpochMetric, Recipe, train
 from scarce.training.checkpoint import load_state
 
 RECIPE = Recipe(epochs=5, batch_size=16, learning_rate=0.01)
@@ -37,7 +37,7 @@ def fit(method=None, model=None, inputs=INPUTS, labels=LABELS, recipe=RECIPE, pr
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 @pytest.mark.parametrize("stop", range(1, 6))
-def test_stopped_at_every_epoch(tmp_path, optimizer, stop):
+def test_train_resumes_after_interrupt_at_every_epoch(tmp_path, optimizer, stop):
     recipe = replace(RECIPE, optimizer=optimizer)
     undisturbed = fit(Tempered(), recipe=recipe, callbacks=make_early_stopping())
     with pytest.raises(KeyboardInterrupt):
@@ -56,7 +56,7 @@ def test_stopped_at_every_epoch(tmp_path, optimizer, stop):
 
 
 @pytest.mark.parametrize("callbacks", [list, make_early_stopping])
-def test_a_finished_run_is_not_run_again(tmp_path, callbacks):
+def test_finished_run_is_not_repeated(tmp_path, callbacks):
     finished = fit(callbacks=callbacks(), checkpoint=tmp_path / "c")
     before = (tmp_path / "c").stat().st_mtime_ns
     again = fit(model=make_net(seed=1), callbacks=callbacks(), checkpoint=tmp_path / "c")
@@ -65,7 +65,7 @@ def test_a_finished_run_is_not_run_again(tmp_path, callbacks):
     assert (tmp_path / "c").stat().st_mtime_ns == before
 
 
-def test_a_run_that_stopped_early_stays_stopped(tmp_path):
+def test_early_stopped_run_is_not_continued(tmp_path):
     first = fit(callbacks=make_early_stopping(patience=1), checkpoint=tmp_path / "c")
     assert len(first[2]) == 4  # the best is epoch 3
     again = fit(callbacks=make_early_stopping(patience=1), checkpoint=tmp_path / "c")
@@ -73,13 +73,15 @@ def test_a_run_that_stopped_early_stays_stopped(tmp_path):
     assert same_state(again[0], first[0])
 
 
-def test_callbacks_without_state_may_come_and_go(tmp_path):
+def test_resume_allows_other_callbacks_without_state(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        fit(callbacks=[Measure("one", lambda run: np.float32(1)), Interrupt(3)], checkpoint=tmp_path / "c")
+        fit(
+            callbacks=[EpochMetric("one", lambda run: np.float32(1)), Interrupt(3)], checkpoint=tmp_path / "c"
+        )
     assert same_state(fit(checkpoint=tmp_path / "c")[0], fit()[0])
 
 
-def test_the_folder_of_the_checkpoint_is_made(tmp_path):
+def test_checkpoint_folder_is_created(tmp_path):
     fit(checkpoint=str(tmp_path / "new" / "folder" / "c.safetensors"))
     assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["c.safetensors"]
 
@@ -105,36 +107,36 @@ OTHER_RUNS = {
 
 
 @pytest.mark.parametrize("what", OTHER_RUNS)
-def test_a_checkpoint_of_another_run_is_refused(tmp_path, what):
+def test_resume_rejects_checkpoint_of_another_run(tmp_path, what):
     fit(checkpoint=tmp_path / "c")
     with pytest.raises(FileError, match=rf"c belongs to another run: its {what} is .*to start anew") as e:
         fit(checkpoint=tmp_path / "c", **OTHER_RUNS[what])
     assert "\n" not in str(e.value)
 
 
-def test_a_model_of_other_precision_is_another_model(tmp_path):
+def test_resume_rejects_model_of_other_precision(tmp_path):
     fit(checkpoint=tmp_path / "c")
     with pytest.raises(FileError, match="its model is Sequential"):
         fit(model=make_net(dtype=torch.float64), checkpoint=tmp_path / "c")
 
 
-def test_sparse_inputs_with_the_same_values_elsewhere_are_other_inputs(tmp_path):
+def test_resume_rejects_sparse_inputs_with_moved_values(tmp_path):
     fit(inputs=SPARSE, checkpoint=tmp_path / "c")
     with pytest.raises(FileError, match="its inputs is"):
         fit(inputs=SPARSE[:, ::-1], checkpoint=tmp_path / "c")
 
 
-def test_confirmed_classes_belong_to_the_labels(tmp_path):
+def test_resume_rejects_labels_with_other_confirmed_classes(tmp_path):
     fit(checkpoint=tmp_path / "c")
     confirmed = np.full(LABELS.n_examples, -1)
     confirmed[0] = (LABELS.indices[0] + 1) % 3
-    told = type(LABELS)(LABELS.indptr, LABELS.indices, LABELS.classes, confirmed=confirmed)
+    other_labels = type(LABELS)(LABELS.indptr, LABELS.indices, LABELS.classes, confirmed=confirmed)
     with pytest.raises(FileError, match="its labels is"):
-        fit(labels=told, checkpoint=tmp_path / "c")
+        fit(labels=other_labels, checkpoint=tmp_path / "c")
 
 
 @pytest.mark.parametrize("found", [None, 3, 5])
-def test_a_checkpoint_of_another_format_is_refused(tmp_path, found):
+def test_resume_rejects_checkpoint_of_another_format(tmp_path, found):
     from scarce.training.checkpoint import load_state, save_state
 
     fit(checkpoint=tmp_path / "c")
@@ -149,7 +151,7 @@ def test_a_checkpoint_of_another_format_is_refused(tmp_path, found):
     )
 
 
-def test_a_state_that_is_no_run_is_refused(tmp_path):
+def test_resume_rejects_state_that_is_not_a_run(tmp_path):
     from scarce.training.checkpoint import save_state
 
     save_state(tmp_path / "c", {"weights": torch.ones(2)})
@@ -157,13 +159,13 @@ def test_a_state_that_is_no_run_is_refused(tmp_path):
         fit(checkpoint=tmp_path / "c")
 
 
-def test_a_folder_in_the_way_is_named(tmp_path):
+def test_checkpoint_rejects_folder_as_path(tmp_path):
     with pytest.raises(FileError, match="is a folder"):
         fit(checkpoint=tmp_path)
 
 
-def test_resuming_needs_no_weights_of_the_first_model(tmp_path):
-    """The model given may be freshly made: all weights, also the statistics of batch norm, come from the file."""
+def test_resume_takes_all_weights_from_checkpoint(tmp_path):
+    """The model may be new: all weights, including batch norm statistics, come from the file."""
     with pytest.raises(KeyboardInterrupt):
         fit(callbacks=[Interrupt(3)], checkpoint=tmp_path / "c")
     other = make_net(seed=5)

@@ -1,19 +1,26 @@
-"""Inputs of every kind give the same batches, and what is no input is named."""
+"""Inputs of every kind, in memory or in files, give the same batches and the same training."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from helpers.training import PRIORS, D, N, make_data, make_net, same_state
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
-from scarce.errors import FeatureError
+from scarce import MetaComplementaryClassifier, ScarceClassifier
+from scarce.errors import FeatureError, MethodError
+from scarce.features import Shards, read_features
+from scarce.features.shards import ArrayShard
 from scarce.methods import make_method
-from scarce.training import Recipe, predict_logits, train
+from scarce.priors import BestBin, Tice
+from scarce.training import Callback, Recipe, predict_logits, train
 from scarce.training.sources import as_source, float_dtype
 
 INPUTS, LABELS = make_data()
-WHOLE = np.rint(INPUTS * 10).astype(np.float32)  # whole numbers, so that integers can hold them
+WHOLE = np.rint(INPUTS * 10).astype(np.float32)  # integers, so that every dtype can hold them
 
 
 class Items(Dataset):
@@ -66,7 +73,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_gives_the_batches_of_a_dense_array(kind):
+def test_as_source_gives_same_batches_for_every_kind_of_input(kind):
     order = [torch.tensor([3, 0, 3]), torch.tensor([49])]
     source = as_source(KINDS[kind](WHOLE))
     got = list(source.batches(order, torch.float32))
@@ -75,32 +82,34 @@ def test_every_kind_gives_the_batches_of_a_dense_array(kind):
     assert [batch.tolist() for batch in got] == [WHOLE[index.numpy()].tolist() for index in order]
 
 
-def trained(inputs):
+def trained_state_and_logits(inputs):
     model = make_net()
     train(model, make_method("scarce"), inputs, LABELS, Recipe(epochs=2, batch_size=16), priors=PRIORS)
     return model.state_dict(), predict_logits(model, inputs)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_trains_the_same_model(kind):
-    dense, logits = trained(WHOLE)
-    other, other_logits = trained(KINDS[kind](WHOLE))
+def test_train_gives_same_model_for_every_kind_of_input(kind):
+    dense, logits = trained_state_and_logits(WHOLE)
+    other, other_logits = trained_state_and_logits(KINDS[kind](WHOLE))
     assert same_state(other, dense)
     assert torch.equal(other_logits, logits)
 
 
-def test_arrays_that_cannot_be_written_cause_no_warning_and_stay_as_they_are(tmp_path):
+def test_as_source_accepts_read_only_arrays_without_warning(tmp_path):
     """Warnings are errors in these tests."""
     images = memmap(tmp_path, np.full((N, 1, D), 51, np.uint8))
     source = as_source(images)
     batch = next(source.batches([torch.arange(N)], torch.float32))
     assert batch.unique().tolist() == [pytest.approx(0.2)]
     assert images.max() == 51
-    assert same_state(trained(memmap(tmp_path, INPUTS))[0], trained(INPUTS)[0])
+    assert same_state(
+        trained_state_and_logits(memmap(tmp_path, INPUTS))[0], trained_state_and_logits(INPUTS)[0]
+    )
 
 
 @pytest.mark.parametrize("make", [np.asarray, torch.from_numpy])
-def test_images_of_bytes_are_scaled_and_tables_of_bytes_are_not(make):
+def test_as_source_scales_byte_images_but_not_byte_tables(make):
     table = np.array([[0, 51], [255, 102]], np.uint8)
     rows = [torch.tensor([1, 0])]
     (as_table,) = as_source(make(table)).batches(rows, torch.float32)
@@ -112,13 +121,13 @@ def test_images_of_bytes_are_scaled_and_tables_of_bytes_are_not(make):
     assert table.tolist() == [[0, 51], [255, 102]]
 
 
-def test_images_of_other_numbers_are_left_as_they_are():
+def test_as_source_does_not_scale_int16_images():
     images = np.full((2, 2, 2), 200, np.int16)
     (batch,) = as_source(images).batches([torch.tensor([0])], torch.float32)
     assert batch.unique().tolist() == [200]
 
 
-def test_bytes_and_scaled_floats_train_the_same_model():
+def test_train_agrees_for_bytes_and_scaled_floats():
     images = np.random.default_rng(0).integers(0, 256, (N, 1, D), dtype=np.uint8)
     nets = [torch.nn.Sequential(torch.nn.Flatten(), make_net()) for _ in range(2)]
     for net, inputs in zip(nets, (images, images.astype(np.float32) / 255), strict=True):
@@ -147,12 +156,12 @@ class Stream(IterableDataset):
         (Stream(), "Stream has no length; expected a Dataset with __len__ and __getitem__"),
     ],
 )
-def test_what_is_no_input_is_named(inputs, message):
+def test_as_source_rejects_invalid_inputs(inputs, message):
     with pytest.raises(FeatureError, match=message):
         as_source(inputs)
 
 
-def test_an_item_that_is_no_tensor_is_named():
+def test_as_source_rejects_dataset_item_that_is_not_a_tensor():
     source = as_source(Items(INPUTS, lambda row: {"input": row}))
     with pytest.raises(
         FeatureError, match="an item of Items is a dict; expected a tensor, or a tuple that begins"
@@ -160,7 +169,7 @@ def test_an_item_that_is_no_tensor_is_named():
         next(source.batches([torch.tensor([0])], torch.float32))
 
 
-def test_fingerprints_tell_data_apart():
+def test_fingerprint_distinguishes_data():
     assert as_source(INPUTS).fingerprint() == as_source(INPUTS.copy()).fingerprint()
     assert as_source(INPUTS).fingerprint() == as_source(torch.from_numpy(INPUTS)).fingerprint()
     changed = INPUTS.copy()
@@ -169,6 +178,195 @@ def test_fingerprints_tell_data_apart():
     assert as_source(INPUTS[1:]).fingerprint() != as_source(INPUTS).fingerprint()
 
 
-def test_the_type_of_a_model_is_that_of_its_weights():
+def test_float_dtype_is_dtype_of_weights():
     assert float_dtype(torch.nn.Linear(1, 1).half()) == torch.float16
     assert float_dtype(torch.nn.Identity()) == torch.float32
+
+
+RECIPE = Recipe(epochs=2, batch_size=16)
+ENDS = [7, 7, 30]
+
+
+def mapped(folder, array=INPUTS):
+    np.save(folder / "x.npy", array)
+    return read_features(folder / "x.npy").values
+
+
+def npy_shards(folder, array=INPUTS):
+    for number, part in enumerate(np.split(array, ENDS)):
+        np.save(folder / f"{number}.npy", part)
+    return read_features(folder).values
+
+
+def parquet_shards(folder, array=INPUTS):
+    for number, part in enumerate(np.split(array, ENDS)):
+        pq.write_table(
+            pa.table({f"c{place}": part[:, place] for place in range(D)}), folder / f"{number}.parquet"
+        )
+    return read_features(folder).values
+
+
+FROM_DISK = [mapped, npy_shards, parquet_shards]
+
+
+def trained(inputs, **options):
+    model = make_net()
+    train(model, make_method("scarce"), inputs, LABELS, RECIPE, priors=PRIORS, **options)
+    return model
+
+
+def classifier(**options):
+    return ScarceClassifier(module="linear", recipe=RECIPE, priors=PRIORS, **options)
+
+
+@pytest.mark.parametrize("store", [mapped, npy_shards])
+@pytest.mark.parametrize("dtype", ["float32", "float64", ">f4", "int16", "bool"])
+def test_train_agrees_for_files_and_arrays(tmp_path, store, dtype):
+    array = np.rint(INPUTS * 10).astype(dtype)
+    inputs = store(tmp_path, array)
+    assert same_state(trained(inputs).state_dict(), trained(array).state_dict())
+    one, other = classifier().fit(inputs, LABELS), classifier().fit(array, LABELS)
+    assert same_state(one.model_.state_dict(), other.model_.state_dict())
+    assert np.array_equal(one.predict_proba(array), other.predict_proba(inputs))
+
+
+def test_fit_agrees_for_byte_images_in_files_and_arrays(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (N, 2, 3), dtype=np.uint8)
+    fitted = classifier().fit(images, LABELS)
+    for store in (mapped, npy_shards):
+        inputs = store(tmp_path, np.asfortranarray(images))
+        again = classifier().fit(inputs, LABELS)
+        assert again.byte_inputs_
+        assert same_state(again.model_.state_dict(), fitted.model_.state_dict())
+        for part in tmp_path.iterdir():
+            part.unlink()
+    floats = mapped(tmp_path, images.astype(np.float32))
+    with pytest.raises(
+        FeatureError, match=r"fitted on images of bytes.* float32 up to 25\d: pass them as uint8"
+    ):
+        fitted.predict(floats)
+
+
+class RowOrderLog(Callback):
+    """Records the order in which rows are read."""
+
+    def __init__(self, monkeypatch):
+        self.rows = []
+        take = Shards.take
+        monkeypatch.setattr(Shards, "take", lambda shards, rows: self.rows.extend(rows) or take(shards, rows))
+
+
+def test_train_reads_parquet_shards_one_at_a_time(tmp_path, monkeypatch):
+    inputs = parquet_shards(tmp_path)
+    orders = RowOrderLog(monkeypatch)
+    model = trained(inputs)
+    epochs = np.split(np.array(orders.rows), 2)
+    for rows in epochs:
+        assert sorted(rows) == list(range(N))
+        pieces = np.searchsorted(ENDS, rows, side="right")
+        assert np.count_nonzero(np.diff(pieces)) == 2  # of three that hold rows
+    assert epochs[0].tolist() != epochs[1].tolist()
+    assert same_state(trained(inputs).state_dict(), model.state_dict())
+    assert torch.equal(predict_logits(model, inputs), predict_logits(model, INPUTS))
+
+
+@pytest.mark.parametrize("store", FROM_DISK)
+def test_predictions_and_reports_agree_for_files_and_arrays(tmp_path, store):
+    inputs = store(tmp_path)
+    fitted = classifier(early_stopping=True).fit(inputs, LABELS)
+    assert np.array_equal(fitted.predict_proba(inputs), fitted.predict_proba(INPUTS))
+    report = fitted.report(inputs, LABELS)
+    assert report.as_dict() == fitted.report(INPUTS, LABELS).as_dict()
+    assert report.alarms[0].name == "trained-on-these"
+    assert fitted.n_features_in_ == D
+
+
+def test_fingerprint_does_not_depend_on_storage(tmp_path):
+    alike = {as_source(inputs).fingerprint() for inputs in (INPUTS, mapped(tmp_path))}
+    (tmp_path / "x.npy").unlink()
+    alike.add(as_source(npy_shards(tmp_path)).fingerprint())
+    assert len(alike) == 1
+    one, other = (Shards([UnmappedRows(INPUTS[:cut]), UnmappedRows(INPUTS[cut:])]) for cut in (10, 20))
+    # Training visits their rows in different orders.
+    assert as_source(one).fingerprint() != as_source(other).fingerprint()
+
+
+class UnmappedRows(ArrayShard):
+    is_mapped = False
+
+
+def test_train_on_shards_resumes_from_checkpoint(tmp_path):
+    inputs = parquet_shards(tmp_path)
+
+    def run(epochs, checkpoint):
+        model = make_net()
+        recipe = Recipe(epochs=4, batch_size=16)
+        callbacks = [StopAfter(epochs)]
+        try:
+            train(
+                model,
+                make_method("scarce"),
+                inputs,
+                LABELS,
+                recipe,
+                priors=PRIORS,
+                checkpoint=checkpoint,
+                callbacks=callbacks,
+            )
+        except KeyboardInterrupt:
+            return None
+        return model.state_dict()
+
+    whole = run(9, tmp_path / "one.checkpoint")
+    assert run(3, tmp_path / "two.checkpoint") is None
+    assert same_state(run(9, tmp_path / "two.checkpoint"), whole)
+
+
+class StopAfter(Callback):
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def on_epoch_end(self, run, record):
+        if run.epoch == self.epoch:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # a single epoch learns little
+@pytest.mark.parametrize("store", FROM_DISK)
+def test_prior_estimates_agree_for_files_and_arrays(tmp_path, store):
+    X, labels = make_data(200)
+    inputs = store(tmp_path, X)
+    if store is not parquet_shards:  # their rows are visited in another order
+        network = BestBin(folds=1, bootstrap=0, recipe=Recipe(epochs=1))
+        assert np.array_equal(network.estimate(inputs, labels).values, network.estimate(X, labels).values)
+    features = Tice(n_rows=100)
+    assert np.array_equal(
+        features.estimate(inputs, labels).raw, features.estimate(X.astype(float), labels).raw
+    )
+
+
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")
+def test_estimators_that_need_all_rows_reject_shards(tmp_path):
+    X, labels = make_data(200)
+    inputs = npy_shards(tmp_path, X)
+    with pytest.raises(
+        MethodError, match=r"needs all rows in memory, and there are Shards\(200 × 5 .*scorer='network'"
+    ):
+        BestBin(scorer="linear", bootstrap=0).estimate(inputs, labels)
+    with pytest.raises(MethodError, match="is read a few rows at a time and is not made one array"):
+        MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(inputs, labels)
+    one_file = mapped(tmp_path, X)  # scikit-learn accepts a memory-mapped array
+    assert np.isfinite(BestBin(scorer="linear", bootstrap=0).estimate(one_file, labels).values).all()
+    meta = MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(one_file, labels)
+    assert meta.predict(one_file).shape == (200,)
+
+
+def test_classifier_rejects_shards_of_wrong_shape(tmp_path):
+    inputs = npy_shards(tmp_path)
+    fitted = classifier().fit(INPUTS, LABELS)
+    with pytest.raises(ValueError, match="X has 3 features, but ScarceClassifier is expecting 5"):
+        fitted.predict(inputs[:, :3])
+    with pytest.raises(FeatureError, match=r"X has shape \(0, 5\)"):
+        fitted.predict(inputs[[]])
+    with pytest.raises(FeatureError, match="X has 49 rows and y has 50"):
+        classifier().fit(inputs[1:], LABELS)

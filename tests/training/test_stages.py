@@ -1,4 +1,4 @@
-"""Methods that train in stages: what a stage begins with, what the method is shown between two, and interrupted runs."""
+"""Training in stages: initial state of a stage, what a method sees between stages, and resumable_downloader."""
 
 import io
 from copy import deepcopy
@@ -27,7 +27,7 @@ RECIPE = Recipe(epochs=4, batch_size=16, learning_rate=0.01)
 STEPS = 4  # of an epoch: 50 rows, 16 at a time
 
 
-class InThree(Staged):
+class ThreeStages(Staged):
     lengths = (2, 3, 1)
 
 
@@ -49,11 +49,11 @@ def assert_same(one, other):
     assert one[2] == other[2]
 
 
-# What a stage begins with --------------------------------------------------------------------------------------
+# Initial state of a stage ------------------------------------------------------------------------------------
 
 
 def states_before_steps(method):
-    """The state of the network before every step of a training; batch norm has statistics besides the weights."""
+    """The state of the network before every training step, including batch norm statistics."""
     states, model = [], make_net()
 
     def keep(module, _):
@@ -65,57 +65,59 @@ def states_before_steps(method):
     return states
 
 
-@pytest.mark.parametrize(("make", "starts", "epochs"), [(InThree, [0, 2, 5], 6), (refine, [0, 2, 4, 6], 10)])
-def test_every_stage_begins_with_the_network_of_the_beginning(make, starts, epochs):
+@pytest.mark.parametrize(
+    ("make", "starts", "epochs"), [(ThreeStages, [0, 2, 5], 6), (refine, [0, 2, 4, 6], 10)]
+)
+def test_stages_start_from_initial_network(make, starts, epochs):
     states = states_before_steps(make())
     assert len(states) == epochs * STEPS
     same = [step for step, state in enumerate(states) if same_state(state, make_net().state_dict())]
     assert same == [STEPS * start for start in starts]
 
 
-def test_batch_norm_begins_anew_too():
-    states = states_before_steps(InThree())
+def test_stages_reset_batch_norm_statistics():
+    states = states_before_steps(ThreeStages())
     moved = states[2 * STEPS - 1]
     assert moved["1.running_mean"].abs().max() > 0
     assert moved["1.num_batches_tracked"] == 2 * STEPS - 1
     assert states[2 * STEPS]["1.num_batches_tracked"] == 0
 
 
-class Optimisers(Callback):
-    """Keeps of every epoch the state of the optimiser for the first weights, and their gradient."""
+class OptimiserLog(Callback):
+    """Stores the optimiser state and gradient of the first weights after every epoch."""
 
     def __init__(self):
         self.seen = []
 
-    def on_epoch(self, run, record):
+    def on_epoch_end(self, run, record):
         weight = next(run.model.parameters())
-        self.seen.append((deepcopy(run.optimizer.state[weight]), weight.grad.clone()))
+        self.scores_seen.append((deepcopy(run.optimizer.state[weight]), weight.grad.clone()))
 
 
-def test_every_stage_has_a_new_optimiser():
-    """With one step an epoch Adam numbers the steps of its stage, and the first of SGD has no momentum but its gradient."""
+def test_stages_have_new_optimisers():
+    """With one step per epoch, Adam counts the steps of its stage, and the first momentum of SGD is its gradient."""
     recipe = Recipe(epochs=4, batch_size=len(INPUTS), weight_decay=0.0)
-    adam, sgd = Optimisers(), Optimisers()
-    fit(InThree(), make_linear(), recipe, callbacks=[adam])
+    adam, sgd = OptimiserLog(), OptimiserLog()
+    fit(ThreeStages(), make_linear(), recipe, callbacks=[adam])
     assert [int(state["step"]) for state, _ in adam.seen] == [1, 2, 1, 2, 3, 1]
-    fit(InThree(), make_linear(), Recipe(4, len(INPUTS), "sgd", 0.1, 0.0), callbacks=[sgd])
+    fit(ThreeStages(), make_linear(), Recipe(4, len(INPUTS), "sgd", 0.1, 0.0), callbacks=[sgd])
     fresh = [torch.equal(state["momentum_buffer"], gradient) for state, gradient in sgd.seen]
     assert fresh == [True, False, True, False, False, True]
 
 
-def test_the_learning_rate_falls_in_every_stage_and_epochs_number_on():
+def test_stages_restart_learning_rate_and_continue_epoch_numbers():
     recipe = Recipe(epochs=4, batch_size=len(INPUTS), learning_rate=0.1)
-    _, _, history = fit(InThree(), recipe=recipe)
+    _, _, history = fit(ThreeStages(), recipe=recipe)
     rates = [record["learning_rate"] for record in history]
     assert rates == [recipe.rate_at(progress) for progress in (0, 1 / 2, 0, 1 / 3, 2 / 3, 0)]
     assert rates[0] == rates[2] == rates[5] == 0.1
     assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5, 6]
 
 
-def test_no_two_epochs_have_the_same_order_of_rows():
+def test_epochs_of_stages_have_different_orders_of_rows():
     orders = []
 
-    class Ordered(InThree):
+    class Ordered(ThreeStages):
         def after_step(self, model, batch):
             super().after_step(model, batch)
             orders.append(tuple(batch.index.tolist()))
@@ -124,11 +126,11 @@ def test_no_two_epochs_have_the_same_order_of_rows():
     assert len(set(orders[::STEPS])) == 6
 
 
-# What a method is shown between two stages ---------------------------------------------------------------------
+# What a method sees between stages -----------------------------------------------------------------------------
 
 
-class Looking(InThree):
-    """Keeps what it is shown."""
+class RecordingStages(ThreeStages):
+    """Stores the rows it sees."""
 
     def __init__(self):
         super().__init__()
@@ -137,13 +139,13 @@ class Looking(InThree):
     def next_stage(self, stage, epochs, rows):
         self.asked.append((stage, epochs))
         self.shown_rows.append(list(rows()))
-        return super().next_stage(stage, epochs, rows)  # which may look once more
+        return super().next_stage(stage, epochs, rows)  # which may iterate over the rows again
 
 
-def test_a_method_looks_at_every_row_once_as_the_network_sees_it_when_it_is_used():
-    """More rows than are read at once; dropout and batch norm would show in training mode."""
+def test_next_stage_sees_every_row_once_in_evaluation_mode():
+    """More rows than are read at once; dropout and batch norm would differ in training mode."""
     inputs, labels = make_data(1300)
-    model, method = make_net(), Looking()
+    model, method = make_net(), RecordingStages()
     train(model, method, inputs, labels, RECIPE, priors=PRIORS)
     assert method.asked == [(1, 4), (2, 4), (3, 4)]
     for rows in method.shown_rows:
@@ -157,16 +159,16 @@ def test_a_method_looks_at_every_row_once_as_the_network_sees_it_when_it_is_used
     assert not torch.allclose(seen[0], seen[-1], atol=1e-2)
 
 
-def test_a_look_leaves_the_statistics_of_batch_norm_alone():
-    """The last stage has one epoch; in training mode the look after it would count among its batches."""
-    assert fit(InThree())[0]["1.num_batches_tracked"] == STEPS
+def test_next_stage_leaves_batch_norm_statistics_unchanged():
+    """The last stage has one epoch; in training mode the pass after it would count as further batches."""
+    assert fit(ThreeStages())[0]["1.num_batches_tracked"] == STEPS
 
 
 # Interrupted runs ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [InThree, refine])
-def test_stopped_at_every_epoch(tmp_path, make):
+@pytest.mark.parametrize("make", [ThreeStages, refine])
+def test_staged_run_resumes_after_interrupt_at_every_epoch(tmp_path, make):
     """The epochs before, at and after each boundary among them; `Interrupt` raises before its epoch is saved."""
     undisturbed = fit(make())
     for stop in range(1, len(undisturbed[2]) + 1):
@@ -179,8 +181,8 @@ def test_stopped_at_every_epoch(tmp_path, make):
 
 
 @pytest.mark.parametrize("stage", [1, 2, 3])
-def test_stopped_while_it_looks(tmp_path, stage):
-    class Stopped(InThree):
+def test_staged_run_resumes_after_interrupt_in_next_stage(tmp_path, stage):
+    class Stopped(ThreeStages):
         def next_stage(self, number, epochs, rows):
             chosen = super().next_stage(number, epochs, rows)
             if number == stage:
@@ -190,11 +192,11 @@ def test_stopped_while_it_looks(tmp_path, stage):
     with pytest.raises(KeyboardInterrupt):
         fit(Stopped(), checkpoint=tmp_path / "c")
     assert load_state(tmp_path / "c")["epoch"] == [2, 5, 6][stage - 1]
-    assert_same(fit(InThree(), checkpoint=tmp_path / "c"), fit(InThree()))
+    assert_same(fit(ThreeStages(), checkpoint=tmp_path / "c"), fit(ThreeStages()))
 
 
-@pytest.mark.parametrize("make", [InThree, refine])
-def test_a_finished_run_is_not_run_again(tmp_path, make):
+@pytest.mark.parametrize("make", [ThreeStages, refine])
+def test_finished_staged_run_is_not_repeated(tmp_path, make):
     finished = fit(make(), checkpoint=tmp_path / "c")
     before = (tmp_path / "c").stat().st_mtime_ns
     assert_same(fit(make(), make_net(seed=1), checkpoint=tmp_path / "c"), finished)
@@ -204,49 +206,49 @@ def test_a_finished_run_is_not_run_again(tmp_path, make):
 # Callbacks, and methods without stages -------------------------------------------------------------------------
 
 
-class Told(Callback):
-    """A number for every epoch, and the states of model and method that it is for."""
+class FixedMetric(Callback):
+    """Records a given metric for every epoch, and stores the weights of model and method."""
 
     def __init__(self, numbers):
         self.numbers, self.states = numbers, []
 
-    def on_epoch(self, run, record):
-        record["told"] = self.numbers[run.epoch - 1]
+    def on_epoch_end(self, run, record):
+        record["metric"] = self.numbers[run.epoch - 1]
         self.states.append(deepcopy(run.weights()))
 
 
-def test_early_stopping_ends_every_stage_at_its_best():
+def test_early_stopping_ends_every_stage_with_best_weights():
     """Of stages of 4, 4 and 3 epochs the first ends after two epochs without a better one, the last by itself.
 
-    The second begins anew: its numbers are not compared with those of the first.
+    The second starts from scratch: its metrics are not compared with those of the first.
     """
 
     class Long(Staged):
         lengths = (4, 4, 3)
 
-    told = Told([5, 4, 3, 1, 2, 1, 0, 1, 3, 2])
+    metric = FixedMetric([5, 4, 3, 1, 2, 1, 0, 1, 3, 2])
     model, method = make_net(), Long()
     history = train(
-        model, method, INPUTS, LABELS, RECIPE, priors=PRIORS, callbacks=[told, EarlyStopping("told", 2)]
+        model, method, INPUTS, LABELS, RECIPE, priors=PRIORS, callbacks=[metric, EarlyStopping("metric", 2)]
     )
-    assert history["told"] == told.numbers
-    assert same_state(model.state_dict(), told.states[8]["model"])
+    assert history["metric"] == metric.numbers
+    assert same_state(model.state_dict(), metric.states[8]["model"])
     seen = make_net()
     found = []
-    for best in (0, 4, 8):  # what the next stage was told of, or, at the end, the caller
-        seen.load_state_dict(told.states[best]["model"])
+    for best in (0, 4, 8):  # what the next stage, or finally the caller, sees
+        seen.load_state_dict(metric.states[best]["model"])
         found.append(predict_logits(seen, INPUTS).softmax(dim=1).amax(dim=1).mean().item())
-    assert told.states[3]["method"]["found"].item() == pytest.approx(found[0])
-    assert told.states[8]["method"]["found"].item() == pytest.approx(found[1])
+    assert metric.states[3]["method"]["found"].item() == pytest.approx(found[0])
+    assert metric.states[8]["method"]["found"].item() == pytest.approx(found[1])
     assert method.found.item() == pytest.approx(found[2])
 
 
 @pytest.mark.parametrize("stop", range(1, 10))
-def test_stages_that_end_early_resume_exactly(tmp_path, stop):
-    """Three short stages of two epochs, and a last one of four that is over after three."""
+def test_early_stopped_stages_resume_exactly(tmp_path, stop):
+    """Three short stages of two epochs, and a last one of four that ends after three."""
 
     def callbacks():
-        return [Told([5, 4, 3, 1, 2, 1, 3, 2, 1]), EarlyStopping("told", 2)]
+        return [FixedMetric([5, 4, 3, 1, 2, 1, 3, 2, 1]), EarlyStopping("metric", 2)]
 
     whole = fit(refine(), callbacks=callbacks())
     assert len(whole[2]) == 9
@@ -262,18 +264,18 @@ class Stop(Callback):
     def __init__(self, epoch):
         self.epoch = epoch
 
-    def on_epoch(self, run, record):
+    def on_epoch_end(self, run, record):
         run.stop = run.epoch == self.epoch
 
 
-def test_the_bar_grows_with_every_stage():
+def test_progress_bar_grows_with_every_stage():
     for epoch, count in enumerate(["1/2", "2/2", "3/5", "4/5", "5/5", "6/6"], start=1):
         console = Console(record=True, force_terminal=True, width=120, file=io.StringIO())
-        assert len(fit(InThree(), callbacks=[ProgressBar(console), Stop(epoch)])[2]) == epoch
+        assert len(fit(ThreeStages(), callbacks=[ProgressBar(console), Stop(epoch)])[2]) == epoch
         assert count in console.export_text().splitlines()[-1]
 
 
-def test_a_method_without_stages_is_not_asked_and_trains_as_long_as_the_recipe_says(tmp_path):
+def test_method_without_stages_trains_for_epochs_of_recipe(tmp_path):
     class Plain(Tempered):
         def next_stage(self, stage, epochs, rows):
             raise AssertionError
@@ -285,7 +287,7 @@ def test_a_method_without_stages_is_not_asked_and_trains_as_long_as_the_recipe_s
     assert not model.training
 
 
-def test_layers_that_know_their_shape_only_later_begin_every_stage_alike():
+def test_stages_of_lazy_layers_start_from_same_network():
     def make():
         with torch.random.fork_rng():
             torch.manual_seed(0)

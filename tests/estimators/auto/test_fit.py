@@ -1,4 +1,4 @@
-"""The automatic default as a whole: accurate on easy problems, the same twice, and never at a loss."""
+"""`fit_stack`: accurate on easy problems, reproducible, and robust to unusual data."""
 
 import json
 
@@ -21,7 +21,7 @@ def blobs(n=300, q=4, d=5, seed=0):
     return random.normal(size=(q, d))[y] * 4 + random.normal(size=(n, d)), y
 
 
-def words(n=120, q=3):
+def bag_of_words(n=120, q=3):
     y = np.arange(n) % q
     chances = np.kron(np.eye(q), np.full(10, 0.4))[y]
     return sparse.csr_matrix((np.random.default_rng(0).random(chances.shape) < chances).astype(float)), y
@@ -39,7 +39,7 @@ def predicted(result, X):
         (lambda y: ask(y, questions=2), ["linear"]),
     ],
 )
-def test_separable_classes_without_a_true_label(draw, learners):
+def test_fit_stack_learns_separable_classes(draw, learners):
     X, y = blobs(200)
     result = fit_stack(X[:120], draw(y[:120]), learners=learners)
     assert (predicted(result, X[120:]) == y[120:]).mean() > 0.95
@@ -51,8 +51,8 @@ def test_separable_classes_without_a_true_label(draw, learners):
     assert Choice.from_dict(json.loads(json.dumps(choice.as_dict()))) == choice
 
 
-def test_the_same_seed_gives_the_same_stack_which_can_be_rebuilt():
-    X, y = words()
+def test_fit_stack_is_reproducible_and_can_be_rebuilt():
+    X, y = bag_of_words()
     one, two = (fit_stack(X, uniform(y), seed=3) for _ in range(2))
     inputs = torch.from_numpy(X.toarray())
     assert torch.equal(one.model(inputs), two.model(inputs))
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_stack_which_can_be_rebuilt():
     assert (predicted(one, X.toarray()) == y).mean() > 0.9
 
 
-def test_a_large_offset_and_a_constant_column_change_nothing():
+def test_fit_stack_ignores_large_offset_and_constant_column():
     X, y = blobs(60)
     moved = np.column_stack([X + np.array([1.7e9, 0, 0, 0, 0]), np.full(60, 1e8)])
     results = [
@@ -71,15 +71,15 @@ def test_a_large_offset_and_a_constant_column_change_nothing():
     assert (results[0] == results[1]).mean() > 0.97
 
 
-def test_sparse_text_has_no_kernel():
-    X, y = words()
+def test_fit_stack_rejects_nystroem_for_sparse_features():
+    X, y = bag_of_words()
     with pytest.raises(MethodError, match="linear and mlp only"):
         fit_stack(X, uniform(y), learners=["nystroem"])
 
 
 @pytest.mark.parametrize("draw", [uniform, lambda y, classes: scar(y, c=0.3, classes=classes), ask])
 @pytest.mark.parametrize(("n", "q"), [(20, 2), (20, 12), (40, 101)])
-def test_few_rows_and_few_or_many_classes(n, q, draw):
+def test_fit_stack_handles_few_rows_and_many_classes(n, q, draw):
     X, y = blobs(n, q)
     result = fit_stack(X, draw(y, classes=q), learners=["linear"], time_limit=0.0)
     log_p = result.model(torch.from_numpy(X))
@@ -87,7 +87,7 @@ def test_few_rows_and_few_or_many_classes(n, q, draw):
     assert torch.allclose(log_p.exp().sum(dim=1), torch.ones(n).double())
 
 
-def test_a_class_that_is_never_excluded_confirmed_rows_and_rows_without_labels():
+def test_fit_stack_handles_confirmed_rows_and_rows_without_labels():
     X, y = blobs(120)
     excluded = [[(label + 1) % 3] if label < 2 else [] for label in y]
     excluded[0] = [k for k in range(4) if k != y[0]]  # all but one
@@ -98,7 +98,7 @@ def test_a_class_that_is_never_excluded_confirmed_rows_and_rows_without_labels()
     assert torch.isfinite(result.model(torch.from_numpy(X))).all()
 
 
-def test_several_annotators_and_skipped_questions():
+def test_fit_stack_handles_several_annotators_and_skipped_questions():
     X, y = blobs(150)
     random = np.random.default_rng(0)
     rows, asked = np.repeat(np.arange(150), 2), random.integers(4, size=300)
@@ -116,13 +116,13 @@ def test_several_annotators_and_skipped_questions():
     assert result.choice.criterion == "answers"
 
 
-def test_ordinary_labels_only():
+def test_fit_stack_learns_from_ordinary_labels_only():
     X, y = blobs(60)
     labels = ComplementaryLabels(np.zeros(61, int), np.array([]), np.arange(4), None, y)
     assert (predicted(fit_stack(X, labels, learners=["linear"]), X) == y).mean() > 0.95
 
 
-def test_what_fails_is_left_out_and_reported(monkeypatch):
+def test_fit_stack_reports_failed_candidates(monkeypatch):
     X, y = blobs(80)
     whole = fit_module.cross_fit
 
@@ -139,7 +139,7 @@ def test_what_fails_is_left_out_and_reported(monkeypatch):
     assert "2 failed" in choice.reason
 
 
-def test_no_time_at_all_still_gives_a_stack():
+def test_fit_stack_without_time_fits_one_learner():
     X, y = blobs(80)
     shares = []
     result = fit_stack(X, uniform(y), time_limit=0.0, progress=lambda share, text: shares.append(share))
@@ -148,13 +148,13 @@ def test_no_time_at_all_still_gives_a_stack():
     assert shares[-1] == 1.0
 
 
-def test_large_data_are_judged_on_a_sample(monkeypatch):
+def test_fit_stack_judges_large_data_on_sample(monkeypatch):
     monkeypatch.setattr(fit_module, "_MOST_JUDGED", 60)
     X, y = blobs(200)
     assert (predicted(fit_stack(X, uniform(y), learners=["nystroem"]), X) == y).mean() > 0.9
 
 
-def test_what_cannot_be_fitted():
+def test_fit_stack_rejects_invalid_input():
     X, y = blobs(20)
     with pytest.raises(LabelError, match="all 20 examples are empty"):
         fit_stack(X, ComplementaryLabels.from_lists([[]] * 20, classes=4))

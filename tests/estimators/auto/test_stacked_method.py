@@ -1,4 +1,4 @@
-"""The default of `ScarceClassifier`: a stack for tables, which is saved, cloned and piped like any classifier."""
+"""The default of `ScarceClassifier`: a stack for tables that can be saved, cloned and used in pipelines."""
 
 import json
 
@@ -32,7 +32,7 @@ def fitted(blobs):
     return ScarceClassifier(**FAST).fit(X, labels)
 
 
-def test_default_classifies_without_true_labels_and_explains_itself(blobs):
+def test_default_learns_and_reports_its_choice(blobs):
     X, y, labels = blobs
     classifier = ScarceClassifier(time_limit=60).fit(X, labels)
     assert isinstance(classifier.model_, Stack)
@@ -46,7 +46,7 @@ def test_default_classifies_without_true_labels_and_explains_itself(blobs):
     np.testing.assert_allclose(classifier.priors_.sum(), 1)
 
 
-def test_stack_is_saved_and_loaded_exactly(blobs, fitted, tmp_path):
+def test_stack_round_trips_through_saving(blobs, fitted, tmp_path):
     X, _, labels = blobs
     fitted.save(tmp_path / "model")
     again = scarce.load(tmp_path / "model")
@@ -62,21 +62,21 @@ def test_stack_is_saved_and_loaded_exactly(blobs, fitted, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
 
 
-def test_same_seed_gives_the_same_stack_and_clones_are_unfitted(blobs, fitted):
+def test_stack_clone_is_unfitted_and_refits_identically(blobs, fitted):
     X, _, labels = blobs
     other = clone(fitted)
     assert not hasattr(other, "model_")
     np.testing.assert_array_equal(other.fit(X, labels).predict_proba(X), fitted.predict_proba(X))
 
 
-def test_large_offsets_of_columns_do_not_matter(blobs, fitted):
+def test_stack_ignores_large_column_offsets(blobs, fitted):
     X, y, labels = blobs
     shifted = X.astype(np.float64) + np.array([1.7e9, 0])
     classifier = ScarceClassifier(**FAST).fit(shifted, labels)
     assert classifier.score(shifted, y) == pytest.approx(fitted.score(X, y), abs=0.02)
 
 
-def test_pipelines_sparse_matrices_frames_and_mapped_arrays(blobs, tmp_path):
+def test_stack_accepts_pipelines_sparse_frames_and_memmaps(blobs, tmp_path):
     pd = pytest.importorskip("pandas")
     X, y, labels = blobs
     assert make_pipeline(MinMaxScaler(), ScarceClassifier(**FAST)).fit(X, labels).score(X, y) > 0.95
@@ -90,7 +90,7 @@ def test_pipelines_sparse_matrices_frames_and_mapped_arrays(blobs, tmp_path):
     np.testing.assert_array_equal(mapped.predict(X), by_name.predict(frame))
 
 
-def test_given_priors_are_used_and_wrong_ones_are_refused(blobs):
+def test_stack_uses_given_priors_and_rejects_invalid_ones(blobs):
     X, y, labels = blobs
     given = ScarceClassifier(priors=[0.2, 0.3, 0.5], **FAST).fit(X, labels)
     assert given.priors_.tolist() == [0.2, 0.3, 0.5]
@@ -100,7 +100,7 @@ def test_given_priors_are_used_and_wrong_ones_are_refused(blobs):
         ScarceClassifier(priors=[0.2, 0.3, 0.6], **FAST).fit(X, labels)
 
 
-def test_answers_are_judged_as_answers(blobs):
+def test_stack_uses_answers_as_criterion(blobs):
     X, y, _ = blobs
     classifier = ScarceClassifier(**FAST).fit(X, ask(y, questions=2, false_positive_rate=0.05, seed=0))
     assert classifier.choice_.criterion == "answers"
@@ -108,7 +108,7 @@ def test_answers_are_judged_as_answers(blobs):
 
 
 @pytest.mark.parametrize("given", [{"epochs": 2}, {"recipe": "paper", "epochs": 1}, {"early_stopping": True}])
-def test_a_setting_of_a_training_run_asks_for_one_network(blobs, given):
+def test_training_settings_select_single_network(blobs, given):
     X, _, labels = blobs
     classifier = ScarceClassifier(**{"epochs": 2, **given}).fit(X, labels)
     assert not isinstance(classifier.model_, Stack)
@@ -116,14 +116,14 @@ def test_a_setting_of_a_training_run_asks_for_one_network(blobs, given):
     assert len(classifier.history_) > 0
 
 
-def test_images_get_one_network(blobs):
+def test_images_select_single_network(blobs):
     _, y, labels = blobs
     images = np.random.default_rng(0).normal(size=(len(y), 4, 4)).astype(np.float32)
     classifier = ScarceClassifier(priors="uniform", epochs=1).fit(images, labels)
     assert not isinstance(classifier.model_, Stack)
 
 
-def test_labels_that_say_nothing_are_refused_and_leave_the_fit_as_it_was(blobs):
+def test_empty_labels_are_rejected_and_keep_earlier_stack(blobs):
     X, y, labels = blobs
     classifier = ScarceClassifier(**FAST).fit(X, labels)
     before = classifier.predict_proba(X)
@@ -133,13 +133,13 @@ def test_labels_that_say_nothing_are_refused_and_leave_the_fit_as_it_was(blobs):
 
 
 @pytest.mark.parametrize("limit", [-1, "soon", float("nan")])
-def test_wrong_time_limit_is_refused(blobs, limit):
+def test_stack_rejects_invalid_time_limit(blobs, limit):
     X, _, labels = blobs
     with pytest.raises(MethodError, match=r"time_limit=.*; expected a number of at least 0"):
         ScarceClassifier(time_limit=limit).fit(X, labels)
 
 
-def test_progress_is_shown_on_the_error_stream(blobs, capsys):
+def test_stack_prints_progress_to_stderr(blobs, capsys):
     X, _, labels = blobs
     ScarceClassifier(verbose=True, **FAST).fit(X, labels)
     shown = capsys.readouterr()
