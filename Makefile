@@ -7,13 +7,17 @@ READY  := $(VENV)/.ready
 # One torch thread per process: two spinning OpenMP pools on two cores are slower than one thread each.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench reports tables clean
+.PHONY: demo test test-fast lint bench reports tables clean
 
 demo: $(READY)
 	$(BIN)/scarce demo --out demo-report.html
 
 test: lint
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+
+# Without the tests that start processes or take long.
+test-fast: lint
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .
