@@ -141,3 +141,30 @@ def test_on_a_cluster_as_many_run_as_it_has_workers(run: Run, monkeypatch: pytes
 def test_as_many_seeds_as_anybody_wants_are_too_many(refused: Callable[..., str]) -> None:
     text = refused("bench", "plan", "labels.toml", "--seeds", "1000000000000")
     assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text
+
+
+def test_commands_read_packed_results_and_refuse_to_run_into_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "run", "quick-digits", "--epochs", "1", "--seeds", "1", "--jobs", "1"]) == 0
+    assert main(["bench", "pack", "bench/quick-digits"]) == 0
+    assert capsys.readouterr().out.endswith("results/quick-digits.jsonl: 8 trials\n")
+    short = ["--epochs", "1", "--seeds", "1"]
+    assert main(["bench", "status", "quick-digits", "--store", "results", *short]) == 0
+    assert "8 trials: 8 done" in capsys.readouterr().out
+    for store in ("results", "bench/quick-digits"):
+        assert (
+            main(["bench", "report", "quick-digits", "--store", store, "--out", f"{store}.md", *short]) == 0
+        )
+    ours, theirs = (Path(name).read_text().splitlines() for name in ("results.md", "bench/quick-digits.md"))
+    assert [line for line in ours if "scarce bench" not in line] == [
+        line for line in theirs if "scarce bench" not in line
+    ]
+    assert "scarce bench run quick-digits --epochs 1 --seeds 1" in ours
+    assert "Calibration" in "".join(ours)
+    capsys.readouterr()
+    assert main(["bench", "run", "quick-digits", "--store", "results/quick-digits.jsonl"]) == 2
+    assert "packed results, which are read-only; choose another --store" in capsys.readouterr().err
+    assert main(["bench", "pack", "nowhere"]) == 2
+    assert "nowhere does not exist" in capsys.readouterr().err

@@ -1,5 +1,9 @@
 """A real scheduler and two worker processes, one of which is killed in the middle of a trial: nothing is lost."""
 
+from helpers.bench import TINY
+from helpers.bench import tiny_trials
+from helpers.bench import write_experiment
+
 import json
 import os
 import signal
@@ -11,7 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from helpers.bench_experiments import TINY, trials_of, write
 
 from scarce.bench.runners.dask import n_workers, run_on_cluster
 from scarce.bench.runners.local import run_local
@@ -66,7 +69,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_trial_loses_nothing(
 ) -> None:
     address, _, workers = cluster
     wait_for(lambda: n_workers(address) == 2)
-    path, store = write(tmp_path, LONG), Store(tmp_path / "store")
+    path, store = write_experiment(tmp_path, LONG), Store(tmp_path / "store")
     command = [sys.executable, "-m", "scarce", "bench", "run", str(path), "--store", str(store.path)]
     with subprocess.Popen(
         [*command, "--cluster", address],
@@ -106,7 +109,7 @@ def test_a_scheduler_that_is_killed_is_told_of_and_the_run_goes_on_without_it(
 ) -> None:
     address, scheduler, _ = cluster  # with the worker that is left
     wait_for(lambda: n_workers(address))
-    path, store = write(tmp_path, LONG), Store(tmp_path / "store")
+    path, store = write_experiment(tmp_path, LONG), Store(tmp_path / "store")
     command = [sys.executable, "-m", "scarce", "bench", "run", str(path), "--store", str(store.path)]
     with subprocess.Popen(
         [*command, "--cluster", address],
@@ -122,14 +125,7 @@ def test_a_scheduler_that_is_killed_is_told_of_and_the_run_goes_on_without_it(
         1,
         f"error: the scheduler at {address} is gone; when there is one again, the same command goes on from here.\n",
     )
-    outcomes = list(run_local(trials_of(tmp_path, LONG), store, None))
+    outcomes = list(run_local(tiny_trials(tmp_path, LONG), store, None))
     assert [outcome.status for outcome in outcomes] == ["done"] * 4
 
 
-def test_no_scheduler_and_no_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path)
-    with pytest.raises(FileError, match="no scheduler answers at nonsense://x"):
-        list(run_on_cluster([], store, None, "nonsense://x"))
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ScarceError, match=r'--cluster needs distributed.*: pip install "scarce\[dask\]"'):
-        list(run_on_cluster([], store, None, "tcp://127.0.0.1:1"))
