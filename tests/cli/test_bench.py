@@ -11,6 +11,7 @@ import pytest
 
 from scarce.bench.runners.local import Outcome
 from scarce.bench.trials.plan import Trial
+from scarce.cli.main import main
 from scarce.datasets import locate
 from scarce.datasets._sources import MNIST
 
@@ -56,13 +57,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_trials_are_chosen_by_any_label(only: list[str], count: int | None, names: str, run: Run) -> None:
-    told = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
+    result = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
     if count is None:
-        assert (told.code, names in told.err) == (2, True)
+        assert (result.code, names in result.err) == (2, True)
     else:
-        assert told.code == 0
-        assert names in " ".join(told.out.split())
-        assert f"{count} trials: 0 done" in told.out
+        assert result.code == 0
+        assert names in " ".join(result.out.split())
+        assert f"{count} trials: 0 done" in result.out
 
 
 @pytest.mark.usefixtures("place")
@@ -75,41 +76,47 @@ def test_trials_are_chosen_by_any_label(only: list[str], count: int | None, name
     ],
 )
 def test_one_option_takes_several_axes(words: list[str], count: int, run: Run) -> None:
-    told = run("bench", "plan", "labels.toml", *words)
-    assert (told.code, told.err) == (0, "")
-    assert f"{count} trials: 0 done" in told.out
+    result = run("bench", "plan", "labels.toml", *words)
+    assert (result.code, result.err) == (0, "")
+    assert f"{count} trials: 0 done" in result.out
 
 
 @pytest.mark.usefixtures("place")
-def test_other_words_are_no_selection(refused: Callable[..., str]) -> None:
-    assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "setting=uniform")
-    assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "--only", "seed=0", "other")
-    assert "there is no axis 'other'" in refused(
+def test_other_words_are_no_selection(run_expecting_error: Callable[..., str]) -> None:
+    assert "unexpected extra argument" in run_expecting_error(
+        "bench", "plan", "labels.toml", "setting=uniform"
+    )
+    assert "unexpected extra argument" in run_expecting_error(
+        "bench", "plan", "labels.toml", "--only", "seed=0", "other"
+    )
+    assert "there is no axis 'other'" in run_expecting_error(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
     )
 
 
-def test_only_data_that_is_missing_is_called_so(place: Path, run: Run, refused: Callable[..., str]) -> None:
+def test_only_data_that_is_missing_is_called_so(
+    place: Path, run: Run, run_expecting_error: Callable[..., str]
+) -> None:
     (place / "data" / "mnist").mkdir(parents=True)
-    told = run("bench", "plan", "quick-mnist", "--data-dir", "data")
-    assert told.code == 0
+    result = run("bench", "plan", "quick-mnist", "--data-dir", "data")
+    assert result.code == 0
     assert (
         "mnist is not here, so that what is done of it is unknown; get it with: scarce data fetch mnist"
-        in told.out
+        in result.out
     )
     for command in ("plan", "status"):
-        text = refused("bench", command, "quick-mnist", "--data-dir", "nowhere")
+        text = run_expecting_error("bench", command, "quick-mnist", "--data-dir", "nowhere")
         assert "nowhere does not exist" in text
     for file in MNIST.files:
         (place / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
-    text = refused("bench", "plan", "quick-mnist", "--data-dir", "data")
+    text = run_expecting_error("bench", "plan", "quick-mnist", "--data-dir", "data")
     assert "is a damaged or cut short gzip file; fetch it again" in text
 
 
 def command_of(run: Run, *arguments: object) -> list[str]:
-    told = run("bench", "report", *arguments, "--terminal")
-    assert told.code == 0, told.err
-    return shlex.split(told.out.splitlines()[-1])
+    result = run("bench", "report", *arguments, "--terminal")
+    assert result.code == 0, result.err
+    return shlex.split(result.out.splitlines()[-1])
 
 
 def test_a_report_names_what_was_typed(place: Path, run: Run) -> None:
@@ -133,13 +140,13 @@ def test_on_a_cluster_as_many_run_as_it_has_workers(run: Run, monkeypatch: pytes
 
     monkeypatch.setattr("scarce.bench.runners.dask.n_workers", lambda url: {"tcp://host:8786": 5}[url])
     monkeypatch.setattr("scarce.bench.runners.dask.run_on_cluster", one_ends)
-    told = run("bench", "run", "labels.toml", "--cluster", "tcp://host:8786")
-    assert "(1 done, 5 running, 18 left, 0 failed" in told.out
+    result = run("bench", "run", "labels.toml", "--cluster", "tcp://host:8786")
+    assert "(1 done, 5 running, 18 left, 0 failed" in result.out
 
 
 @pytest.mark.usefixtures("place")
-def test_as_many_seeds_as_anybody_wants_are_too_many(refused: Callable[..., str]) -> None:
-    text = refused("bench", "plan", "labels.toml", "--seeds", "1000000000000")
+def test_as_many_seeds_as_anybody_wants_are_too_many(run_expecting_error: Callable[..., str]) -> None:
+    text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
     assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text
 
 

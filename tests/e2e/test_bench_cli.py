@@ -297,11 +297,11 @@ def test_a_trial_that_fails_is_told_and_the_others_go_on(folder: Path, run: Call
     multiple = '[{ name = "three", process = "uniform-multiple", params = { sizes = 3 } }]'
     (folder / "fails.toml").write_text(TINY.replace('["uniform"]', multiple))
     arguments = (folder / "fails.toml", "--store", folder / "store")
-    told = run("bench", "run", *arguments, "--jobs", "1")
-    assert told.code == 1
-    assert "failed: digits, three, nn, linear, seed 0: nn takes one excluded class per example" in told.out
-    assert told.out.splitlines()[-1] == "2 done, 2 failed"
-    assert told.err == "`scarce bench status` shows why; --retry-failed runs them again\n"
+    result = run("bench", "run", *arguments, "--jobs", "1")
+    assert result.code == 1
+    assert "failed: digits, three, nn, linear, seed 0: nn takes one excluded class per example" in result.out
+    assert result.out.splitlines()[-1] == "2 done, 2 failed"
+    assert result.err == "`scarce bench status` shows why; --retry-failed runs them again\n"
     assert (
         sorted(record["status"] for record in results(folder / "store").values())
         == ["done"] * 2 + ["failed"] * 2
@@ -310,9 +310,9 @@ def test_a_trial_that_fails_is_told_and_the_others_go_on(folder: Path, run: Call
     again = run("bench", "run", *arguments, "--jobs", "1")
     assert (again.code, "4 trials, 0 to run" in again.out) == (1, True)
     assert "4 trials, 2 to run" in run("bench", "run", *arguments, "--jobs", "1", "--retry-failed").out
-    told = run("bench", "status", *arguments)
-    assert told.code == 1
-    assert told.out.count("failed: digits, three, nn, linear, seed") == 2
+    result = run("bench", "status", *arguments)
+    assert result.code == 1
+    assert result.out.count("failed: digits, three, nn, linear, seed") == 2
 
 
 def test_changes_on_the_command_line_are_other_trials(folder: Path, run: Callable[..., Any]) -> None:
@@ -321,15 +321,15 @@ def test_changes_on_the_command_line_are_other_trials(folder: Path, run: Callabl
     assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
     assert "1 trial: 1 done" in run("bench", "plan", *arguments, *short).out
     assert "4 trials: 0 done" in run("bench", "plan", *arguments).out
-    told = run("bench", "plan", "paper-mnist", "--recipe", "annealed", "--data-dir", folder, "--seeds", "2")
-    assert "paper-mnist: Table 2: MNIST (protocol: shortened)" in told.out
-    assert "140 trials: " in told.out
+    result = run("bench", "plan", "paper-mnist", "--recipe", "annealed", "--data-dir", folder, "--seeds", "2")
+    assert "paper-mnist: Table 2: MNIST (protocol: shortened)" in result.out
+    assert "140 trials: " in result.out
 
 
 def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
-    told = run("bench", "list")
-    assert told.code == 0
-    assert "quick-digits" in told.out
+    result = run("bench", "list")
+    assert result.code == 0
+    assert "quick-digits" in result.out
 
 
 @pytest.mark.parametrize(
@@ -350,10 +350,10 @@ def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
 )
 def test_mistakes(
     folder: Path,
-    refused: Callable[..., str],
+    run_expecting_error: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     message: str,
 ) -> None:
     monkeypatch.chdir(folder)
-    assert message in refused("bench", *arguments)
+    assert message in run_expecting_error("bench", *arguments)

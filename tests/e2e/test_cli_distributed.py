@@ -26,7 +26,7 @@ TORCHRUN = [
 ]
 
 
-def train_command(world, out, *more):
+def train_command(dataset_dir, out, *more):
     options = [
         "--module",
         "linear",
@@ -38,7 +38,7 @@ def train_command(world, out, *more):
         "uniform",
         "--no-estimate",
     ]
-    files = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", out]
+    files = ["train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", out]
     return [str(part) for part in (*files, *options, *more)]
 
 
@@ -56,8 +56,8 @@ def torchrun(arguments):
     return process.returncode, out, err
 
 
-def logits_of(world, model):
-    return predict_logits(scarce.load(model).model_, np.load(world / "features.npy")).numpy()
+def logits_of(dataset_dir, model):
+    return predict_logits(scarce.load(model).model_, np.load(dataset_dir / "features.npy")).numpy()
 
 
 def told(line: str) -> str:
@@ -65,23 +65,23 @@ def told(line: str) -> str:
     return re.sub(r" in [0-9.]+ s|/(one|two)$", "", line)
 
 
-def test_two_processes_speak_and_write_as_one(world: Path, tmp_path: Path, run) -> None:
+def test_two_processes_speak_and_write_as_one(dataset_dir: Path, tmp_path: Path, run) -> None:
     """The second process says nothing, and a batch in parts is still the batch."""
-    code, out, err = torchrun(train_command(world, tmp_path / "two", "--micro-batch", "4"))
+    code, out, err = torchrun(train_command(dataset_dir, tmp_path / "two", "--micro-batch", "4"))
     assert code == 0, err
-    alone = run(*train_command(world, tmp_path / "one"))
+    alone = run(*train_command(dataset_dir, tmp_path / "one"))
     assert alone.code == 0
     assert [told(line) for line in out.splitlines()] == [told(line) for line in alone.out.splitlines()]
     assert "warning" not in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
-    one, two = logits_of(world, tmp_path / "one"), logits_of(world, tmp_path / "two")
+    one, two = logits_of(dataset_dir, tmp_path / "one"), logits_of(dataset_dir, tmp_path / "two")
     np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
     assert (one.argmax(axis=1) == two.argmax(axis=1)).all()
 
 
-def test_a_mistake_is_one_line_of_each_process(world: Path, tmp_path: Path) -> None:
+def test_a_mistake_is_one_line_of_each_process(dataset_dir: Path, tmp_path: Path) -> None:
     code, out, err = torchrun(
-        ["train", "nowhere.csv", "--labels", str(world / "labels.csv"), "--out", str(tmp_path / "m")]
+        ["train", "nowhere.csv", "--labels", str(dataset_dir / "labels.csv"), "--out", str(tmp_path / "m")]
     )
     assert code == 1
     assert out == ""
@@ -93,51 +93,11 @@ def test_a_mistake_is_one_line_of_each_process(world: Path, tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-def test_short_numbers(world: Path, tmp_path: Path, run) -> None:
-    for name in ("full", "bf16"):
-        assert run(*train_command(world, tmp_path / name, "--precision", name)).code == 0
-    full, short = logits_of(world, tmp_path / "full"), logits_of(world, tmp_path / "bf16")
-    assert not np.array_equal(full, short)
-    np.testing.assert_allclose(full, short, atol=0.05)
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "line"),
-    [
-        ("--micro-batch", "0", "Invalid value for '--micro-batch'"),
-        ("--precision", "half", "Invalid value for '--precision'"),
-    ],
-)
-def test_odd_settings_are_refused(world: Path, tmp_path: Path, refused, option, value, line) -> None:
-    assert line in refused(*train_command(world, tmp_path / "m", option, value))
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled:UserWarning")
-@pytest.mark.usefixtures("no_compiler")
-def test_without_a_compiler_one_line_says_so(world: Path, tmp_path: Path, refused) -> None:
-    assert "or leave out compile=True (--compile)" in refused(
-        *train_command(world, tmp_path / "m", "--compile")
-    )
 
 
-def test_memory_that_is_short_is_one_line(run, monkeypatch) -> None:
-    def app(*_: object, **__: object) -> None:
-        raise RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory: 12 bytes."
-        )
-
-    monkeypatch.setattr("scarce.cli.main.app", app)
-    code, _, err = run("methods")
-    assert code == 1
-    assert err.startswith("error: the memory of this machine does not suffice; ")
-    assert "--micro-batch" in err
 
 
-def test_other_errors_of_torch_are_not_hidden(run, monkeypatch) -> None:
-    def app(*_: object, **__: object) -> None:
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr("scarce.cli.main.app", app)
-    with pytest.raises(RuntimeError, match="a bug"):
-        run("methods")

@@ -89,9 +89,9 @@ def epochs_in(checkpoint: Path) -> int:
         return 0
 
 
-def stop_in_the_middle(world: Path, folder: Path, how: signal.Signals) -> subprocess.CompletedProcess[str]:
+def stop_in_the_middle(dataset_dir: Path, folder: Path, how: signal.Signals) -> subprocess.CompletedProcess[str]:
     """Start a long run, and send it a signal when it has gone through some epochs."""
-    command = [*COMMAND, *long_run(world, "stopped")]
+    command = [*COMMAND, *long_run(dataset_dir, "stopped")]
     checkpoint = folder / "stopped.checkpoint"
     with subprocess.Popen(
         command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -103,21 +103,21 @@ def stop_in_the_middle(world: Path, folder: Path, how: signal.Signals) -> subpro
     return subprocess.CompletedProcess(command, process.returncode, None, err)
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_weights(world: Path, tmp_path: Path) -> None:
-    assert stop_in_the_middle(world, tmp_path, signal.SIGKILL).returncode == -signal.SIGKILL
+def test_a_killed_run_goes_on_and_ends_with_the_same_weights(dataset_dir: Path, tmp_path: Path) -> None:
+    assert stop_in_the_middle(dataset_dir, tmp_path, signal.SIGKILL).returncode == -signal.SIGKILL
     assert not (tmp_path / "stopped").exists()
     epoch = load_state(tmp_path / "stopped.checkpoint")["epoch"]
 
-    out = done(tmp_path, *long_run(world, "stopped"))
+    out = done(tmp_path, *long_run(dataset_dir, "stopped"))
     assert f"going on after epoch {epoch}, from stopped.checkpoint\n" in out
-    assert "going on" not in done(tmp_path, *long_run(world, "whole"))
+    assert "going on" not in done(tmp_path, *long_run(dataset_dir, "whole"))
     weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("stopped", "whole")]
     assert weights[0] == weights[1]
     assert not (tmp_path / "stopped.checkpoint").exists()
 
 
-def test_an_interrupted_run_says_how_to_go_on(world: Path, tmp_path: Path) -> None:
-    process = stop_in_the_middle(world, tmp_path, signal.SIGINT)
+def test_an_interrupted_run_says_how_to_go_on(dataset_dir: Path, tmp_path: Path) -> None:
+    process = stop_in_the_middle(dataset_dir, tmp_path, signal.SIGINT)
     epoch = load_state(tmp_path / "stopped.checkpoint")["epoch"]
     assert process.returncode == 130
     assert process.stderr == f"interrupted after epoch {epoch}; run the same command again to go on\n"
@@ -149,3 +149,34 @@ def test_help_waits_for_no_heavy_import() -> None:
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "")
     assert "scarce 0." in process.stdout
+
+
+def test_train_interrupted_while_it_estimates_has_saved_the_model(digits_dir: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "scarce",
+        "train",
+        digits_dir / "train.npy",
+        "--labels",
+        digits_dir / "train-uniform.npz",
+    ]
+    command += ["--out", tmp_path / "m", "--method", "cc", "--epochs", "2000"]
+    with subprocess.Popen(
+        [*map(str, command)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("estimating the accuracy"):
+                break
+        time.sleep(0.2)  # it may be anywhere in the four trainings; thousands of epochs are not over yet
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert process.returncode == 130
+    assert err == "interrupted: the model is saved, its accuracy is not estimated\n"
+    assert scarce.load(tmp_path / "m").predict(np.load(digits_dir / "test.npy")).shape == (897,)
+    assert not (tmp_path / "m.checkpoint").exists()
