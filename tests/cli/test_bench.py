@@ -1,6 +1,7 @@
 """``scarce bench``: choosing trials by their labels, data that is missing or damaged, and the command of a report."""
 
 import gzip
+import json
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pooch
 import pytest
+from helpers.bench import ONE_METHOD_FAILS, write_experiment
 
 from scarce.bench.runners.local import Outcome
 from scarce.bench.trials.plan import Trial
@@ -175,3 +177,101 @@ def test_commands_read_packed_results_and_refuse_to_run_into_them(
     assert "packed results, which are read-only; choose another --store" in capsys.readouterr().err
     assert main(["bench", "pack", "nowhere"]) == 2
     assert "nowhere does not exist" in capsys.readouterr().err
+
+
+def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
+    result = run("bench", "list")
+    assert result.code == 0
+    assert "quick-digits" in result.out
+
+
+def contents(store: Path) -> dict[str, Any]:
+    """The content of the records, apart from costs, by the name of their file."""
+    costs = ("seconds", "peak_memory_mb", "finished")
+    records = {path.name: json.loads(path.read_text()) for path in (store / "records").iterdir()}
+    return {
+        name: {key: record[key] for key in record if key not in costs} for name, record in records.items()
+    }
+
+
+@pytest.fixture
+def tiny_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the file of an experiment."""
+    monkeypatch.chdir(tmp_path)
+    write_experiment(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("tiny_dir")
+@pytest.mark.filterwarnings("default:.*is damaged:UserWarning")
+def test_run_warns_of_damaged_record_and_repeats_its_trial(run: Run) -> None:
+    arguments = ("bench", "run", "tiny.toml", "--store", "store", "--jobs", "1")
+    assert run(*arguments).code == 0
+    before = contents(Path("store"))
+    damaged = sorted(Path("store", "records").iterdir())[0]
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    code, out, err = run(*arguments)
+    assert code == 0
+    assert err.startswith(f"warning: store/records/{damaged.name} is damaged")
+    assert err.count("\n") == 1
+    assert "4 trials, 1 to run" in out
+    assert contents(Path("store")) == before
+
+
+def test_a_trial_that_fails_is_told_and_the_others_go_on(tiny_dir: Path, run: Callable[..., Any]) -> None:
+    write_experiment(tiny_dir, ONE_METHOD_FAILS)
+    arguments = ("tiny.toml", "--store", "store")
+    result = run("bench", "run", *arguments, "--jobs", "1")
+    assert result.code == 1
+    assert "failed: digits, three, nn, linear, seed 0: nn takes one excluded class per example" in result.out
+    assert result.out.splitlines()[-1] == "2 done, 2 failed"
+    assert result.err == "`scarce bench status` shows why; --retry-failed runs them again\n"
+    assert (
+        sorted(json.loads(path.read_text())["status"] for path in Path("store", "records").iterdir())
+        == ["done"] * 2 + ["failed"] * 2
+    )
+
+    again = run("bench", "run", *arguments, "--jobs", "1")
+    assert (again.code, "4 trials, 0 to run" in again.out) == (1, True)
+    assert "4 trials, 2 to run" in run("bench", "run", *arguments, "--jobs", "1", "--retry-failed").out
+    result = run("bench", "status", *arguments)
+    assert result.code == 1
+    assert result.out.count("failed: digits, three, nn, linear, seed") == 2
+
+
+def test_changes_on_the_command_line_are_other_trials(tiny_dir: Path, run: Callable[..., Any]) -> None:
+    arguments = ("tiny.toml", "--store", "store")
+    short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
+    assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
+    assert "1 trial: 1 done" in run("bench", "plan", *arguments, *short).out
+    assert "4 trials: 0 done" in run("bench", "plan", *arguments).out
+    result = run(
+        "bench", "plan", "paper-mnist", "--recipe", "annealed", "--data-dir", tiny_dir, "--seeds", "2"
+    )
+    assert "paper-mnist: Table 2: MNIST (protocol: shortened)" in result.out
+    assert "140 trials: " in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", "paper-minst"), "there is no experiment 'paper-minst'"),
+        (
+            ("plan", "tiny.toml", "--only", "method"),
+            "--only 'method' is not understood; expected axis=name,...",
+        ),
+        (("plan", "tiny.toml", "--only", "size=3"), "there is no axis 'size'"),
+        (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),
+        (("run", "tiny.toml", "--epochs", "0"), "--epochs"),
+        (("status", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
+        (("report", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
+        (("compare", "nowhere", "elsewhere"), "nowhere does not exist"),
+    ],
+)
+def test_mistakes(
+    tiny_dir: Path,
+    run_expecting_error: Callable[..., str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    assert message in run_expecting_error("bench", *arguments)

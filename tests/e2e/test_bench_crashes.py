@@ -1,7 +1,5 @@
 """Processes that are killed: only the trial that is at fault fails."""
 
-from helpers.bench import tiny_trials
-
 import os
 import signal
 import time
@@ -9,12 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from helpers.bench import tiny_trials
 
 from scarce.bench.runners import local as run_module
-from scarce.bench.runners.local import Outcome, failure, run_local
-from scarce.bench.trials.record import TrialRecord
+from scarce.bench.runners.local import run_local
 from scarce.bench.trials.store import Store
-from scarce.errors import FileError
 
 
 def light(trial):
@@ -61,11 +58,3 @@ def test_with_several_jobs_even_a_single_trial_is_in_another_process(
     monkeypatch.setattr(run_module, "execute", execute)
     (outcome,) = run_local([light(tiny_trials(tmp_path)[0])], Store(tmp_path / "store"), None, jobs=2)
     assert outcome.status != os.getpid()
-
-
-
-
-
-
-
-

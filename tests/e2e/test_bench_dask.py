@@ -1,9 +1,5 @@
 """A real scheduler and two worker processes, one of which is killed in the middle of a trial: nothing is lost."""
 
-from helpers.bench import TINY
-from helpers.bench import tiny_trials
-from helpers.bench import write_experiment
-
 import json
 import os
 import signal
@@ -15,11 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from helpers.bench import TINY, tiny_trials, write_experiment
 
-from scarce.bench.runners.dask import n_workers, run_on_cluster
+from scarce.bench.runners.dask import n_workers
 from scarce.bench.runners.local import run_local
 from scarce.bench.trials.store import Store
-from scarce.errors import FileError, ScarceError
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 # Long enough to be met in the middle of a trial: every epoch writes a checkpoint.
@@ -127,5 +123,3 @@ def test_a_scheduler_that_is_killed_is_told_of_and_the_run_goes_on_without_it(
     )
     outcomes = list(run_local(tiny_trials(tmp_path, LONG), store, None))
     assert [outcome.status for outcome in outcomes] == ["done"] * 4
-
-

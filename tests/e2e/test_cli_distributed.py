@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import scarce
 from scarce.training import predict_logits
@@ -91,13 +90,3 @@ def test_a_mistake_is_one_line_of_each_process(dataset_dir: Path, tmp_path: Path
     assert {line.partition(":")[0] for line in ours} <= {"error", "error of rank 1"}
     assert "scarce/cli" not in err  # a stack trace would name our files; torchrun's own report does not
     assert list(tmp_path.iterdir()) == []
-
-
-
-
-
-
-
-
-
-

@@ -3,12 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
-from scarce.cli.demo import demo
-from scarce.demo.page import is_report
-from scarce.errors import FileError, ScarceError
-
 
 def test_the_command_prints_one_table_and_writes_the_page(tmp_path):
     page = tmp_path / "new" / "page.html"
@@ -26,10 +20,6 @@ def test_the_command_prints_one_table_and_writes_the_page(tmp_path):
     assert "Ordinary labels" in done.stderr  # the bars, by the names of the runs
     assert "Ordinary labels" in page.read_text(encoding="utf-8")
     assert [path.name for path in page.parent.iterdir()] == ["page.html"]
-
-
-
-
 
 
 def test_the_module_of_the_command_is_light():

@@ -5,16 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import torch
-
-from scarce import ScarceClassifier
-from scarce.simulate import uniform
-from scarce.testing import three_blobs
-
-
-
 
 IN_LITTLE_MEMORY = """
 import resource, sys
