@@ -1,8 +1,6 @@
 """``scarce priors``: from files to a table, a JSON file that ``train`` reads, and a figure."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -104,20 +102,17 @@ def test_mistakes(folder: Path, tmp_path: Path, run_expecting_error) -> None:
     )
 
 
-def test_a_warning_is_one_line(folder: Path, tmp_path: Path) -> None:
-    """Classes that hardly anybody excludes: the priors are guessed, and it is said."""
-    write_csv(
-        tmp_path / "few.csv",
-        ["example_id", "class_name", "answer"],
-        ([f"r{i}", "ant", "no"] for i in range(5)),
-    )
-    command = [
-        sys.executable, "-m", "scarce", "train", folder / "x.csv", "--labels", tmp_path / "few.csv", "--join", "left",
-        "--classes", "ant,bee,cat", "--out", tmp_path / "m", "--method", "scarce", "--epochs", "1",
-    ]  # fmt: skip
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert told.returncode == 0, told.stderr
-    assert told.stderr.startswith(
+@pytest.mark.filterwarnings("default::scarce.errors.PriorWarning")
+def test_train_warns_of_guessed_priors_in_one_line(folder: Path, tmp_path: Path, run) -> None:
+    """The classes bee and cat are never excluded, so their priors are guessed."""
+    rows = ([f"r{i}", "ant", "no"] for i in range(5))
+    few = write_csv(tmp_path / "few.csv", ["example_id", "class_name", "answer"], rows)
+    result = run(
+        "train", folder / "x.csv", "--labels", few, "--join", "left", "--classes", "ant,bee,cat", "--out", tmp_path / "m",
+        "--method", "scarce", "--epochs", "1",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    assert result.err.startswith(
         "warning: the priors are taken from the shares of the candidates: too few of 900 examples exclude class ant, bee"
     )
-    assert told.stderr.count("\n") == 1
+    assert result.err.count("\n") == 1

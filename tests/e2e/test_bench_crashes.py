@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,35 +19,6 @@ def light(trial):
     return SimpleNamespace(key=trial.key, **{name: getattr(trial, name) for name in names})
 
 
-def test_only_the_trial_at_fault_fails_when_processes_are_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trials, store = [light(trial) for trial in tiny_trials(tmp_path)[:3]], Store(tmp_path / "store")
-    guilty, other, _ = (trial.key for trial in trials)
-    folder, first_time = store.path, tmp_path / "first"
-    first_time.touch()
-
-    def execute(trial, **_):
-        from scarce.bench.trials._locks import held, is_held
-
-        with held(folder / "locks" / f"{trial.key}.lock"):
-            if trial.key == guilty:
-                end = time.monotonic() + (30 if first_time.exists() else 1)
-                first_time.unlink(missing_ok=True)
-                while not is_held(folder / "locks" / f"{other}.lock") and time.monotonic() < end:
-                    time.sleep(0.01)
-                os.kill(os.getpid(), signal.SIGKILL)
-            if trial.key == other and not (folder / "records" / f"{guilty}.json").exists():
-                time.sleep(60)  # until the executor ends this process
-        return SimpleNamespace(trial=trial, status="done")
-
-    monkeypatch.setattr(run_module, "execute", execute)
-    outcomes = {outcome.trial.key: outcome for outcome in run_local(trials, store, None, jobs=2)}
-    assert [outcomes[trial.key].status for trial in trials] == ["failed", "done", "done"]
-    assert [record.key for record in store.records()] == [guilty]
-    assert list((folder / "locks").glob("*.lock")) == []
-
-
 def test_with_several_jobs_even_a_single_trial_is_in_another_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,3 +28,32 @@ def test_with_several_jobs_even_a_single_trial_is_in_another_process(
     monkeypatch.setattr(run_module, "execute", execute)
     (outcome,) = run_local([light(tiny_trials(tmp_path)[0])], Store(tmp_path / "store"), None, jobs=2)
     assert outcome.status != os.getpid()
+
+
+def test_only_the_trial_at_fault_fails_when_processes_are_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials, store = [light(trial) for trial in tiny_trials(tmp_path)[:3]], Store(tmp_path / "store")
+    guilty, other, _ = (trial.key for trial in trials)
+    folder, alone = store.path, tmp_path / "alone"
+
+    def execute(trial, **_):
+        from helpers.processes import wait_for
+
+        from scarce.bench.trials._locks import held, is_held
+
+        with held(folder / "locks" / f"{trial.key}.lock"):
+            if trial.key == guilty:
+                if not alone.exists():
+                    wait_for(lambda: is_held(folder / "locks" / f"{other}.lock"), "the other trial")
+                alone.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            if trial.key == other:  # the executor ends this process, until the guilty one has failed
+                wait_for((folder / "records" / f"{guilty}.json").exists, "the record of the failure")
+        return SimpleNamespace(trial=trial, status="done")
+
+    monkeypatch.setattr(run_module, "execute", execute)
+    outcomes = {outcome.trial.key: outcome for outcome in run_local(trials, store, None, jobs=2)}
+    assert [outcomes[trial.key].status for trial in trials] == ["failed", "done", "done"]
+    assert [record.key for record in store.records()] == [guilty]
+    assert list((folder / "locks").glob("*.lock")) == []

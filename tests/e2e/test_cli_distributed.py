@@ -1,86 +1,69 @@
-"""Several processes that carry out one command, and the settings of a step, on the command line."""
+"""``torchrun -m scarce train``: several processes carry out one command."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from helpers.processes import Ended, ForkServer
 
 import scarce
 from scarce.training import predict_logits
 
-TORCHRUN = [
-    sys.executable,
-    "-m",
-    "torch.distributed.run",
-    "--standalone",
-    "--nproc-per-node",
-    "2",
-    "-m",
-    "scarce",
+OPTIONS = [
+    "--module",
+    "linear",
+    "--epochs",
+    "5",
+    "--batch-size",
+    "30",
+    "--priors",
+    "uniform",
+    "--no-estimate",
 ]
 
 
-def train_command(dataset_dir, out, *more):
-    options = [
-        "--module",
-        "linear",
-        "--epochs",
-        "5",
-        "--batch-size",
-        "30",
-        "--priors",
-        "uniform",
-        "--no-estimate",
-    ]
+def train_command(dataset_dir: Path, out: Path) -> list[object]:
     files = ["train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", out]
-    return [str(part) for part in (*files, *options, *more)]
+    return [*files, *OPTIONS]
 
 
-def torchrun(arguments):
-    """Return the exit code and both streams; no process is left behind."""
-    process = subprocess.Popen(
-        [*TORCHRUN, *arguments], env=os.environ | {"OMP_NUM_THREADS": "1"}, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        out, err = process.communicate(timeout=120)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, out, err
+def torchrun(fork_server: ForkServer, *arguments: object) -> Ended:
+    options = ("--standalone", "--nproc-per-node", "2", "-m", "scarce")
+    return fork_server.run(*options, *arguments, program="torch.distributed.run")
 
 
-def logits_of(dataset_dir, model):
+def predicted_logits(dataset_dir: Path, model: Path) -> np.ndarray:
     return predict_logits(scarce.load(model).model_, np.load(dataset_dir / "features.npy")).numpy()
 
 
-def told(line: str) -> str:
-    """Leave out of a line what differs between runs: how long it took, and where the model went."""
+def without_time_and_place(line: str) -> str:
     return re.sub(r" in [0-9.]+ s|/(one|two)$", "", line)
 
 
-def test_two_processes_speak_and_write_as_one(dataset_dir: Path, tmp_path: Path, run) -> None:
-    """The second process says nothing, and a batch in parts is still the batch."""
-    code, out, err = torchrun(train_command(dataset_dir, tmp_path / "two", "--micro-batch", "4"))
+def test_two_processes_print_and_train_like_one(
+    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any], fork_server: ForkServer
+) -> None:
+    """The second process prints nothing, and micro-batches give the step of the whole batch."""
+    command = train_command(dataset_dir, tmp_path / "two")
+    code, out, err = torchrun(fork_server, *command, "--micro-batch", "4")
     assert code == 0, err
     alone = run(*train_command(dataset_dir, tmp_path / "one"))
     assert alone.code == 0
-    assert [told(line) for line in out.splitlines()] == [told(line) for line in alone.out.splitlines()]
+    expected = [without_time_and_place(line) for line in alone.out.splitlines()]
+    assert [without_time_and_place(line) for line in out.splitlines()] == expected
     assert "warning" not in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
-    one, two = logits_of(dataset_dir, tmp_path / "one"), logits_of(dataset_dir, tmp_path / "two")
+    one, two = (predicted_logits(dataset_dir, tmp_path / name) for name in ("one", "two"))
     np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
     assert (one.argmax(axis=1) == two.argmax(axis=1)).all()
 
 
-def test_a_mistake_is_one_line_of_each_process(dataset_dir: Path, tmp_path: Path) -> None:
+def test_mistake_is_one_line_per_process(dataset_dir: Path, tmp_path: Path, fork_server: ForkServer) -> None:
+    labels = dataset_dir / "labels.csv"
     code, out, err = torchrun(
-        ["train", "nowhere.csv", "--labels", str(dataset_dir / "labels.csv"), "--out", str(tmp_path / "m")]
+        fork_server, "train", "nowhere.csv", "--labels", labels, "--out", tmp_path / "m"
     )
     assert code == 1
     assert out == ""

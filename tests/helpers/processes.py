@@ -117,13 +117,14 @@ class ForkServer:
         return process
 
     def run(self, *arguments: object, program: str | Path = "scarce", cwd: Path | None = None) -> Ended:
-        return self.start(*arguments, program=program, cwd=cwd).wait()
-
-    def run_script(self, name: str, *arguments: object) -> None:
-        """Run `e2e/scripts/NAME.py` to its end, and leave none of its processes behind."""
-        process = self.start(*arguments, program=f"e2e.scripts.{name}")
+        """Run a program to its end, and leave none of its processes behind."""
+        process = self.start(*arguments, program=program, cwd=cwd)
         ended = process.wait()
         kill_group(process.pid)
+        return ended
+
+    def run_script(self, name: str, *arguments: object) -> None:
+        ended = self.run(*arguments, program=f"e2e.scripts.{name}")
         assert ended.code == 0, ended.out + ended.err
 
     def ask(self, **request: object) -> Any:

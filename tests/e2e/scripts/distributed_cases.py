@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.distributed as dist
-from e2e.scripts.forking import ends_of, start_together
+from e2e.scripts.forking import exit_codes, start_group
 from helpers.training import PRIORS, D, Interrupt, Q, Tempered, make_data, make_net
 from torch import nn
 
@@ -197,7 +197,7 @@ def main(root):
         (root / part).mkdir()
     run_all(root / "1")
     ends = [
-        ends_of(start_together(2, function, root / "2")) for function in (run_all, with_a_group_of_the_user)
+        exit_codes(start_group(2, function, root / "2")) for function in (run_all, with_a_group_of_the_user)
     ]
     assert ends == [[0, 0], [0, 0]], ends
 
