@@ -1,5 +1,8 @@
 """Small experiments and their files, and records with numbers that can be worked out by hand."""
 
+import json
+import os
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -173,3 +176,10 @@ def draw_figures(
 def lines_by_label(axes):
     """The lines of a figure that a legend shows."""
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def write_lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
+    """The lock of a process, last touched `age` seconds ago."""
+    path.write_text(json.dumps({"host": host, "pid": pid}))
+    os.utime(path, (time.time() - age,) * 2)
+    return path

@@ -1,16 +1,15 @@
 """Running trials in this process: each once, whatever happened before."""
 
-import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from helpers.bench import ONE_METHOD_FAILS, tiny_trials
+from helpers.bench import ONE_METHOD_FAILS, tiny_trials, write_lock
 
 from scarce.bench.runners import local as run_module
 from scarce.bench.runners.local import Outcome, execute, failure, run_local
@@ -53,36 +52,42 @@ def test_failed_trials_are_run_again_on_demand(tmp_path: Path, monkeypatch: pyte
     assert store.record(trial.key).error is None
 
 
-def test_a_trial_of_another_process_is_waited_for_and_taken_over_when_it_dies(tmp_path: Path) -> None:
+def test_a_trial_of_another_process_is_waited_for_and_taken_over_when_it_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
     (store.path / "locks").mkdir(parents=True)
     lock = store.path / "locks" / f"{trials[0].key}.lock"
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        lock.write_text(json.dumps({"host": socket.gethostname(), "pid": other.pid}))
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+
+        def end_the_other(_: float) -> None:
+            other.kill()
+            other.wait()
+
+        write_lock(lock, socket.gethostname(), other.pid)
         assert look(trials, store).running == [trials[0]]
         assert execute(trials[0], str(store.path), None).status == "elsewhere"
         outcomes = run_local(trials, store, None)
         assert [next(outcomes).trial for _ in range(3)] == trials[1:]
-        ending = threading.Timer(0.5, other.kill)
-        ending.start()
+        monkeypatch.setattr(
+            run_module, "time", SimpleNamespace(sleep=end_the_other)
+        )  # while it is waited for
         last = next(outcomes)
     assert (last.trial, last.status) == (trials[0], "done")
     assert not lock.exists()
 
 
 def test_a_trial_whose_process_is_killed_again_and_again_fails_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead_pid: int
 ) -> None:
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
-    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
-        dead.wait()
     whole = run_module._pool
 
     def pool(left: list, jobs: int, options: dict):
         for trial in left:
             if trial == trials[1]:
                 lock = store.path / "locks" / f"{trial.key}.lock"
-                lock.write_text(json.dumps({"host": socket.gethostname(), "pid": dead.pid}))
+                write_lock(lock, socket.gethostname(), dead_pid)
                 raise BrokenExecutor
             yield from whole([trial], 1, options)
 

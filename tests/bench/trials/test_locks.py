@@ -4,30 +4,16 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.bench import write_lock
+from helpers.processes import wait_for
 
 from scarce.bench.trials import _locks as locks
 from scarce.bench.trials._locks import STALE_SECONDS, held, is_held
-
-
-def lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
-    path.write_text(json.dumps({"host": host, "pid": pid}))
-    os.utime(path, (time.time() - age,) * 2)
-    return path
-
-
-@pytest.fixture(scope="module")
-def dead() -> int:
-    """The number of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    return process.pid
 
 
 def test_a_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
@@ -47,17 +33,17 @@ def test_a_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
 
 
 def test_the_dead_hold_nothing_here_and_elsewhere_only_while_they_are_heard_of(
-    tmp_path: Path, dead: int
+    tmp_path: Path, dead_pid: int
 ) -> None:
     path = tmp_path / "a.lock"
-    assert not is_held(lock(path, socket.gethostname(), dead))
-    assert is_held(lock(path, socket.gethostname(), os.getppid()))
-    assert is_held(lock(path, "another", dead))
-    assert is_held(lock(path, "another", dead, age=STALE_SECONDS / 2))
-    assert not is_held(lock(path, "another", dead, age=STALE_SECONDS + 1))
+    assert not is_held(write_lock(path, socket.gethostname(), dead_pid))
+    assert is_held(write_lock(path, socket.gethostname(), os.getppid()))
+    assert is_held(write_lock(path, "another", dead_pid))
+    assert is_held(write_lock(path, "another", dead_pid, age=STALE_SECONDS / 2))
+    assert not is_held(write_lock(path, "another", dead_pid, age=STALE_SECONDS + 1))
     path.write_text("")  # one that is just being written
     assert is_held(path)
-    with held(lock(path, socket.gethostname(), dead)) as ours:
+    with held(write_lock(path, socket.gethostname(), dead_pid)) as ours:
         assert ours
 
 
@@ -71,21 +57,17 @@ def test_a_later_process_of_the_same_number_is_another(tmp_path: Path) -> None:
 
 
 def test_a_zombie_is_dead(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        path = lock(tmp_path / "a.lock", socket.gethostname(), process.pid)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        path = write_lock(tmp_path / "a.lock", socket.gethostname(), process.pid)
         assert is_held(path)
-        process.kill()
-        for _ in range(1000):  # it ends, but is not waited for
-            if not is_held(path):
-                break
-            time.sleep(0.01)
-        assert not is_held(path)
+        process.kill()  # without waiting for its end
+        wait_for(lambda: not is_held(path), "the lock of a zombie to be free")
 
 
 def test_a_lock_that_another_took_over_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     with held(path):
-        lock(path, "another", 1)
+        write_lock(path, "another", 1)
     assert is_held(path)
 
 
@@ -94,17 +76,13 @@ def test_the_holder_is_heard_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path = tmp_path / "a.lock"
     with held(path):
         os.utime(path, (1.0, 1.0))
-        for _ in range(1000):
-            if path.stat().st_mtime > 2:
-                break
-            time.sleep(0.01)
-        assert path.stat().st_mtime > 2
+        wait_for(lambda: path.stat().st_mtime > 2, "a heartbeat")
 
 
-def test_of_many_that_find_a_stale_lock_one_takes_it(tmp_path: Path, dead: int) -> None:
+def test_of_many_that_find_a_stale_lock_one_takes_it(tmp_path: Path, dead_pid: int) -> None:
     n, path = 16, tmp_path / "a.lock"
     for _ in range(20):
-        lock(path, socket.gethostname(), dead)
+        write_lock(path, socket.gethostname(), dead_pid)
         start, end = threading.Barrier(n), threading.Barrier(n)
 
         def take(_: int, start: threading.Barrier = start, end: threading.Barrier = end) -> bool:

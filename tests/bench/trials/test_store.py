@@ -1,41 +1,13 @@
 """The store: records that are whole or told of, and locks that only the living hold."""
 
-import json
-import os
 import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-from helpers.bench import tiny_trials
+from helpers.bench import tiny_record, write_lock
 
-from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
-
-
-def tiny_record(folder: Path, number: int = 0, **changes: object) -> TrialRecord:
-    trial = tiny_trials(folder)[number]
-    record = TrialRecord(
-        spec=trial.spec, label=trial.label, experiment="tiny", protocol="shortened", accuracy=0.5
-    )
-    return record.model_copy(update=changes)
-
-
-def lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
-    path.write_text(json.dumps({"host": host, "pid": pid}))
-    os.utime(path, (time.time() - age,) * 2)
-    return path
-
-
-@pytest.fixture(scope="module")
-def dead() -> int:
-    """The number of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    return process.pid
 
 
 def test_records_come_back_and_the_checkpoint_of_what_is_done_goes(tmp_path: Path) -> None:
@@ -84,13 +56,13 @@ def test_a_folder_without_trials_is_refused_where_results_are_wanted(tmp_path: P
     assert Store(tmp_path).require() == Store(tmp_path)
 
 
-def test_the_store_knows_who_was_left(tmp_path: Path, dead: int) -> None:
+def test_the_store_knows_who_was_left(tmp_path: Path, dead_pid: int) -> None:
     store = Store(tmp_path)
     assert not store.was_left("k")
     with store.claimed("k"):
         assert store.is_claimed("k")
         assert not store.was_left("k")
-        lock(tmp_path / "locks" / "k.lock", socket.gethostname(), dead)
+        write_lock(tmp_path / "locks" / "k.lock", socket.gethostname(), dead_pid)
         assert store.was_left("k")
 
 
