@@ -1,6 +1,7 @@
 """``scarce bench``: choosing trials by their labels, data that is missing or damaged, and the command of a report."""
 
 import gzip
+import json
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any
 
 import pooch
 import pytest
+from helpers.bench import ONE_METHOD_FAILS, write_experiment
 
 from scarce.bench.runners.local import Outcome
 from scarce.bench.trials.plan import Trial
-from scarce.datasets import locate
+from scarce.cli.main import main
+from scarce.datasets import _files as locate
 from scarce.datasets._sources import MNIST
 
-Run = Callable[..., Any]
+TrainingState = Callable[..., Any]
 LABELS = """
 name = "labels"
 title = "Labels"
@@ -55,14 +58,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["method= , "], None, "--only 'method= , ' is not understood; expected axis=name,..."),
     ],
 )
-def test_trials_are_chosen_by_any_label(only: list[str], count: int | None, names: str, run: Run) -> None:
-    told = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
+def test_trials_are_chosen_by_any_label(
+    only: list[str], count: int | None, names: str, run: TrainingState
+) -> None:
+    result = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
     if count is None:
-        assert (told.code, names in told.err) == (2, True)
+        assert (result.code, names in result.err) == (2, True)
     else:
-        assert told.code == 0
-        assert names in " ".join(told.out.split())
-        assert f"{count} trials: 0 done" in told.out
+        assert result.code == 0
+        assert names in " ".join(result.out.split())
+        assert f"{count} trials: 0 done" in result.out
 
 
 @pytest.mark.usefixtures("place")
@@ -74,45 +79,51 @@ def test_trials_are_chosen_by_any_label(only: list[str], count: int | None, name
         (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "setting=uniform"], 2),
     ],
 )
-def test_one_option_takes_several_axes(words: list[str], count: int, run: Run) -> None:
-    told = run("bench", "plan", "labels.toml", *words)
-    assert (told.code, told.err) == (0, "")
-    assert f"{count} trials: 0 done" in told.out
+def test_one_option_takes_several_axes(words: list[str], count: int, run: TrainingState) -> None:
+    result = run("bench", "plan", "labels.toml", *words)
+    assert (result.code, result.err) == (0, "")
+    assert f"{count} trials: 0 done" in result.out
 
 
 @pytest.mark.usefixtures("place")
-def test_other_words_are_no_selection(refused: Callable[..., str]) -> None:
-    assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "setting=uniform")
-    assert "unexpected extra argument" in refused("bench", "plan", "labels.toml", "--only", "seed=0", "other")
-    assert "there is no axis 'other'" in refused(
+def test_other_words_are_no_selection(run_expecting_error: Callable[..., str]) -> None:
+    assert "unexpected extra argument" in run_expecting_error(
+        "bench", "plan", "labels.toml", "setting=uniform"
+    )
+    assert "unexpected extra argument" in run_expecting_error(
+        "bench", "plan", "labels.toml", "--only", "seed=0", "other"
+    )
+    assert "there is no axis 'other'" in run_expecting_error(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
     )
 
 
-def test_only_data_that_is_missing_is_called_so(place: Path, run: Run, refused: Callable[..., str]) -> None:
+def test_only_data_that_is_missing_is_called_so(
+    place: Path, run: TrainingState, run_expecting_error: Callable[..., str]
+) -> None:
     (place / "data" / "mnist").mkdir(parents=True)
-    told = run("bench", "plan", "quick-mnist", "--data-dir", "data")
-    assert told.code == 0
+    result = run("bench", "plan", "quick-mnist", "--data-dir", "data")
+    assert result.code == 0
     assert (
         "mnist is not here, so that what is done of it is unknown; get it with: scarce data fetch mnist"
-        in told.out
+        in result.out
     )
     for command in ("plan", "status"):
-        text = refused("bench", command, "quick-mnist", "--data-dir", "nowhere")
+        text = run_expecting_error("bench", command, "quick-mnist", "--data-dir", "nowhere")
         assert "nowhere does not exist" in text
     for file in MNIST.files:
         (place / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
-    text = refused("bench", "plan", "quick-mnist", "--data-dir", "data")
+    text = run_expecting_error("bench", "plan", "quick-mnist", "--data-dir", "data")
     assert "is a damaged or cut short gzip file; fetch it again" in text
 
 
-def command_of(run: Run, *arguments: object) -> list[str]:
-    told = run("bench", "report", *arguments, "--terminal")
-    assert told.code == 0, told.err
-    return shlex.split(told.out.splitlines()[-1])
+def command_of(run: TrainingState, *arguments: object) -> list[str]:
+    result = run("bench", "report", *arguments, "--terminal")
+    assert result.code == 0, result.err
+    return shlex.split(result.out.splitlines()[-1])
 
 
-def test_a_report_names_what_was_typed(place: Path, run: Run) -> None:
+def test_a_report_names_what_was_typed(place: Path, run: TrainingState) -> None:
     folder = place / "my files"
     folder.mkdir()
     # Called as one that comes with the library, though it is another.
@@ -127,17 +138,144 @@ def test_a_report_names_what_was_typed(place: Path, run: Run) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_on_a_cluster_as_many_run_as_it_has_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_cluster_as_many_run_as_it_has_workers(
+    run: TrainingState, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def one_ends(trials: list[Trial], *_: object, **__: object) -> Iterator[Outcome]:
         yield Outcome(trials[0], "done", accuracy=0.5, seconds=1.0)
 
     monkeypatch.setattr("scarce.bench.runners.dask.n_workers", lambda url: {"tcp://host:8786": 5}[url])
     monkeypatch.setattr("scarce.bench.runners.dask.run_on_cluster", one_ends)
-    told = run("bench", "run", "labels.toml", "--cluster", "tcp://host:8786")
-    assert "(1 done, 5 running, 18 left, 0 failed" in told.out
+    result = run("bench", "run", "labels.toml", "--cluster", "tcp://host:8786")
+    assert "(1 done, 5 running, 18 left, 0 failed" in result.out
 
 
 @pytest.mark.usefixtures("place")
-def test_as_many_seeds_as_anybody_wants_are_too_many(refused: Callable[..., str]) -> None:
-    text = refused("bench", "plan", "labels.toml", "--seeds", "1000000000000")
+def test_as_many_seeds_as_anybody_wants_are_too_many(run_expecting_error: Callable[..., str]) -> None:
+    text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
     assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text
+
+
+def test_commands_read_packed_results_and_refuse_to_run_into_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "run", "quick-digits", "--epochs", "1", "--seeds", "1", "--jobs", "1"]) == 0
+    assert main(["bench", "pack", "bench/quick-digits"]) == 0
+    assert capsys.readouterr().out.endswith("results/quick-digits.jsonl: 8 trials\n")
+    short = ["--epochs", "1", "--seeds", "1"]
+    assert main(["bench", "status", "quick-digits", "--store", "results", *short]) == 0
+    assert "8 trials: 8 done" in capsys.readouterr().out
+    for store in ("results", "bench/quick-digits"):
+        assert (
+            main(["bench", "report", "quick-digits", "--store", store, "--out", f"{store}.md", *short]) == 0
+        )
+    ours, theirs = (Path(name).read_text().splitlines() for name in ("results.md", "bench/quick-digits.md"))
+    assert [line for line in ours if "scarce bench" not in line] == [
+        line for line in theirs if "scarce bench" not in line
+    ]
+    assert "scarce bench run quick-digits --epochs 1 --seeds 1" in ours
+    assert "Calibration" in "".join(ours)
+    capsys.readouterr()
+    assert main(["bench", "run", "quick-digits", "--store", "results/quick-digits.jsonl"]) == 2
+    assert "packed results, which are read-only; choose another --store" in capsys.readouterr().err
+    assert main(["bench", "pack", "nowhere"]) == 2
+    assert "nowhere does not exist" in capsys.readouterr().err
+
+
+def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
+    result = run("bench", "list")
+    assert result.code == 0
+    assert "quick-digits" in result.out
+
+
+def contents(store: Path) -> dict[str, Any]:
+    """The content of the records, apart from costs, by the name of their file."""
+    costs = ("seconds", "peak_memory_mb", "finished")
+    records = {path.name: json.loads(path.read_text()) for path in (store / "records").iterdir()}
+    return {
+        name: {key: record[key] for key in record if key not in costs} for name, record in records.items()
+    }
+
+
+@pytest.fixture
+def tiny_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the file of an experiment."""
+    monkeypatch.chdir(tmp_path)
+    write_experiment(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("tiny_dir")
+@pytest.mark.filterwarnings("default:.*is damaged:UserWarning")
+def test_run_warns_of_damaged_record_and_repeats_its_trial(run: TrainingState) -> None:
+    arguments = ("bench", "run", "tiny.toml", "--store", "store", "--jobs", "1")
+    assert run(*arguments).code == 0
+    before = contents(Path("store"))
+    damaged = sorted(Path("store", "records").iterdir())[0]
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    code, out, err = run(*arguments)
+    assert code == 0
+    assert err.startswith(f"warning: store/records/{damaged.name} is damaged")
+    assert err.count("\n") == 1
+    assert "4 trials, 1 to run" in out
+    assert contents(Path("store")) == before
+
+
+def test_a_trial_that_fails_is_told_and_the_others_go_on(tiny_dir: Path, run: Callable[..., Any]) -> None:
+    write_experiment(tiny_dir, ONE_METHOD_FAILS)
+    arguments = ("tiny.toml", "--store", "store")
+    result = run("bench", "run", *arguments, "--jobs", "1")
+    assert result.code == 1
+    assert "failed: digits, three, nn, linear, seed 0: nn takes one excluded class per example" in result.out
+    assert result.out.splitlines()[-1] == "2 done, 2 failed"
+    assert result.err == "`scarce bench status` shows why; --retry-failed runs them again\n"
+    assert (
+        sorted(json.loads(path.read_text())["status"] for path in Path("store", "records").iterdir())
+        == ["done"] * 2 + ["failed"] * 2
+    )
+
+    again = run("bench", "run", *arguments, "--jobs", "1")
+    assert (again.code, "4 trials, 0 to run" in again.out) == (1, True)
+    assert "4 trials, 2 to run" in run("bench", "run", *arguments, "--jobs", "1", "--retry-failed").out
+    result = run("bench", "status", *arguments)
+    assert result.code == 1
+    assert result.out.count("failed: digits, three, nn, linear, seed") == 2
+
+
+def test_changes_on_the_command_line_are_other_trials(tiny_dir: Path, run: Callable[..., Any]) -> None:
+    arguments = ("tiny.toml", "--store", "store")
+    short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
+    assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
+    assert "1 trial: 1 done" in run("bench", "plan", *arguments, *short).out
+    assert "4 trials: 0 done" in run("bench", "plan", *arguments).out
+    result = run(
+        "bench", "plan", "paper-mnist", "--recipe", "annealed", "--data-dir", tiny_dir, "--seeds", "2"
+    )
+    assert "paper-mnist: Table 2: MNIST (protocol: shortened)" in result.out
+    assert "140 trials: " in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", "paper-minst"), "there is no experiment 'paper-minst'"),
+        (
+            ("plan", "tiny.toml", "--only", "method"),
+            "--only 'method' is not understood; expected axis=name,...",
+        ),
+        (("plan", "tiny.toml", "--only", "size=3"), "there is no axis 'size'"),
+        (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),
+        (("run", "tiny.toml", "--epochs", "0"), "--epochs"),
+        (("status", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
+        (("report", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
+        (("compare", "nowhere", "elsewhere"), "nowhere does not exist"),
+    ],
+)
+def test_mistakes(
+    tiny_dir: Path,
+    run_expecting_error: Callable[..., str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    assert message in run_expecting_error("bench", *arguments)

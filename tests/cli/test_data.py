@@ -10,10 +10,11 @@ from typing import Any
 import pooch
 import pytest
 
-from scarce.datasets import DatasetFacts, locate, registry
+from scarce.datasets import DatasetFacts, registry
+from scarce.datasets import _files as locate
 from scarce.datasets._files import DataFile, Download, FileSet
 
-Run = Callable[..., Any]
+TrainingState = Callable[..., Any]
 
 
 def md5(data: bytes) -> str:
@@ -59,10 +60,12 @@ def rows(out: str) -> list[list[str]]:
 
 
 @pytest.mark.usefixtures("home")
-def test_list_tells_where_data_sets_are(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = run("data", "list")
-    assert (told.code, told.err) == (0, "")
-    assert [" ".join(row) for row in rows(told.out)[1:]] == [
+def test_list_tells_where_data_sets_are(
+    tmp_path: Path, run: TrainingState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run("data", "list")
+    assert (result.code, result.err) == (0, "")
+    assert [" ".join(row) for row in rows(result.out)[1:]] == [
         "digits 10 1,198 + 599 8 × 8 comes with scikit-learn",
         "pets 5 1,200 + 34 3 × 6 × 7 not here",
         "birds 5 1,200 + 34 3 × 6 × 7 not here",
@@ -73,7 +76,7 @@ def test_list_tells_where_data_sets_are(tmp_path: Path, run: Run, monkeypatch: p
     assert [line[-1] for line in lines[2:]] == ["d/pets", "here"]
 
 
-def test_fetch_then_verify(home: Path, tmp_path: Path, run: Run) -> None:
+def test_fetch_then_verify(home: Path, tmp_path: Path, run: TrainingState) -> None:
     assert run("data", "fetch", "pets", "digits") == (
         0,
         f"pets: {tmp_path / 'cache' / 'pets'}\ndigits: comes with scikit-learn\n",
@@ -82,31 +85,31 @@ def test_fetch_then_verify(home: Path, tmp_path: Path, run: Run) -> None:
     (home / "cats.gz").unlink()  # not needed again
     assert run("data", "fetch", "pets").code == 0
     folder = str(tmp_path / "cache" / "pets")
-    told = run("data", "verify")
-    assert told.code == 0
-    assert rows(told.out) == [
+    result = run("data", "verify")
+    assert result.code == 0
+    assert rows(result.out) == [
         ["file", "state", "folder"],
         ["cats", "right", folder],
         ["dogs", "right", folder],
     ]
 
 
-def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, run: Run) -> None:
+def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, run: TrainingState) -> None:
     assert run("data", "verify") == (0, "no files to check\n", "")
     assert run("data", "verify", "digits").code == 0
     assert run("data", "verify", "pets").code == 1
     run("data", "fetch", "pets")
     folder = tmp_path / "cache" / "pets"
     (folder / "dogs.gz").write_bytes(gzip.compress(b"wolves"))
-    told = run("data", "verify", "pets")
-    assert (told.code, told.err) == (1, "")
-    assert rows(told.out)[1:] == [["cats", "right", str(folder)], ["dogs", "wrong", str(folder)]]
+    result = run("data", "verify", "pets")
+    assert (result.code, result.err) == (1, "")
+    assert rows(result.out)[1:] == [["cats", "right", str(folder)], ["dogs", "wrong", str(folder)]]
     (folder / "dogs.gz").unlink()
     (tmp_path / "cache" / "birds").mkdir()
     (tmp_path / "cache" / "birds" / "tits").touch()
-    told = run("data", "verify", "birds")
-    assert told.code == 1
-    assert [line[:2] for line in rows(told.out)[1:]] == [
+    result = run("data", "verify", "birds")
+    assert result.code == 1
+    assert [line[:2] for line in rows(result.out)[1:]] == [
         ["cats", "right"],
         ["dogs", "missing"],
         ["tits", "unchecked"],
@@ -116,7 +119,7 @@ def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, r
 
 
 def test_files_of_one_data_set_do_not_promise_another(
-    home: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, run: TrainingState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pets = registry.DATASETS["pets"]
     kept = FileSet(pets.needs[0][0].folders, (DataFile("cats"),))
@@ -124,26 +127,30 @@ def test_files_of_one_data_set_do_not_promise_another(
     monkeypatch.setitem(registry.DATASETS, "few-pets", few)
     (tmp_path / "cache" / "pets").mkdir(parents=True)
     (tmp_path / "cache" / "pets" / "cats").touch()
-    told = run("data", "verify")
-    assert (told.code, [line[:2] for line in rows(told.out)[1:]]) == (0, [["cats", "unchecked"]])
+    result = run("data", "verify")
+    assert (result.code, [line[:2] for line in rows(result.out)[1:]]) == (0, [["cats", "unchecked"]])
     assert run("data", "verify", "pets").code == 1
 
 
 @pytest.mark.usefixtures("home")
-def test_mistakes(tmp_path: Path, refused: Callable[..., str]) -> None:
-    assert "there is no data set 'pest'; choose one of digits, pets, birds" in refused(
+def test_mistakes(tmp_path: Path, run_expecting_error: Callable[..., str]) -> None:
+    assert "there is no data set 'pest'; choose one of digits, pets, birds" in run_expecting_error(
         "data", "fetch", "pets", "pest"
     )
     assert not (tmp_path / "cache").exists()  # nothing was fetched
-    assert "there is no data set 'pest'" in refused("data", "verify", "pest")
+    assert "there is no data set 'pest'" in run_expecting_error("data", "verify", "pest")
     for command in ("list", "verify"):
-        assert "nowhere does not exist" in refused("data", command, "--data-dir", tmp_path / "nowhere")
+        assert "nowhere does not exist" in run_expecting_error(
+            "data", command, "--data-dir", tmp_path / "nowhere"
+        )
     (tmp_path / "file").touch()
-    assert "file cannot be made a folder" in refused("data", "fetch", "pets", "--data-dir", tmp_path / "file")
+    assert "file cannot be made a folder" in run_expecting_error(
+        "data", "fetch", "pets", "--data-dir", tmp_path / "file"
+    )
 
 
 def test_what_cannot_be_fetched_is_no_mistake_and_leaves_nothing(
-    home: Path, tmp_path: Path, run: Run
+    home: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     (home / "cats.gz").write_bytes(b"wolves")
     code, out, err = run("data", "fetch", "pets", "--data-dir", tmp_path / "new" / "mine")
@@ -157,22 +164,28 @@ def test_what_cannot_be_fetched_is_no_mistake_and_leaves_nothing(
 
 
 @pytest.mark.usefixtures("home")
-def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_folder_in_the_place_of_a_file_is_named(
+    tmp_path: Path, run_expecting_error: Callable[..., str]
+) -> None:
     wrong = tmp_path / "cache" / "pets" / "dogs.gz"
     wrong.mkdir(parents=True)
-    assert f"{wrong} is a folder in the place of the file; remove it" in refused("data", "fetch", "pets")
+    assert f"{wrong} is a folder in the place of the file; remove it" in run_expecting_error(
+        "data", "fetch", "pets"
+    )
     wrong.rmdir()
     part = wrong.with_name("dogs.gz.part")
     part.mkdir()
-    assert f"{part} cannot be written: Is a directory" in refused("data", "fetch", "pets")
+    assert f"{part} cannot be written: Is a directory" in run_expecting_error("data", "fetch", "pets")
 
 
 @pytest.mark.usefixtures("home")
-def test_what_has_no_home_is_asked_for(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_what_has_no_home_is_asked_for(tmp_path: Path, run_expecting_error: Callable[..., str]) -> None:
     folder = tmp_path / "cache" / "birds"
-    assert f"not found: tits; put them into {folder}, or name the folder" in refused("data", "fetch", "birds")
+    assert f"not found: tits; put them into {folder}, or name the folder" in run_expecting_error(
+        "data", "fetch", "birds"
+    )
 
 
-def test_help(run: Run) -> None:
+def test_help(run: TrainingState) -> None:
     assert run("data") == run("data", "--help")
     assert all(f"  {name} " in run("data").out for name in ("list", "fetch", "verify"))

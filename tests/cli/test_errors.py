@@ -11,12 +11,12 @@ import pytest
 from helpers.csv_files import write_csv
 from safetensors.numpy import save_file
 
-Refused = Callable[..., str]
-Run = Callable[..., Any]
+RunExpectingError = Callable[..., str]
+TrainingState = Callable[..., Any]
 
 
-def features_with(world: Path, path: Path, *, value: float) -> Path:
-    X = np.load(world / "features.npy").astype(float)
+def features_with(dataset_dir: Path, path: Path, *, value: float) -> Path:
+    X = np.load(dataset_dir / "features.npy").astype(float)
     X[7, 3] = value
     np.save(path, X)
     return path
@@ -24,49 +24,55 @@ def features_with(world: Path, path: Path, *, value: float) -> Path:
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "inf")])
 def test_numbers_that_are_none(
-    value: float, name: str, world: Path, tmp_path: Path, refused: Refused
+    value: float, name: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
-    bad = features_with(world, tmp_path / "bad.npy", value=value)
-    command = ["train", bad, "--labels", world / "labels.csv", "--out", tmp_path / "model"]
-    assert f"{name} at row 7, column 3" in refused(*command)
-    assert f"{name} at row 7, column 3" in refused("predict", world / "model", bad)
+    bad = features_with(dataset_dir, tmp_path / "bad.npy", value=value)
+    command = ["train", bad, "--labels", dataset_dir / "labels.csv", "--out", tmp_path / "model"]
+    assert f"{name} at row 7, column 3" in run_expecting_error(*command)
+    assert f"{name} at row 7, column 3" in run_expecting_error("predict", dataset_dir / "model", bad)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.npy"]
 
 
-def test_features_that_do_not_fit(world: Path, tmp_path: Path, refused: Refused) -> None:
-    X = np.load(world / "features.npy")
+def test_features_that_do_not_fit(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    X = np.load(dataset_dir / "features.npy")
     np.save(tmp_path / "short.npy", X[:50])
     np.save(tmp_path / "narrow.npy", X[:, :60])
     np.save(tmp_path / "empty.npy", X[:0])
     np.save(tmp_path / "words.npy", np.array([["a", "b"]]))
-    train = ["--labels", world / "labels.csv", "--out", tmp_path / "model"]
-    assert "50 rows of features and 90 labelled examples" in refused("train", tmp_path / "short.npy", *train)
-    assert "60 features" in refused("predict", world / "model", tmp_path / "narrow.npy")
-    assert "(0, 64)" in refused("train", tmp_path / "empty.npy", *train)
-    assert "expected numbers" in refused("train", tmp_path / "words.npy", *train)
+    train = ["--labels", dataset_dir / "labels.csv", "--out", tmp_path / "model"]
+    assert "50 rows of features and 90 labelled examples" in run_expecting_error(
+        "train", tmp_path / "short.npy", *train
+    )
+    assert "60 features" in run_expecting_error("predict", dataset_dir / "model", tmp_path / "narrow.npy")
+    assert "(0, 64)" in run_expecting_error("train", tmp_path / "empty.npy", *train)
+    assert "expected numbers" in run_expecting_error("train", tmp_path / "words.npy", *train)
 
 
-def test_columns_that_the_model_does_not_know(world: Path, tmp_path: Path, refused: Refused) -> None:
-    text = (world / "features.csv").read_text()
+def test_columns_that_the_model_does_not_know(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    text = (dataset_dir / "features.csv").read_text()
     (tmp_path / "renamed.csv").write_text(text.replace("px0,", "other,", 1))
-    message = refused("predict", world / "model", tmp_path / "renamed.csv")
+    message = run_expecting_error("predict", dataset_dir / "model", tmp_path / "renamed.csv")
     assert "lacks px0 and has also other" in message
 
 
-def test_columns_in_another_order_are_put_right(world: Path, tmp_path: Path, run: Run) -> None:
-    rows = [line.split(",") for line in (world / "features.csv").read_text().splitlines()]
-    write_csv(tmp_path / "turned.csv", rows[0][::-1], (row[::-1] for row in rows[1:]))
-    assert run("predict", world / "model", tmp_path / "turned.csv") == run(
-        "predict", world / "model", world / "features.csv"
-    )
-
-
-def test_one_class(world: Path, tmp_path: Path, refused: Refused) -> None:
+def test_one_class(dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError) -> None:
     write_csv(tmp_path / "labels.csv", ["example_id", "class_name", "answer"], [["d000", "cat", "no"]])
-    command = ["train", world / "features.csv", "--out", tmp_path / "model", "--join", "left", "--labels"]
-    assert "at least 2" in refused(*command, tmp_path / "labels.csv")
+    command = [
+        "train",
+        dataset_dir / "features.csv",
+        "--out",
+        tmp_path / "model",
+        "--join",
+        "left",
+        "--labels",
+    ]
+    assert "at least 2" in run_expecting_error(*command, tmp_path / "labels.csv")
     write_csv(tmp_path / "truth.csv", ["id", "label"], ([f"d{row:03d}", "cat"] for row in range(90)))
-    assert "at least 2" in refused(*command, tmp_path / "truth.csv", "--ordinary")
+    assert "at least 2" in run_expecting_error(*command, tmp_path / "truth.csv", "--ordinary")
 
 
 @pytest.mark.parametrize(
@@ -83,16 +89,34 @@ def test_one_class(world: Path, tmp_path: Path, refused: Refused) -> None:
         ("answers", "'answers' needs labels made from answers"),
     ],
 )
-def test_priors(priors: str, part: str, world: Path, tmp_path: Path, refused: Refused) -> None:
-    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
-    assert part in refused(*command, "--priors", priors)
+def test_priors(
+    priors: str, part: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    command = [
+        "train",
+        dataset_dir / "features.csv",
+        "--labels",
+        dataset_dir / "labels.csv",
+        "--out",
+        tmp_path / "model",
+    ]
+    assert part in run_expecting_error(*command, "--priors", priors)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_priors_from_a_file(world: Path, tmp_path: Path, refused: Refused, run: Run) -> None:
-    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
+def test_priors_from_a_file(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+) -> None:
+    command = [
+        "train",
+        dataset_dir / "features.csv",
+        "--labels",
+        dataset_dir / "labels.csv",
+        "--out",
+        tmp_path / "model",
+    ]
     (tmp_path / "cut.json").write_text('{"0": 0.3, "1":')
-    assert "not valid JSON" in refused(*command, "--priors", tmp_path / "cut.json")
+    assert "not valid JSON" in run_expecting_error(*command, "--priors", tmp_path / "cut.json")
     (tmp_path / "good.json").write_text('{"2": 0.5, "0": 0.3, "1": 0.2}')
     assert run(*command, "--priors", tmp_path / "good.json", "--epochs", 1).code == 0
     settings = json.loads((tmp_path / "model" / "classifier.json").read_text())
@@ -117,76 +141,104 @@ def test_priors_from_a_file(world: Path, tmp_path: Path, refused: Refused, run: 
     ],
 )
 def test_missing_files(
-    command: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+    command: str,
+    dataset_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run_expecting_error: RunExpectingError,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names = {"features": "features.csv", "labels": "labels.csv", "model": "model"}
-    words = [word.format(**{key: world / name for key, name in names.items()}) for word in command.split()]
-    assert "does not exist" in refused(*words)
+    words = [
+        word.format(**{key: dataset_dir / name for key, name in names.items()}) for word in command.split()
+    ]
+    assert "does not exist" in run_expecting_error(*words)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["features.csv", "features.npy", "labels.npz", "labels.csv", "truth.csv"])
-def test_files_cut_short(name: str, world: Path, tmp_path: Path, refused: Refused) -> None:
-    data = (world / name).read_bytes()
+def test_files_cut_short(
+    name: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    data = (dataset_dir / name).read_bytes()
     (tmp_path / name).write_bytes(data[: len(data) // 2].rstrip(b"\r\n0123456789"))
     train = ["--out", tmp_path / "model"]
     if name.startswith("features"):
-        message = refused("train", tmp_path / name, "--labels", world / "labels.csv", *train)
+        message = run_expecting_error(
+            "train", tmp_path / name, "--labels", dataset_dir / "labels.csv", *train
+        )
     elif name.startswith("labels"):
-        message = refused("train", world / "features.csv", "--labels", tmp_path / name, *train)
+        message = run_expecting_error(
+            "train", dataset_dir / "features.csv", "--labels", tmp_path / name, *train
+        )
     else:
-        message = refused("evaluate", world / "model", world / "features.csv", "--truth", tmp_path / name)
+        message = run_expecting_error(
+            "evaluate", dataset_dir / "model", dataset_dir / "features.csv", "--truth", tmp_path / name
+        )
     assert str(tmp_path / name) in message or "have no labels" in message
 
 
-def test_files_of_another_kind(world: Path, tmp_path: Path, refused: Refused) -> None:
-    (tmp_path / "features.csv").write_bytes((world / "features.npy").read_bytes())
+def test_files_of_another_kind(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    (tmp_path / "features.csv").write_bytes((dataset_dir / "features.npy").read_bytes())
     (tmp_path / "labels.xlsx").write_bytes(b"PK")
     (tmp_path / "export.json").write_text('[{"id": 1,')
     (tmp_path / "no-images").mkdir()
-    labels, out = ["--labels", world / "labels.csv"], ["--out", tmp_path / "model"]
-    assert "text" in refused("train", tmp_path / "features.csv", *labels, *out)
-    assert "holds no images" in refused("train", tmp_path / "no-images", *labels, *out)
-    assert "read from .csv" in refused("labels", "describe", tmp_path / "labels.xlsx")
-    assert "say which tool wrote it" in refused("labels", "describe", tmp_path / "export.json")
+    labels, out = ["--labels", dataset_dir / "labels.csv"], ["--out", tmp_path / "model"]
+    assert "text" in run_expecting_error("train", tmp_path / "features.csv", *labels, *out)
+    assert "holds no images" in run_expecting_error("train", tmp_path / "no-images", *labels, *out)
+    assert "read from .csv" in run_expecting_error("labels", "describe", tmp_path / "labels.xlsx")
+    assert "say which tool wrote it" in run_expecting_error("labels", "describe", tmp_path / "export.json")
     export = ["labels", "describe", tmp_path / "export.json", "--form", "label-studio-answer"]
-    assert "not valid JSON" in refused(*export)
+    assert "not valid JSON" in run_expecting_error(*export)
 
 
-def test_ids_that_differ(world: Path, tmp_path: Path, refused: Refused, run: Run) -> None:
-    lines = (world / "labels.csv").read_text().splitlines()
+def test_ids_that_differ(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+) -> None:
+    lines = (dataset_dir / "labels.csv").read_text().splitlines()
     (tmp_path / "labels.csv").write_text("\n".join([*lines[:81], "x1,no,,"]))
     command = [
         "train",
-        world / "features.csv",
+        dataset_dir / "features.csv",
         "--labels",
         tmp_path / "labels.csv",
         "--out",
         tmp_path / "model",
     ]
-    message = refused(*command)
+    message = run_expecting_error(*command)
     assert "10 feature rows have no labels (d0" in message
     assert "1 labelled examples have no features (x1)" in message
-    told = run(*command, "--join", "inner", "--epochs", 1)
-    assert "80 examples" in told.out
-    np.save(tmp_path / "one-side.npy", np.load(world / "features.npy"))
+    result = run(*command, "--join", "inner", "--epochs", 1)
+    assert "80 examples" in result.out
+    np.save(tmp_path / "one-side.npy", np.load(dataset_dir / "features.npy"))
     command[1] = tmp_path / "one-side.npy"
-    assert "the features have none" in refused(*command, "--join", "inner", "--force")
+    assert "the features have none" in run_expecting_error(*command, "--join", "inner", "--force")
 
 
-def test_outputs_in_the_way(world: Path, tmp_path: Path, refused: Refused, run: Run) -> None:
-    train = ["train", world / "features.csv", "--labels", world / "labels.csv", "--epochs", 1, "--out"]
+def test_outputs_in_the_way(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+) -> None:
+    train = [
+        "train",
+        dataset_dir / "features.csv",
+        "--labels",
+        dataset_dir / "labels.csv",
+        "--epochs",
+        1,
+        "--out",
+    ]
     (tmp_path / "notes.txt").write_text("mine")
-    assert "exists" in refused(*train, world / "model")
-    assert "is no saved classifier" in refused(*train, tmp_path, "--force")
-    assert "is no saved classifier" in refused(*train, tmp_path / "notes.txt", "--force")
-    assert "cannot be written" in refused(*train, tmp_path / "notes.txt" / "model")
-    predict = ["predict", world / "model", world / "features.csv", "--out"]
-    assert "exists" in refused(*predict, tmp_path / "notes.txt")
-    assert "cannot be written" in refused(*predict, tmp_path / "notes.txt" / "a.csv")
-    simulate = ["labels", "simulate", world / "truth.csv"]
-    assert "exists" in refused(*simulate, world / "labels.csv")
+    assert "exists" in run_expecting_error(*train, dataset_dir / "model")
+    assert "is no saved classifier" in run_expecting_error(*train, tmp_path, "--force")
+    assert "is no saved classifier" in run_expecting_error(*train, tmp_path / "notes.txt", "--force")
+    assert "cannot be written" in run_expecting_error(*train, tmp_path / "notes.txt" / "model")
+    predict = ["predict", dataset_dir / "model", dataset_dir / "features.csv", "--out"]
+    assert "exists" in run_expecting_error(*predict, tmp_path / "notes.txt")
+    assert "cannot be written" in run_expecting_error(*predict, tmp_path / "notes.txt" / "a.csv")
+    simulate = ["labels", "simulate", dataset_dir / "truth.csv"]
+    assert "exists" in run_expecting_error(*simulate, dataset_dir / "labels.csv")
     assert (tmp_path / "notes.txt").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
     assert run(*predict, tmp_path / "notes.txt", "--force").code == 0
@@ -231,9 +283,18 @@ def test_outputs_in_the_way(world: Path, tmp_path: Path, refused: Refused, run: 
         ("too-much", "too-much"),
     ],
 )
-def test_options(options: str, part: str, world: Path, tmp_path: Path, refused: Refused) -> None:
-    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
-    assert part in refused(*command, *options.split())
+def test_options(
+    options: str, part: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    command = [
+        "train",
+        dataset_dir / "features.csv",
+        "--labels",
+        dataset_dir / "labels.csv",
+        "--out",
+        tmp_path / "model",
+    ]
+    assert part in run_expecting_error(*command, *options.split())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -243,32 +304,34 @@ def test_options(options: str, part: str, world: Path, tmp_path: Path, refused: 
         ("fly", "No such command 'fly'; see scarce --help"),
         ("labels fly", "see scarce labels --help"),
         ("train", "Missing"),
-        ("evaluate {world}/model {world}/features.csv", "--labels FILE, --truth FILE"),
-        ("labels simulate {world}/truth.csv out.csv --process luck", "choose one of uniform"),
-        ("labels simulate {world}/truth.csv out.csv --process scar --set rate=0.5", "takes no 'rate'"),
-        ("labels simulate {world}/truth.csv out.csv --process scar --set rates=0.1,0.2", "3 classes"),
-        ("labels simulate {world}/truth.csv out.csv --set name=x", "takes no 'name'"),
-        ("labels simulate {world}/truth.csv out.txt", ".csv or .npz"),
-        ("labels convert {world}/labels.csv out.txt", ".csv or .npz"),
+        ("evaluate {dataset_dir}/model {dataset_dir}/features.csv", "--labels FILE, --truth FILE"),
+        ("labels simulate {dataset_dir}/truth.csv out.csv --process luck", "choose one of uniform"),
+        ("labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rate=0.5", "takes no 'rate'"),
+        ("labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rates=0.1,0.2", "3 classes"),
+        ("labels simulate {dataset_dir}/truth.csv out.csv --set name=x", "takes no 'name'"),
+        ("labels simulate {dataset_dir}/truth.csv out.txt", ".csv or .npz"),
+        ("labels convert {dataset_dir}/labels.csv out.txt", ".csv or .npz"),
         (
-            "predict {world}/model {world}/features.csv --out {world}/features.csv --force",
+            "predict {dataset_dir}/model {dataset_dir}/features.csv --out {dataset_dir}/features.csv --force",
             "holds the features",
         ),
     ],
 )
-def test_other_commands(command: str, part: str, world: Path, refused: Refused) -> None:
-    assert part in refused(*(word.format(world=world) for word in command.split()))
+def test_other_commands(
+    command: str, part: str, dataset_dir: Path, run_expecting_error: RunExpectingError
+) -> None:
+    assert part in run_expecting_error(*(word.format(dataset_dir=dataset_dir) for word in command.split()))
 
 
-def test_damaged_models(world: Path, tmp_path: Path, refused: Refused) -> None:
+def test_damaged_models(dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError) -> None:
     def predicted_with(name: str, data: bytes) -> str:
         shutil.rmtree(tmp_path / "model", ignore_errors=True)
-        shutil.copytree(world / "model", tmp_path / "model")
+        shutil.copytree(dataset_dir / "model", tmp_path / "model")
         (tmp_path / "model" / name).write_bytes(data)
-        return refused("predict", tmp_path / "model", world / "features.csv")
+        return run_expecting_error("predict", tmp_path / "model", dataset_dir / "features.csv")
 
     weights, settings = (
-        (world / "model" / name).read_bytes() for name in ("weights.safetensors", "classifier.json")
+        (dataset_dir / "model" / name).read_bytes() for name in ("weights.safetensors", "classifier.json")
     )
     assert "damaged" in predicted_with("weights.safetensors", weights[:-10])
     assert "damaged" in predicted_with("weights.safetensors", weights[:-1] + bytes([weights[-1] ^ 1]))
@@ -276,42 +339,58 @@ def test_damaged_models(world: Path, tmp_path: Path, refused: Refused) -> None:
     assert "another program" in predicted_with("classifier.json", b'{"format": "cake"}')
     (tmp_path / "foreign").mkdir()
     save_file({"x": np.zeros(3)}, tmp_path / "foreign" / "weights.safetensors")
-    assert "no saved classifier" in refused("predict", tmp_path / "foreign", world / "features.csv")
-    assert "expected a folder" in refused("predict", world / "labels.csv", world / "features.csv")
+    assert "no saved classifier" in run_expecting_error(
+        "predict", tmp_path / "foreign", dataset_dir / "features.csv"
+    )
+    assert "expected a folder" in run_expecting_error(
+        "predict", dataset_dir / "labels.csv", dataset_dir / "features.csv"
+    )
 
 
-def test_labels_of_other_classes(world: Path, tmp_path: Path, refused: Refused) -> None:
-    text = (world / "labels.csv").read_text()
+def test_labels_of_other_classes(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
+    text = (dataset_dir / "labels.csv").read_text()
     (tmp_path / "pets.csv").write_text(text.replace("example_id,0,1,2", "example_id,cat,cow,dog"))
-    assert "cat, cow, dog" in refused(
-        "evaluate", world / "model", world / "features.csv", "--labels", tmp_path / "pets.csv"
+    assert "cat, cow, dog" in run_expecting_error(
+        "evaluate", dataset_dir / "model", dataset_dir / "features.csv", "--labels", tmp_path / "pets.csv"
     )
     np.save(tmp_path / "m.npy", np.eye(90, 4))
-    message = refused("evaluate", world / "model", world / "features.csv", "--labels", tmp_path / "m.npy",
+    message = run_expecting_error("evaluate", dataset_dir / "model", dataset_dir / "features.csv", "--labels", tmp_path / "m.npy",
                       "--form", "indicator", "--classes", "0,1,2,3")  # fmt: skip
     assert "has the classes 0, 1, 2, 3, but the model was trained for 0, 1, 2" in message
 
 
-def test_a_checkpoint_of_another_run(world: Path, tmp_path: Path, refused: Refused, run: Run) -> None:
-    from scarce.training.checkpoint import save_state
-    from scarce.training.identity import CHECKPOINT_FORMAT
+def test_a_checkpoint_of_another_run(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+) -> None:
+    from scarce.training.checkpoint import CHECKPOINT_FORMAT, save_state
 
-    command = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model"]
+    command = [
+        "train",
+        dataset_dir / "features.csv",
+        "--labels",
+        dataset_dir / "labels.csv",
+        "--out",
+        tmp_path / "model",
+    ]
     for identity, message in (
         ({"checkpoint_format": CHECKPOINT_FORMAT}, "belongs to another run"),
         ({"checkpoint_format": CHECKPOINT_FORMAT - 1}, "delete it (--restart) to train from the start"),
     ):
         save_state(tmp_path / "model.checkpoint", {"identity": identity, "epoch": 3})
-        assert message in refused(*command, "--epochs", 1)
+        assert message in run_expecting_error(*command, "--epochs", 1)
     (tmp_path / "model.checkpoint").write_bytes(b"no checkpoint")
-    assert "damaged" in refused(*command, "--epochs", 1)
+    assert "damaged" in run_expecting_error(*command, "--epochs", 1)
     assert run(*command, "--epochs", 1, "--restart").code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_divergence_is_not_a_mistake_of_the_command(world: Path, tmp_path: Path, run: Run) -> None:
-    told = run("train", world / "features.csv", "--labels", world / "labels.csv", "--out", tmp_path / "model",
+def test_divergence_is_not_a_mistake_of_the_command(
+    dataset_dir: Path, tmp_path: Path, run: TrainingState
+) -> None:
+    result = run("train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", tmp_path / "model",
                "--learning-rate", 1e38, "--no-standardize")  # fmt: skip
-    assert told.code == 1
-    assert "try a smaller learning rate" in told.err
-    assert told.err.count("\n") == 1
+    assert result.code == 1
+    assert "try a smaller learning rate" in result.err
+    assert result.err.count("\n") == 1

@@ -1,8 +1,6 @@
 """``scarce priors``: from files to a table, a JSON file that ``train`` reads, and a figure."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -47,12 +45,12 @@ def test_estimate_then_train(folder: Path, tmp_path: Path, run) -> None:
         "--join",
         "left",
     )
-    told = run(*arguments, "--out", out, "--figure", figure)
-    assert (told.code, told.err) == (0, "")
-    lines = told.out.splitlines()
+    result = run(*arguments, "--out", out, "--figure", figure)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
     assert lines[0].split() == ["class", "prior", "raw", "estimate", "95", "%", "from", "to"]
     assert [line.split()[0] for line in lines[1:4]] == ["ant", "bee", "cat"]
-    assert "priors: estimated by best-bin; raw estimates sum to" in told.out
+    assert "priors: estimated by best-bin; raw estimates sum to" in result.out
     estimate = load_priors(out)
     assert estimate.values.tolist() == pytest.approx([0.2, 0.3, 0.5], abs=0.05)
     assert figure.read_bytes()[:4] == b"\x89PNG"
@@ -70,48 +68,51 @@ def test_estimate_then_train(folder: Path, tmp_path: Path, run) -> None:
 
 
 def test_training_estimates_by_itself(folder: Path, tmp_path: Path, run) -> None:
-    told = run(
+    result = run(
         "train", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left", "--out", tmp_path / "m",
         "--method", "scarce", "--epochs", "5",
     )  # fmt: skip
-    assert (told.code, told.err) == (0, "")
-    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in told.out
+    assert (result.code, result.err) == (0, "")
+    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in result.out
 
 
-def test_mistakes(folder: Path, tmp_path: Path, refused) -> None:
+def test_mistakes(folder: Path, tmp_path: Path, run_expecting_error) -> None:
     arguments = ("priors", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left")
-    assert "no answer is 'yes'" in refused(*arguments, "--estimator", "answers")
-    assert "scorer='tree' is unknown" in refused(*arguments, "--set", "scorer=tree")
-    assert "best-bin has no parameter 'depth'; it takes" in refused(*arguments, "--set", "depth=3")
-    assert "use --seed" in refused(*arguments, "--set", "seed=3")
-    assert "expected a Recipe" in refused(*arguments, "--set", "recipe=paper")
+    assert "no answer is 'yes'" in run_expecting_error(*arguments, "--estimator", "answers")
+    assert "scorer='tree' is unknown" in run_expecting_error(*arguments, "--set", "scorer=tree")
+    assert "best-bin has no parameter 'depth'; it takes" in run_expecting_error(
+        *arguments, "--set", "depth=3"
+    )
+    assert "use --seed" in run_expecting_error(*arguments, "--set", "seed=3")
+    assert "expected a Recipe" in run_expecting_error(*arguments, "--set", "recipe=paper")
     answers = folder / "answers.csv"
-    assert "is one of the inputs" in refused(*arguments, "--out", answers, "--force")
-    assert "is a folder" in refused(*arguments, "--out", tmp_path, "--force")
-    assert "choose two names" in refused(
+    assert "is one of the inputs" in run_expecting_error(*arguments, "--out", answers, "--force")
+    assert "is a folder" in run_expecting_error(*arguments, "--out", tmp_path, "--force")
+    assert "choose two names" in run_expecting_error(
         *arguments, "--out", tmp_path / "a.png", "--figure", tmp_path / "a.png"
     )
-    assert "ends in .png, .svg or .pdf" in refused(*arguments, "--figure", tmp_path / "priors.docx")
-    (tmp_path / "priors.json").write_text("{}")
-    assert "priors.json exists" in refused(*arguments, "--out", tmp_path / "priors.json")
-    refused("priors", tmp_path / "nothing.csv", "--labels", folder / "answers.csv")
-    refused("priors", folder / "x.csv", "--labels", folder / "answers.csv", "--estimator", "magic")
-
-
-def test_a_warning_is_one_line(folder: Path, tmp_path: Path) -> None:
-    """Classes that hardly anybody excludes: the priors are guessed, and it is said."""
-    write_csv(
-        tmp_path / "few.csv",
-        ["example_id", "class_name", "answer"],
-        ([f"r{i}", "ant", "no"] for i in range(5)),
+    assert "ends in .png, .svg or .pdf" in run_expecting_error(
+        *arguments, "--figure", tmp_path / "priors.docx"
     )
-    command = [
-        sys.executable, "-m", "scarce", "train", folder / "x.csv", "--labels", tmp_path / "few.csv", "--join", "left",
-        "--classes", "ant,bee,cat", "--out", tmp_path / "m", "--method", "scarce", "--epochs", "1",
-    ]  # fmt: skip
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert told.returncode == 0, told.stderr
-    assert told.stderr.startswith(
+    (tmp_path / "priors.json").write_text("{}")
+    assert "priors.json exists" in run_expecting_error(*arguments, "--out", tmp_path / "priors.json")
+    run_expecting_error("priors", tmp_path / "nothing.csv", "--labels", folder / "answers.csv")
+    run_expecting_error(
+        "priors", folder / "x.csv", "--labels", folder / "answers.csv", "--estimator", "magic"
+    )
+
+
+@pytest.mark.filterwarnings("default::scarce.errors.PriorWarning")
+def test_train_warns_of_guessed_priors_in_one_line(folder: Path, tmp_path: Path, run) -> None:
+    """The classes bee and cat are never excluded, so their priors are guessed."""
+    rows = ([f"r{i}", "ant", "no"] for i in range(5))
+    few = write_csv(tmp_path / "few.csv", ["example_id", "class_name", "answer"], rows)
+    result = run(
+        "train", folder / "x.csv", "--labels", few, "--join", "left", "--classes", "ant,bee,cat", "--out", tmp_path / "m",
+        "--method", "scarce", "--epochs", "1",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    assert result.err.startswith(
         "warning: the priors are taken from the shares of the candidates: too few of 900 examples exclude class ant, bee"
     )
-    assert told.stderr.count("\n") == 1
+    assert result.err.count("\n") == 1

@@ -12,13 +12,14 @@ from PIL import Image
 from safetensors.numpy import load_file
 
 from scarce import ComplementaryLabels, read_labels
+from scarce.features import read_features
 
 Q = 3
 
 
-def labels_of(world: Path) -> ComplementaryLabels:
+def labels_of(dataset_dir: Path) -> ComplementaryLabels:
     """The labels in the order of the features."""
-    labels = read_labels(world / "labels.csv")
+    labels = read_labels(dataset_dir / "labels.csv")
     return labels[np.argsort(labels.ids)]
 
 
@@ -101,69 +102,125 @@ def weights_of(model: Path) -> dict[str, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def expected(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+def expected(dataset_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     from scarce.cli.main import main
 
     out = tmp_path_factory.mktemp("expected") / "model"
-    assert main(["train", str(world / "features.csv"), "--labels", str(world / "labels.csv"),
+    assert main(["train", str(dataset_dir / "features.csv"), "--labels", str(dataset_dir / "labels.csv"),
                  "--out", str(out), "--method", "scarce", "--epochs", "2"]) == 0  # fmt: skip
     return weights_of(out)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_trains_the_same_model(
-    form: str, world: Path, expected: dict[str, list[Any]], tmp_path: Path, run: Callable[..., Any]
+    form: str, dataset_dir: Path, expected: dict[str, list[Any]], tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     without_ids = form.endswith(".npy") or form.startswith("label-studio")
-    features = world / ("features.npy" if without_ids else "features.csv")
-    options = write_form(form, labels_of(world), tmp_path)
-    told = run("train", features, *options, "--out", tmp_path / "model", "--method", "scarce", "--epochs", 2)
-    assert (told.code, told.err) == (0, "")
+    features = dataset_dir / ("features.npy" if without_ids else "features.csv")
+    options = write_form(form, labels_of(dataset_dir), tmp_path)
+    result = run(
+        "train", features, *options, "--out", tmp_path / "model", "--method", "scarce", "--epochs", 2
+    )
+    assert (result.code, result.err) == (0, "")
     assert weights_of(tmp_path / "model") == expected
 
 
-def test_convert_keeps_what_labels_say(world: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
-    assert run("labels", "convert", world / "labels.csv", tmp_path / "a.npz").code == 0
-    assert run("labels", "convert", tmp_path / "a.npz", tmp_path / "b.csv").code == 0
-    assert (
-        read_labels(tmp_path / "b.csv")
-        == read_labels(tmp_path / "a.npz")
-        == read_labels(world / "labels.csv")
-    )
-
-
-def test_a_folder_of_images(world: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
-    pixels = np.load(world / "features.npy").reshape(-1, 8, 8).astype(np.uint8) * 15
-    ids = labels_of(world).ids
+def test_a_folder_of_images(dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
+    pixels = np.load(dataset_dir / "features.npy").reshape(-1, 8, 8).astype(np.uint8) * 15
+    ids = labels_of(dataset_dir).ids
     assert ids is not None
     for name, image in zip(ids, pixels, strict=True):
         (tmp_path / "photos" / name[-1]).mkdir(parents=True, exist_ok=True)
         Image.fromarray(image).save(tmp_path / "photos" / name[-1] / f"{name}.png")
-    answers = ([f"{name[-1]}/{name}.png", k, "no"] for name, k in as_answers(labels_of(world)))
+    answers = ([f"{name[-1]}/{name}.png", k, "no"] for name, k in as_answers(labels_of(dataset_dir)))
     write_csv(tmp_path / "labels.csv", ["example_id", "class_name", "answer"], answers)
 
     size = ["--image-size", "16x16"]
-    told = run("train", tmp_path / "photos", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "model",
+    result = run("train", tmp_path / "photos", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "model",
                "--module", "lenet", "--method", "cc", "--epochs", 2, *size)  # fmt: skip
-    assert (told.code, told.err) == (0, "")
-    told = run("predict", tmp_path / "model", tmp_path / "photos", *size)
-    assert told.out.splitlines()[1].startswith("0/d000.png,")
-    assert len(told.out.splitlines()) == 91
-    told = run(
+    assert (result.code, result.err) == (0, "")
+    result = run("predict", tmp_path / "model", tmp_path / "photos", *size)
+    assert result.out.splitlines()[1].startswith("0/d000.png,")
+    assert len(result.out.splitlines()) == 91
+    result = run(
         "evaluate", tmp_path / "model", tmp_path / "photos", "--labels", tmp_path / "labels.csv", *size
     )
-    assert "from 90 examples with 90 exclusions" in told.out
+    assert "from 90 examples with 90 exclusions" in result.out
 
 
 def test_everything_excluded_but_one_class_is_enough(
-    world: Path, tmp_path: Path, run: Callable[..., Any]
+    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
-    simulate = ["labels", "simulate", world / "truth.csv", tmp_path / "labels.csv"]
+    simulate = ["labels", "simulate", dataset_dir / "truth.csv", tmp_path / "labels.csv"]
     assert run(*simulate, "--process", "uniform-multiple", "--set", "sizes=2").code == 0
-    told = run("train", world / "features.csv", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "model",
+    result = run("train", dataset_dir / "features.csv", "--labels", tmp_path / "labels.csv", "--out", tmp_path / "model",
                "--epochs", 60, "--learning-rate", 0.01)  # fmt: skip
-    assert (told.code, told.err) == (0, "")
-    told = run(
-        "evaluate", tmp_path / "model", world / "features.csv", "--truth", world / "truth.csv", "--json"
+    assert (result.code, result.err) == (0, "")
+    result = run(
+        "evaluate",
+        tmp_path / "model",
+        dataset_dir / "features.csv",
+        "--truth",
+        dataset_dir / "truth.csv",
+        "--json",
     )
-    assert json.loads(told.out)["true_accuracy"] > 0.95
+    assert json.loads(result.out)["true_accuracy"] > 0.95
+
+
+OPTIONS = ["--module", "linear", "--epochs", "3", "--priors", "uniform"]
+
+
+def predictions(run, model, features):
+    code, out, err = run("predict", model, features)
+    assert code == 0, err
+    return out
+
+
+@pytest.mark.parametrize("features", ["arrays", "array.npy"])
+def test_arrays_in_pieces_train_the_same_model(run, dataset_dir, shards, features):
+    """Without ids the labels must stand in the order of the features."""
+    np.save(shards / "array.npy", read_features(dataset_dir / "features.csv").values)
+    labels = shards / "labels.npy"
+    np.save(labels, np.arange(90) % 3)
+    as_labels = ["--labels", labels, "--form", "single", "--classes", "3"]
+    np.savez(shards / "memory.npz", X=np.load(shards / "array.npy"))
+    for name in (features, "memory.npz"):
+        code, _, err = run("train", shards / name, *as_labels, "--out", shards / f"model of {name}", *OPTIONS)
+        assert code == 0, err
+    outputs = [
+        predictions(run, shards / f"model of {name}", shards / other)
+        for name in (features, "memory.npz")
+        for other in (features, "memory.npz")
+    ]
+    assert outputs[0].count("\n") == 91
+    assert len(set(outputs)) == 1
+
+
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # of 60 rows
+def test_train_evaluate_and_priors_join_by_id(run, dataset_dir, shards):
+    few = shards / "few.csv"
+    lines = (dataset_dir / "labels.csv").read_text().splitlines()
+    few.write_text("\n".join(lines[:61]) + "\n")
+    joined = [shards / "tables", "--labels", few, "--join", "inner"]
+    code, _, err = run("train", *joined, "--out", shards / "model", *OPTIONS)
+    assert code == 0, err
+    code, out, err = run("evaluate", shards / "model", *joined, "--truth", dataset_dir / "truth.csv")
+    assert code == 0, err
+    assert "from 60 examples" in out
+    assert "from 90 true labels" in out
+    code, out, err = run("priors", *joined, "--estimator", "tice", "--set", "n_rows=50")
+    assert code == 0, err
+
+
+def test_shards_do_not_go_to_scikit_learn(run_expecting_error, dataset_dir, shards):
+    settings = ["--set", "scorer=linear", "--set", "bootstrap=0"]
+    labels = ["--labels", dataset_dir / "labels.npz"]
+    message = run_expecting_error("priors", shards / "tables", *labels, *settings)
+    assert "needs all rows in memory" in message
+    assert "scorer='network'" in message
+
+
+def test_mistakes_name_the_file(run_expecting_error, dataset_dir, shards):
+    (shards / "arrays" / "notes.txt").touch()
+    labels = ["--labels", dataset_dir / "labels.csv", "--out", shards / "model"]
+    assert "notes.txt stands between .npy files" in run_expecting_error("train", shards / "arrays", *labels)

@@ -79,7 +79,7 @@ def test_every_run_is_watched_under_its_title():
         def __init__(self, title):
             self.title = title
 
-        def on_epoch(self, run, record):
+        def on_epoch_end(self, run, record):
             seen.append((self.title, run.epoch))
 
     demo = run_demo(0, 2, watch=lambda title: [Watcher(title)])

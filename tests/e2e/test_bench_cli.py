@@ -1,111 +1,44 @@
-"""``scarce bench`` as a shell runs it: to the end, killed and resumed, twice at once, with failures."""
+"""``scarce bench`` in real processes: run to the end, killed and resumed, interrupted, twice at once."""
 
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.bench import TINY
+from helpers.processes import ForkedProcess, ForkServer, process_state, wait_for
 
 pytestmark = pytest.mark.early
 
-TINY = """
-name = "tiny"
-title = "Tiny"
-protocol = "shortened"
-data = "digits"
-settings = ["uniform"]
-methods = ["scarce", "nn"]
-models = "linear"
-seeds = 2
-recipe = "annealed"
-epochs = 3
-"""
+TrainingState = Callable[..., Any]
+StartRun = Callable[[], tuple[ForkedProcess, int]]
 LONG = TINY.replace("epochs = 3", "epochs = 40")
-PAIR = LONG.replace("seeds = 2", "seeds = 1")
-COMMAND = [sys.executable, "-m", "scarce", "bench"]
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+HALTING = TINY.replace('["scarce", "nn"]', '["halting", "nn"]').replace("epochs = 3", "epochs = 10")
 COSTS = ("seconds", "peak_memory_mb", "finished")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "tiny.toml").write_text(TINY)
-    (tmp_path / "long.toml").write_text(LONG)
-    (tmp_path / "pair.toml").write_text(PAIR)
+    for name, text in (("tiny", TINY), ("long", LONG), ("halting", HALTING)):
+        (tmp_path / f"{name}.toml").write_text(text)
+    (tmp_path / "own.py").write_text(OWN_METHODS)
     return tmp_path
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=folder,
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def shell(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    with start(folder, *arguments) as process:
-        out, err = process.communicate(timeout=120)
-    return process.returncode, out, err
-
-
 def results(store: Path) -> dict[str, Any]:
-    """What records hold, apart from what it cost, by key."""
+    """The content of the records, apart from costs, by key."""
     records = [json.loads(path.read_text()) for path in sorted((store / "records").glob("[!.]*.json"))]
     return {record["key"]: {name: record[name] for name in record if name not in COSTS} for record in records}
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 60) -> Any:
-    for _ in range(int(seconds / 0.01)):
-        found = what()
-        if found:
-            return found
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
-
-
-def epochs_of_a_checkpoint(store: Path) -> int:
-    from scarce.errors import FileError
-    from scarce.training.checkpoint import load_state
-
-    for path in (store / "checkpoints").glob("[!.]*.safetensors"):
-        try:
-            return int(load_state(path)["epoch"])
-        except FileError:  # it has just gone
-            continue
-    return 0
-
-
-def kill_when(process: subprocess.Popen[str], what: Callable[[], bool]) -> None:
-    """Kill at a moment when this holds; what is asked is asked of a halted process, which cannot go past it."""
-
-    def held() -> bool:
-        if not what():
-            return False
-        os.kill(process.pid, signal.SIGSTOP)
-        wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
-        if what():
-            return True
-        os.kill(process.pid, signal.SIGCONT)
-        return False
-
-    wait_for(held)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-OWN_METHOD = """
+OWN_METHODS = """
+import os
+import signal
 import sys
+from pathlib import Path
 
 import torch
 
@@ -129,31 +62,39 @@ class Quitter(Method):
         sys.exit(3)
 
 
+@register
+class Halting(Method):
+    facts = MethodFacts("halting", "halting", "none", "nothing")
+    steps = 0
+
+    def loss(self, logits, batch):
+        Halting.steps += 1
+        if Halting.steps == 20 and not Path("halted").exists():
+            Path("halted").write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return (logits.softmax(dim=1) * batch.excluded).sum(dim=1).mean()
+
+
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_a_method_of_a_script_runs_in_other_processes_and_one_that_exits_is_a_failed_trial(
-    folder: Path,
-) -> None:
-    (folder / "own.py").write_text(OWN_METHOD)
+def test_run_takes_method_of_script_and_records_one_that_exits(folder: Path, fork_server: ForkServer) -> None:
     (folder / "own.toml").write_text(
         TINY.replace('["scarce", "nn"]', '["mine", "quitter"]').replace("seeds = 2", "seeds = 1")
     )
     words = ("bench", "run", "own.toml", "--store", "store", "--jobs", "2")
-    told = subprocess.run(
-        [sys.executable, "own.py", *words], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
-    )
-    assert told.returncode == 1, (told.stdout, told.stderr)
-    assert "failed: digits, uniform, quitter, linear, seed 0: SystemExit: 3" in told.stdout
-    assert told.stdout.endswith("1 done, 1 failed\n")
+    ended = fork_server.run(*words, program=folder / "own.py", cwd=folder)
+    assert ended.code == 1, ended
+    assert "failed: digits, uniform, quitter, linear, seed 0: SystemExit: 3" in ended.out
+    assert ended.out.endswith("1 done, 1 failed\n")
     labels = {record["label"]: record["accuracy"] for record in results(folder / "store").values()}
     assert 0 < labels["mine"] < 1
     assert labels["quitter"] is None
 
 
-def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Callable[..., Any]) -> None:
+def test_bench_commands_lead_from_plan_to_report_and_comparison(folder: Path, run: TrainingState) -> None:
     arguments = (folder / "tiny.toml", "--store", folder / "store")
     code, out, err = run("bench", "plan", *arguments)
     assert (code, err) == (0, "")
@@ -169,9 +110,9 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
     first = {path.name: path.stat().st_mtime_ns for path in (folder / "store" / "records").iterdir()}
     assert len(first) == 1
 
-    code, out, err = shell(folder, "run", "tiny.toml", "--store", "store", "--jobs", "2")
+    code, out, err = run("bench", "run", *arguments, "--jobs", "1")
     assert (code, err) == (0, "")
-    assert out.splitlines()[0] == "tiny (shortened): 4 trials, 3 to run; store store"
+    assert out.splitlines()[0] == f"tiny (shortened): 4 trials, 3 to run; store {folder / 'store'}"
     assert out.splitlines()[-1] == "4 done, 0 failed"
     records = results(folder / "store")
     assert sorted((r["label"], r["spec"]["seed"]) for r in records.values()) == [
@@ -218,16 +159,20 @@ def test_from_a_plan_to_records_a_report_and_a_comparison(folder: Path, run: Cal
     assert [line.split()[3] for line in out.splitlines() if line.startswith("digits")] == ["nn"]
 
 
-def test_killed_at_any_time_it_goes_on_and_ends_as_if_nothing_had_been(
-    folder: Path, run: Callable[..., Any]
+def test_killed_run_resumes_and_ends_like_undisturbed_run(
+    folder: Path, run: TrainingState, fork_server: ForkServer
 ) -> None:
     assert run("bench", "run", folder / "long.toml", "--store", folder / "whole", "--jobs", "1").code == 0
     store = folder / "store"
-    with start(folder, "run", "long.toml", "--store", "store", "--jobs", "1") as process:
-        kill_when(
-            process, lambda: len(results(store)) in (1, 2, 3) and 3 < epochs_of_a_checkpoint(store) < 40
-        )
+    # A trial takes 5 steps in each of 40 epochs.
+    process = fork_server.start(
+        "bench", "run", "long.toml", "--store", "store", "--jobs", "1", cwd=folder, halt_after=430
+    )
+    process.wait_until_halted()
+    process.send(signal.SIGKILL)
+    process.wait()
     done = results(store)
+    assert len(done) == 2
     assert list((store / "locks").glob("*.lock"))
 
     code, out, err = run("bench", "run", folder / "long.toml", "--store", store, "--jobs", "1")
@@ -237,123 +182,55 @@ def test_killed_at_any_time_it_goes_on_and_ends_as_if_nothing_had_been(
     assert list((store / "locks").glob("*.lock")) == []
 
 
-def test_a_worker_process_that_is_killed_is_replaced(folder: Path) -> None:
-    store = folder / "store"
-    with start(folder, "run", "pair.toml", "--store", "store", "--jobs", "2") as process:
-        wait_for(lambda: epochs_of_a_checkpoint(store) > 3)
-        lock = wait_for(lambda: list((store / "locks").glob("*.lock")))[0]
-        os.kill(json.loads(lock.read_text())["pid"], signal.SIGKILL)
-        out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    assert out.splitlines()[-1] == "2 done, 0 failed"
+@pytest.fixture
+def start_halting_run(folder: Path, fork_server: ForkServer) -> Callable[[], tuple[ForkedProcess, int]]:
+    """Start a run in two worker processes, of which one halts in the middle of a trial; return the run and that worker."""
+
+    def start() -> tuple[ForkedProcess, int]:
+        words = ("bench", "run", "halting.toml", "--store", "store", "--jobs", "2")
+        process = fork_server.start(*words, program=folder / "own.py", cwd=folder)
+        note = folder / "halted"
+        worker = int(wait_for(lambda: note.exists() and note.read_text(), "a worker within a trial"))
+        wait_for(lambda: process_state(worker) == "T", "the worker to halt")
+        return process, worker
+
+    return start
+
+
+def test_killed_worker_process_is_replaced(folder: Path, start_halting_run: StartRun) -> None:
+    process, worker = start_halting_run()
+    os.kill(worker, signal.SIGKILL)
+    code, out, err = process.wait()
+    assert code == 0, err
+    assert out.splitlines()[0] == "tiny (shortened): 4 trials, 4 to run; store store"
+    assert out.splitlines()[-1] == "4 done, 0 failed"
+    assert [record["status"] for record in results(folder / "store").values()] == ["done"] * 4
+    assert list((folder / "store" / "checkpoints").iterdir()) == []
 
 
 @pytest.mark.parametrize("end", [
     lambda pid: os.killpg(pid, signal.SIGINT),  # as a terminal does: to all processes
     lambda pid: os.kill(pid, signal.SIGTERM),  # as an administrator or a job scheduler does
-])  # fmt: skip
-def test_interrupted_it_says_how_to_go_on_and_leaves_no_process_behind(
-    folder: Path, end: Callable[[int], None]
+], ids=["interrupt", "terminate"])  # fmt: skip
+def test_interrupted_run_says_how_to_resume_and_ends_its_workers(
+    start_halting_run: StartRun, end: Callable[[int], None]
 ) -> None:
-    store = folder / "store"
-    with start(folder, "run", "long.toml", "--store", "store", "--jobs", "2") as process:
-        wait_for(lambda: epochs_of_a_checkpoint(store) > 3)
-        lock = wait_for(lambda: list((store / "locks").glob("*.lock")))[0]
-        worker = json.loads(lock.read_text())["pid"]
-        end(process.pid)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    process, worker = start_halting_run()
+    end(process.pid)
+    os.kill(worker, signal.SIGCONT)
+    code, out, err = process.wait()
+    assert code == 130
     assert err == "interrupted; the same command goes on from here\n"
     assert "Traceback" not in out
-    wait_for(lambda: not Path(f"/proc/{worker}").exists())
+    wait_for(lambda: process_state(worker) is None, "the end of the worker")
 
 
-def test_two_runs_on_one_store_do_each_trial_once(folder: Path) -> None:
-    runs = [start(folder, "run", "long.toml", "--store", "store", "--jobs", "1") for _ in range(2)]
-    ends = [(*run.communicate(timeout=120), run.returncode) for run in runs]
-    for out, err, code in ends:
+def test_concurrent_runs_on_one_store_do_each_trial_once(folder: Path, fork_server: ForkServer) -> None:
+    words = ("bench", "run", "long.toml", "--store", "store", "--jobs", "1")
+    runs = [fork_server.start(*words, cwd=folder) for _ in range(2)]
+    for code, out, err in [run.wait() for run in runs]:
         assert (code, err) == (0, "")
         assert out.splitlines()[-1] == "4 done, 0 failed"
     records = [json.loads(path.read_text()) for path in (folder / "store" / "records").glob("[!.]*.json")]
     assert len(records) == 4
     assert all(len(record["curves"]["loss"]) == 40 for record in records)
-
-
-def test_a_damaged_record_is_told_of_and_its_trial_run_again(folder: Path, run: Callable[..., Any]) -> None:
-    arguments = ("bench", "run", folder / "tiny.toml", "--store", folder / "store", "--jobs", "1")
-    assert run(*arguments).code == 0
-    before = results(folder / "store")
-    damaged = sorted((folder / "store" / "records").iterdir())[0]
-    damaged.write_bytes(damaged.read_bytes()[:100])
-    code, out, err = shell(folder, "run", "tiny.toml", "--store", "store", "--jobs", "1")
-    assert code == 0
-    assert err.startswith(f"warning: store/records/{damaged.name} is damaged")
-    assert err.count("\n") == 1
-    assert "4 trials, 1 to run" in out
-    assert results(folder / "store") == before
-
-
-def test_a_trial_that_fails_is_told_and_the_others_go_on(folder: Path, run: Callable[..., Any]) -> None:
-    multiple = '[{ name = "three", process = "uniform-multiple", params = { sizes = 3 } }]'
-    (folder / "fails.toml").write_text(TINY.replace('["uniform"]', multiple))
-    arguments = (folder / "fails.toml", "--store", folder / "store")
-    told = run("bench", "run", *arguments, "--jobs", "1")
-    assert told.code == 1
-    assert "failed: digits, three, nn, linear, seed 0: nn takes one excluded class per example" in told.out
-    assert told.out.splitlines()[-1] == "2 done, 2 failed"
-    assert told.err == "`scarce bench status` shows why; --retry-failed runs them again\n"
-    assert (
-        sorted(record["status"] for record in results(folder / "store").values())
-        == ["done"] * 2 + ["failed"] * 2
-    )
-
-    again = run("bench", "run", *arguments, "--jobs", "1")
-    assert (again.code, "4 trials, 0 to run" in again.out) == (1, True)
-    assert "4 trials, 2 to run" in run("bench", "run", *arguments, "--jobs", "1", "--retry-failed").out
-    told = run("bench", "status", *arguments)
-    assert told.code == 1
-    assert told.out.count("failed: digits, three, nn, linear, seed") == 2
-
-
-def test_changes_on_the_command_line_are_other_trials(folder: Path, run: Callable[..., Any]) -> None:
-    arguments = (folder / "tiny.toml", "--store", folder / "store")
-    short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
-    assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
-    assert "1 trial: 1 done" in run("bench", "plan", *arguments, *short).out
-    assert "4 trials: 0 done" in run("bench", "plan", *arguments).out
-    told = run("bench", "plan", "paper-mnist", "--recipe", "annealed", "--data-dir", folder, "--seeds", "2")
-    assert "paper-mnist: Table 2: MNIST (protocol: shortened)" in told.out
-    assert "140 trials: " in told.out
-
-
-def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
-    told = run("bench", "list")
-    assert told.code == 0
-    assert "quick-digits" in told.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("plan", "paper-minst"), "there is no experiment 'paper-minst'"),
-        (
-            ("plan", "tiny.toml", "--only", "method"),
-            "--only 'method' is not understood; expected axis=name,...",
-        ),
-        (("plan", "tiny.toml", "--only", "size=3"), "there is no axis 'size'"),
-        (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),
-        (("run", "tiny.toml", "--epochs", "0"), "--epochs"),
-        (("status", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
-        (("report", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
-        (("compare", "nowhere", "elsewhere"), "nowhere does not exist"),
-    ],
-)
-def test_mistakes(
-    folder: Path,
-    refused: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-    message: str,
-) -> None:
-    monkeypatch.chdir(folder)
-    assert message in refused("bench", *arguments)

@@ -1,54 +1,22 @@
-"""Processes that are killed: only the trial that is at fault fails."""
+"""DistributedContext that are killed: only the trial that is at fault fails."""
 
 import os
 import signal
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers.bench_experiments import trials_of
+from helpers.bench import tiny_trials
 
 from scarce.bench.runners import local as run_module
-from scarce.bench.runners.local import Outcome, failure, run_local
-from scarce.bench.trials.record import TrialRecord
+from scarce.bench.runners.local import run_local
 from scarce.bench.trials.store import Store
-from scarce.errors import FileError
 
 
 def light(trial):
     """The same trial for processes that need not load all that trials need."""
     names = ("spec", "label", "experiment", "protocol")
     return SimpleNamespace(key=trial.key, **{name: getattr(trial, name) for name in names})
-
-
-def test_only_the_trial_at_fault_fails_when_processes_are_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trials, store = [light(trial) for trial in trials_of(tmp_path)[:3]], Store(tmp_path / "store")
-    guilty, other, _ = (trial.key for trial in trials)
-    folder, first_time = store.path, tmp_path / "first"
-    first_time.touch()
-
-    def execute(trial, **_):
-        from scarce.bench.trials._locks import held, is_held
-
-        with held(folder / "locks" / f"{trial.key}.lock"):
-            if trial.key == guilty:
-                end = time.monotonic() + (30 if first_time.exists() else 1)
-                first_time.unlink(missing_ok=True)
-                while not is_held(folder / "locks" / f"{other}.lock") and time.monotonic() < end:
-                    time.sleep(0.01)
-                os.kill(os.getpid(), signal.SIGKILL)
-            if trial.key == other and not (folder / "records" / f"{guilty}.json").exists():
-                time.sleep(60)  # until the executor ends this process
-        return SimpleNamespace(trial=trial, status="done")
-
-    monkeypatch.setattr(run_module, "execute", execute)
-    outcomes = {outcome.trial.key: outcome for outcome in run_local(trials, store, None, jobs=2)}
-    assert [outcomes[trial.key].status for trial in trials] == ["failed", "done", "done"]
-    assert [record.key for record in store.records()] == [guilty]
-    assert list((folder / "locks").glob("*.lock")) == []
 
 
 def test_with_several_jobs_even_a_single_trial_is_in_another_process(
@@ -58,55 +26,34 @@ def test_with_several_jobs_even_a_single_trial_is_in_another_process(
         return SimpleNamespace(trial=trial, status=os.getpid())
 
     monkeypatch.setattr(run_module, "execute", execute)
-    (outcome,) = run_local([light(trials_of(tmp_path)[0])], Store(tmp_path / "store"), None, jobs=2)
+    (outcome,) = run_local([light(tiny_trials(tmp_path)[0])], Store(tmp_path / "store"), None, jobs=2)
     assert outcome.status != os.getpid()
 
 
-def test_a_process_that_dies_before_it_claims_a_trial_does_not_make_the_rest_run_alone(
+def test_only_the_trial_at_fault_fails_when_processes_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trials, store, asked = trials_of(tmp_path), Store(tmp_path / "store"), []
+    trials, store = [light(trial) for trial in tiny_trials(tmp_path)[:3]], Store(tmp_path / "store")
+    guilty, other, _ = (trial.key for trial in trials)
+    folder, alone = store.path, tmp_path / "alone"
 
-    def pool(left, jobs, options):
-        asked.append(len(left))
-        if len(asked) == 1:
-            raise run_module.BrokenExecutor
-        yield from (Outcome(trial, "done") for trial in left)
+    def execute(trial, **_):
+        from helpers.processes import wait_for
 
-    monkeypatch.setattr(run_module, "_pool", pool)
-    assert [outcome.trial for outcome in run_local(trials, store, None, jobs=2)] == trials
-    assert asked == [4, 1, 3]
+        from scarce.bench.trials._locks import held, is_held
 
+        with held(folder / "locks" / f"{trial.key}.lock"):
+            if trial.key == guilty:
+                if not alone.exists():
+                    wait_for(lambda: is_held(folder / "locks" / f"{other}.lock"), "the other trial")
+                alone.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            if trial.key == other:  # the executor ends this process, until the guilty one has failed
+                wait_for((folder / "records" / f"{guilty}.json").exists, "the record of the failure")
+        return SimpleNamespace(trial=trial, status="done")
 
-def test_a_failure_frees_the_trial_of_the_dead(tmp_path: Path) -> None:
-    trial, store = trials_of(tmp_path)[0], Store(tmp_path / "store")
-    lock = store.path / "locks" / f"{trial.key}.lock"
-    with store.claimed(trial.key):
-        pass
-    lock.write_text("{}")
-    os.utime(lock, (1.0, 1.0))  # nobody has been heard of for long
-    record = failure(trial, "why", store)
-    assert isinstance(record, TrialRecord)
-    assert not lock.exists()
-    assert record.finished
-    assert store.record(trial.key) == record
-
-
-def test_a_failure_does_not_replace_what_another_run_has_found(tmp_path: Path) -> None:
-    trial, store = trials_of(tmp_path)[0], Store(tmp_path / "store")
-    done = TrialRecord(
-        spec=trial.spec, label=trial.label, experiment=trial.experiment, protocol=trial.protocol, accuracy=0.9
-    )
-    store.save(done)
-    assert failure(trial, "why", store) == done
-    assert store.record(trial.key) == done
-
-
-@pytest.mark.parametrize("name", ["locks", "checkpoints", "records"])
-def test_a_store_that_cannot_be_written_to_is_no_failure_of_trials(tmp_path: Path, name: str) -> None:
-    store = Store(tmp_path / "store")
-    store.path.mkdir()
-    (store.path / name).touch()
-    with pytest.raises(FileError, match=f"store/{name} is a file; expected a folder"):
-        list(run_local(trials_of(tmp_path), store, None, jobs=1))
-    assert not list(store.path.glob("records/*"))
+    monkeypatch.setattr(run_module, "execute", execute)
+    outcomes = {outcome.trial.key: outcome for outcome in run_local(trials, store, None, jobs=2)}
+    assert [outcomes[trial.key].status for trial in trials] == ["failed", "done", "done"]
+    assert [record.key for record in store.records()] == [guilty]
+    assert list((folder / "locks").glob("*.lock")) == []

@@ -1,87 +1,69 @@
-"""Several processes that carry out one command, and the settings of a step, on the command line."""
+"""``torchrun -m scarce train``: several processes carry out one command."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pytest
+from helpers.processes import Ended, ForkServer
 
 import scarce
 from scarce.training import predict_logits
 
-TORCHRUN = [
-    sys.executable,
-    "-m",
-    "torch.distributed.run",
-    "--standalone",
-    "--nproc-per-node",
-    "2",
-    "-m",
-    "scarce",
+OPTIONS = [
+    "--module",
+    "linear",
+    "--epochs",
+    "5",
+    "--batch-size",
+    "30",
+    "--priors",
+    "uniform",
+    "--no-estimate",
 ]
 
 
-def train_command(world, out, *more):
-    options = [
-        "--module",
-        "linear",
-        "--epochs",
-        "5",
-        "--batch-size",
-        "30",
-        "--priors",
-        "uniform",
-        "--no-estimate",
-    ]
-    files = ["train", world / "features.csv", "--labels", world / "labels.csv", "--out", out]
-    return [str(part) for part in (*files, *options, *more)]
+def train_command(dataset_dir: Path, out: Path) -> list[object]:
+    files = ["train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", out]
+    return [*files, *OPTIONS]
 
 
-def torchrun(arguments):
-    """Return the exit code and both streams; no process is left behind."""
-    process = subprocess.Popen(
-        [*TORCHRUN, *arguments], env=os.environ | {"OMP_NUM_THREADS": "1"}, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        out, err = process.communicate(timeout=120)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, out, err
+def torchrun(fork_server: ForkServer, *arguments: object) -> Ended:
+    options = ("--standalone", "--nproc-per-node", "2", "-m", "scarce")
+    return fork_server.run(*options, *arguments, program="torch.distributed.run")
 
 
-def logits_of(world, model):
-    return predict_logits(scarce.load(model).model_, np.load(world / "features.npy")).numpy()
+def predicted_logits(dataset_dir: Path, model: Path) -> np.ndarray:
+    return predict_logits(scarce.load(model).model_, np.load(dataset_dir / "features.npy")).numpy()
 
 
-def told(line: str) -> str:
-    """Leave out of a line what differs between runs: how long it took, and where the model went."""
+def without_time_and_place(line: str) -> str:
     return re.sub(r" in [0-9.]+ s|/(one|two)$", "", line)
 
 
-def test_two_processes_speak_and_write_as_one(world: Path, tmp_path: Path, run) -> None:
-    """The second process says nothing, and a batch in parts is still the batch."""
-    code, out, err = torchrun(train_command(world, tmp_path / "two", "--micro-batch", "4"))
+def test_two_processes_print_and_train_like_one(
+    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any], fork_server: ForkServer
+) -> None:
+    """The second process prints nothing, and micro-batches give the step of the whole batch."""
+    command = train_command(dataset_dir, tmp_path / "two")
+    code, out, err = torchrun(fork_server, *command, "--micro-batch", "4")
     assert code == 0, err
-    alone = run(*train_command(world, tmp_path / "one"))
+    alone = run(*train_command(dataset_dir, tmp_path / "one"))
     assert alone.code == 0
-    assert [told(line) for line in out.splitlines()] == [told(line) for line in alone.out.splitlines()]
+    expected = [without_time_and_place(line) for line in alone.out.splitlines()]
+    assert [without_time_and_place(line) for line in out.splitlines()] == expected
     assert "warning" not in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
-    one, two = logits_of(world, tmp_path / "one"), logits_of(world, tmp_path / "two")
+    one, two = (predicted_logits(dataset_dir, tmp_path / name) for name in ("one", "two"))
     np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
     assert (one.argmax(axis=1) == two.argmax(axis=1)).all()
 
 
-def test_a_mistake_is_one_line_of_each_process(world: Path, tmp_path: Path) -> None:
+def test_mistake_is_one_line_per_process(dataset_dir: Path, tmp_path: Path, fork_server: ForkServer) -> None:
+    labels = dataset_dir / "labels.csv"
     code, out, err = torchrun(
-        ["train", "nowhere.csv", "--labels", str(world / "labels.csv"), "--out", str(tmp_path / "m")]
+        fork_server, "train", "nowhere.csv", "--labels", labels, "--out", tmp_path / "m"
     )
     assert code == 1
     assert out == ""
@@ -91,53 +73,3 @@ def test_a_mistake_is_one_line_of_each_process(world: Path, tmp_path: Path) -> N
     assert {line.partition(":")[0] for line in ours} <= {"error", "error of rank 1"}
     assert "scarce/cli" not in err  # a stack trace would name our files; torchrun's own report does not
     assert list(tmp_path.iterdir()) == []
-
-
-def test_short_numbers(world: Path, tmp_path: Path, run) -> None:
-    for name in ("full", "bf16"):
-        assert run(*train_command(world, tmp_path / name, "--precision", name)).code == 0
-    full, short = logits_of(world, tmp_path / "full"), logits_of(world, tmp_path / "bf16")
-    assert not np.array_equal(full, short)
-    np.testing.assert_allclose(full, short, atol=0.05)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "line"),
-    [
-        ("--micro-batch", "0", "Invalid value for '--micro-batch'"),
-        ("--precision", "half", "Invalid value for '--precision'"),
-    ],
-)
-def test_odd_settings_are_refused(world: Path, tmp_path: Path, refused, option, value, line) -> None:
-    assert line in refused(*train_command(world, tmp_path / "m", option, value))
-
-
-@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled:UserWarning")
-@pytest.mark.usefixtures("no_compiler")
-def test_without_a_compiler_one_line_says_so(world: Path, tmp_path: Path, refused) -> None:
-    assert "or leave out compile=True (--compile)" in refused(
-        *train_command(world, tmp_path / "m", "--compile")
-    )
-
-
-def test_memory_that_is_short_is_one_line(run, monkeypatch) -> None:
-    def app(*_: object, **__: object) -> None:
-        raise RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory: 12 bytes."
-        )
-
-    monkeypatch.setattr("scarce.cli.main.app", app)
-    code, _, err = run("methods")
-    assert code == 1
-    assert err.startswith("error: the memory of this machine does not suffice; ")
-    assert "--micro-batch" in err
-
-
-def test_other_errors_of_torch_are_not_hidden(run, monkeypatch) -> None:
-    def app(*_: object, **__: object) -> None:
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr("scarce.cli.main.app", app)
-    with pytest.raises(RuntimeError, match="a bug"):
-        run("methods")

@@ -1,4 +1,4 @@
-"""The command as a shell runs it: another process, its streams, its exit code, its death."""
+"""The command as a shell runs it: its streams, its exit code, signals."""
 
 import csv
 import json
@@ -7,35 +7,35 @@ import re
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from helpers.csv_files import write_csv
+from helpers.processes import ENVIRONMENT, SCARCE, ForkServer
 from sklearn.datasets import load_digits
 
-from scarce.errors import FileError
+import scarce
 from scarce.training.checkpoint import load_state
 
 pytestmark = pytest.mark.early
-COMMAND = [sys.executable, "-m", "scarce"]
-SCARCE = ("--method", "scarce")  # one network, with a checkpoint
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+TrainingState = Callable[..., Any]
+ONE_NETWORK = ("--method", "scarce")  # with a checkpoint
+EPOCHS = 100
 
 
-def shell(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
-    )
+def test_commands_lead_from_true_classes_to_estimated_accuracy(
+    tmp_path: Path, run: TrainingState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def done(*arguments: str) -> str:
+        code, out, err = run(*arguments)
+        assert (code, err) == (0, "")
+        return out
 
-
-def done(folder: Path, *arguments: str) -> str:
-    process = shell(folder, *arguments)
-    assert (process.returncode, process.stderr) == (0, "")
-    return process.stdout
-
-
-def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     X, y = load_digits(return_X_y=True)
     for part, rows in (("train", range(1200)), ("test", range(1200, 1797))):
         header = ["id", *(f"px{place}" for place in range(64))]
@@ -44,25 +44,25 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
             tmp_path / f"{part}-truth.csv", ["id", "label"], ([f"d{row}", y[row]] for row in rows[::-1])
         )
         simulate = ("labels", "simulate", f"{part}-truth.csv", f"{part}-labels.csv")
-        done(tmp_path, *simulate, "--process", "scar", "--set", "rates=0.45", "--seed", "3")
+        done(*simulate, "--process", "scar", "--set", "rates=0.45", "--seed", "3")
 
-    assert "597 examples, 10 classes" in done(tmp_path, "labels", "describe", "test-labels.csv")
-    out = done(tmp_path, "train", "train.csv", "--labels", "train-labels.csv", "--out", "model", *SCARCE)
+    assert "597 examples, 10 classes" in done("labels", "describe", "test-labels.csv")
+    out = done("train", "train.csv", "--labels", "train-labels.csv", "--out", "model", *ONE_NETWORK)
     assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in out
     _, after = out.split("saved the model to model\n")
     assert "how good it is, by held-out labels, in" in after
-    told = re.search(r"95% interval (0\.\d+) to (\d\.\d+)", after)
-    assert told is not None
+    interval = re.search(r"95% interval (0\.\d+) to (\d\.\d+)", after)
+    assert interval is not None
     assert not (tmp_path / "model.checkpoint").exists()
 
     with (tmp_path / "test-truth.csv").open() as file:
         truth = {row["id"]: row["label"] for row in csv.DictReader(file)}
-    predicted = list(csv.DictReader(done(tmp_path, "predict", "model", "test.csv", "--all").splitlines()))
+    predicted = list(csv.DictReader(done("predict", "model", "test.csv", "--all").splitlines()))
     assert [row["example_id"] for row in predicted] == [f"d{row}" for row in range(1200, 1797)]
     right = sum(row["class"] == truth[row["example_id"]] for row in predicted) / len(predicted)
     assert right > 0.85
     assert (
-        float(told[1]) < right < float(told[2]) + 0.03
+        float(interval[1]) < right < float(interval[2]) + 0.03
     )  # of classifiers that have seen three quarters of the examples
     for row in predicted:
         shares = {name[2:]: float(value) for name, value in row.items() if name.startswith("p_")}
@@ -71,81 +71,96 @@ def test_from_true_classes_to_an_accuracy_without_them(tmp_path: Path) -> None:
         assert float(row["probability"]) == shares[row["class"]]
 
     options = ("--labels", "test-labels.csv", "--truth", "test-truth.csv", "--json")
-    facts = json.loads(done(tmp_path, "evaluate", "model", "test.csv", *options))
+    facts = json.loads(done("evaluate", "model", "test.csv", *options))
     assert facts["true_accuracy"] == right
     assert abs(facts["accuracy"] - right) < 4 * facts["standard_error"] < 0.1
     assert facts["low"] < facts["accuracy"] < facts["high"]
 
 
-def long_run(folder: Path, out: str) -> list[str]:
-    return ["train", str(folder / "features.csv"), "--labels", str(folder / "labels.csv"), "--out", out, *SCARCE,
-            "--epochs", "100", "--no-estimate"]  # fmt: skip
+def long_training(folder: Path, out: Path) -> list[object]:
+    files = ["train", folder / "features.csv", "--labels", folder / "labels.csv", "--out", out]
+    return [*files, *ONE_NETWORK, "--epochs", EPOCHS, "--no-estimate"]
 
 
-def epochs_in(checkpoint: Path) -> int:
-    try:
-        return int(load_state(checkpoint)["epoch"])
-    except FileError:  # not there yet, or replaced while it was read
-        return 0
+def test_killed_training_resumes_and_ends_with_same_weights(
+    dataset_dir: Path, tmp_path: Path, run: TrainingState, fork_server: ForkServer
+) -> None:
+    command, checkpoint = long_training(dataset_dir, tmp_path / "killed"), tmp_path / "killed.checkpoint"
+    process = fork_server.start(*command, halt_after=10, once=checkpoint)
+    process.wait_until_halted()
+    process.send(signal.SIGKILL)
+    assert process.wait().code == -signal.SIGKILL
+    assert not (tmp_path / "killed").exists()
+    epoch = load_state(checkpoint)["epoch"]
 
-
-def stop_in_the_middle(world: Path, folder: Path, how: signal.Signals) -> subprocess.CompletedProcess[str]:
-    """Start a long run, and send it a signal when it has gone through some epochs."""
-    command = [*COMMAND, *long_run(world, "stopped")]
-    checkpoint = folder / "stopped.checkpoint"
-    with subprocess.Popen(
-        command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
-        while process.poll() is None and epochs_in(checkpoint) < 3:
-            time.sleep(0.01)
-        process.send_signal(how)
-        _, err = process.communicate()
-    return subprocess.CompletedProcess(command, process.returncode, None, err)
-
-
-def test_a_killed_run_goes_on_and_ends_with_the_same_weights(world: Path, tmp_path: Path) -> None:
-    assert stop_in_the_middle(world, tmp_path, signal.SIGKILL).returncode == -signal.SIGKILL
-    assert not (tmp_path / "stopped").exists()
-    epoch = load_state(tmp_path / "stopped.checkpoint")["epoch"]
-
-    out = done(tmp_path, *long_run(world, "stopped"))
-    assert f"going on after epoch {epoch}, from stopped.checkpoint\n" in out
-    assert "going on" not in done(tmp_path, *long_run(world, "whole"))
-    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("stopped", "whole")]
+    resumed, whole = run(*command), run(*long_training(dataset_dir, tmp_path / "whole"))
+    assert [(result.code, result.err) for result in (resumed, whole)] == [(0, "")] * 2
+    assert f"going on after epoch {epoch}, from {checkpoint}\n" in resumed.out
+    assert "going on" not in whole.out
+    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("killed", "whole")]
     assert weights[0] == weights[1]
-    assert not (tmp_path / "stopped.checkpoint").exists()
+    assert not checkpoint.exists()
 
 
-def test_an_interrupted_run_says_how_to_go_on(world: Path, tmp_path: Path) -> None:
-    process = stop_in_the_middle(world, tmp_path, signal.SIGINT)
-    epoch = load_state(tmp_path / "stopped.checkpoint")["epoch"]
-    assert process.returncode == 130
-    assert process.stderr == f"interrupted after epoch {epoch}; run the same command again to go on\n"
+def test_interrupted_training_says_how_to_resume(
+    dataset_dir: Path, tmp_path: Path, fork_server: ForkServer
+) -> None:
+    command, checkpoint = long_training(dataset_dir, tmp_path / "stopped"), tmp_path / "stopped.checkpoint"
+    process = fork_server.start(*command, halt_after=10, once=checkpoint)
+    process.wait_until_halted()
+    process.send(signal.SIGINT)
+    ended = process.wait()
+    epoch = load_state(checkpoint)["epoch"]
+    assert ended.code == 130
+    assert ended.err == f"interrupted after epoch {epoch}; run the same command again to go on\n"
 
 
-def test_a_reader_that_stops_reading_is_no_error() -> None:
+def test_training_interrupted_while_estimating_has_saved_the_model(
+    digits_dir: Path, tmp_path: Path, fork_server: ForkServer
+) -> None:
+    command = ["train", digits_dir / "train.npy", "--labels", digits_dir / "train-uniform.npz"]
+    # Four steps per epoch: the process halts within the first of the four trainings of the estimate.
+    process = fork_server.start(
+        *command, "--out", tmp_path / "m", "--method", "cc", "--epochs", 2, halt_after=10
+    )
+    process.wait_until_halted()
+    process.send(signal.SIGINT)
+    ended = process.wait()
+    assert ended.code == 130
+    assert ended.err == "interrupted: the model is saved, its accuracy is not estimated\n"
+    assert scarce.load(tmp_path / "m").predict(np.load(digits_dir / "test.npy")).shape == (897,)
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
+def test_closed_output_is_not_an_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     process = subprocess.run(
-        [*COMMAND, "labels", "processes"], env=ENVIRONMENT, stdout=writer, stderr=subprocess.PIPE
+        [*SCARCE, "labels", "processes"], env=ENVIRONMENT, stdout=writer, stderr=subprocess.PIPE
     )
     os.close(writer)
     assert process.stderr == b""
 
 
-def test_a_mistake_gives_one_line_and_exit_code_2(tmp_path: Path) -> None:
-    process = shell(tmp_path, "predict", "nowhere", "nothing.csv")
+def test_mistake_gives_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    process = subprocess.run(
+        [*SCARCE, "predict", "nowhere", "nothing.csv"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
     assert (process.returncode, process.stdout) == (2, "")
     assert process.stderr == "error: nowhere does not exist; check the path.\n"
 
 
-def test_help_waits_for_no_heavy_import() -> None:
+def test_help_and_version_import_nothing_heavy() -> None:
     program = (
         "import sys; from scarce.cli.main import main\n"
         "for words in (['--help'], ['train', '--help'], ['--version']): assert main(words) == 0\n"
         "heavy = {'torch', 'numpy', 'scipy', 'sklearn', 'pandas'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=ENVIRONMENT)
     assert (process.returncode, process.stderr) == (0, "")
     assert "scarce 0." in process.stdout

@@ -2,12 +2,13 @@
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 import torch
 from e2e.scripts.distributed import COUNTS, ONE_STEP, SETTINGS, train_one
 from e2e.scripts.distributed_cases import SCENARIOS
-from helpers.scripts import run_script
+from helpers.processes import ForkServer
 from safetensors.torch import load_file
 
 from scarce.errors import MethodError
@@ -26,9 +27,9 @@ REFUSED = {
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
+def root(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Path:
     folder = tmp_path_factory.mktemp("together")
-    run_script("distributed", folder)
+    fork_server.run_script("distributed", folder)
     return folder
 
 
@@ -50,9 +51,9 @@ def test_every_method_trains_as_in_one_process(name, count, root):
 
 
 @pytest.fixture(scope="module")
-def more(tmp_path_factory):
+def more(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer):
     folder = tmp_path_factory.mktemp("more")
-    run_script("distributed_cases", folder)
+    fork_server.run_script("distributed_cases", folder)
 
     def read(name, count):
         return [load_state(folder / str(count) / f"{name} {rank}.safetensors") for rank in range(count)]

@@ -1,4 +1,4 @@
-"""Processes that are killed or stopped, and disks that are full: training ends soon, says why, and can go on."""
+"""DistributedContext that are killed or stopped, and disks that are full: training ends soon, says why, and can go on."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from e2e.scripts.faults import EPOCHS
-from helpers.scripts import run_script
+from helpers.processes import ForkServer
 from safetensors.torch import load_file
 
 pytestmark = [
@@ -16,13 +16,13 @@ pytestmark = [
     pytest.mark.early,
 ]
 
-ALL_SAID = "trained", "saved the model to"
+LINES = "trained", "saved the model to"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
+def root(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Path:
     folder = tmp_path_factory.mktemp("faults")
-    run_script("faults", folder)
+    fork_server.run_script("faults", folder)
     return folder
 
 
@@ -42,9 +42,9 @@ def assert_same_weights(one: Path, other: Path):
 def test_torchrun_ends_when_a_process_is_killed(report):
     torchrun = report["torchrun"]
     assert torchrun["code"] != 0
-    assert "exitcode  : -9" in torchrun["said"]
-    assert "rank      : 1" in torchrun["said"]
-    assert not re.search(r"scarce/(cli|training)/", torchrun["said"])  # only torchrun shows where it was
+    assert "exitcode  : -9" in torchrun["output"]
+    assert "rank      : 1" in torchrun["output"]
+    assert not re.search(r"scarce/(cli|training)/", torchrun["output"])  # only torchrun shows where it was
     assert 2 <= torchrun["epochs"] < EPOCHS
     assert not torchrun["model"]
 
@@ -53,10 +53,10 @@ def test_torchrun_ends_when_a_process_is_killed(report):
 def test_what_it_left_is_taken_up_by_any_number_of_processes(root, report, count):
     resumed = report[f"resumed by {count}"]
     assert resumed["codes"] == [0] * count
-    assert resumed["left"] == ["model", *(f"said {rank}" for rank in range(count))]
-    first, *others = resumed["said"].values()
+    assert resumed["left"] == ["model", *(f"output {rank}" for rank in range(count))]
+    first, *others = resumed["outputs"].values()
     assert f"going on after epoch {report['torchrun']['epochs']}, from " in first
-    assert all(first.count(line) == 1 for line in ALL_SAID)
+    assert all(first.count(line) == 1 for line in LINES)
     assert others == [""] * (count - 1)
     assert_same_weights(root / "undisturbed", root / f"resumed by {count}" / "model")
 
@@ -64,9 +64,9 @@ def test_what_it_left_is_taken_up_by_any_number_of_processes(root, report, count
 def test_a_full_disk_costs_no_checkpoint(root, report):
     full = report["full disk"]
     assert full["code"] == 1
-    assert full["left"] == ["model.checkpoint", "said 0"]
+    assert full["left"] == ["model.checkpoint", "output 0"]
     assert full["kept"]
-    lines = full["said"]["said 0"].splitlines()
+    lines = full["outputs"]["output 0"].splitlines()
     assert lines[-1].startswith("error: ")
     assert "model.checkpoint cannot be written" in lines[-1]
     assert "File too large" in lines[-1]
@@ -80,6 +80,6 @@ def test_a_full_disk_costs_no_checkpoint(root, report):
 def test_the_others_say_who_is_missing(report, what, missing):
     struck = report[what]
     assert struck["code"] == 7
-    (line,) = struck["said"]
+    (line,) = struck["errors"]
     assert line.startswith(f"the process of rank {missing} of 2 ended or fell silent; ")
     assert "\n" not in line

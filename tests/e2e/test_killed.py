@@ -2,10 +2,11 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from e2e.scripts.killing import EPOCHS, MOMENTS, RESTLESS, SCENARIOS
-from helpers.scripts import run_script
+from helpers.processes import ForkServer
 from helpers.training import same_state, without_seconds
 
 from scarce.training.checkpoint import load_state
@@ -17,9 +18,9 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
+def root(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Path:
     folder = tmp_path_factory.mktemp("killed")
-    run_script("killing", folder)
+    fork_server.run_script("killing", folder)
     return folder
 
 

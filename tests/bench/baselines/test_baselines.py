@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from scarce.bench.baselines import RIVALS, EMLogisticRegression, KernelEM, PLkNN, SoftForest
+from scarce.bench.baselines import BASELINES, EMLogisticRegression, KernelEM, PLkNN, SoftForest
 from scarce.bench.baselines.kernel_em import reweight
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
@@ -20,11 +20,11 @@ def blobs(n: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return random.normal(size=(n, 2)) + 6 * np.array([[0, 0], [1, 0], [0, 1]])[y], y
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_every_rival_learns_blobs_from_one_label_each(name: str) -> None:
     X, y = blobs()
     X_test, y_test = blobs(seed=1)
-    predicted = RIVALS[name](0).fit(X, uniform(y, seed=0)).predict(X_test)
+    predicted = BASELINES[name](0).fit(X, uniform(y, seed=0)).predict(X_test)
     assert (predicted == y_test).mean() > 0.95
 
 
@@ -100,4 +100,4 @@ def test_a_forest_depends_on_its_seed_alone() -> None:
 def test_sparse_columns_are_refused_in_one_line(name: str) -> None:
     X, y = blobs(9)
     with pytest.raises(FeatureError, match=f"{name} got sparse features; expected a dense table: use pl-knn"):
-        RIVALS[name](0).fit(sparse.csr_matrix(X), uniform(y))
+        BASELINES[name](0).fit(sparse.csr_matrix(X), uniform(y))

@@ -5,21 +5,21 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from helpers.bench_records import (
-    failed_record,
-    fill,
-    gap,
-    prior_record,
-    record_of,
+from helpers.bench import (
+    draw_figures,
+    fill_store,
+    make_failed_record,
+    make_prior_record,
+    make_record,
+    plan_trials,
+    seed_offset,
     small_experiment,
-    trials_of,
 )
 from helpers.html import Page
 from PIL import Image
 
 from scarce.bench.reports import report
 from scarce.bench.reports.content import make_report
-from scarce.bench.reports.figures.comparison import draw_study
 from scarce.bench.reports.latex import latex_report
 from scarce.bench.results.results import read_study
 from scarce.bench.spec.experiment import load_experiment
@@ -34,13 +34,13 @@ FILES = ("report.md", "report.tex", "report.html")
 
 def small_store(folder, experiment):
     records = []
-    for trial in trials_of(experiment):
+    for trial in plan_trials(experiment):
         place = (trial.label, trial.spec.setting, trial.spec.seed)
         if place == ("ga", "biased-a", 1):
-            records.append(failed_record(trial, ERROR))
+            records.append(make_failed_record(trial, ERROR))
         elif place != ("scarce", "biased-a", 0):
-            records.append(record_of(trial, MEANS[trial.label] + gap(trial)))
-    return fill(folder, records)
+            records.append(make_record(trial, MEANS[trial.label] + seed_offset(trial)))
+    return fill_store(folder, records)
 
 
 @pytest.fixture(scope="module")
@@ -137,15 +137,6 @@ def test_latex_is_a_tabular_whose_rows_are_all_of_one_length(texts):
     assert r"{\scriptsize $-$0.27 within}" in text
 
 
-def test_latex_lays_models_out_below_their_settings(tmp_path):
-    experiment = small_experiment(models=["mlp", "lenet"], methods=["ga", "scarce"])
-    text = latex_report(
-        make_report(read_study(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
-    )
-    assert r"Setting & \multicolumn{2}{c}{uniform} & \multicolumn{2}{c}{biased-a} \\" in text
-    assert r"Model & mlp & lenet & mlp & lenet \\" in text
-
-
 def test_the_page_is_well_formed_and_needs_nothing_else(texts):
     page = Page(texts["report.html"])
     assert not page.tags & {"script", "link", "iframe"}
@@ -204,7 +195,9 @@ def test_wide_tables_are_printed_in_parts(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     names = [{"name": f"uniform number {number}", "process": "uniform"} for number in range(9)]
     experiment = small_experiment(settings=names, methods=["ga", "scarce"], seeds=2)
-    store = fill(tmp_path, [record_of(trial, 0.5 + gap(trial)) for trial in trials_of(experiment)])
+    store = fill_store(
+        tmp_path, [make_record(trial, 0.5 + seed_offset(trial)) for trial in plan_trials(experiment)]
+    )
     text = printed(capsys, experiment, store)
     assert text.count("\nmnist, mlp\n") == 2
     assert all(setting["name"] in text for setting in names)
@@ -246,82 +239,19 @@ def test_the_papers_number_does_not_stand_where_ours_is_missing(tmp_path, experi
     assert "one seed" not in text
 
 
-def drawings_of(folder, experiment, make):
-    study = read_study(experiment, fill(folder, [make(trial) for trial in trials_of(experiment)]))
-    return {drawing.name: drawing for drawing in draw_study(study)}
-
-
-def lines_of(axes):
-    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
-
-
-def test_learning_curves_are_means_over_seeds(tmp_path, experiment):
-    drawings = drawings_of(
-        tmp_path, experiment, lambda trial: record_of(trial, MEANS[trial.label] + gap(trial))
+def test_latex_lays_models_out_below_their_settings(tmp_path):
+    experiment = small_experiment(models=["mlp", "lenet"], methods=["ga", "scarce"])
+    text = latex_report(
+        make_report(read_study(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
     )
-    uniform, _ = drawings["curves-mnist-mlp"].figure.axes
-    lines = lines_of(uniform)
-    assert list(lines) == list(MEANS)
-    assert lines["scarce"].get_ydata().tolist() == pytest.approx([0.455, 0.92] + [0.91] * 10)
-    assert lines["scarce"].get_xdata().tolist() == list(range(1, 13))
-    assert len(uniform.collections) == 3  # a band each
-    assert len({(line.get_color(), line.get_linestyle()) for line in lines.values()}) == 3
-
-
-def test_overfitting_shows_both_risks_and_where_one_falls_below_zero(tmp_path):
-    def make(trial):
-        falls = trial.spec.method == "scarce-ure"
-        loss = [1.0, 0.5, -0.5, -2.0] if falls else [1.0, 0.5, 0.4, 0.4]
-        return record_of(trial, 0.8, curves={"loss": loss, "test_accuracy": [0.5, 0.9, 0.8, 0.8]})
-
-    experiment = small_experiment(methods=["scarce-ure", "scarce"], settings="uniform", seeds=2)
-    loss, accuracy = drawings_of(tmp_path, experiment, make)["overfitting"].figure.axes
-    assert lines_of(loss)["uncorrected (URE)"].get_ydata().tolist() == [1.0, 0.5, -0.5, -2.0]
-    assert lines_of(loss)["corrected (SCARCE)"].get_ydata().tolist() == [1.0, 0.5, 0.4, 0.4]
-    assert lines_of(accuracy)["corrected (SCARCE)"].get_ydata().tolist() == [0.5, 0.9, 0.8, 0.8]
-    assert any(list(line.get_xdata()) == [3, 3] for line in accuracy.lines)
-
-
-def test_sensitivity_is_accuracy_against_sigma(tmp_path):
-    priors = [{"perturb": 0.4}, {"perturb": 0.0}, {"perturb": 0.2}]
-    experiment = small_experiment(methods="scarce", settings="uniform", priors=priors)
-    drawings = drawings_of(
-        tmp_path,
-        experiment,
-        lambda trial: record_of(trial, 0.9 - trial.spec.priors.perturb / 2 + gap(trial)),
-    )
-    (axes,) = drawings["sensitivity"].figure.axes
-    (line,) = lines_of(axes).values()
-    assert line.get_xydata().ravel().tolist() == pytest.approx([0, 0.9, 0.2, 0.8, 0.4, 0.7])
-    assert "comparison-mnist-mlp" not in drawings
-
-
-def test_few_methods_in_one_setting_are_bars_beside_each_other(tmp_path):
-    experiment = small_experiment(
-        data=["mnist", "kmnist"], methods=["scarce", "scarce-cce"], settings="uniform"
-    )
-    means = {"mnist": 0.9, "kmnist": 0.7}
-    drawings = drawings_of(
-        tmp_path,
-        experiment,
-        lambda trial: record_of(
-            trial, means[trial.spec.data] - 0.1 * (trial.label == "scarce-cce") + gap(trial)
-        ),
-    )
-    (axes,) = drawings["comparison"].figure.axes
-    heights = {
-        container.get_label(): [bar.get_height() for bar in container]
-        for container in axes.containers
-        if hasattr(container, "patches")
-    }
-    assert heights["scarce"] == pytest.approx([90, 70])
-    assert heights["scarce-cce"] == pytest.approx([80, 60])
+    assert r"Setting & \multicolumn{2}{c}{uniform} & \multicolumn{2}{c}{biased-a} \\" in text
+    assert r"Model & mlp & lenet & mlp & lenet \\" in text
 
 
 def test_estimated_priors_are_drawn_and_printed_beside_the_papers(tmp_path, capsys):
     experiment = load_experiment("paper-priors")
-    drawings = drawings_of(
-        tmp_path, experiment, lambda trial: prior_record(trial, [0.1 + gap(trial)] + [0.1] * 9)
+    drawings = draw_figures(
+        tmp_path, experiment, lambda trial: make_prior_record(trial, [0.1 + seed_offset(trial)] + [0.1] * 9)
     )
     axes = drawings["priors"].figure.axes
     assert len(axes) == 4

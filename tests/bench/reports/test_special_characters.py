@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.bench_records import failed_record, fill, gap, record_of, small_experiment, trials_of
+from helpers.bench import fill_store, make_record, plan_trials, seed_offset, small_experiment
 
 from scarce._console import text_table
 from scarce.bench import reports as report_experiment
@@ -13,8 +13,7 @@ from scarce.bench.reports.content import make_report
 from scarce.bench.reports.figures._panels import Drawing
 from scarce.bench.reports.figures.comparison import draw_study
 from scarce.bench.reports.latex import latex_report
-from scarce.bench.reports.latex_text import latex_text
-from scarce.bench.reports.summaries import Sheet
+from scarce.bench.reports.summaries import SummaryTable
 from scarce.bench.reports.terminal import report_text
 from scarce.bench.results.results import read_study
 from scarce.bench.trials.store import Store
@@ -32,7 +31,9 @@ def odd_experiment(**changes):
 
 
 def filled(folder, experiment):
-    return fill(folder, [record_of(trial, 0.8 + gap(trial)) for trial in trials_of(experiment)])
+    return fill_store(
+        folder, [make_record(trial, 0.8 + seed_offset(trial)) for trial in plan_trials(experiment)]
+    )
 
 
 def svg_texts(path):
@@ -86,70 +87,6 @@ def test_texts_name_the_figures_that_were_drawn(tmp_path, capsys):
     assert all(f"figures/{drawing.name}.png" in text for drawing in drawings)
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("[c]*", "{[}c{]}{*}"),
-        ("a<b>|c", r"a\textless{}b\textgreater{}\textbar{}c"),
-        ("π, ρ and Σ", r"$\pi$, $\rho$ and $\Sigma$"),
-        ("λΛΑο", r"$\lambda$$\Lambda$Ao"),
-        ("x₁²", r"x\textsubscript{1}\textsuperscript{2}"),
-        ("σ ≤ 0.2 – 3", r"$\sigma$ $\le$ 0.2 -- 3"),
-        ("a_b & 5 % {x}\\", r"a\_b \& 5 \% \{x\}\textbackslash{}"),
-        ("café, 猫", "café, 猫"),
-    ],
-)
-def test_characters_of_latex(text, written):
-    assert latex_text(text) == written
-
-
-def latex_of(folder, experiment, records):
-    return latex_report(make_report(read_study(experiment, fill(folder, records)), "scarce bench run small"))
-
-
-def test_no_row_begins_with_what_latex_takes_for_an_argument(tmp_path):
-    experiment = small_experiment(
-        methods=[{"label": "[a]", "method": "ga"}, {"label": "*b", "method": "nn"}], seeds=2
-    )
-    text = latex_of(tmp_path, experiment, [record_of(trial, 0.8) for trial in trials_of(experiment)])
-    assert "\n{[}a{]} & " in text
-    assert "\n{*}b & " in text
-    # After the end of a row, and after a rule of booktabs, an argument may follow on the next line.
-    assert not re.search(r"(\\\\|rule)\s*[\[*]", text)
-    assert text.endswith("\\end{table}\n")
-
-
-def test_latex_tells_of_trials_without_a_result_and_of_the_seeds(tmp_path):
-    experiment = small_experiment(methods=["ga", "nn"], settings="uniform", data="kmnist", seeds=3)
-    records = []
-    for trial in trials_of(experiment):
-        if trial.label == "nn":
-            records.append(failed_record(trial, "diverged"))
-        elif trial.spec.seed:
-            records.append(record_of(trial, 0.8))
-    text = latex_of(tmp_path, experiment, records)
-    (ga,) = [line for line in text.splitlines() if line.startswith("ga & ")]
-    (nn,) = [line for line in text.splitlines() if line.startswith("nn & ")]
-    assert r"{\scriptsize 1 missing}" in ga
-    assert r"\shortstack{--\\" in nn
-    assert r"{\scriptsize 3 failed}" in nn
-    assert "(kmnist). Mean and standard deviation over 3 seeds." in text
-    alone = small_experiment(methods="ga", seeds=1)
-    assert "(mnist). One seed." in latex_of(
-        tmp_path / "one", alone, [record_of(trial, 0.8) for trial in trials_of(alone)]
-    )
-
-
-def test_letters_beyond_pdflatex_are_told_of(tmp_path):
-    experiment = odd_experiment(methods=[{"label": "猫 and π", "method": "ga"}])
-    records = [record_of(trial, 0.8) for trial in trials_of(experiment)]
-    assert "% pdfLaTeX cannot print 猫: take LuaLaTeX" in latex_of(tmp_path / "a", experiment, records)
-    plain = odd_experiment()
-    assert "pdfLaTeX" not in latex_of(
-        tmp_path / "b", plain, [record_of(trial, 0.8) for trial in trials_of(plain)]
-    )
-
-
 def words_of(lines):
     return set(" ".join(lines).replace(";", " ").split())
 
@@ -159,7 +96,9 @@ def test_no_word_is_broken_in_a_terminal(tmp_path, width):
     experiment = odd_experiment(methods=["ga", {"label": "no correction", "method": "scarce-ure"}])
     names = ("approximated_accuracy", "covering_rate", "scar_risk", "scar_accuracy", "scel")
     selection = {name: list(range(12)) for name in names}
-    store = fill(tmp_path, [record_of(trial, 0.8, selection=selection) for trial in trials_of(experiment)])
+    store = fill_store(
+        tmp_path, [make_record(trial, 0.8, selection=selection) for trial in plan_trials(experiment)]
+    )
     lines = report_text(make_report(read_study(experiment, store), "command"), width).splitlines()
     assert max(map(len, lines)) <= width
     assert {"approximated", "accuracy", "covering", "criterion", "correction", "seconds"} <= {
@@ -196,10 +135,28 @@ def test_columns_become_narrower_before_words_are_broken():
 
 
 def test_what_is_too_narrow_for_its_words_is_told_row_by_row(monkeypatch):
-    sheet = Sheet("Costs", ("method", "approximated accuracy"), (("ga", "l-uw\n93.24"), ("nn", "–")), words=2)
+    sheet = SummaryTable(
+        "Costs", ("method", "approximated accuracy"), (("ga", "l-uw\n93.24"), ("nn", "–")), words=2
+    )
     report = make_report(read_study(small_experiment(), Store(Path("nowhere"))), "command")
     shown = report_text(type(report)(**{**vars(report), "tables": (), "sheets": (sheet,)}), 19)
     assert shown.endswith(
         "Costs\nmethod: ga;\n  approximated\n  accuracy: l-uw\n  93.24\n"
         "method: nn;\n  approximated\n  accuracy: –\n\ncommand"
+    )
+
+
+def latex_of(folder, experiment, records):
+    return latex_report(
+        make_report(read_study(experiment, fill_store(folder, records)), "scarce bench run small")
+    )
+
+
+def test_letters_beyond_pdflatex_are_told_of(tmp_path):
+    experiment = odd_experiment(methods=[{"label": "猫 and π", "method": "ga"}])
+    records = [make_record(trial, 0.8) for trial in plan_trials(experiment)]
+    assert "% pdfLaTeX cannot print 猫: take LuaLaTeX" in latex_of(tmp_path / "a", experiment, records)
+    plain = odd_experiment()
+    assert "pdfLaTeX" not in latex_of(
+        tmp_path / "b", plain, [make_record(trial, 0.8) for trial in plan_trials(plain)]
     )

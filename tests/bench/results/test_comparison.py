@@ -1,12 +1,23 @@
 """Two stores side by side."""
 
 import pytest
-from helpers.bench_records import failed_record, fill, record_of, small_experiment, trials_of, with_spec
+from helpers.bench import (
+    fill_store,
+    make_failed_record,
+    make_prior_record,
+    make_record,
+    plan_trials,
+    replace_spec,
+    small_experiment,
+    small_prior_experiment,
+)
 from scipy.stats import ttest_rel
 
 from scarce.bench.results.comparison import compare
 from scarce.bench.spec.trial import Perturbed
+from scarce.bench.trials.store import Store
 
+ONE_METHOD = {"methods": "scarce", "settings": "uniform", "seeds": 2}
 BEFORE = (0.80, 0.82, 0.81)
 AFTER = (0.84, 0.85, 0.83)
 
@@ -15,16 +26,16 @@ AFTER = (0.84, 0.85, 0.83)
 def stores(tmp_path):
     before = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=3)
     after = small_experiment(methods=["nn", "scarce"], settings="uniform", seeds=4)
-    first = [record_of(trial, BEFORE[trial.spec.seed], seconds=10.0) for trial in trials_of(before)]
+    first = [make_record(trial, BEFORE[trial.spec.seed], seconds=10.0) for trial in plan_trials(before)]
     second = []
-    for trial in trials_of(after):
+    for trial in plan_trials(after):
         seed = trial.spec.seed
         second.append(
-            failed_record(trial, "no")
+            make_failed_record(trial, "no")
             if seed == 3
-            else record_of(trial, AFTER[seed], seconds=5.0 + seed * 2.5)
+            else make_record(trial, AFTER[seed], seconds=5.0 + seed * 2.5)
         )
-    return fill(tmp_path / "before", first), fill(tmp_path / "after", second)
+    return fill_store(tmp_path / "before", first), fill_store(tmp_path / "after", second)
 
 
 def row_of(text, label):
@@ -66,8 +77,8 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
     record = next(
         record for record in stores[1].records() if record.label == "scarce" and record.status == "done"
     )
-    other = with_spec(record, seed=7)
-    assert row_of(compare(stores[0], fill(tmp_path / "other", [other])), "scarce")[-4:] == [
+    other = replace_spec(record, seed=7)
+    assert row_of(compare(stores[0], fill_store(tmp_path / "other", [other])), "scarce")[-4:] == [
         "–",
         "–",
         "0",
@@ -77,7 +88,7 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
 
 def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
     one = [record for record in stores[1].records() if record.label == "scarce" and record.spec.seed == 0]
-    row = row_of(compare(stores[0], fill(tmp_path / "one", one)), "scarce")
+    row = row_of(compare(stores[0], fill_store(tmp_path / "one", one)), "scarce")
     assert row[-6:] == ["80.00", "84.00", "+4.00", "–", "1", "0.50"]
 
 
@@ -96,8 +107,8 @@ def test_what_differs_between_the_trials_is_told(stores, tmp_path, changes, told
     others = []
     for record in stores[1].records():
         recipe = record.spec.recipe | changes.get("recipe", {})
-        others.append(with_spec(record, **changes | {"recipe": recipe}))
-    assert f"\nthey differ: {told}\n" in compare(stores[0], fill(tmp_path / "others", others))
+        others.append(replace_spec(record, **changes | {"recipe": recipe}))
+    assert f"\nthey differ: {told}\n" in compare(stores[0], fill_store(tmp_path / "others", others))
 
 
 @pytest.mark.parametrize("width", [64, 40, 20])
@@ -110,7 +121,30 @@ def test_the_table_is_as_narrow_as_the_terminal(stores, width):
 def test_earlier_trials_of_the_same_cells_are_told_and_left_out(stores):
     first, second = stores
     longer = small_experiment(methods="scarce", settings="uniform", seeds=2, protocol="shortened", epochs=300)
-    records = [record_of(trial, 0.99, seconds=10.0, finished="2026-01-02") for trial in trials_of(longer)]
-    text = compare(fill(first.path, records), second)
+    records = [make_record(trial, 0.99, seconds=10.0, finished="2026-01-02") for trial in plan_trials(longer)]
+    text = compare(fill_store(first.path, records), second)
     assert f"A: {first.path} (without 2 earlier trials of the same cells)\nB: {second.path} (" in text
     assert row_of(text, "scarce")[4] == "93.00"  # of 99, 99 and, for the last seed, 81
+
+
+def test_stores_that_cannot_be_compared_say_why(tmp_path):
+    priors = fill_store(
+        tmp_path / "priors",
+        [make_prior_record(trial, [0.5, 0.5]) for trial in plan_trials(small_prior_experiment())],
+    )
+    text = compare(priors, priors)
+    why = "(without 2 trials of estimated priors, as only accuracies are compared)"
+    assert f"A: {priors.path} {why}\nB: {priors.path} {why}\n" in text
+    assert "no cell has accuracies in both stores" in text
+
+
+def test_failed_trials_are_told_where_stores_are_compared(tmp_path):
+    first, second = plan_trials(small_experiment(**ONE_METHOD))
+    good = fill_store(tmp_path / "good", [make_record(first, 0.5), make_record(second, 0.5)])
+    bad = fill_store(tmp_path / "bad", [make_record(first, 0.5), make_failed_record(second, "why")])
+    assert compare(good, bad).startswith(f"A: {good.path}\nB: {bad.path} (without 1 failed trial)\n\n")
+    _, again = plan_trials(
+        small_experiment(**ONE_METHOD, protocol="shortened", epochs=300)
+    )  # with another recipe it did not fail
+    fill_store(bad.path, [make_record(again, 0.5)])
+    assert "failed trial" not in compare(good, Store(bad.path))

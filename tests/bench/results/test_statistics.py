@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scarce.bench.results.statistics import best, can_differ, holm, paired_p, summarise
+from scarce.bench.results.statistics import best, can_differ, holm, paired_p, summarize
 from scarce.errors import MethodError
 
 A = {0: 0.912, 1: 0.905, 2: 0.921, 3: 0.899, 4: 0.917}
@@ -20,16 +20,16 @@ def seeds(*values):
 
 
 def test_the_standard_deviation_has_one_less_in_the_denominator():
-    summary = summarise([0.1, 0.2, 0.6])
+    summary = summarize([0.1, 0.2, 0.6])
     assert summary.mean == pytest.approx(0.3)
     assert summary.std == pytest.approx(0.07**0.5)  # (0.04 + 0.01 + 0.09) / 2
     assert summary.n == 3
 
 
 def test_equal_runs_have_no_spread_and_one_run_has_none_to_tell():
-    assert summarise([0.1] * 5).std == 0
-    assert summarise([0.4]) == summarise((0.4,))
-    assert summarise([0.4]).std is None
+    assert summarize([0.1] * 5).std == 0
+    assert summarize([0.4]) == summarize((0.4,))
+    assert summarize([0.4]).std is None
 
 
 def test_the_t_test_by_hand():

@@ -3,42 +3,22 @@
 from dataclasses import replace
 
 import pytest
-from helpers.bench_records import (
-    failed_record,
-    fill,
-    gap,
-    prior_record,
-    record_of,
+from helpers.bench import (
+    fill_study,
+    make_prior_record,
+    make_record,
+    make_study,
+    plan_trials,
+    seed_offset,
     small_experiment,
-    trials_of,
+    small_prior_experiment,
 )
 
+from scarce.bench.reports.content import make_report
+from scarce.bench.reports.latex import latex_report
 from scarce.bench.results.paper import PaperCell, paper_accuracies
-from scarce.bench.results.results import Slot, read_study
-from scarce.bench.results.selection import epoch_choices, method_choices
 from scarce.bench.results.tables import Cell, make_prior_tables, make_tables
 from scarce.bench.spec.experiment import load_experiment
-from scarce.errors import MethodError
-
-MEANS = {"ga": 0.88, "nn": 0.68, "scarce": 0.91}
-
-
-def study_of(folder, experiment, records):
-    return read_study(experiment, fill(folder, records))
-
-
-@pytest.fixture
-def study(tmp_path):
-    """NN failed with seed 1 and SCARCE has not been run with seed 2, both in the uniform setting."""
-    experiment = small_experiment()
-    records = []
-    for trial in trials_of(experiment):
-        place = (trial.label, trial.spec.setting, trial.spec.seed)
-        if place == ("nn", "uniform", 1):
-            records.append(failed_record(trial, "the loss is nan"))
-        elif place != ("scarce", "uniform", 2):
-            records.append(record_of(trial, MEANS[trial.label] + gap(trial)))
-    return study_of(tmp_path, experiment, records)
 
 
 def test_a_cell_holds_mean_spread_and_the_numbers_of_the_paper(study):
@@ -87,7 +67,7 @@ def test_variants_of_a_method_are_not_compared_with_the_paper(tmp_path):
         "methods": ["scarce", {"label": "flooded", "method": "scarce", "params": {"correction": "relu"}}],
         "settings": ["uniform", {"name": "biased-a", "process": "uniform"}],
     }
-    (table,) = make_tables(study_of(tmp_path, small_experiment(**changes), []))
+    (table,) = make_tables(make_study(tmp_path, small_experiment(**changes), []))
     compared = {place for place, cell in table.cells.items() if cell.paper}
     assert compared == {("scarce", "uniform")}
 
@@ -96,43 +76,30 @@ def test_wrong_priors_are_rows_of_their_own(tmp_path):
     experiment = small_experiment(
         methods="scarce", settings="uniform", priors=[{"perturb": 0.0}, {"perturb": 0.5}]
     )
-    records = [record_of(trial, 0.9 - trial.spec.priors.perturb / 10) for trial in trials_of(experiment)]
-    (table,) = make_tables(study_of(tmp_path, experiment, records))
+    records = [make_record(trial, 0.9 - trial.spec.priors.perturb / 10) for trial in plan_trials(experiment)]
+    (table,) = make_tables(make_study(tmp_path, experiment, records))
     assert table.rows == ("scarce, σ = 0", "scarce, σ = 0.5")
     assert [table.cells[row, "uniform"].summary.mean for row in table.rows] == pytest.approx([90, 85])
     assert [table.cells[row, "uniform"].paper is None for row in table.rows] == [False, True]
 
 
-def test_records_of_other_trials_in_the_store_do_not_count(tmp_path):
-    long, short = small_experiment(epochs=200), small_experiment(protocol="shortened", epochs=100)
-    records = [record_of(trial, 0.5) for trial in trials_of(long)]
-    assert study_of(tmp_path, short, records).records == {}
-    assert len(study_of(tmp_path, long, records).records) == 30
-
-
-def test_two_trials_in_one_cell_are_refused(tmp_path):
-    experiment = small_experiment(protocol="shortened", grid=[{"epochs": 10}, {"epochs": 20}])
-    with pytest.raises(MethodError, match="another label or setting name"):
-        study_of(tmp_path, experiment, [])
-
-
 def test_every_shipped_experiment_has_a_place_for_every_trial(tmp_path):
     for name in ("paper-real", "paper-overfit", "paper-sensitivity", "paper-instantiations"):
         experiment = load_experiment(name)
-        tables = make_tables(study_of(tmp_path, experiment, []))
+        tables = make_tables(make_study(tmp_path, experiment, []))
         counts = [len(cell.missing) for table in tables for cell in table.cells.values()]
-        assert sum(counts) == len(trials_of(experiment))
+        assert sum(counts) == len(plan_trials(experiment))
 
 
 def test_estimated_priors_stand_beside_those_of_the_paper(tmp_path):
     experiment = load_experiment("paper-priors")
     records = []
-    for trial in trials_of(experiment):
+    for trial in plan_trials(experiment):
         if trial.spec.data == "mnist":
-            shift = gap(trial)
+            shift = seed_offset(trial)
             values = [0.1 + shift, 0.1 - shift, *[0.1] * 8]
-            records.append(prior_record(trial, values))
-    (table,) = make_prior_tables(study_of(tmp_path, experiment, records))
+            records.append(make_prior_record(trial, values))
+    (table,) = make_prior_tables(make_study(tmp_path, experiment, records))
     assert table.rows == tuple(map(str, range(10)))
     assert table.columns == ("mnist",)
     cell = table.cells["0", "mnist"]
@@ -141,45 +108,46 @@ def test_estimated_priors_stand_beside_those_of_the_paper(tmp_path):
     assert table.cells["2", "mnist"].summary.std == 0
 
 
-def test_criteria_choose_epochs(study):
-    found = {choice.criterion: choice for choice in epoch_choices(study)}
-    trials = [record.accuracy for record in study.done.values()]
-    mean = sum(trials) / len(trials)
-    for name, chosen in (
-        ("scar_accuracy", mean + 0.01),  # the best epoch, as it sees the truth
-        ("scar_risk", mean / 2),  # the lowest is best: the first epoch
-        ("covering_rate", mean / 2),  # all the same: the first epoch
-    ):
-        choice = found[name]
-        assert (choice.n, choice.data) == (28, "mnist")
-        assert (choice.chosen, choice.last, choice.oracle) == pytest.approx((chosen, mean, mean + 0.01))
+def test_every_model_has_a_table_of_priors_where_a_data_set_has_several(tmp_path):
+    shares = {"mlp": 0.2, "lenet": 0.4}
+
+    def make(trial):
+        return make_prior_record(trial, [shares[trial.spec.model], 0.1])
+
+    experiment = small_prior_experiment(models=["mlp", "lenet"])
+    study = fill_study(tmp_path, experiment, make)
+    tables = make_prior_tables(study)
+    assert [table.title for table in tables] == ["best-bin, scar-a, mlp", "best-bin, scar-a, lenet"]
+    assert [table.cells["0", "mnist"].summary.mean for table in tables] == pytest.approx([20, 40])
+    text = latex_report(make_report(study, ""))
+    assert text.count(r"Class & mnist \\") == 2
 
 
-def test_criteria_choose_methods(study):
-    choices = [choice for choice in method_choices(study) if choice.setting == "biased-a"]
-    assert {choice.criterion: choice.chosen for choice in choices} == {
-        "scar_accuracy": "scarce",
-        "scar_risk": "ga",  # all the same: the first
-        "covering_rate": "nn",
-    }
-    assert all((choice.best, choice.best_accuracy) == ("scarce", pytest.approx(0.91)) for choice in choices)
-    assert {choice.chosen: choice.accuracy for choice in choices} == pytest.approx(MEANS)
-
-
-def test_epochs_without_a_finite_criterion_are_not_chosen(tmp_path):
-    experiment = small_experiment(methods="scarce", settings="uniform", seeds=1)
-    (trial,) = trials_of(experiment)
-    record = record_of(
-        trial,
-        0.5,
-        curves={"test_accuracy": [0.9, 0.6, 0.5]},
-        selection={"scel": [None, 0.4, 0.3], "scar_risk": [None] * 3},
+def test_data_sets_with_different_models_share_a_table_of_priors(tmp_path):
+    grid = [{"data": "mnist", "models": "mlp"}, {"data": "kmnist", "models": "lenet"}]
+    (table,) = make_prior_tables(
+        fill_study(
+            tmp_path, small_prior_experiment(grid=grid), lambda trial: make_prior_record(trial, [0.5, 0.5])
+        )
     )
-    study = study_of(tmp_path, experiment, [record])
-    (choice,) = epoch_choices(study)
-    assert (choice.criterion, choice.chosen, choice.oracle) == ("scel", 0.5, 0.9)
-    assert method_choices(study) == []
+    assert (table.title, table.columns) == ("best-bin, scar-a", ("mnist", "kmnist"))
 
 
-def test_a_slot_names_its_column():
-    assert Slot("mnist", "uniform", "mlp", "SCARCE", 3).column == ("mnist", "uniform", "mlp")
+def test_true_priors_and_the_error_stand_beside_the_estimated_ones(tmp_path):
+    def make(trial):
+        record = make_prior_record(trial, [0.5, 0.3, 0.2])
+        shift = 0.1 if trial.spec.seed else 0.0
+        if trial.spec.data == "mnist":
+            true = {"true": [0.4 - shift, 0.4, 0.2 + shift]}
+            record = record.model_copy(update={"priors": record.priors.model_copy(update=true)})
+        return record
+
+    study = fill_study(tmp_path, small_prior_experiment(data=["kmnist", "mnist"]), make)
+    (table,) = make_prior_tables(study)
+    assert table.columns == ("kmnist", "mnist", "mnist, true")
+    assert table.rows == ("0", "1", "2", "mean absolute error")
+    assert table.cells["0", "mnist, true"].values == pytest.approx({0: 40, 1: 30})
+    # |0.5 − 0.4| + |0.3 − 0.4| + 0 over three, and 0.2 + 0.1 + 0.1 with the other seed.
+    assert table.cells["mean absolute error", "mnist"].values == pytest.approx({0: 20 / 3, 1: 40 / 3})
+    assert ("mean absolute error", "kmnist") not in table.cells
+    assert make_report(study, "").tables == (table,)

@@ -1,33 +1,32 @@
 """Running trials in this process: each once, whatever happened before."""
 
-import json
+import os
 import socket
 import subprocess
-import sys
 import threading
-import time
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from helpers.bench_experiments import ONE_FAILS, trials_of
+from helpers.bench import ONE_METHOD_FAILS, tiny_trials, write_lock
 
 from scarce.bench.runners import local as run_module
-from scarce.bench.runners.local import Outcome, execute, run_local
-from scarce.bench.runners.progress import Watch
-from scarce.bench.runners.status import look
+from scarce.bench.runners.local import Outcome, execute, failure, run_local
+from scarce.bench.runners.status import get_status
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
+from scarce.errors import FileError
 
 
 def test_trials_with_a_record_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trials, store = trials_of(tmp_path, ONE_FAILS), Store(tmp_path / "store")
+    trials, store = tiny_trials(tmp_path, ONE_METHOD_FAILS), Store(tmp_path / "store")
     everything = {trial.key for trial in trials}
-    assert look(trials, store).to_run() == everything
+    assert get_status(trials, store).to_run() == everything
     statuses = [outcome.status for outcome in run_local(trials, store, None)]
     assert statuses == ["done", "failed", "done", "failed"]
-    assert look(trials, store).to_run() == set()
-    assert look(trials, store).to_run(retry_failed=True) == {trials[1].key, trials[3].key}
+    assert get_status(trials, store).to_run() == set()
+    assert get_status(trials, store).to_run(retry_failed=True) == {trials[1].key, trials[3].key}
 
     def never(*_: object) -> None:
         raise AssertionError("run again")
@@ -37,7 +36,7 @@ def test_trials_with_a_record_are_not_run_again(tmp_path: Path, monkeypatch: pyt
 
 
 def test_failed_trials_are_run_again_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trial, store = trials_of(tmp_path)[0], Store(tmp_path / "store")
+    trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     store.save(
         TrialRecord(
             spec=trial.spec,
@@ -53,36 +52,42 @@ def test_failed_trials_are_run_again_on_demand(tmp_path: Path, monkeypatch: pyte
     assert store.record(trial.key).error is None
 
 
-def test_a_trial_of_another_process_is_waited_for_and_taken_over_when_it_dies(tmp_path: Path) -> None:
-    trials, store = trials_of(tmp_path), Store(tmp_path / "store")
+def test_a_trial_of_another_process_is_waited_for_and_taken_over_when_it_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
     (store.path / "locks").mkdir(parents=True)
     lock = store.path / "locks" / f"{trials[0].key}.lock"
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        lock.write_text(json.dumps({"host": socket.gethostname(), "pid": other.pid}))
-        assert look(trials, store).running == [trials[0]]
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+
+        def end_the_other(_: float) -> None:
+            other.kill()
+            other.wait()
+
+        write_lock(lock, socket.gethostname(), other.pid)
+        assert get_status(trials, store).running == [trials[0]]
         assert execute(trials[0], str(store.path), None).status == "elsewhere"
         outcomes = run_local(trials, store, None)
         assert [next(outcomes).trial for _ in range(3)] == trials[1:]
-        ending = threading.Timer(0.5, other.kill)
-        ending.start()
+        monkeypatch.setattr(
+            run_module, "time", SimpleNamespace(sleep=end_the_other)
+        )  # while it is waited for
         last = next(outcomes)
     assert (last.trial, last.status) == (trials[0], "done")
     assert not lock.exists()
 
 
 def test_a_trial_whose_process_is_killed_again_and_again_fails_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead_pid: int
 ) -> None:
-    trials, store = trials_of(tmp_path), Store(tmp_path / "store")
-    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
-        dead.wait()
+    trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
     whole = run_module._pool
 
     def pool(left: list, jobs: int, options: dict):
         for trial in left:
             if trial == trials[1]:
                 lock = store.path / "locks" / f"{trial.key}.lock"
-                lock.write_text(json.dumps({"host": socket.gethostname(), "pid": dead.pid}))
+                write_lock(lock, socket.gethostname(), dead_pid)
                 raise BrokenExecutor
             yield from whole([trial], 1, options)
 
@@ -93,7 +98,7 @@ def test_a_trial_whose_process_is_killed_again_and_again_fails_and_the_others_go
 
 
 def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
-    trials = trials_of(tmp_path)
+    trials = tiny_trials(tmp_path)
     alone, together = tmp_path / "alone", tmp_path / "together"
     for trial in trials:
         execute(trial, str(alone), None)
@@ -107,36 +112,51 @@ def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
         assert one.curves == other.curves
 
 
-def test_the_state_of_an_experiment_and_the_time_it_takes(tmp_path: Path) -> None:
-    trials, store = trials_of(tmp_path), Store(tmp_path / "store")
-    assert look(trials, store).seconds_left() is None
-    for trial, seconds in zip(trials, (10.0, 20.0), strict=False):
-        store.save(
-            TrialRecord(
-                spec=trial.spec,
-                label=trial.label,
-                experiment="tiny",
-                protocol="shortened",
-                accuracy=0.5,
-                seconds=seconds,
-            )
-        )
-    status = look(trials, store)
-    assert (len(status.done), status.left) == (2, trials[2:])
-    assert status.seconds_left() == 30.0
+def test_a_process_that_dies_before_it_claims_a_trial_does_not_make_the_rest_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials, store, asked = tiny_trials(tmp_path), Store(tmp_path / "store"), []
+
+    def pool(left, jobs, options):
+        asked.append(len(left))
+        if len(asked) == 1:
+            raise run_module.BrokenExecutor
+        yield from (Outcome(trial, "done") for trial in left)
+
+    monkeypatch.setattr(run_module, "_pool", pool)
+    assert [outcome.trial for outcome in run_local(trials, store, None, jobs=2)] == trials
+    assert asked == [4, 1, 3]
 
 
-def test_what_is_told_where_there_is_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    trials = trials_of(tmp_path)
-    with Watch(2, at_once=2) as watch:
-        watch.began = time.monotonic() - 60
-        watch.tell(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
-        watch.tell(Outcome(trials[1], "failed", error="why"))
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == (
-        "done: digits, uniform, scarce, linear, seed 0: 90.00 % in 1 min "
-        "(1 done, 1 running, 0 left, 0 failed, about 1 min)"
+def test_a_failure_frees_the_trial_of_the_dead(tmp_path: Path) -> None:
+    trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
+    lock = store.path / "locks" / f"{trial.key}.lock"
+    with store.claimed(trial.key):
+        pass
+    lock.write_text("{}")
+    os.utime(lock, (1.0, 1.0))  # nobody has been heard of for long
+    record = failure(trial, "why", store)
+    assert isinstance(record, TrialRecord)
+    assert not lock.exists()
+    assert record.finished
+    assert store.record(trial.key) == record
+
+
+def test_a_failure_does_not_replace_what_another_run_has_found(tmp_path: Path) -> None:
+    trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
+    done = TrialRecord(
+        spec=trial.spec, label=trial.label, experiment=trial.experiment, protocol=trial.protocol, accuracy=0.9
     )
-    assert second == (
-        "failed: digits, uniform, nn, linear, seed 0: why (1 done, 0 running, 0 left, 1 failed)"
-    )
+    store.save(done)
+    assert failure(trial, "why", store) == done
+    assert store.record(trial.key) == done
+
+
+@pytest.mark.parametrize("name", ["locks", "checkpoints", "records"])
+def test_a_store_that_cannot_be_written_to_is_no_failure_of_trials(tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path / "store")
+    store.path.mkdir()
+    (store.path / name).touch()
+    with pytest.raises(FileError, match=f"store/{name} is a file; expected a folder"):
+        list(run_local(tiny_trials(tmp_path), store, None, jobs=1))
+    assert not list(store.path.glob("records/*"))

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.bench_experiments import TINY, tiny, write
+from helpers.bench import TINY, tiny_experiment, write_experiment
 
 from scarce.bench.results.paper import paper_accuracies, paper_priors
 from scarce.bench.spec.experiment import available_experiments, load_experiment
@@ -15,7 +15,7 @@ from scarce.errors import FileError
 TABLES = ("paper-mnist", "paper-kmnist", "paper-fashion", "paper-cifar10", "paper-real")
 
 
-def trials_of(name: str) -> list[Trial]:
+def planned_trials(name: str) -> list[Trial]:
     return plan(load_experiment(name), lambda data: None)
 
 
@@ -23,17 +23,17 @@ def test_the_tables_cover_the_cells_of_the_paper_exactly_once_for_five_seeds() -
     cells = Counter(
         tuple(getattr(trial.spec, axis) for axis in ("data", "setting", "model", "method"))
         for name in TABLES
-        for trial in trials_of(name)
+        for trial in planned_trials(name)
     )
     assert cells == dict.fromkeys(paper_accuracies(), 5)
     assert len(cells) == 320
-    assert all(trial.label == trial.spec.method for name in TABLES for trial in trials_of(name))
+    assert all(trial.label == trial.spec.method for name in TABLES for trial in planned_trials(name))
 
 
 @pytest.mark.parametrize("name", [*TABLES, "paper-overfit", "paper-instantiations", "paper-sensitivity"])
 def test_the_paper_s_protocol(name: str) -> None:
     assert load_experiment(name).protocol == "paper"
-    for trial in trials_of(name):
+    for trial in planned_trials(name):
         colour = "cifar" in trial.spec.data
         assert trial.spec.recipe == {
             "epochs": 200,
@@ -50,14 +50,14 @@ def test_the_paper_s_protocol(name: str) -> None:
 
 
 def test_priors_are_estimated_for_the_data_that_the_paper_prints_them_of() -> None:
-    trials = trials_of("paper-priors")
+    trials = planned_trials("paper-priors")
     assert Counter(trial.spec.data for trial in trials) == dict.fromkeys(paper_priors(), 5)
     assert {trial.spec.kind for trial in trials} == {"priors"}
     assert {trial.spec.setting_params["rates"] for trial in trials} == {0.5}
 
 
 def test_wrong_priors_are_rows_of_their_own() -> None:
-    rows = {trial.label: trial.spec.priors for trial in trials_of("paper-sensitivity")}
+    rows = {trial.label: trial.spec.priors for trial in planned_trials("paper-sensitivity")}
     assert rows["scarce, σ = 0"] == Perturbed(perturb=0.0)
     assert rows["scarce, σ = 0.8"] == Perturbed(perturb=0.8)
 
@@ -69,12 +69,14 @@ def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str
     repeats = name.startswith("paper-") or name == "mnist-mlp-paper"
     expected = "paper" if repeats else "own" if name.startswith("default-") else "shortened"
     assert experiment.protocol == expected
-    keys = [trial.key for trial in trials_of(name)]
+    keys = [trial.key for trial in planned_trials(name)]
     assert len(set(keys)) == len(keys)
 
 
 def test_tables_called_grid_change_what_stands_at_the_top(tmp_path: Path) -> None:
-    experiment = tiny(tmp_path, TINY + '[[grid]]\nseeds = [7]\n[[grid]]\nmodels = "mlp"\nepochs = 9\n')
+    experiment = tiny_experiment(
+        tmp_path, TINY + '[[grid]]\nseeds = [7]\n[[grid]]\nmodels = "mlp"\nepochs = 9\n'
+    )
     first, second = experiment.grids
     assert (first.seeds, first.models, first.make_recipe().epochs) == ((7,), ("linear",), 3)
     assert (second.seeds, second.models, second.make_recipe().epochs) == ((0, 1), ("mlp",), 9)
@@ -144,7 +146,7 @@ REPLACED = {
     + [(TINY.replace(old, new), message) for old, (new, message) in REPLACED.items()],
 )
 def test_a_mistake_is_told_in_one_line_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:
-    path = write(tmp_path, text)
+    path = write_experiment(tmp_path, text)
     with pytest.raises(FileError) as caught:
         load_experiment(path)
     told = str(caught.value)
@@ -165,3 +167,25 @@ def test_unknown_and_unreadable_experiments(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(FileError, match="cannot be read as text"):
         load_experiment(path)
+
+
+@pytest.mark.parametrize("name", ["tiny.TOML", "tiny.tml", "tiny"])
+def test_a_file_is_read_whatever_its_ending(tmp_path: Path, name: str) -> None:
+    assert load_experiment(write_experiment(tmp_path, TINY, name)).name == "tiny"
+
+
+def test_names_that_come_with_the_library_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_experiment(tmp_path, TINY, "quick-digits")
+    assert load_experiment("quick-digits").name == "quick-digits"
+    assert load_experiment("./quick-digits").name == "tiny"
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileError, match=r"there is no experiment 'mine'; name a \.toml file"):
+        load_experiment("mine")
+
+
+def test_a_mark_of_the_encoding_is_no_part_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY, "utf-8-sig")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert load_experiment(path).name == "tiny"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from helpers.bench_experiments import TINY, tiny, write
+from helpers.bench import TINY, tiny_experiment
 
-from scarce.bench.spec.experiment import Experiment, load_experiment
+from scarce.bench.spec.experiment import Experiment
 from scarce.bench.spec.grid import Grid
 from scarce.bench.trials.plan import plan
 from scarce.errors import FileError, MethodError, ScarceError
@@ -22,7 +22,7 @@ def setting(process: str, params: str, data: str = "digits") -> str:
 
 def refusal(folder: Path, text: str) -> str:
     with pytest.raises(FileError) as caught:
-        tiny(folder, text)
+        tiny_experiment(folder, text)
     told = str(caught.value)
     assert "\n" not in told
     return told
@@ -73,10 +73,10 @@ def test_parameters_of_settings_are_tried(tmp_path: Path, process: str, params: 
 
 
 def test_they_are_tried_with_the_classes_of_every_data_set(tmp_path: Path) -> None:
-    tiny(tmp_path, setting("scar-a", "", "cifar10"))
+    tiny_experiment(tmp_path, setting("scar-a", "", "cifar10"))
     assert "settings: mine on cifar20: SCAR-a" in refusal(tmp_path, setting("scar-a", "", "cifar20"))
     nineteen = f"sizes = {[1 / 19] * 19}"
-    tiny(tmp_path, setting("uniform-multiple", nineteen, "cifar20"))
+    tiny_experiment(tmp_path, setting("uniform-multiple", nineteen, "cifar20"))
     assert "sizes has shape (19,); expected 9 numbers" in refusal(
         tmp_path, setting("uniform-multiple", nineteen, "cifar10")
     )
@@ -90,12 +90,12 @@ def test_rates_that_only_rare_classes_allow_are_left_to_the_data(tmp_path: Path)
     with pytest.raises(ScarceError):
         simulate("scar", range(10), rates=rates)  # though not for balanced classes
     for text in (setting("scar", f"rates = {rates}"), setting("scar-single", f"rates = {rates}")):
-        tiny(tmp_path, text)
-        tiny(tmp_path, f"{text}imbalance = 8\n")
+        tiny_experiment(tmp_path, text)
+        tiny_experiment(tmp_path, f"{text}imbalance = 8\n")
 
 
 def test_trying_does_not_touch_what_a_trial_is_called_by(tmp_path: Path) -> None:
-    experiment = tiny(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
+    experiment = tiny_experiment(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
     (trial, *_) = plan(experiment, lambda name: None)
     assert json.dumps(trial.spec.setting_params) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
 
@@ -161,7 +161,7 @@ def test_mistakes_are_told_in_words_of_the_file(tmp_path: Path, text: str, messa
 )
 def test_the_paper_s_protocol_is_claimed_for_nothing_else(tmp_path: Path, change: str) -> None:
     text = TINY.replace('"shortened"', '"paper"').replace('"annealed"\nepochs = 3', '"paper"')
-    assert tiny(tmp_path, f"{text}weight_decay = 1e-3\nn_train = 1198\n").protocol == "paper"
+    assert tiny_experiment(tmp_path, f"{text}weight_decay = 1e-3\nn_train = 1198\n").protocol == "paper"
     assert "protocol: the paper's is the recipe 'paper'" in refusal(tmp_path, f"{text}{change}\n")
 
 
@@ -191,7 +191,7 @@ def test_a_method_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pyte
 def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8")
     example = guide.partition("```toml\n")[2].partition("```")[0]
-    experiment = tiny(tmp_path, example)
+    experiment = tiny_experiment(tmp_path, example)
     assert len(plan(experiment, lambda name: None)) == 2 * 2 * 3 * 3
     table = guide.partition("| key | meaning |")[2].partition("\n\n")[0]
     for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids"}:
@@ -204,26 +204,4 @@ def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -
 def test_so_many_seeds(tmp_path: Path) -> None:
     assert Grid(data="digits", settings="uniform", methods="nn", models="mlp", seeds=1000).seeds[-1] == 999
     with pytest.raises(MethodError, match=r"seeds=1001; expected a number from 1 to 1000 \(--seeds\)"):
-        tiny(tmp_path).changed(seeds=1001)
-
-
-@pytest.mark.parametrize("name", ["tiny.TOML", "tiny.tml", "tiny"])
-def test_a_file_is_read_whatever_its_ending(tmp_path: Path, name: str) -> None:
-    assert load_experiment(write(tmp_path, TINY, name)).name == "tiny"
-
-
-def test_names_that_come_with_the_library_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, TINY, "quick-digits")
-    assert load_experiment("quick-digits").name == "quick-digits"
-    assert load_experiment("./quick-digits").name == "tiny"
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(FileError, match=r"there is no experiment 'mine'; name a \.toml file"):
-        load_experiment("mine")
-
-
-def test_a_mark_of_the_encoding_is_no_part_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "tiny.toml"
-    path.write_text(TINY, "utf-8-sig")
-    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
-    assert load_experiment(path).name == "tiny"
+        tiny_experiment(tmp_path).changed(seeds=1001)

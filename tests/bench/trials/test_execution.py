@@ -6,22 +6,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.bench_experiments import ONE_FAILS, TINY, checksum, tiny, trials_of
+from helpers.bench import ONE_METHOD_FAILS, TINY, checksum_of, tiny_experiment, tiny_trials
 
+from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
 from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
 from scarce.bench.trials.plan import Trial, plan
 from scarce.bench.trials.record import TrialRecord
-from scarce.datasets import ImageData
+from scarce.bench.trials.store import Store
+from scarce.datasets import ImageDataset
 from scarce.datasets.image_dataset import labels_of_annotations
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.models import make_model
-from scarce.priors import corrupt
+from scarce.priors import perturb_priors
 from scarce.simulate import simulate
-from scarce.training import ANNEALED, Measure, predict_logits, train
+from scarce.training import ANNEALED, EpochMetric, predict_logits, train
 from scarce.training.checkpoint import save_state
-from scarce.training.seeding import seeded
+from scarce.training.runtime import seeded
 
 
 def run(trial: Trial, folder: Path) -> TrialRecord:
@@ -31,7 +33,7 @@ def run(trial: Trial, folder: Path) -> TrialRecord:
 
 
 def test_a_trial_is_the_training_that_one_would_do_by_hand(tmp_path: Path) -> None:
-    trial = trials_of(tmp_path, TINY.replace("epochs = 3", "epochs = 13"))[2]
+    trial = tiny_trials(tmp_path, TINY.replace("epochs = 3", "epochs = 13"))[2]
     assert str(trial) == "digits, uniform, scarce, linear, seed 1"
     record = run(trial, tmp_path)
 
@@ -40,7 +42,7 @@ def test_a_trial_is_the_training_that_one_would_do_by_hand(tmp_path: Path) -> No
     priors = np.bincount(data.y_train) / len(data.y_train)
     with seeded(1):
         model = make_model("linear", (8, 8), 10)
-    accuracy = Measure(
+    accuracy = EpochMetric(
         "accuracy",
         lambda now: (predict_logits(now.model, data.X_test).argmax(dim=1).numpy() == data.y_test).mean(),
     )
@@ -65,7 +67,7 @@ def test_criteria_need_no_truth_and_come_near_it(tmp_path: Path) -> None:
     text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
         'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { rates = 0.4 } }]'
     )
-    record = run(trials_of(tmp_path, text)[0], tmp_path)
+    record = run(tiny_trials(tmp_path, text)[0], tmp_path)
     assert set(record.selection) == {
         "scar_accuracy",
         "scar_risk",
@@ -98,7 +100,7 @@ def test_fewer_images_are_another_draw_for_every_seed(
         return train(model, method, X, labels, recipe, **rest)
 
     monkeypatch.setattr(trial_module, "train", spy)
-    for trial in trials_of(tmp_path, TINY + "n_train = 100")[::2]:
+    for trial in tiny_trials(tmp_path, TINY + "n_train = 100")[::2]:
         assert run_trial(trial, tmp_path / trial.key).status == "done"
     assert len(seen[0]) == len(seen[1]) == 100
     assert not np.array_equal(seen[0], seen[1])
@@ -108,13 +110,13 @@ def test_fewer_images_are_another_draw_for_every_seed(
 
 @pytest.mark.parametrize("priors", ['"uniform"', '"estimate"', "{ perturb = 0.5 }"])
 def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
-    trial = trials_of(tmp_path, TINY.replace('"uniform"', '"scar-a"') + f"priors = {priors}")[2]
+    trial = tiny_trials(tmp_path, TINY.replace('"uniform"', '"scar-a"') + f"priors = {priors}")[2]
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
     true = np.bincount(load_data("digits", None).y_train) / 1198
     expected = {
         '"uniform"': ("uniform", np.full(10, 0.1)),
-        "{ perturb = 0.5 }": ("frequencies, corrupted by 0.5", corrupt(true, 0.5, 1)),
+        "{ perturb = 0.5 }": ("frequencies, corrupted by 0.5", perturb_priors(true, 0.5, 1)),
     }
     if priors == '"estimate"':
         assert record.priors.source.startswith("best-bin")
@@ -160,7 +162,7 @@ def test_priors_that_are_learned_stand_in_the_record_beside_the_true_ones(tmp_pa
     text = text.replace(
         'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { c = 0.4 } }]'
     )
-    trial = trials_of(tmp_path, text + 'priors = "learn"\nimbalance = 4')[1]
+    trial = tiny_trials(tmp_path, text + 'priors = "learn"\nimbalance = 4')[1]
     assert (trial.spec.priors, trial.spec.imbalance, trial.spec.seed) == ("learn", 4, 1)
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
@@ -188,7 +190,7 @@ def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:
     epochs = 20
     batch_size = 64
     """
-    record = run(trials_of(tmp_path, text)[0], tmp_path)
+    record = run(tiny_trials(tmp_path, text)[0], tmp_path)
     assert record.status == "done", record.error
     assert record.accuracy is None
     assert record.priors.source == "best-bin"
@@ -200,7 +202,7 @@ def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pyt
     images, y = random.integers(0, 256, (60, 3, 8, 8), np.uint8), random.integers(0, 10, 60)
     said = (y[:, None] + [1, 2, 2]) % 10
     labels = labels_of_annotations(said, 10, "union")
-    data = ImageData("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, said)
+    data = ImageDataset("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, said)
     monkeypatch.setattr(trial_module, "load_data", lambda *_: data)
     seen = []
 
@@ -217,7 +219,10 @@ def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(trial_module, "train", spy)
     text = TINY.replace('"digits"', '"human-cifar10"').replace('"uniform"', '"human"')
-    trial = plan(tiny(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30"), lambda name: data.checksum)[1]
+    trial = plan(
+        tiny_experiment(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30"),
+        lambda name: data.checksum,
+    )[1]
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
     (X, used), rows = (
@@ -230,20 +235,20 @@ def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_failure_is_part_of_the_record(tmp_path: Path) -> None:
-    scarce, nn, *_ = trials_of(tmp_path, ONE_FAILS)
+    scarce, nn, *_ = tiny_trials(tmp_path, ONE_METHOD_FAILS)
     assert run(scarce, tmp_path).status == "done"
     failed = run_trial(nn, tmp_path / "other")
     assert failed.status == "failed"
     assert failed.error.startswith("nn takes one excluded class per example")
     assert failed.accuracy is None
-    diverged = trials_of(tmp_path, TINY + "learning_rate = 1e30")[0]
+    diverged = tiny_trials(tmp_path, TINY + "learning_rate = 1e30")[0]
     assert "try a smaller learning rate" in run_trial(diverged, tmp_path / "third").error
 
 
 def test_an_error_of_any_kind_is_one_line_but_an_interruption_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trial = trials_of(tmp_path)[0]
+    trial = tiny_trials(tmp_path)[0]
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division\nby zero")
@@ -259,9 +264,9 @@ def test_an_error_of_any_kind_is_one_line_but_an_interruption_passes(
 
 
 def test_other_data_than_planned_and_damaged_checkpoints(tmp_path: Path) -> None:
-    trial = plan(tiny(tmp_path), lambda name: "0" * 64)[0]
+    trial = plan(tiny_experiment(tmp_path), lambda name: "0" * 64)[0]
     assert run(trial, tmp_path).error.startswith("the files of digits hold other data here")
-    checkpoint, good = tmp_path / "checkpoint.safetensors", plan(tiny(tmp_path), checksum)[0]
+    checkpoint, good = tmp_path / "checkpoint.safetensors", plan(tiny_experiment(tmp_path), checksum_of)[0]
     checkpoint.write_bytes(b"damaged")
     assert run(good, tmp_path).status == "done"
     save_state(
@@ -270,11 +275,28 @@ def test_other_data_than_planned_and_damaged_checkpoints(tmp_path: Path) -> None
     assert run(good, tmp_path).status == "done"
 
 
-def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
-    trial = trials_of(tmp_path)[0]
-    curves = {"loss": [1.0, float("nan"), float("-inf")]}
-    record = TrialRecord(
-        spec=trial.spec, label="a", experiment="b", protocol="paper", accuracy=0.5, curves=curves
-    )
-    record.save(tmp_path / "k.json")
-    assert TrialRecord.load(tmp_path / "k.json").curves == {"loss": [1.0, None, None]}
+def test_a_trial_tells_when_it_ended_and_how_many_examples_it_used(tmp_path: Path) -> None:
+    text = TINY.replace("epochs = 3", "epochs = 1") + "n_train = 500\nimbalance = 4"
+    trial = tiny_trials(tmp_path, text)[-1]
+    store = Store(tmp_path / "store")
+    execute(trial, str(store.path), None)
+    record = store.record(trial.key)
+    y = load_data("digits", None).y_train
+    thinned = np.bincount(y[chosen_rows(y, 500, 4.0, trial.spec.seed)])
+    assert record.n_examples == thinned.sum() < 400
+    assert record.priors.true == pytest.approx(thinned / thinned.sum())
+    assert record.finished[:2] == "20"
+    assert record.finished.endswith("+00:00")
+
+
+def test_estimated_priors_stand_beside_the_true_ones_of_the_examples(tmp_path: Path) -> None:
+    text = TINY.replace('["scarce", "nn"]', '"best-bin"').replace("epochs = 3", "epochs = 1")
+    text = 'kind = "priors"\n' + text.replace('"uniform"', '"scar-a"') + "n_train = 300"
+    trial = tiny_trials(tmp_path, text)[0]
+    record = run_trial(trial, tmp_path / "checkpoint")
+    assert record.status == "done", record.error
+    y = load_data("digits", None).y_train
+    counts = np.bincount(y[chosen_rows(y, 300, None, trial.spec.seed)])
+    assert record.priors.true == pytest.approx(counts / 300)
+    assert record.n_examples == 300
+    assert len(record.priors.values) == 10

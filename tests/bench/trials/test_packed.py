@@ -5,22 +5,23 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.bench_records import fill, gap, record_of, small_experiment, trials_of, with_spec
+from helpers.bench import fill_store, make_record, plan_trials, replace_spec, seed_offset, small_experiment
 
 from scarce.bench.reports import report
 from scarce.bench.results.comparison import compare
-from scarce.bench.runners.status import look
+from scarce.bench.runners.status import get_status
 from scarce.bench.trials.packed import PackedStore, open_store, pack
 from scarce.bench.trials.store import Store
-from scarce.cli.main import main
 from scarce.errors import FileError
 
 ACCURACIES = {"ga": 0.8, "nn": 0.85, "scarce": 0.9}
 
 
 def filled(folder: Path) -> Store:
-    trials = trials_of(small_experiment())
-    return fill(folder, [record_of(trial, ACCURACIES[trial.label] + gap(trial)) for trial in trials])
+    trials = plan_trials(small_experiment())
+    return fill_store(
+        folder, [make_record(trial, ACCURACIES[trial.label] + seed_offset(trial)) for trial in trials]
+    )
 
 
 @pytest.fixture
@@ -66,16 +67,16 @@ def test_report_status_and_compare_say_the_same_of_packed_results(
     assert texts[0] == texts[1]
     assert "90.00" in texts[0]
     capsys.readouterr()
-    assert len(look(trials_of(experiment), packed).done) == 30
+    assert len(get_status(plan_trials(experiment), packed).done) == 30
     assert "+0.00" not in compare(store, packed)
     assert "they differ" not in compare(store, packed)
 
 
 def test_packing_again_keeps_what_the_store_no_longer_has(tmp_path: Path, packed: PackedStore) -> None:
     first, second = packed.records()[:2]
-    other = with_spec(first, seed=99)
+    other = replace_spec(first, seed=99)
     changed = second.model_copy(update={"accuracy": 0.123})
-    (again,) = pack(fill(tmp_path / "new", [other, changed]), tmp_path / "results")
+    (again,) = pack(fill_store(tmp_path / "new", [other, changed]), tmp_path / "results")
     assert len(again.records()) == 31
     assert again.record(other.key) == other
     assert again.record(second.key).accuracy == 0.123
@@ -84,7 +85,7 @@ def test_packing_again_keeps_what_the_store_no_longer_has(tmp_path: Path, packed
 
 def test_store_of_several_experiments_becomes_several_files(tmp_path: Path) -> None:
     store = filled(tmp_path / "store")
-    another = with_spec(store.records()[0], seed=7).model_copy(update={"experiment": "another"})
+    another = replace_spec(store.records()[0], seed=7).model_copy(update={"experiment": "another"})
     store.save(another)
     counts = pack(store, tmp_path / "results")
     assert {place.path.name: n for place, n in counts.items()} == {"small.jsonl": 30, "another.jsonl": 1}
@@ -126,30 +127,3 @@ def test_packed_file_is_found_by_itself_or_in_its_folder(tmp_path: Path, packed:
     assert open_store(tmp_path / "results", "other") == Store(tmp_path / "results")
     with pytest.raises(FileError, match="does not exist"):
         PackedStore(tmp_path / "none.jsonl").require()
-
-
-def test_commands_read_packed_results_and_refuse_to_run_into_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["bench", "run", "quick-digits", "--epochs", "1", "--seeds", "1", "--jobs", "1"]) == 0
-    assert main(["bench", "pack", "bench/quick-digits"]) == 0
-    assert capsys.readouterr().out.endswith("results/quick-digits.jsonl: 8 trials\n")
-    short = ["--epochs", "1", "--seeds", "1"]
-    assert main(["bench", "status", "quick-digits", "--store", "results", *short]) == 0
-    assert "8 trials: 8 done" in capsys.readouterr().out
-    for store in ("results", "bench/quick-digits"):
-        assert (
-            main(["bench", "report", "quick-digits", "--store", store, "--out", f"{store}.md", *short]) == 0
-        )
-    ours, theirs = (Path(name).read_text().splitlines() for name in ("results.md", "bench/quick-digits.md"))
-    assert [line for line in ours if "scarce bench" not in line] == [
-        line for line in theirs if "scarce bench" not in line
-    ]
-    assert "scarce bench run quick-digits --epochs 1 --seeds 1" in ours
-    assert "Calibration" in "".join(ours)
-    capsys.readouterr()
-    assert main(["bench", "run", "quick-digits", "--store", "results/quick-digits.jsonl"]) == 2
-    assert "packed results, which are read-only; choose another --store" in capsys.readouterr().err
-    assert main(["bench", "pack", "nowhere"]) == 2
-    assert "nowhere does not exist" in capsys.readouterr().err

@@ -4,11 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.bench_experiments import TINY, trials_of
+from helpers.bench import TINY, checksum_of, replace_spec, tiny_experiment, tiny_record, tiny_trials
 from pydantic import ValidationError
 
 from scarce.bench.spec.trial import Perturbed, TrialSpec
-from scarce.bench.trials.plan import Trial, select
+from scarce.bench.trials.plan import Trial, plan, planned_records, select
+from scarce.bench.trials.store import Store
 from scarce.errors import MethodError
 from scarce.methods.ure import NN
 from scarce.models import registry as factory
@@ -44,7 +45,7 @@ OTHERS = {
 
 
 def test_key_depends_on_every_field_of_the_spec_and_on_nothing_else(tmp_path: Path) -> None:
-    trial = trials_of(tmp_path)[0]
+    trial = tiny_trials(tmp_path)[0]
     assert OTHERS.keys() == TrialSpec.model_fields.keys()
     keys = {trial.spec.model_copy(update={name: value}).key for name, value in OTHERS.items()}
     assert len(keys | {trial.key}) == len(OTHERS) + 1
@@ -53,7 +54,7 @@ def test_key_depends_on_every_field_of_the_spec_and_on_nothing_else(tmp_path: Pa
 
 
 def test_key_is_not_changed_by_a_default_that_is_written_out(tmp_path: Path) -> None:
-    spec = trials_of(tmp_path)[0].spec
+    spec = tiny_trials(tmp_path)[0].spec
     assert TrialSpec.model_validate(spec.as_dict()).key == spec.key
     assert (
         TrialSpec.model_validate(spec.as_dict() | {"early_stopping": False, "imbalance": None}).key
@@ -62,7 +63,7 @@ def test_key_is_not_changed_by_a_default_that_is_written_out(tmp_path: Path) -> 
 
 
 def test_spec_knows_the_data_and_the_size_of_the_sample(tmp_path: Path) -> None:
-    whole, part = trials_of(tmp_path)[0].spec, trials_of(tmp_path, TINY + "n_train = 100")[0].spec
+    whole, part = tiny_trials(tmp_path)[0].spec, tiny_trials(tmp_path, TINY + "n_train = 100")[0].spec
     assert (whole.n_train, part.n_train) == (1198, 100)
     assert len(whole.data_checksum) == 64
 
@@ -73,14 +74,14 @@ def test_revisions_come_from_the_method_and_the_parts_of_the_library(
     for module in (processes, factory, loop):
         monkeypatch.setattr(module, "REVISION", 3)
     monkeypatch.setattr(NN, "facts", replace(NN.facts, revision=2))
-    specs = {trial.spec.method: trial.spec for trial in trials_of(tmp_path)}
+    specs = {trial.spec.method: trial.spec for trial in tiny_trials(tmp_path)}
     assert (specs["nn"].method_revision, specs["scarce"].method_revision) == (2, 1)
     others = ("labels_revision", "model_revision", "training_revision")
     assert [getattr(specs["nn"], name) for name in others] == [3, 3, 3]
 
 
 def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path: Path) -> None:
-    spec = trials_of(tmp_path)[0].spec
+    spec = tiny_trials(tmp_path)[0].spec
     later = spec.model_copy(update={"method_revision": 2})
     assert later.cell == spec.cell
     assert not spec.is_current(later)
@@ -99,14 +100,14 @@ def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path
     ],
 )
 def test_spec_with_wrong_fields_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
-    content = trials_of(tmp_path)[0].spec.model_dump() | changes
+    content = tiny_trials(tmp_path)[0].spec.model_dump() | changes
     with pytest.raises(ValidationError, match=message):
         TrialSpec.model_validate(content)
 
 
 def test_only_methods_that_need_a_matrix_are_given_one(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '"forward"') + 'transition = "uniform"'
-    given = {trial.spec.method: trial.spec.transition for trial in trials_of(tmp_path, text)}
+    given = {trial.spec.method: trial.spec.transition for trial in tiny_trials(tmp_path, text)}
     assert given == {"scarce": None, "forward": "uniform"}
 
 
@@ -115,11 +116,11 @@ def test_one_trial_under_two_names_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         MethodError, match=r"scarce, linear, seed 0 and .*again, linear, seed 0 are the same trial"
     ):
-        trials_of(tmp_path, text)
+        tiny_trials(tmp_path, text)
 
 
 def test_selection_by_axis(tmp_path: Path) -> None:
-    trials = trials_of(tmp_path, SEVERAL)
+    trials = tiny_trials(tmp_path, SEVERAL)
     chosen = select(
         trials, {"method": ["nn"], "model": ["mlp"], "setting": ["uniform", "scar-a"], "seed": ["1"]}
     )
@@ -132,7 +133,7 @@ def test_selection_by_axis(tmp_path: Path) -> None:
 
 def test_a_method_is_selected_by_its_label_and_by_its_name(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '{ label = "soft", method = "scarce", params = { loss = "sigmoid" } }')
-    trials = trials_of(tmp_path, text)
+    trials = tiny_trials(tmp_path, text)
     assert {trial.label for trial in select(trials, {"method": ["soft"]})} == {"soft"}
     assert len(select(trials, {"method": ["scarce"]})) == 4
 
@@ -150,5 +151,20 @@ def test_a_method_is_selected_by_its_label_and_by_its_name(tmp_path: Path) -> No
 )
 def test_a_selection_of_nothing_is_refused(tmp_path: Path, only: dict[str, list[str]], message: str) -> None:
     with pytest.raises(MethodError) as caught:
-        select(trials_of(tmp_path), only)
+        select(tiny_trials(tmp_path), only)
     assert str(caught.value) == message
+
+
+def test_the_records_of_an_experiment_are_the_latest_of_its_trials(tmp_path: Path) -> None:
+    store, experiment = Store(tmp_path / "store"), tiny_experiment(tmp_path)
+    first = tiny_record(tmp_path, finished="2026-01-02")
+    older = replace_spec(tiny_record(tmp_path, finished="2026-01-01"), data_checksum="old")
+    alien = replace_spec(tiny_record(tmp_path, finished="2026-01-03"), setting="scar-a")
+    revised = replace_spec(tiny_record(tmp_path, finished="2026-01-04"), method_revision=2)
+    for record in (alien, first, older, revised):
+        store.save(record)
+    assert store.records() == [older, first, alien, revised]
+    assert planned_records(plan(experiment, checksum_of), store.records()) == [first]
+    assert planned_records(plan(experiment, lambda name: None), [older, first]) == [first]
+    assert planned_records(plan(experiment, checksum_of), [older, revised]) == [revised]
+    assert planned_records(plan(experiment.changed(epochs=9), checksum_of), store.records()) == []

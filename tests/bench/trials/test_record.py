@@ -6,13 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from helpers.bench_experiments import TINY, trials_of
+from helpers.bench import tiny_trials
 
-from scarce.bench.runners.local import execute
 from scarce.bench.spec.trial import TrialSpec
-from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
@@ -130,36 +127,11 @@ def test_files_that_are_none_are_told(tmp_path: Path, damage: Callable[[Path], o
         assert Store(tmp_path).records() == []
 
 
-@pytest.mark.parametrize("folder", ["records", "locks", "checkpoints"])
-def test_a_folder_in_which_the_first_trial_is_run_is_one_of_trials(tmp_path: Path, folder: str) -> None:
-    with pytest.raises(FileError, match="holds no records of trials"):
-        Store(tmp_path).require()
-    (tmp_path / folder).mkdir()
-    assert Store(tmp_path).require().records() == []
-
-
-def test_a_trial_tells_when_it_ended_and_how_many_examples_it_used(tmp_path: Path) -> None:
-    text = TINY.replace("epochs = 3", "epochs = 1") + "n_train = 500\nimbalance = 4"
-    trial = trials_of(tmp_path, text)[-1]
-    store = Store(tmp_path / "store")
-    execute(trial, str(store.path), None)
-    record = store.record(trial.key)
-    y = load_data("digits", None).y_train
-    thinned = np.bincount(y[chosen_rows(y, 500, 4.0, trial.spec.seed)])
-    assert record.n_examples == thinned.sum() < 400
-    assert record.priors.true == pytest.approx(thinned / thinned.sum())
-    assert record.finished[:2] == "20"
-    assert record.finished.endswith("+00:00")
-
-
-def test_estimated_priors_stand_beside_the_true_ones_of_the_examples(tmp_path: Path) -> None:
-    text = TINY.replace('["scarce", "nn"]', '"best-bin"').replace("epochs = 3", "epochs = 1")
-    text = 'kind = "priors"\n' + text.replace('"uniform"', '"scar-a"') + "n_train = 300"
-    trial = trials_of(tmp_path, text)[0]
-    record = run_trial(trial, tmp_path / "checkpoint")
-    assert record.status == "done", record.error
-    y = load_data("digits", None).y_train
-    counts = np.bincount(y[chosen_rows(y, 300, None, trial.spec.seed)])
-    assert record.priors.true == pytest.approx(counts / 300)
-    assert record.n_examples == 300
-    assert len(record.priors.values) == 10
+def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
+    trial = tiny_trials(tmp_path)[0]
+    curves = {"loss": [1.0, float("nan"), float("-inf")]}
+    record = TrialRecord(
+        spec=trial.spec, label="a", experiment="b", protocol="paper", accuracy=0.5, curves=curves
+    )
+    record.save(tmp_path / "k.json")
+    assert TrialRecord.load(tmp_path / "k.json").curves == {"loss": [1.0, None, None]}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from e2e.scripts.forking import ends_of, start_together
+from e2e.scripts.forking import exit_codes, start_group
 from helpers.training import PRIORS, Q, Staged, Tempered, make_data
 from safetensors.torch import save_file
 from torch import nn
@@ -46,7 +46,7 @@ def train_one(make, recipe, distributed):
     inputs, labels = make_data(N)
     method = make()
     if isinstance(method, Tempered):
-        method.looks_at_inputs = True
+        method.uses_inputs = True
     if method.facts.needs_answers:
         labels = ComplementaryLabels.from_answer_matrix(
             np.where(labels.indicator(), 0.0, np.nan), labels.classes
@@ -75,7 +75,7 @@ def main(root):
         (root / str(count)).mkdir()
     train_all(root / "1", distributed=False)
     for count in COUNTS[1:]:
-        ends = ends_of(start_together(count, train_all, root / str(count)))
+        ends = exit_codes(start_group(count, train_all, root / str(count)))
         assert ends == [0] * count, ends
 
 

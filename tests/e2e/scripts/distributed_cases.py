@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.distributed as dist
-from e2e.scripts.forking import ends_of, start_together
+from e2e.scripts.forking import exit_codes, start_group
 from helpers.training import PRIORS, D, Interrupt, Q, Tempered, make_data, make_net
 from torch import nn
 
@@ -103,7 +103,7 @@ def with_frozen_weights(folder):
 
 def with_nothing_to_train_but_the_method(folder):
     method = Tempered()
-    method.looks_at_inputs = True
+    method.uses_inputs = True
     run(make_plain().requires_grad_(False), method=method)
     return {"model": dict(method.state_dict())}
 
@@ -124,11 +124,11 @@ def with_a_checkpoint_of_the_first(folder):
     """A run that another number of processes has begun; only the first can see what it left."""
     path = folder / f"begun by one {rank()}"
     if rank() == 0:
-        stop_early(path)
+        make_early_stopping(path)
     return run(make_plain(), checkpoint=path) | {"left": str(path.exists())}
 
 
-def stop_early(path):
+def make_early_stopping(path):
     try:
         run(make_plain(), callbacks=[Interrupt(2)], checkpoint=path, distributed=False)
     except KeyboardInterrupt:
@@ -148,7 +148,7 @@ def with_refine(folder):
     fitted = ScarceClassifier(
         "refine", "linear", "uniform", recipe=RECIPE, distributed="RANK" in os.environ
     ).fit(inputs, labels)
-    counts = torch.from_numpy(fitted.C_counts_)
+    counts = torch.from_numpy(fitted.exclusion_counts_)
     return {"model": dict(fitted.model_.state_dict()) | {"counts": counts}, "epochs": len(fitted.history_)}
 
 
@@ -197,7 +197,7 @@ def main(root):
         (root / part).mkdir()
     run_all(root / "1")
     ends = [
-        ends_of(start_together(2, function, root / "2")) for function in (run_all, with_a_group_of_the_user)
+        exit_codes(start_group(2, function, root / "2")) for function in (run_all, with_a_group_of_the_user)
     ]
     assert ends == [[0, 0], [0, 0]], ends
 

@@ -1,24 +1,24 @@
-"""Trainings that are killed, stopped, or find the disk full; started as a script, so that torch is imported once.
+"""Trainings that are killed, stopped, or find the disk full; a script, so that torch is imported once.
 
-The argument is a folder. What the processes said and how they ended is written to `report.json` in it; the models that
-came out of it in the end lie beside it.
+The argument is a folder. What the processes printed and how they ended is written to `report.json` in it, beside the models
+that they trained.
 """
 
 import json
 import os
 import resource
+import runpy
 import shutil
 import signal
-import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.distributed as dist
-from e2e.scripts.forking import end_of, ends_of, start_alone, start_together
+from e2e.scripts.forking import exit_code, exit_codes, start_alone, start_group
+from helpers.processes import TIMEOUT, process_state, wait_for
 from helpers.training import PRIORS, make_data, make_linear
 
 from scarce.cli.main import main as scarce
@@ -28,7 +28,8 @@ from scarce.training import Callback, Recipe, train
 from scarce.training.checkpoint import load_state
 
 EPOCHS = 60
-PATIENCE = 3  # seconds
+STEPS_PER_EPOCH = 5
+SILENCE = timedelta(seconds=3)  # after which a process that does not answer is given up
 
 
 def command(root, out):
@@ -50,19 +51,8 @@ def command(root, out):
     return [str(part) for part in features + settings]
 
 
-def wait_for(condition, seconds=90):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
-
-
-def epochs_in(path):
-    return load_state(path)["epoch"] if path.exists() else 0
-
-
 def child_of_rank(parent, rank):
-    """Return the process of this rank that torchrun has started."""
+    """Return the process of this rank that torchrun has started, or None."""
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             if (
@@ -72,10 +62,10 @@ def child_of_rank(parent, rank):
                 return int(status.parent.name)
         except OSError:  # it has ended meanwhile
             continue
-    raise AssertionError(f"no process of rank {rank}")
+    return None
 
 
-def speak_into(path):
+def redirect_streams(path):
     sys.stdout.flush()
     for stream in (1, 2):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
@@ -84,44 +74,29 @@ def speak_into(path):
 # With torchrun and the command line.
 
 
-def start_torchrun(root):
-    (root / "killed").mkdir()
-    torchrun = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node",
-        "2",
-        "-m",
-        "scarce",
-    ]
-    return subprocess.Popen(
-        [*torchrun, *command(root, root / "killed" / "model")],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+def torchrun(root):
+    redirect_streams(root / "killed" / "output")
+    options = ["--standalone", "--nproc-per-node", "2", "-m", "e2e.scripts.halting"]
+    # The process of rank 1 halts in the third epoch.
+    sys.argv[1:] = [*options, str(2 * STEPS_PER_EPOCH + 2), *command(root, root / "killed" / "model")]
+    runpy.run_module("torch.distributed.run", run_name="__main__", alter_sys=True)
 
 
 def kill_rank_1(root, torchrun):
-    path = root / "killed" / "model.checkpoint"
-    try:
-        wait_for(lambda: torchrun.poll() is not None or epochs_in(path) >= 2)
-        os.kill(child_of_rank(torchrun.pid, 1), signal.SIGKILL)
-    finally:
-        if torchrun.poll() is not None:
-            print(torchrun.communicate()[0], file=sys.stderr)
-    said, _ = torchrun.communicate(timeout=60)
+    rank_1 = wait_for(lambda: child_of_rank(torchrun, 1), "the process of rank 1")
+    wait_for(lambda: process_state(rank_1) == "T", "the process of rank 1 to halt")
+    os.kill(rank_1, signal.SIGKILL)
     return {
-        "code": torchrun.returncode,
-        "said": said,
-        "epochs": epochs_in(path),
+        "code": exit_code(torchrun),
+        "output": (root / "killed" / "output").read_text(),
+        "epochs": load_state(root / "killed" / "model.checkpoint")["epoch"],
         "model": (root / "killed" / "model").exists(),
     }
 
 
-def go_on(root, name, *, elastic=False, room=None):
-    """Go on from what the killed processes left."""
-    speak_into(root / name / f"said {os.environ.get('RANK', 0)}")
+def resume(root, name, *, elastic=False, room=None):
+    """Resume from what the killed processes left."""
+    redirect_streams(root / name / f"output {os.environ.get('RANK', 0)}")
     if elastic:
         os.environ["TORCHELASTIC_RUN_ID"] = "test"
     if room is not None:
@@ -129,18 +104,18 @@ def go_on(root, name, *, elastic=False, room=None):
     return scarce(command(root, root / name / "model"))
 
 
-def said_in(folder):
-    return {path.name: path.read_text() for path in sorted(folder.glob("said *"))}
+def outputs_in(folder):
+    return {path.name: path.read_text() for path in sorted(folder.glob("output *"))}
 
 
 def resumed(root, name, count):
     prepare(root, name)
     if count == 1:
-        ends = [end_of(start_alone(go_on, root, name))]
+        codes = [exit_code(start_alone(resume, root, name))]
     else:
-        ends = ends_of(start_together(count, lambda: go_on(root, name, elastic=True)))
+        codes = exit_codes(start_group(count, lambda: resume(root, name, elastic=True)))
     left = sorted(path.name for path in (root / name).iterdir())
-    return {"codes": ends, "left": left, "said": said_in(root / name)}
+    return {"codes": codes, "left": left, "outputs": outputs_in(root / name)}
 
 
 def prepare(root, name):
@@ -153,41 +128,45 @@ def full_disk(root):
     prepare(root, "full")
     path = root / "full" / "model.checkpoint"
     before = path.read_bytes()
-    code = end_of(start_alone(lambda: go_on(root, "full", room=len(before))))
-    left, said = sorted(part.name for part in (root / "full").iterdir()), said_in(root / "full")
+    code = exit_code(start_alone(lambda: resume(root, "full", room=len(before))))
+    left, outputs = sorted(part.name for part in (root / "full").iterdir()), outputs_in(root / "full")
     kept = path.read_bytes() == before
     return {
         "code": code,
         "left": left,
-        "said": said,
+        "outputs": outputs,
         "kept": kept,
-        "again": end_of(start_alone(go_on, root, "full")),
+        "again": exit_code(start_alone(resume, root, "full")),
     }
 
 
-# With processes that nobody watches.
+# Without torchrun, which would end the processes that are left.
 
 
-class Mark(Callback):
-    def __init__(self, path):
-        self.path = path
+class MarkBegun(Callback):
+    """Leave a file after the second epoch, and from then on do not wait long for the other process."""
 
-    def on_epoch(self, run, record):
+    def __init__(self, path, silence):
+        self.path, self.silence = path, silence
+
+    def on_epoch_end(self, run, record):
         if run.epoch == 2:
+            if self.silence is not None:
+                dist.distributed_c10d._set_pg_timeout(self.silence)
             self.path.touch()
 
 
-def train_for_ever(folder, patience):
-    """Return 7 after an error of ours about another process, whose line is written to a file."""
+def train_for_ever(folder, silence):
+    """Return 7 after an error about another process, whose message is written to a file."""
     rank = os.environ["RANK"]
-    if patience is not None:
-        dist.init_process_group("gloo", timeout=timedelta(seconds=patience))
+    if silence is not None:
+        dist.init_process_group("gloo", timeout=timedelta(seconds=TIMEOUT))
     inputs, labels = make_data()
     recipe = Recipe(epochs=100_000, batch_size=16)
     try:
         train(
             make_linear(), make_method("scarce"), inputs, labels, recipe, priors=PRIORS, distributed=True,
-            callbacks=[Mark(folder / f"begun {rank}")],
+            callbacks=[MarkBegun(folder / f"begun {rank}", silence)],
         )  # fmt: skip
     except ProcessError as error:
         (folder / f"error {rank}").write_text(str(error))
@@ -195,35 +174,42 @@ def train_for_ever(folder, patience):
         return 7
 
 
-def struck(root, name, signal_, victim=1, patience=None):
+def strike(root, name, signal_, victim=1, silence=None):
+    """Send a signal to one of two processes that train together; return what tells how the other one ends."""
     folder = root / name
     folder.mkdir()
-    children = start_together(2, train_for_ever, folder, patience)
+    children = start_group(2, train_for_ever, folder, silence)
     try:
-        wait_for(lambda: len(list(folder.glob("begun *"))) == 2)
+        wait_for(lambda: len(list(folder.glob("begun *"))) == 2, "both processes to train")
     finally:
         os.kill(children[victim], signal_)
-    code = end_of(children[1 - victim], 40)
-    os.kill(children[victim], signal.SIGKILL)
-    end_of(children[victim])
-    return {"code": code, "said": [path.read_text() for path in folder.glob("error *")]}
+
+    def outcome():
+        code = exit_code(children[1 - victim])
+        os.kill(children[victim], signal.SIGKILL)
+        exit_code(children[victim])
+        return {"code": code, "errors": [path.read_text() for path in folder.glob("error *")]}
+
+    return outcome
 
 
 def main(root):
     inputs, labels = make_data()
     np.save(root / "features.npy", inputs)
     np.save(root / "not.npy", labels.indicator())
-    torchrun = start_torchrun(root)
-    try:
-        assert scarce(command(root, root / "undisturbed")) == 0
-        report = {"torchrun": kill_rank_1(root, torchrun)}
-    finally:
-        torchrun.kill()
+    (root / "killed").mkdir()
+    # Those that wait for a process that is silent do so while the others work.
+    silent = {
+        "stopped": strike(root, "stopped", signal.SIGSTOP, silence=SILENCE),
+        "first stopped": strike(root, "first stopped", signal.SIGSTOP, victim=0, silence=SILENCE),
+    }
+    process = start_alone(torchrun, root)
+    assert scarce(command(root, root / "undisturbed")) == 0
+    report = {"torchrun": kill_rank_1(root, process)}
     report |= {f"resumed by {count}": resumed(root, f"resumed by {count}", count) for count in (1, 3)}
     report["full disk"] = full_disk(root)
-    report["killed"] = struck(root, "lonely", signal.SIGKILL)
-    report["stopped"] = struck(root, "stopped", signal.SIGSTOP, patience=PATIENCE)
-    report["first stopped"] = struck(root, "first stopped", signal.SIGSTOP, victim=0, patience=PATIENCE)
+    report["killed"] = strike(root, "lonely", signal.SIGKILL)()
+    report |= {name: outcome() for name, outcome in silent.items()}
     (root / "report.json").write_text(json.dumps(report, indent=1))
 
 

@@ -1,4 +1,4 @@
-"""Start processes that find each other, by forking a script that has imported torch already: quick, and yet real."""
+"""Fork processes that form a process group, from a script that has imported torch already: quick to start, and yet real."""
 
 import os
 import signal
@@ -7,6 +7,8 @@ import sys
 import time
 import traceback
 
+from helpers.processes import TIMEOUT
+
 
 def free_port():
     with socket.socket() as probe:
@@ -14,8 +16,8 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def start_together(count, function, *arguments):
-    """Fork so many processes that call the function, with the variables that torchrun sets; return their numbers."""
+def start_group(count, function, *arguments):
+    """Fork `count` processes that call the function, with the variables that torchrun sets; return their numbers."""
     port = free_port()
     children = []
     for rank in range(count):
@@ -48,9 +50,9 @@ def _end(function, arguments):
         os._exit(code)
 
 
-def end_of(child, seconds=90.0):
-    """Return the exit code of a process, or minus the signal that ended it; one that goes on for too long is killed."""
-    end = time.monotonic() + seconds
+def exit_code(child):
+    """Return the exit code of a process, or minus the signal that ended it; one that does not end is killed."""
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -58,8 +60,8 @@ def end_of(child, seconds=90.0):
         time.sleep(0.01)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return "too slow"
+    return "does not end"
 
 
-def ends_of(children, seconds=90.0):
-    return [end_of(child, seconds) for child in children]
+def exit_codes(children):
+    return [exit_code(child) for child in children]

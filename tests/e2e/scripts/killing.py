@@ -46,12 +46,12 @@ def die():
 
 
 class DieAtEnd(Callback):
-    def on_end(self, run):
+    def on_train_end(self, run):
         die()
 
 
 class DieBeforeSaving(Callback):
-    def on_epoch(self, run, record):
+    def on_epoch_end(self, run, record):
         if run.epoch == 2:
             die()
 
@@ -99,7 +99,7 @@ def arrange_death(moment, model, callbacks):
 
 
 def run(scenario, folder, moment=None):
-    """Train, resuming if there is a checkpoint, and write down how it ended."""
+    """Train, resumable_downloader if there is a checkpoint, and write down how it ended."""
     make, optimizer, make_callbacks = SCENARIOS[scenario]
     inputs, labels = make_data()
     model, method, callbacks = make_net(), make(), make_callbacks()

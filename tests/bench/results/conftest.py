@@ -1,0 +1,26 @@
+"""Results of a small experiment with a failed and a missing trial."""
+
+import pytest
+from helpers.bench import (
+    MEAN_ACCURACIES,
+    make_failed_record,
+    make_record,
+    make_study,
+    plan_trials,
+    seed_offset,
+    small_experiment,
+)
+
+
+@pytest.fixture
+def study(tmp_path):
+    """NN failed with seed 1 and SCARCE has not been run with seed 2, both in the uniform setting."""
+    experiment = small_experiment()
+    records = []
+    for trial in plan_trials(experiment):
+        place = (trial.label, trial.spec.setting, trial.spec.seed)
+        if place == ("nn", "uniform", 1):
+            records.append(make_failed_record(trial, "the loss is nan"))
+        elif place != ("scarce", "uniform", 2):
+            records.append(make_record(trial, MEAN_ACCURACIES[trial.label] + seed_offset(trial)))
+    return make_study(tmp_path, experiment, records)

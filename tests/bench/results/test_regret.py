@@ -1,0 +1,77 @@
+"""Regret: the best mean accuracy of a cell minus that of the default."""
+
+from pathlib import Path
+
+from helpers.bench import fill_store, plan_trials
+
+from scarce.bench.reports.content import make_report
+from scarce.bench.results.regret import regrets
+from scarce.bench.results.results import ExperimentResults, read_study
+from scarce.bench.spec.experiment import Experiment
+from scarce.bench.trials.record import TrialRecord
+
+
+def study_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResults:
+    """A study of digits by setting, row and seed; what has no accuracy was not run."""
+    experiment = Experiment.model_validate(
+        {
+            "name": "mine",
+            "title": "Mine",
+            "protocol": "own",
+            "kind": "classifiers",
+            "data": "digits",
+            "split": "70/30",
+            "settings": ["uniform", "scar-unequal", "biased"],
+            "methods": ["em-lr", "auto", "pl-knn"],
+            "seeds": 2,
+        }
+    )
+    planned, records = {}, {}
+    slots = read_study(experiment, fill_store(Path("nowhere"), [])).planned
+    for slot, trial in zip(slots, plan_trials(experiment), strict=True):
+        planned[slot] = None
+        accuracy = accuracies.get((slot.setting, slot.label, slot.seed))
+        if accuracy is not None:
+            records[slot] = TrialRecord(
+                spec=trial.spec, label=trial.label, experiment="mine", protocol="own", accuracy=accuracy
+            )
+    return ExperimentResults("mine", "Mine", "own", planned, records, "classifiers")
+
+
+def test_regret_is_the_best_mean_less_the_default_s() -> None:
+    study = study_of(
+        {
+            ("uniform", "auto", 0): 0.80,
+            ("uniform", "auto", 1): 0.60,
+            ("uniform", "em-lr", 0): 0.70,
+            ("uniform", "em-lr", 1): 0.80,  # mean 0.75, better than 0.70
+            ("uniform", "pl-knn", 0): 0.99,  # lacks seed 1
+            ("scar-unequal", "auto", 0): 0.90,
+            ("scar-unequal", "em-lr", 0): 0.90,  # as good as the default
+            ("biased", "auto", 0): 0.30,
+            ("biased", "pl-knn", 0): 0.50,
+            ("biased", "em-lr", 0): 0.40,
+        }
+    )
+    found = {regret.setting: regret for regret in regrets(study)}
+    assert {setting: regret.best for setting, regret in found.items()} == {
+        "uniform": "em-lr",
+        "scar-unequal": "auto",
+        "biased": "pl-knn",
+    }
+    assert [round(found[name].value, 6) for name in ("uniform", "scar-unequal", "biased")] == [0.05, 0.0, 0.2]
+    (sheet,) = (sheet for sheet in make_report(study, "run").sheets if sheet.title == "Regret of the default")
+    assert sheet.rows == (
+        ("digits", "uniform", "em-lr", "75.00", "70.00", "5.00"),
+        ("digits", "scar-unequal", "auto", "90.00", "90.00", "0.00"),
+        ("digits", "biased", "pl-knn", "50.00", "30.00", "20.00"),
+        ("mean without biased", "", "", "", "", "2.50"),
+        ("mean of all", "", "", "", "", "8.33"),
+        ("worst: digits", "biased", "pl-knn", "", "", "20.00"),
+    )
+
+
+def test_without_the_default_there_is_no_regret() -> None:
+    study = study_of({("uniform", "em-lr", 0): 0.7})
+    assert regrets(study) == []
+    assert "Regret of the default" not in {sheet.title for sheet in make_report(study, "run").sheets}

@@ -1,0 +1,46 @@
+"""Criteria that choose epochs and methods, against numbers worked out by hand from a few records."""
+
+import pytest
+from helpers.bench import MEAN_ACCURACIES, make_record, make_study, plan_trials, small_experiment
+
+from scarce.bench.results.selection import epoch_choices, method_choices
+
+
+def test_criteria_choose_epochs(study):
+    found = {choice.criterion: choice for choice in epoch_choices(study)}
+    trials = [record.accuracy for record in study.done.values()]
+    mean = sum(trials) / len(trials)
+    for name, chosen in (
+        ("scar_accuracy", mean + 0.01),  # the best epoch, as it sees the truth
+        ("scar_risk", mean / 2),  # the lowest is best: the first epoch
+        ("covering_rate", mean / 2),  # all the same: the first epoch
+    ):
+        choice = found[name]
+        assert (choice.n, choice.data) == (28, "mnist")
+        assert (choice.chosen, choice.last, choice.oracle) == pytest.approx((chosen, mean, mean + 0.01))
+
+
+def test_criteria_choose_methods(study):
+    choices = [choice for choice in method_choices(study) if choice.setting == "biased-a"]
+    assert {choice.criterion: choice.chosen for choice in choices} == {
+        "scar_accuracy": "scarce",
+        "scar_risk": "ga",  # all the same: the first
+        "covering_rate": "nn",
+    }
+    assert all((choice.best, choice.best_accuracy) == ("scarce", pytest.approx(0.91)) for choice in choices)
+    assert {choice.chosen: choice.accuracy for choice in choices} == pytest.approx(MEAN_ACCURACIES)
+
+
+def test_epochs_without_a_finite_criterion_are_not_chosen(tmp_path):
+    experiment = small_experiment(methods="scarce", settings="uniform", seeds=1)
+    (trial,) = plan_trials(experiment)
+    record = make_record(
+        trial,
+        0.5,
+        curves={"test_accuracy": [0.9, 0.6, 0.5]},
+        selection={"scel": [None, 0.4, 0.3], "scar_risk": [None] * 3},
+    )
+    study = make_study(tmp_path, experiment, [record])
+    (choice,) = epoch_choices(study)
+    assert (choice.criterion, choice.chosen, choice.oracle) == ("scel", 0.5, 0.9)
+    assert method_choices(study) == []

@@ -1,0 +1,26 @@
+"""Progress of a run where there is no terminal."""
+
+import time
+from pathlib import Path
+
+import pytest
+from helpers.bench import tiny_trials
+
+from scarce.bench.runners.local import Outcome
+from scarce.bench.runners.progress import TrialProgress
+
+
+def test_what_is_told_where_there_is_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trials = tiny_trials(tmp_path)
+    with TrialProgress(2, at_once=2) as watch:
+        watch.began = time.monotonic() - 60
+        watch.tell(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
+        watch.tell(Outcome(trials[1], "failed", error="why"))
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == (
+        "done: digits, uniform, scarce, linear, seed 0: 90.00 % in 1 min "
+        "(1 done, 1 running, 0 left, 0 failed, about 1 min)"
+    )
+    assert second == (
+        "failed: digits, uniform, nn, linear, seed 0: why (1 done, 0 running, 0 left, 1 failed)"
+    )

@@ -1,0 +1,36 @@
+"""``scarce demo``: which file it writes, and what it needs."""
+
+import sys
+
+import pytest
+
+from scarce.cli.demo import demo
+from scarce.demo.page import is_report
+from scarce.errors import FileError, ScarceError
+
+
+def test_an_earlier_page_is_replaced_but_no_other_file_unless_forced(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    page.write_text("something dear")
+    with pytest.raises(FileError, match="exists; choose another name, or pass force=True"):
+        demo(page, epochs=10**9)  # rejected before the work begins
+    assert page.read_text() == "something dear"
+    demo(page, epochs=1, force=True)
+    first = page.read_bytes()
+    demo(page, seed=1, epochs=1)
+    assert is_report(page)
+    assert page.read_bytes() != first
+    demo(page, epochs=1)
+    assert page.read_bytes() == first
+    assert "Ordinary labels" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_a_missing_package_is_named_with_its_cure(package, monkeypatch, tmp_path):
+    for name in ("scarce.demo.page", "scarce._plotting"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        ScarceError, match=rf'needs {package}, which is not installed: pip install "scarce\[bench\]"'
+    ):
+        demo(tmp_path / "page.html")

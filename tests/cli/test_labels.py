@@ -1,0 +1,63 @@
+"""``scarce labels``: describe, simulate and convert."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from helpers.csv_files import write_csv
+
+from scarce import read_labels
+
+TrainingState = Callable[..., Any]
+
+
+def test_describe_counts_and_warns(tmp_path: Path, run: TrainingState) -> None:
+    # A name that a terminal library might take for a command is shown as it is.
+    rows = [["a", "no", "", ""], ["b", "no", "no", ""], ["c", "yes", "", ""]]
+    write_csv(tmp_path / "labels.csv", ["example_id", "[red]", ":cat:", "cow"], rows)
+    out = run("labels", "describe", tmp_path / "labels.csv").out.splitlines()
+    assert out[0] == "3 examples, 3 classes, 3 exclusions (1.00 per example, 1 examples without any)"
+    assert out[1] == "1 examples are confirmed to be of a class"
+    assert [line.split() for line in out[2:6]] == [
+        ["class", "excluded", "by", "share"],
+        ["[red]", "2", "0.667"],
+        [":cat:", "1", "0.333"],
+        ["cow", "0", "0.000"],
+    ]
+    assert out[6] == "never excluded, so that nothing is known against it: cow"
+
+
+def test_simulate_keeps_ids_and_takes_lists_and_matrices(
+    dataset_dir: Path, tmp_path: Path, run: TrainingState
+) -> None:
+    simulate = ["labels", "simulate", dataset_dir / "truth.csv"]
+    run(*simulate, tmp_path / "scar.npz", "--process", "scar", "--set", "c=1,0,0", "--seed", 5)
+    labels = read_labels(tmp_path / "scar.npz")
+    truth = dict(line.split(",") for line in (dataset_dir / "truth.csv").read_text().split()[1:])
+    assert labels.ids is not None
+    assert labels.ids.tolist() == list(truth)
+    assert [truth[name] != "0" for name in truth] == labels.indicator()[:, 0].tolist()
+    assert labels.counts[1:].tolist() == [0, 0]
+
+    np.save(tmp_path / "next.npy", np.roll(np.eye(3), 1, axis=1))
+    run(
+        *simulate,
+        tmp_path / "next.csv",
+        "--process",
+        "transition",
+        "--set",
+        f"transition={tmp_path}/next.npy",
+    )
+    after = read_labels(tmp_path / "next.csv").indices
+    assert after.tolist() == [(int(name) + 1) % 3 for name in truth.values()]
+
+
+def test_convert_keeps_what_labels_say(dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
+    assert run("labels", "convert", dataset_dir / "labels.csv", tmp_path / "a.npz").code == 0
+    assert run("labels", "convert", tmp_path / "a.npz", tmp_path / "b.csv").code == 0
+    assert (
+        read_labels(tmp_path / "b.csv")
+        == read_labels(tmp_path / "a.npz")
+        == read_labels(dataset_dir / "labels.csv")
+    )

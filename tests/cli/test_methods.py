@@ -1,0 +1,15 @@
+"""``scarce methods``."""
+
+from collections.abc import Callable
+from typing import Any
+
+from scarce.methods import available_methods
+
+TrainingState = Callable[..., Any]
+
+
+def test_methods_are_listed_within_100_columns(run: TrainingState) -> None:
+    code, out, err = run("methods")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 100
+    assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == {"name", *available_methods()}
