@@ -1,4 +1,4 @@
-"""Two and three real processes train as one does."""
+"""Training in two and three real processes equals training in one."""
 
 import os
 import re
@@ -68,7 +68,7 @@ def assert_close(one, other, tolerance):
 
 
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in REFUSED])
-def test_all_processes_end_with_the_same_weights_and_buffers(name, more):
+def test_processes_end_with_same_weights_and_buffers(name, more):
     first, second = more(name, 2)
     assert_close(first["model"], second["model"], 0)
     assert first.get("loss") == second.get("loss")
@@ -86,7 +86,7 @@ def test_all_processes_end_with_the_same_weights_and_buffers(name, more):
         "with_early_stopping",
     ],
 )
-def test_without_randomness_of_their_own_they_are_as_one(name, more):
+def test_processes_without_own_randomness_train_like_one(name, more):
     (alone,), (first, _) = more(name, 1), more(name, 2)
     assert_close(
         alone["model"], first["model"], 1e-6 if name in ("with_refine", "with_early_stopping") else 1e-12
@@ -94,21 +94,21 @@ def test_without_randomness_of_their_own_they_are_as_one(name, more):
     assert first.get("epochs") == alone.get("epochs")
 
 
-def test_parts_and_processes_together_give_the_step_of_the_whole(more):
+def test_micro_batches_in_two_processes_give_the_step_of_the_whole_batch(more):
     assert_close(more("whole", 1)[0]["model"], more("in_parts", 2)[0]["model"], 1e-12)
 
 
-def test_a_group_of_the_user_is_used_and_kept(more):
+def test_process_group_of_the_user_is_used_and_kept(more):
     for mine, own in zip(more("with_a_group_of_the_user", 2), more("whole", 2), strict=True):
         assert mine["kept"] == "True"
         assert_close(own["model"], mine["model"], 0)
 
 
-def test_only_the_first_writes_checkpoints(more):
+def test_checkpoints_are_written_only_by_rank_0(more):
     assert [end["left"] for end in more("with_a_checkpoint_of_the_first", 2)] == ["True", "False"]
 
 
-def test_augmentation_draws_otherwise_in_every_process(more):
+def test_augmentation_differs_between_processes(more):
     """Else the second half of every batch would be moved just as the first."""
     (alone,), (first, _) = more("with_augmentation", 1), more("with_augmentation", 2)
     assert alone["loss"] != first["loss"]
@@ -116,13 +116,13 @@ def test_augmentation_draws_otherwise_in_every_process(more):
 
 
 @pytest.mark.parametrize(("name", "line"), REFUSED.items())
-def test_mistakes_are_told_by_every_process(name, line, more):
+def test_mistakes_are_reported_by_every_process(name, line, more):
     for end in more(name, 2):
         assert re.search(line, end["error"])
         assert "\n" not in end["error"]
 
 
-def test_alone_there_is_nobody_to_train_with(monkeypatch):
+def test_distributed_training_rejects_a_single_process(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(
         MethodError, match="distributed=True is for several processes; start them with torchrun"
