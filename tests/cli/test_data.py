@@ -48,7 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows(out: str) -> list[list[str]]:
-    """The cells of a table; a long folder that goes on in the next line is put together again."""
+    """The cells of a table; a long folder that is continued on the next line is joined."""
     found: list[list[str]] = []
     for line in out.splitlines():
         if line.startswith(" "):

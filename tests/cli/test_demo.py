@@ -11,10 +11,10 @@ from scarce.errors import FileError, ScarceError
 
 def test_demo_replaces_other_file_only_with_force(tmp_path, capsys):
     page = tmp_path / "page.html"
-    page.write_text("something dear")
+    page.write_text("another file")
     with pytest.raises(FileError, match="exists; choose another name, or pass force=True"):
         demo(page, epochs=10**9)  # rejected before the work begins
-    assert page.read_text() == "something dear"
+    assert page.read_text() == "another file"
     demo(page, epochs=1, force=True)
     first = page.read_bytes()
     demo(page, seed=1, epochs=1)

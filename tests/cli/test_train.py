@@ -112,7 +112,7 @@ def test_train_auto_explains_its_choice_and_saves_a_model(
 def test_train_auto_learns_prior_of_class_without_answers(
     dataset_dir: Path, answers: Path, tmp_path: Path, run: Run
 ) -> None:
-    """Priors come out of the training, and are told after it."""
+    """The priors are learned in training, and printed after it."""
     rows = [line.split(",") for line in answers.read_text().split()]
     two = write_csv(tmp_path / "two.csv", rows[0], [row for row in rows[1:] if row[1] != "2"])
     command = ["train", dataset_dir / "features.csv", "--labels", two, "--join", "left", "--classes", "0,1,2"]

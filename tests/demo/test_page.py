@@ -43,14 +43,14 @@ def test_page_holds_table_command_and_seed(demo, text):
 
 
 def test_page_names_epochs_of_negative_risk_and_best_accuracy(demo):
-    told = replace(
+    run = replace(
         demo.uncorrected,
         risks=(4.0, 0.5, -0.25, -7.5),
         accuracies=(0.5, 0.815, 0.7, 0.625),
         estimates=(0.5,) * 4,
         standard_errors=(0.1,) * 4,
     )
-    words = Page(render_report(replace(demo, uncorrected=told), "")).text
+    words = Page(render_report(replace(demo, uncorrected=run), "")).text
     assert "falls below zero in epoch 3 and ends at −7.5" in words
     assert "is best after epoch 2, at 81.5 %, and ends at 62.5 %" in words
     never = replace(demo.uncorrected, risks=(4.0, 0.5))

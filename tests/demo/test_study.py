@@ -17,16 +17,16 @@ def test_run_demo_depends_only_on_its_seed():
 
 
 def test_run_demo_gives_each_run_only_its_labels(monkeypatch):
-    told = []
+    calls = []
 
     def train(model, method, inputs, labels, *args, **kwargs):
-        told.append((method.facts.name, labels, kwargs["priors"]))
+        calls.append((method.facts.name, labels, kwargs["priors"]))
         return real_train(model, method, inputs, labels, *args, **kwargs)
 
     real_train = module.train
     monkeypatch.setattr(module, "train", train)
     demo = run_demo(0, 1)
-    names, labels, priors = zip(*told, strict=True)
+    names, labels, priors = zip(*calls, strict=True)
     assert names == ("scarce", "scarce-ure", "scarce", "scarce")
     for known in labels[:2]:  # exclusions, and not one "yes"
         assert known.confirmed.max() == -1

@@ -53,7 +53,7 @@ def test_training_killed_again_and_again_resumes_to_the_same_end(root):
 
 
 def test_scenarios_differ_and_have_state_to_lose(root):
-    """Else the tests above could pass without anything at stake."""
+    """Otherwise the tests above could pass with nothing to restore."""
     ends = {name: load_state(root / name / "undisturbed" / "end.safetensors") for name in SCENARIOS}
     weights = [end["model"]["0.weight"].tolist() for end in ends.values()]
     assert len({str(weight) for weight in weights}) == len(SCENARIOS)

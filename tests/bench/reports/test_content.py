@@ -67,12 +67,12 @@ def test_protocol_names_thinned_classes_and_number_of_examples(tmp_path):
         )
         return make_report(study, "").protocol
 
-    told = protocol("known", [25_010, 25_007])
-    assert "Training examples: 25,007 to 25,010 of mnist." in told
+    lines = protocol("known", [25_010, 25_007])
+    assert "Training examples: 25,007 to 25,010 of mnist." in lines
     assert (
         "Classes were thinned, in the training and the test images: the first keeps all of its own, every further one a "
         "smaller share, the last 1/8."
-    ) in told
+    ) in lines
     assert "Training examples: 25,007 of mnist." in protocol("same", [25_007, 25_007])
     assert "Training examples: fewer than 60,000 of mnist." in protocol("older", [None, None])
     whole = make_report(
@@ -83,7 +83,7 @@ def test_protocol_names_thinned_classes_and_number_of_examples(tmp_path):
 
 def test_protocol_drops_description_of_changed_experiment(tmp_path):
     experiment = small_experiment(description="Two seeds.", seeds=2)
-    told = make_report(read_study(experiment, Store(tmp_path)), "").protocol
-    assert told[:2] == ("The paper's protocol.", "Two seeds.")
+    lines = make_report(read_study(experiment, Store(tmp_path)), "").protocol
+    assert lines[:2] == ("The paper's protocol.", "Two seeds.")
     for other in (experiment.changed(seeds=3), experiment.changed(epochs=3)):
         assert "Two seeds." not in make_report(read_study(other, Store(tmp_path)), "").protocol

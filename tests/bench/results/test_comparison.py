@@ -93,7 +93,7 @@ def test_compare_row_holds_only_common_seeds(stores, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "difference"),
     [
         ({"recipe": {"epochs": 7}}, "epochs 200 in A, 7 in B"),
         ({"n_train": 100, "imbalance": 8.0}, "imbalance none in A, 8.0 in B; n_train 60000 in A, 100 in B"),
@@ -102,13 +102,13 @@ def test_compare_row_holds_only_common_seeds(stores, tmp_path):
         ({"data_checksum": "new"}, "the files of mnist"),
     ],
 )
-def test_compare_names_differences_of_trials(stores, tmp_path, changes, told):
+def test_compare_names_differences_of_trials(stores, tmp_path, changes, difference):
     assert "they differ" not in compare(*stores)
     others = []
     for record in stores[1].records():
         recipe = record.spec.recipe | changes.get("recipe", {})
         others.append(replace_spec(record, **changes | {"recipe": recipe}))
-    assert f"\nthey differ: {told}\n" in compare(stores[0], fill_store(tmp_path / "others", others))
+    assert f"\nthey differ: {difference}\n" in compare(stores[0], fill_store(tmp_path / "others", others))
 
 
 @pytest.mark.parametrize("width", [64, 40, 20])

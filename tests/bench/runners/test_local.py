@@ -99,16 +99,16 @@ def test_run_local_fails_only_trial_whose_process_is_killed_twice(
 
 def test_execute_in_threads_equals_execute_in_sequence(tmp_path: Path) -> None:
     trials = tiny_trials(tmp_path)
-    alone, together = tmp_path / "alone", tmp_path / "together"
+    in_sequence, in_threads = tmp_path / "sequence", tmp_path / "threads"
     for trial in trials:
-        execute(trial, str(alone), None)
-    threads = [threading.Thread(target=execute, args=(trial, str(together), None)) for trial in trials]
+        execute(trial, str(in_sequence), None)
+    threads = [threading.Thread(target=execute, args=(trial, str(in_threads), None)) for trial in trials]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     for trial in trials:
-        one, other = (Store(path).record(trial.key) for path in (alone, together))
+        one, other = (Store(path).record(trial.key) for path in (in_sequence, in_threads))
         assert one.curves == other.curves
 
 
@@ -134,7 +134,7 @@ def test_failure_releases_stale_lock(tmp_path: Path) -> None:
     with store.claimed(trial.key):
         pass
     lock.write_text("{}")
-    os.utime(lock, (1.0, 1.0))  # nobody has been heard of for long
+    os.utime(lock, (1.0, 1.0))  # without a heartbeat for a long time
     record = failure(trial, "why", store)
     assert isinstance(record, TrialRecord)
     assert not lock.exists()

@@ -149,10 +149,10 @@ def test_load_experiment_names_file_and_mistake_in_one_line(tmp_path: Path, text
     path = write_experiment(tmp_path, text)
     with pytest.raises(FileError) as caught:
         load_experiment(path)
-    told = str(caught.value)
-    assert told.startswith(str(path))
-    assert message in told
-    assert "\n" not in told
+    error = str(caught.value)
+    assert error.startswith(str(path))
+    assert message in error
+    assert "\n" not in error
 
 
 def test_load_experiment_rejects_unknown_and_unreadable_files(tmp_path: Path) -> None:

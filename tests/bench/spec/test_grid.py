@@ -20,28 +20,28 @@ def setting(process: str, params: str, data: str = "digits") -> str:
     return text.replace('"uniform"', f'{{ name = "mine", process = "{process}", params = {{ {params} }} }}')
 
 
-def refusal(folder: Path, text: str) -> str:
+def error_of(folder: Path, text: str) -> str:
     with pytest.raises(FileError) as caught:
         tiny_experiment(folder, text)
-    told = str(caught.value)
-    assert "\n" not in told
-    return told
+    error = str(caught.value)
+    assert "\n" not in error
+    return error
 
 
 @pytest.mark.parametrize("value", ["2024-01-01", "07:32:00", "nan", "-inf", "[0.1, inf]", "{ a = [nan] }"])
 def test_grid_rejects_parameters_that_json_cannot_hold(tmp_path: Path, value: str) -> None:
-    text = refusal(tmp_path, setting("scar", f"rates = {value}"))
+    text = error_of(tmp_path, setting("scar", f"rates = {value}"))
     assert "settings.0.params: rates holds " in text
     assert "expected finite numbers, texts, true or false, or lists and tables of these" in text
     method = TINY.replace('"scarce", ', f'{{ method = "scarce", params = {{ gamma = {value} }} }}, ')
-    assert "methods.0.params: gamma holds " in refusal(tmp_path, method)
+    assert "methods.0.params: gamma holds " in error_of(tmp_path, method)
 
 
 def test_grid_rejects_infinite_numbers(tmp_path: Path) -> None:
     for name in ("nan", "inf"):
-        text = refusal(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
+        text = error_of(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
         assert text.endswith(f"priors.0.perturb: input should be a finite number, got {name}.")
-    assert "imbalance: input should be a finite number" in refusal(tmp_path, f"{TINY}imbalance = inf\n")
+    assert "imbalance: input should be a finite number" in error_of(tmp_path, f"{TINY}imbalance = inf\n")
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def test_grid_rejects_infinite_numbers(tmp_path: Path) -> None:
 def test_grid_rejects_wrong_parameters_of_setting(
     tmp_path: Path, process: str, params: str, message: str
 ) -> None:
-    assert f"settings: mine on digits: {message}" in refusal(tmp_path, setting(process, params))
+    assert f"settings: mine on digits: {message}" in error_of(tmp_path, setting(process, params))
 
 
 def test_grid_checks_settings_with_classes_of_each_data_set(tmp_path: Path) -> None:
     tiny_experiment(tmp_path, setting("scar-a", "", "cifar10"))
-    assert "settings: mine on cifar20: SCAR-a" in refusal(tmp_path, setting("scar-a", "", "cifar20"))
+    assert "settings: mine on cifar20: SCAR-a" in error_of(tmp_path, setting("scar-a", "", "cifar20"))
     nineteen = f"sizes = {[1 / 19] * 19}"
     tiny_experiment(tmp_path, setting("uniform-multiple", nineteen, "cifar20"))
-    assert "sizes has shape (19,); expected 9 numbers" in refusal(
+    assert "sizes has shape (19,); expected 9 numbers" in error_of(
         tmp_path, setting("uniform-multiple", nineteen, "cifar10")
     )
 
@@ -152,10 +152,10 @@ REPLACED = {
     ],
 )
 def test_grid_errors_use_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
-    told = refusal(tmp_path, text)
-    assert message in told
+    error = error_of(tmp_path, text)
+    assert message in error
     for word in ("tuple", "instance of", "dictionary", "validation"):
-        assert word not in told
+        assert word not in error
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_grid_errors_use_words_of_the_file(tmp_path: Path, text: str, message: s
 def test_grid_rejects_paper_protocol_with_other_settings(tmp_path: Path, change: str) -> None:
     text = TINY.replace('"shortened"', '"paper"').replace('"annealed"\nepochs = 3', '"paper"')
     assert tiny_experiment(tmp_path, f"{text}weight_decay = 1e-3\nn_train = 1198\n").protocol == "paper"
-    assert "protocol: the paper's is the recipe 'paper'" in refusal(tmp_path, f"{text}{change}\n")
+    assert "protocol: the paper's is the recipe 'paper'" in error_of(tmp_path, f"{text}{change}\n")
 
 
 @pytest.mark.parametrize("value", ["[" * 3000 + "]" * 3000, "1" * 5000])
 def test_load_experiment_rejects_too_deep_or_too_long_toml(tmp_path: Path, value: str) -> None:
-    assert "tiny.toml is no TOML file: " in refusal(tmp_path, f"{TINY}n_train = {value}\n")
+    assert "tiny.toml is no TOML file: " in error_of(tmp_path, f"{TINY}n_train = {value}\n")
 
 
 class Forgetful(Method):
@@ -186,8 +186,8 @@ class Forgetful(Method):
 
 def test_grid_names_method_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._METHODS, "forgetful", Forgetful)
-    told = refusal(tmp_path, TINY.replace('"nn"', '"forgetful"'))
-    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in told
+    error = error_of(tmp_path, TINY.replace('"nn"', '"forgetful"'))
+    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in error
 
 
 def test_guide_to_experiments_names_every_key(tmp_path: Path) -> None:

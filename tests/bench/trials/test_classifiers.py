@@ -32,11 +32,11 @@ def test_classifier_experiment_runs_and_reports(tmp_path: Path, capsys: pytest.C
     assert main(["bench", "status", file, *store]) == 0
     assert "8 trials: 8 done" in capsys.readouterr().out
     assert main(["bench", "report", file, *store, "--terminal"]) == 0
-    told = capsys.readouterr().out
-    assert "The paper does not have this experiment." in told
-    assert "on the 30 % of the rows that the seed holds out" in told
-    assert "Training examples: 1,258 of digits." in told
-    assert "epochs" not in told
+    text = capsys.readouterr().out
+    assert "The paper does not have this experiment." in text
+    assert "on the 30 % of the rows that the seed holds out" in text
+    assert "Training examples: 1,258 of digits." in text
+    assert "epochs" not in text
     assert main(["bench", "report", file, *store]) == 0
     report = tmp_path / "store" / "report"
     assert "## digits\n\n| method | uniform | scar |" in (report / "report.md").read_text()
@@ -74,8 +74,8 @@ def test_bench_run_names_missing_table_file(
     file = str(write_experiment(tmp_path, CLASSIFIERS.replace('"digits"', '"ecoli"')))
     store = ["--store", str(tmp_path / "store")]
     assert main(["bench", "run", file, *store, "--data-dir", str(tmp_path)]) == 2
-    told = capsys.readouterr().err.strip()
-    assert "expected the file tables/ecoli.arff" in told
-    assert "\n" not in told
+    text = capsys.readouterr().err.strip()
+    assert "expected the file tables/ecoli.arff" in text
+    assert "\n" not in text
     assert main(["bench", "plan", file, *store, "--data-dir", str(tmp_path)]) == 0
     assert "put tables/ecoli.arff into a folder named with --data-dir" in capsys.readouterr().out

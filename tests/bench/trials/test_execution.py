@@ -198,9 +198,9 @@ def test_run_trial_estimates_priors(tmp_path: Path) -> None:
 def test_run_trial_uses_human_labels_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(0)
     images, y = random.integers(0, 256, (60, 3, 8, 8), np.uint8), random.integers(0, 10, 60)
-    said = (y[:, None] + [1, 2, 2]) % 10
-    labels = labels_of_annotations(said, 10, "union")
-    data = ImageData("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, said)
+    annotations = (y[:, None] + [1, 2, 2]) % 10
+    labels = labels_of_annotations(annotations, 10, "union")
+    data = ImageData("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, annotations)
     monkeypatch.setattr(trial_module, "load_data", lambda *_: data)
     seen = []
 
