@@ -13,7 +13,7 @@ import numpy as np
 from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Truth
 from scarce._validation import check_integer
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
 __all__ = [
@@ -78,7 +78,7 @@ def label(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
                 break
             excluded[full] = draw(random, codes[full])
         else:
-            raise LabelError(
+            raise MethodError(
                 f"row {block.start + full[0]} still excludes every class after {_TRIES} draws; "
                 "lower the probabilities, the errors or the number of draws."
             )

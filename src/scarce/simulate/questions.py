@@ -7,7 +7,7 @@ import numpy as np
 from scarce._arrays import BoolArray, IntArray
 from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_per_class, check_probability, renamed_parameters
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
 from scarce.simulate._drawing import Draw, blocks, choose_subset, generator
@@ -79,7 +79,7 @@ def _questions(truth: Truth, questions: Any, rates: Any) -> Draw:
     """Return what draws the classes that a block of examples is asked about."""
     q = truth.n_classes
     if questions is not None and rates is not None:
-        raise LabelError(
+        raise MethodError(
             f"got both questions={questions!r} and rates; give a number of questions per example, or the rates at "
             "which classes are asked about."
         )

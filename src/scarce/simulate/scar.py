@@ -7,7 +7,7 @@ import numpy as np
 from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_per_class, check_probability, renamed_parameters
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import generator, label, second_seed
 from scarce.simulate.single_label import draw_from, draw_published
@@ -158,7 +158,7 @@ def _chances(truth: Truth, c: Any, rates: Any) -> FloatArray:
     """Return c_k, given or from target rates."""
     if (c is None) == (rates is None):
         got = "neither" if c is None else "both"
-        raise LabelError(
+        raise MethodError(
             f"got {got} of c and rates; give exactly one: c=0.5 for p(k excluded | y ≠ k), or rates=0.5 for "
             "p(k excluded)."
         )
@@ -169,7 +169,7 @@ def _chances(truth: Truth, c: Any, rates: Any) -> FloatArray:
     if beyond.any():
         k = int(np.argmax(beyond))
         needed = f"c = {wanted[k] / most[k]:.4g}" if most[k] else "an infinite c"
-        raise LabelError(
+        raise MethodError(
             f"class {truth.classes[k]}: the rate {wanted[k]:g} needs {needed}, above 1, because the share {truth.priors[k]:g} "
             f"of the examples is of this class; lower its rate to at most {most[k]:g}."
         )

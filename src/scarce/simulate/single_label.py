@@ -7,7 +7,7 @@ import numpy as np
 from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_transition
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import choose, cumulate, label, second_seed
 from scarce.simulate.transitions import (
@@ -167,7 +167,7 @@ def draw_from(
     draws = check_integer("draws", draws, 1, truth.n_classes - 1 if distinct else None)
     few = np.count_nonzero(matrix, axis=1) < draws
     if distinct and few.any():
-        raise LabelError(
+        raise MethodError(
             f"draws={draws}: the transition's row of true class {truth.classes[few][0]} has fewer classes "
             "above 0; lower draws, or leave distinct out."
         )

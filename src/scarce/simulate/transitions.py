@@ -14,7 +14,7 @@ from scarce._validation import (
     check_transition,
     renamed_parameters,
 )
-from scarce.errors import LabelError
+from scarce.errors import LabelError, MethodError
 from scarce.simulate._drawing import generator
 
 __all__ = [
@@ -87,7 +87,7 @@ def with_errors(transition: Any, error_rate: float) -> FloatArray:
     np.fill_diagonal(wrong, 0)
     totals: FloatArray = wrong.sum(axis=1, keepdims=True)
     if (totals == 0).any():
-        raise LabelError(
+        raise MethodError(
             f"row {int(np.argmin(totals))} of the transition excludes only the true class; give some wrong class a share."
         )
     return wrong / totals * (1 - error_rate) + error_rate * np.eye(len(wrong))
@@ -114,7 +114,7 @@ def scar_single_transition(c: Any) -> FloatArray:
     """
     c = check_per_class("c", c, _numbers("c", c))
     if (c == 1).any() or np.count_nonzero(c) < 2:
-        raise LabelError(
+        raise MethodError(
             f"c={c.tolist()} cannot give every example exactly one label; expected probabilities below 1, "
             "at least two of them above 0."
         )
@@ -128,7 +128,7 @@ def _numbers(name: str, rows: Any) -> Array:
     """Number the classes of something with one entry per class."""
     entries = list(rows) if np.iterable(rows) else []
     if len(entries) < 2:
-        raise LabelError(f"{name}={rows!r}; expected one entry for each of at least two classes.")
+        raise MethodError(f"{name}={rows!r}; expected one entry for each of at least two classes.")
     return np.arange(len(entries))
 
 

@@ -154,7 +154,7 @@ def test_diverging_training_raises_error(name):
     [
         *((name, {"unlabeled": "some"}, "unlabeled='some' is unknown; expected 'all' or 'rest'")
           for name in META_METHODS if name != "meta-elkan-noto"),
-        *((name, {"loss": "cubic"}, "loss='cubic' is no binary loss") for name in ("meta-upu", "meta-nnpu", "meta-pusb")),
+        *((name, {"loss": "cubic"}, "loss='cubic' is unknown; expected 'logistic'") for name in ("meta-upu", "meta-nnpu", "meta-pusb")),
         *((name, {"beta": -1}, "beta=-1; expected a number of at least 0") for name in ("meta-nnpu", "meta-pusb")),
         *((name, {"gamma": "x"}, "gamma='x'; expected a number of at least 0") for name in ("meta-nnpu", "meta-pusb")),
         *((name, {"hold_out": 1}, "hold_out=1; expected a number from 0 to 0.9") for name in HOLD_OUT_METHODS),
