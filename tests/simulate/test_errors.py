@@ -108,7 +108,7 @@ def test_uniform_multiple_rejects_invalid_sizes(sizes, message):
 def test_human_rejects_classes_not_in_source():
     with pytest.raises(LabelError, match="classes names 3; clcifar10 has 10"):
         human([0, 1, 2], classes=3)
-    with pytest.raises(LabelError, match="class lorry is none of clcifar10, though others are"):
+    with pytest.raises(LabelError, match="class lorry is not a class of clcifar10, though others are"):
         human(["cat"], classes=[*human_counts().classes[:9], "lorry"])
     with pytest.raises(LabelError, match="row 0: the true class lorry"):
         human(["lorry"])
@@ -133,7 +133,7 @@ def test_ask_rejects_invalid_questions_and_rates():
 
 
 def test_simulate_rejects_unknown_process_and_parameter():
-    with pytest.raises(MethodError, match="no process 'unifrom'; choose one of uniform, biased-a"):
+    with pytest.raises(MethodError, match="process='unifrom' is unknown; expected 'uniform', 'biased-a'"):
         simulate("unifrom", [0, 1])
     with pytest.raises(MethodError, match="'uniform' takes no 'noise'; it takes classes, seed"):
         simulate("uniform", [0, 1], noise=0.1)
