@@ -244,7 +244,7 @@ def test_options(options: str, part: str, world: Path, tmp_path: Path, refused: 
         ("labels fly", "see scarce labels --help"),
         ("train", "Missing"),
         ("evaluate {world}/model {world}/features.csv", "--labels FILE, --truth FILE"),
-        ("labels simulate {world}/truth.csv out.csv --process luck", "choose one of uniform"),
+        ("labels simulate {world}/truth.csv out.csv --process luck", "process='luck' is unknown"),
         ("labels simulate {world}/truth.csv out.csv --process scar --set rate=0.5", "takes no 'rate'"),
         ("labels simulate {world}/truth.csv out.csv --process scar --set rates=0.1,0.2", "3 classes"),
         ("labels simulate {world}/truth.csv out.csv --set name=x", "takes no 'name'"),

@@ -32,7 +32,7 @@ def answer_table(**columns):
         (lambda: L.from_lists([[["a"]]], ABC), ["row 0", "['a']"]),
         (lambda: L.from_lists([["a"], [None]], ABC), ["row 1", "None"]),
         (lambda: L.from_lists([np.array("a")], ABC), ["row 0", "a"]),
-        (lambda: L.from_single(["a", "x"], ABC), ["row 1", "x is not one of the classes", "correct the name"]),
+        (lambda: L.from_single(["a", "x"], ABC), ["row 1", "x is not one of the classes", "correct it or add it"]),
         (lambda: L.from_single([0, 3], 3), ["row 1", "3 is not one of the classes"]),
         (lambda: L.from_single([0, -1], 3), ["row 1", "-1 is not one of the classes"]),
         (lambda: L.from_columns([[0, -1], [1, 3]], 3), ["row 1", "3 is not one"]),

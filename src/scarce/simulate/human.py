@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scarce._arrays import Array, FloatArray
 from scarce._class_names import check_classes, lookup_codes
-from scarce._truth import Classes, encode_truth, read_values
+from scarce._truth import Classes, check_true_classes, encode_truth
 from scarce._validation import check_option
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
@@ -86,7 +86,7 @@ def human(
     (10, np.True_)
     """
     source_names, transition = human_counts(source).classes, human_transition(source)
-    values = read_values(y)
+    values = check_true_classes(y)
     if classes is None:
         classes = source_names if values.dtype.kind == "U" else len(source_names)
     names = check_classes(classes)

@@ -177,7 +177,7 @@ def test_npy_requires_form(tmp_path, form):
         LabelError, match=r"a\.npy: an array does not say what it means.*indicator, candidates"
     ):
         read_labels(tmp_path / "a.npy", form=form)
-    with pytest.raises(LabelError, match=r"a\.npy: the form 'single' does not tell"):
+    with pytest.raises(LabelError, match=r"a\.npy: the form 'single' does not name the classes"):
         read_labels(tmp_path / "a.npy", form="single")
 
 
