@@ -91,9 +91,7 @@ def _read(path: Path, form: str | None, classes: Any, conflict: Conflict) -> Com
             )
         return from_array(read_array(path), form, classes, conflict)
     if kind in (".json", ".jsonl"):
-        raise LabelError(
-            f"say which tool wrote it: pass form= (--form), one of {', '.join(_JSON_FORMS)}."
-        )
+        raise LabelError(f"say which tool wrote it: pass form= (--form), one of {', '.join(_JSON_FORMS)}.")
     raise FileError(
         f"{path} ends in {kind or 'nothing'!r}; labels are read from .csv, .npz, .npy, .parquet, .json and .jsonl."
     )
