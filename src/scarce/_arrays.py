@@ -1,4 +1,4 @@
-"""Types of arrays, compressed sparse rows (CSR), and arrays that nobody can change."""
+"""Array types, compressed sparse rows (CSR) and read-only arrays."""
 
 from typing import Any
 
@@ -35,7 +35,9 @@ def csr_from_pairs(rows: IntArray, columns: IntArray, shape: tuple[int, int]) ->
     matrix = sparse.coo_matrix((np.ones(len(rows), bool), (rows, columns)), shape=shape).tocsr()
     matrix.sum_duplicates()
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
-    indptr.flags.writeable = indices.flags.writeable = False  # nobody else holds them: spares a copy
+    indptr.flags.writeable = indices.flags.writeable = (
+        False  # nobody else holds a reference, so read_only() need not copy
+    )
     return indptr, indices
 
 
@@ -70,12 +72,12 @@ def row_indices(rows: Any, n: int) -> IntArray:
         and len(chosen)
         and 0 <= chosen.min() <= chosen.max() < n
     ):
-        return chosen  # the way of every training step, without touching all n rows
+        return chosen  # the path of every training step, which does not touch all n rows
     return np.atleast_1d(np.arange(n)[rows])
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that nobody can change: itself, or a copy if somebody still could.
+    """Return a read-only array: the array itself if it is read-only, else a copy.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of classes and of examples: checked once, looked up fast."""
+"""Names of classes and of examples: checks, and their codes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._arrays import Array
+from scarce._arrays import Array, IntArray
+from scarce._validation import abbreviate
 from scarce.errors import LabelError
 
-__all__ = ["check_classes", "is_missing", "lookup_codes", "names_to_array", "text_or_empty"]
+__all__ = ["check_classes", "encode_names", "is_missing", "lookup_codes", "names_to_array", "text_or_empty"]
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value stands for "nothing": None, NaN, or what pandas writes for them.
+    """Return whether a value is missing: None, NaN, or the pandas equivalents.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def is_missing(value: Any) -> bool:
 
 
 def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
-    """Return names as an array of integers or of text, whichever they are; `what` they are is for messages.
+    """Return names as an array of integers or of text, whichever they are; `what` names one of them in messages.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
     for row, value in enumerate(values):
         if is_missing(value):
             raise LabelError(f"row {row}: the {what} is missing; fill it in or leave the row out.")
-    # Whole numbers beyond 64 bits (hashes, say) would become rounded floats: keep them as text.
+    # Integers of more than 64 bits (hashes, say) would become rounded floats: keep them as text.
     rounded = array.dtype.kind == "f" and all(isinstance(value, int) for value in values)
     if array.dtype.kind in "Uf" and not rounded:
         return array
@@ -107,7 +108,7 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
 
 
 def lookup_codes(values: Array, classes: Array) -> NDArray[np.int64]:
-    """Return the index of every value in `classes`, −1 for a value that is no class.
+    """Return the index of every value in `classes`, −1 for a value that is not a class.
 
     Examples
     --------
@@ -119,6 +120,38 @@ def lookup_codes(values: Array, classes: Array) -> NDArray[np.int64]:
     if (values.dtype.kind == "U") != (classes.dtype.kind == "U"):
         values, classes = values.astype(str), classes.astype(str)
     order = np.argsort(classes)
-    place = np.minimum(np.searchsorted(classes[order], values), len(classes) - 1)
-    codes = order[place]
+    position = np.minimum(np.searchsorted(classes[order], values), len(classes) - 1)
+    codes = order[position]
     return np.where(classes[codes] == values, codes, -1)
+
+
+def encode_names(
+    values: Array, classes: Array, *, what: str = "", rows: IntArray | None = None, fix: str = "correct it"
+) -> NDArray[np.int64]:
+    """Return the index of every value in `classes`; a value that is not a class is a `LabelError`.
+
+    Parameters
+    ----------
+    values, classes : arrays
+        The names to look up, and the class names.
+    what : str
+        What a value is, for the message.
+    rows : array of int, optional
+        The row of each value, for the message; by default its position.
+    fix : str
+        What to do besides adding the name to the classes, for the message.
+
+    Examples
+    --------
+    >>> encode_names(np.array(["dog", "cow"]), np.array(["cat", "dog"]), what="the true class")
+    Traceback (most recent call last):
+    scarce.errors.LabelError: row 1: the true class cow is not one of the classes (cat, dog); correct it or add it to classes.
+    """
+    codes = lookup_codes(values, classes)
+    if (codes < 0).any():
+        first = int(np.argmax(codes < 0))
+        raise LabelError(
+            f"row {first if rows is None else rows[first]}: {what}{' ' * bool(what)}{values[first]!s} is not one of the "
+            f"classes ({abbreviate(classes)}); {fix} or add it to classes."
+        )
+    return codes

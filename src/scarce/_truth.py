@@ -1,4 +1,4 @@
-"""The true classes a simulation starts from."""
+"""True classes, one per example: checked, and encoded as indices into the classes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._arrays import Array, FloatArray
-from scarce._class_names import check_classes, lookup_codes
-from scarce._validation import abbreviate
+from scarce._class_names import check_classes, encode_names
 from scarce.errors import LabelError
 
-__all__ = ["Classes", "Truth", "encode_truth", "read_values"]
+__all__ = ["Classes", "Truth", "encode_truth", "check_true_classes"]
 
 Classes = int | Iterable[Any] | None
 
-_MISSING = {"None", "nan", "NaT", "<NA>"}
+_MISSING_NAMES = {"None", "nan", "NaT", "<NA>"}
 
 
 @dataclass(frozen=True)
@@ -33,39 +32,32 @@ class Truth:
 
     @property
     def priors(self) -> FloatArray:
-        """The share of each class: π_k."""
+        """The frequency of each class: π_k."""
         return np.bincount(self.codes, minlength=self.n_classes) / len(self.codes)
 
 
 def encode_truth(y: Any, classes: Classes = None) -> Truth:
-    """Read one true class per example; `classes` fixes their order, by default the sorted values of `y`.
+    """Encode one true class per example; `classes` fixes their order, by default the sorted values of `y`.
 
     Examples
     --------
     >>> encode_truth(["dog", "cat", "dog"]).codes.tolist()
     [1, 0, 1]
     """
-    values = read_values(y)
+    values = check_true_classes(y)
     names = check_classes(np.unique(values) if classes is None else classes)
-    codes = lookup_codes(values, names)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise LabelError(
-            f"row {row}: the true class {values[row]} is not one of the classes ({abbreviate(names)}); "
-            "correct y or add it to classes."
-        )
-    return Truth(codes, names)
+    return Truth(encode_names(values, names, what="the true class", fix="correct y"), names)
 
 
-def read_values(y: Any) -> Array:
-    """Return the values of `y` as whole numbers or text, one per example.
+def check_true_classes(y: Any) -> Array:
+    """Return the true classes `y` as whole numbers or text, one per example; anything else is a `LabelError`.
 
     Examples
     --------
-    >>> read_values([1.0, 2.0]).tolist()
+    >>> check_true_classes([1.0, 2.0]).tolist()
     [1, 2]
     """
-    # A list goes by way of objects: NumPy would turn the NaN of ["cat", nan] into the text 'nan'.
+    # A list is read as objects: NumPy would turn the NaN of ["cat", nan] into the text 'nan'.
     values = np.asarray(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if values.ndim != 1:
         raise LabelError(
@@ -78,7 +70,7 @@ def read_values(y: Any) -> Array:
         missing = (
             np.isnan(values)
             if values.dtype.kind == "f"
-            else np.array([not isinstance(value, str) and str(value) in _MISSING for value in values])
+            else np.array([not isinstance(value, str) and str(value) in _MISSING_NAMES for value in values])
         )
         if missing.any():
             raise LabelError(
@@ -94,7 +86,7 @@ def read_values(y: Any) -> Array:
         whole = (np.floor(values) == values) & (np.abs(values) < 2**53)
         if not whole.all():
             raise LabelError(
-                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is no class number; expected whole numbers or names."
+                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is not a class number; expected whole numbers or names."
             )
         values = values.astype(np.int64)
     if values.ndim != 1 or values.dtype.kind not in "biuU":

@@ -307,7 +307,7 @@ def test_train_rejects_wrong_options(
         ("labels fly", "see scarce labels --help"),
         ("train", "Missing"),
         ("evaluate {dataset_dir}/model {dataset_dir}/features.csv", "--labels FILE, --truth FILE"),
-        ("labels simulate {dataset_dir}/truth.csv out.csv --process luck", "choose one of uniform"),
+        ("labels simulate {dataset_dir}/truth.csv out.csv --process luck", "process='luck' is unknown"),
         ("labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rate=0.5", "takes no 'rate'"),
         ("labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rates=0.1,0.2", "3 classes"),
         ("labels simulate {dataset_dir}/truth.csv out.csv --set name=x", "takes no 'name'"),

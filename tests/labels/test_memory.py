@@ -27,7 +27,7 @@ CELLS = 1 << 16  # cells of a block of rows and classes in a simulation
     ids=["columns", "lists", "scar"],
 )
 def test_labels_take_about_eight_bytes_each(monkeypatch, make, extra):
-    monkeypatch.setattr(drawing, "_CELLS", CELLS)
+    monkeypatch.setattr(drawing, "_BLOCK_CELLS", CELLS)
     make()  # imports and compilation are not measured
     tracemalloc.start()
     labels = make()

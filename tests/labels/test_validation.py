@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from scarce.errors import LabelError
+from scarce.errors import LabelError, MethodError
 from scarce.labels import Answers, ComplementaryLabels
 
 ABC = ["a", "b", "c"]
@@ -32,7 +32,7 @@ def answer_table(**columns):
         (lambda: L.from_lists([[["a"]]], ABC), ["row 0", "['a']"]),
         (lambda: L.from_lists([["a"], [None]], ABC), ["row 1", "None"]),
         (lambda: L.from_lists([np.array("a")], ABC), ["row 0", "a"]),
-        (lambda: L.from_single(["a", "x"], ABC), ["row 1", "x is not one of the classes", "correct the name"]),
+        (lambda: L.from_single(["a", "x"], ABC), ["row 1", "x is not one of the classes", "correct it or add it"]),
         (lambda: L.from_single([0, 3], 3), ["row 1", "3 is not one of the classes"]),
         (lambda: L.from_single([0, -1], 3), ["row 1", "-1 is not one of the classes"]),
         (lambda: L.from_columns([[0, -1], [1, 3]], 3), ["row 1", "3 is not one"]),
@@ -103,7 +103,6 @@ def answer_table(**columns):
         (lambda: L.from_answers(answer_table(answer=5)), ["5", "one value per row"]),
         (lambda: L.from_answers(answer_table(), ids=["p"], classes=ABC), ["row 1", "example q is not in ids"]),
         (lambda: L.from_answers(answer_table(), ids=[], classes=ABC), ["row 0", "not in ids"]),
-        (lambda: L.from_answers(answer_table(), conflict="vote"), ["conflict='vote'", "majority"]),
         # Built from CSR arrays.
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([0])), ["row 0", "confirmed as a"]),
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([3])), ["confirmed", "-1 to 2"]),
@@ -129,3 +128,10 @@ def test_invalid_labels_raise_error_naming_row_and_fix(make, parts):
     assert "\n" not in message
     for part in parts:
         assert part in message
+
+
+def test_from_answers_rejects_unknown_conflict_policy():
+    with pytest.raises(
+        MethodError, match="conflict='vote' is unknown; expected 'raise', 'drop' or 'majority'"
+    ):
+        L.from_answers(answer_table(), conflict="vote")

@@ -102,10 +102,13 @@ TRANSITION_METHODS = ["forward", "cpe-i", "cpe-f", "cpe-t"]
     ("transition", "message"),
     [
         (None, r"needs a transition matrix p\(excluded \| true class\); pass transition="),
-        (np.eye(2), r"transition has shape \(2, 2\); expected \(3, 3\), one row per true class"),
-        (2 * T, "row 0 of transition sums to 2; expected 1: rows are true classes"),
-        ([[0.0, 1.5, -0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]], "an entry that is negative or no number"),
-        (np.where(T > 0, T, np.nan), "an entry that is negative or no number"),
+        (np.eye(2), r"transition has shape \(2, 2\); expected 3 × 3, one row per true class"),
+        (2 * T, "transition, row of true class ant, sums to 2; expected 1"),
+        (
+            [[0.0, 1.5, -0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]],
+            "row of true class ant, holds a negative or missing number",
+        ),
+        (np.where(T > 0, T, np.nan), "row of true class ant, holds a negative or missing number"),
     ],
 )
 def test_transition_methods_reject_missing_or_invalid_matrix(name, transition, message):
@@ -173,8 +176,8 @@ def test_classifiers_with_transition_predict_probabilities(name):
         ("idgp", {"beta": None}, "beta=None; expected a number of at least 0"),
         ("idgp", {"theta": "x"}, "theta='x'; expected a number of at least 0"),
         ("idgp", {"gamma": float("nan")}, "gamma=nan; expected a number of at least 0"),
-        ("idgp", {"t_f": 0}, r"t_f=0, t_g=1\.0: temperatures must be above 0"),
-        ("idgp", {"t_g": -2.0}, r"t_g=-2\.0; expected a number of at least 0"),
+        ("idgp", {"t_f": 0}, r"t_f=0; expected a number above 0"),
+        ("idgp", {"t_g": -2.0}, r"t_g=-2\.0; expected a number above 0"),
         ("cc", {"beta": 1}, "cc has no parameter 'beta'; it takes none"),
         ("rc", {"psi": 1}, "rc has no parameter 'psi'; it takes none"),
         ("mae", {"pairs": True}, "mae has no parameter 'pairs'; it takes none"),

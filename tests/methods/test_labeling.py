@@ -92,5 +92,5 @@ def test_refine_ignores_ordinary_labels_in_exclusion_counts():
     excluded[known] = False
     labels = with_classes(ComplementaryLabels.from_indicator(excluded, Q), np.where(known, y, -1))
     method, predicted = fit_and_predict("refine", X, labels)
-    assert method.exclusion_probabilities.numpy() == pytest.approx(C, abs=0.12)
+    assert method.exclusion_matrix.numpy() == pytest.approx(C, abs=0.12)
     assert (predicted == y).mean() > 0.9

@@ -103,9 +103,9 @@ def test_refine_recovers_rates_and_priors_of_separate_blobs(simulate, expected):
     assert best > 0.97
     labels = simulate(y)
     method, _, _ = fit_and_predict("refine", X, labels, confident_fraction=1.0, scar_strength=0.0)
-    assert method.exclusion_probabilities.numpy() == pytest.approx(expected, abs=0.1)
+    assert method.exclusion_matrix.numpy() == pytest.approx(expected, abs=0.1)
     counted_method = np.array([labels.indicator()[y == k].mean(axis=0) for k in range(Q)])
-    assert method.exclusion_probabilities.numpy() == pytest.approx(counted_method, abs=0.04)
+    assert method.exclusion_matrix.numpy() == pytest.approx(counted_method, abs=0.04)
     assert method.named.sum() == len(y)
     assert method.counts.sum() == labels.counts.sum()
     assert method.learned_priors().tolist() == pytest.approx((np.bincount(y) / len(y)).tolist(), abs=0.01)
@@ -118,7 +118,7 @@ def test_refine_counts_half_of_rows_and_shrinks_towards_scar():
     n = len(y) / Q / 2
     assert method.named.tolist() == pytest.approx([n] * Q, rel=0.1)
     scar = (1 - np.eye(Q)) / (Q - 1)
-    assert method.exclusion_probabilities.numpy() == pytest.approx(
+    assert method.exclusion_matrix.numpy() == pytest.approx(
         (n * SINGLE_LABEL_RATES + 50 * scar) / (n + 50), abs=0.1
     )
 
@@ -129,7 +129,7 @@ def test_refine_estimates_error_rate_if_requested(error_rate):
     X, y, _ = blobs_on_circle(radius=4.0)
     labels = single_labels(y, circulant(0.05, 0.5, 0.2, 0.15, 0.1))
     method, _, _ = fit_and_predict("refine", X, labels, error_rate=error_rate, confident_fraction=1.0)
-    own = method.exclusion_probabilities.diagonal()
+    own = method.exclusion_matrix.diagonal()
     if error_rate == "count":
         wrong = labels.indicator()[np.arange(len(y)), y].mean()
         assert own.mean().item() == pytest.approx(wrong, abs=0.015)
@@ -163,9 +163,7 @@ def test_refine_counts_only_confident_rows():
     method = counted_method()
     assert method.named.tolist() == [1, 1, 1]
     assert method.counts.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-    assert method.exclusion_probabilities.numpy() == pytest.approx(
-        np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    )
+    assert method.exclusion_matrix.numpy() == pytest.approx(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
 
 
 def test_refine_counts_confirmed_rows_first():
@@ -272,7 +270,7 @@ def test_refine_rejects_invalid_parameters(params, message):
 
 
 def test_refine_rejects_unknown_base_method():
-    with pytest.raises(MethodError, match="there is no method 'magic'; expected one of scarce"):
+    with pytest.raises(MethodError, match="method='magic' is unknown; expected 'scarce'"):
         make_method("refine", base_method="magic")
 
 

@@ -97,7 +97,7 @@ def test_make_method_keeps_every_parameter(name, changed):
 
 @pytest.mark.parametrize("name", ["scarse", "", None])
 def test_make_method_rejects_unknown_name(name):
-    with pytest.raises(MethodError, match=rf"there is no method {name!r}; expected one of .*scarce-ure"):
+    with pytest.raises(MethodError, match=rf"method={name!r} is unknown; expected 'scarce', 'scarce-ure'"):
         make_method(name)
 
 
@@ -111,7 +111,7 @@ def test_make_method_rejects_unknown_parameter():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"loss": "cubic"}, "loss='cubic' is no binary loss"),
+        ({"loss": "cubic"}, "loss='cubic' is unknown"),
         ({"correction": "square"}, "correction='square' is unknown"),
         ({"form": "epoch"}, "form='epoch' is unknown; expected 'batch', 'dataset' or 'ht'"),
         ({"absent": "drop"}, "absent='drop' is unknown; expected 'skip' or 'keep'"),
@@ -125,7 +125,7 @@ def test_make_method_rejects_unknown_parameter():
 )
 @pytest.mark.parametrize("name", ["scarce", "scarce-cce"])
 def test_make_method_rejects_invalid_values(name, params, message):
-    with pytest.raises(MethodError, match=message.replace("binary", "(binary|multi-class)")):
+    with pytest.raises(MethodError, match=message):
         make_method(name, **params)
 
 

@@ -108,7 +108,7 @@ def test_training_estimates_priors_and_exclusion_probabilities(simulate, c):
     assert method.learned_priors().tolist() == learned
     expected = np.array(c) if simulate is scar else np.array(c) / (1 - np.array(c))
     expected = expected if simulate is scar else expected / expected.sum()
-    assert history["chances"][-1] == pytest.approx(expected.tolist(), abs=0.06)
+    assert history["exclusion_probabilities"][-1] == pytest.approx(expected.tolist(), abs=0.06)
     assert "error_rate" not in history.records[-1]
 
 
@@ -117,7 +117,7 @@ def test_given_priors_are_kept_and_not_reported():
     method = make_method("scar-likelihood")
     history = train(linear_model(), method, X, scar(y, c=0.4, seed=5), Recipe(epochs=2), priors=PRIORS)
     assert method.learned_priors().tolist() == pytest.approx(PRIORS)
-    assert not {"priors", "chances", "error_rate"} & history.records[-1].keys()
+    assert not {"priors", "exclusion_probabilities", "error_rate"} & history.records[-1].keys()
 
 
 @pytest.mark.parametrize("error_rate", [0.05, 0.0])
@@ -232,6 +232,6 @@ def test_resumed_training_reproduces_learned_state(tmp_path, simulate):
     interrupted = state(tmp_path / "run.safetensors", [Interrupt()])
     resumed = state(tmp_path / "run.safetensors")
     assert uninterrupted["step"] == 30
-    for name in ("priors", "chances", "error_rate"):
+    for name in ("priors", "exclusion_probabilities", "error_rate"):
         assert not torch.equal(interrupted[name], uninterrupted[name])
         assert torch.equal(resumed[name], uninterrupted[name])

@@ -45,12 +45,12 @@ def test_confirmed_transition_recovers_simulated_matrix():
 @pytest.mark.parametrize(
     ("transition", "message"),
     [
-        ("diagonal", "transition='diagonal' is unknown; expected 'uniform', 'confirmed', or a 3 × 3 matrix"),
-        (np.eye(2), r"shape \(2, 2\); expected \(3, 3\)"),
-        (np.full((3, 3), 0.5), "row 0 of transition sums to 1.5; expected 1"),
-        ([[2, -1, 0], [0, 1, 0], [0, 0, 1]], "negative or no number"),
-        ([[np.nan] * 3] * 3, "negative or no number"),
-        ([["a"] * 3] * 3, "expected a 3 × 3 matrix of numbers"),
+        ("diagonal", "transition='diagonal' is unknown; expected 'uniform', 'confirmed' or a 3 × 3 matrix"),
+        (np.eye(2), r"shape \(2, 2\); expected 3 × 3"),
+        (np.full((3, 3), 0.5), "row of true class 0, sums to 1.5; expected 1"),
+        ([[2, -1, 0], [0, 1, 0], [0, 0, 1]], "negative or missing number"),
+        ([[np.nan] * 3] * 3, "negative or missing number"),
+        ([["a"] * 3] * 3, "is not understood; expected numbers"),
         (np.eye(3), "row 0 of transition excludes the true class itself most often"),
     ],
 )

@@ -52,5 +52,5 @@ def test_gray_images_give_equal_outputs_with_and_without_channel(name):
 
 
 def test_make_model_rejects_unknown_name():
-    with pytest.raises(MethodError, match="there is no model 'vgg'; expected one of linear, mlp, lenet"):
+    with pytest.raises(MethodError, match="model='vgg' is unknown; expected 'linear', 'mlp', 'lenet'"):
         make_model("vgg", (3,), 2)

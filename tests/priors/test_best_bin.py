@@ -16,7 +16,7 @@ from scarce.risk import mixture_proportion as best_bin
 def test_best_bin_matches_reference_records(record):
     params, value = record["params"], record["value"]
     found = best_bin(params["z_p"], params["z_u"], delta=params["delta"], gamma=params["gamma"])
-    assert found.share == value["theta"]
+    assert found.mixture_proportion == value["theta"]
     assert found.bound == pytest.approx(value["upper"], abs=1e-9)
     if params["style"] == "clean":
         assert found.threshold == value["z"]
@@ -42,7 +42,7 @@ def test_best_bin_equals_search_over_every_threshold(positive, unlabeled):
     found = best_bin(positive, unlabeled)
     assert found.bound == pytest.approx(bound)
     q_p, q_u = (np.mean(np.array(part) >= found.threshold) for part in (positive, unlabeled))
-    assert found.share == pytest.approx(min(q_u / q_p, 1))
+    assert found.mixture_proportion == pytest.approx(min(q_u / q_p, 1))
 
 
 @given(SCORES, SCORES)

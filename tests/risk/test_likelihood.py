@@ -5,10 +5,10 @@ import pytest
 import torch
 from helpers.label_likelihoods import double, random_logits
 
-from scarce.risk import marginal_nll, posterior, safe_log
+from scarce.risk import clamp_confirmed, marginal_nll, posterior, safe_log
 
 
-def test_evidence_losses_pass_gradcheck():
+def test_marginal_nll_passes_gradcheck():
     rng = np.random.default_rng(0)
     f, e = (random_logits(rng, 5).requires_grad_(True) for _ in range(2))
     assert torch.autograd.gradcheck(marginal_nll, (f, e))
@@ -21,12 +21,12 @@ def test_posterior_follows_bayes_rule():
     assert known.tolist()[0] == pytest.approx([0, 0.4, 0.2, 0.4], abs=1e-10)
 
 
-def test_confirm_gives_cross_entropy_of_confirmed_rows_only():
+def test_clamp_confirmed_gives_cross_entropy_of_confirmed_rows_only():
     rng = np.random.default_rng(0)
     f, e, known = random_logits(rng, 4), random_logits(rng, 4), torch.tensor([-1, 2, 0, -1])
-    got = marginal_nll(f, confirm(e, known))
+    got = marginal_nll(f, clamp_confirmed(e, known))
     torch.testing.assert_close(
         got[1:3], torch.nn.functional.cross_entropy(f[1:3], known[1:3], reduction="none")
     )
     torch.testing.assert_close(got[[0, 3]], marginal_nll(f, e)[[0, 3]])
-    assert confirm(e, None) is e
+    assert clamp_confirmed(e, None) is e

@@ -127,7 +127,7 @@ def test_scarce_risk_of_full_exclusions_equals_one_versus_rest_risk(n, seed):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"loss": "cubic"}, "loss='cubic' is no binary loss; expected one of logistic, sigmoid"),
+        ({"loss": "cubic"}, "loss='cubic' is unknown; expected 'logistic', 'sigmoid'"),
         ({"correction": "square"}, "correction='square' is unknown"),
         ({"form": "epoch"}, "form='epoch'"),
         ({"form": "ht"}, "needs the rates of the whole data"),

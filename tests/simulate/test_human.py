@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.label_shares import exclusion_shares, within_five_errors
 
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.simulate import human, human_counts, human_transition
 
 
@@ -42,5 +42,5 @@ def test_human_counts_match_published_sums_and_error_rates():
 
 
 def test_human_counts_rejects_unknown_source():
-    with pytest.raises(LabelError, match="clcifar10, clcifar20"):
+    with pytest.raises(MethodError, match="expected 'clcifar10' or 'clcifar20'"):
         human_counts("cifar")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.label_shares import total_variation
 
-from scarce.errors import LabelError
+from scarce.errors import LabelError, MethodError
 from scarce.simulate import (
     BIASED_A,
     BIASED_B,
@@ -112,7 +112,7 @@ def test_noisy_transition_mixes_base_with_uniform_labels():
     assert matrix.diagonal() == pytest.approx([0.02] * 10)
     assert matrix.sum(1) == pytest.approx(np.ones(10))
     assert matrix == pytest.approx(0.8 * strong_transition() + 0.02)
-    with pytest.raises(LabelError, match="'strong', 'weak' or a transition"):
+    with pytest.raises(MethodError, match="'strong', 'weak' or a transition"):
         noisy_transition(0.2, "storng")
 
 

@@ -48,12 +48,12 @@ def test_different_seeds_give_different_labels(name, params):
 @pytest.mark.parametrize(("name", "params"), [row[:2] for row in STORED if row[0] != "ask"])
 def test_block_size_does_not_change_labels(name, params, monkeypatch):
     whole = simulate(name, Y, classes=10, **params)
-    monkeypatch.setattr(drawing, "_CELLS", 70)
+    monkeypatch.setattr(drawing, "_BLOCK_CELLS", 70)
     assert simulate(name, Y, classes=10, **params) == whole
 
 
 def test_questions_in_blocks_match_examples(monkeypatch):
-    monkeypatch.setattr(drawing, "_CELLS", 70)
+    monkeypatch.setattr(drawing, "_BLOCK_CELLS", 70)
     table = ask(Y, questions=3, classes=10).answers
     assert table.example.tolist() == np.repeat(np.arange(len(Y)), 3).tolist()
     assert (table.answer == (table.class_index == Y[table.example])).all()

@@ -8,7 +8,7 @@ from helpers.label_shares import total_variation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.simulate import (
     BIASED_A,
     biased_transition,
@@ -40,7 +40,7 @@ def test_scar_single_transition_of_equal_c_is_uniform():
 
 @pytest.mark.parametrize("c", [[1, 0.5], [0.5, 0, 0], 0.5, [0.5], [0.5, -0.1], [0.5, float("nan")], "ab"])
 def test_scar_single_transition_rejects_invalid_c(c):
-    with pytest.raises(LabelError):
+    with pytest.raises(MethodError):
         scar_single_transition(c)
 
 
@@ -50,9 +50,9 @@ def test_with_errors_keeps_proportions_off_the_diagonal():
     assert once.diagonal() == pytest.approx([0.04] * 10)
     assert (once - np.diag(once.diagonal())) == pytest.approx(0.96 * BIASED_A)
     assert with_errors(once, 0) == pytest.approx(BIASED_A)
-    with pytest.raises(LabelError, match="only the true class"):
+    with pytest.raises(MethodError, match="only the true class"):
         with_errors(np.eye(3), 0.1)
-    with pytest.raises(LabelError, match="at least two classes"):
+    with pytest.raises(MethodError, match="at least two classes"):
         with_errors(1, 0.1)
 
 

@@ -1,4 +1,4 @@
-"""What is known: the container of complementary labels, its converters and readers (no torch here)."""
+"""Complementary labels: their container, its converters and readers (no torch here)."""
 
 from scarce.labels.answers import Answers
 from scarce.labels.container import ComplementaryLabels

@@ -1,4 +1,4 @@
-"""Labels and features meet by the ids of their examples."""
+"""Join labels and features by the ids of their examples."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,42 +26,42 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
             "the labels have no ids to join by; make them with ids=[...], or give labels and features in one order."
         )
     names = names_to_array(ids, "id of the features")
-    wanted, known = names.astype(str), labels.ids.astype(str)
-    if len(np.unique(wanted)) < len(wanted):
-        values, counts = np.unique(wanted, return_counts=True)
+    feature_ids, label_ids = names.astype(str), labels.ids.astype(str)
+    if len(np.unique(feature_ids)) < len(feature_ids):
+        values, counts = np.unique(feature_ids, return_counts=True)
         raise LabelError(
-            f"the id {values[np.argmax(counts)]} stands at {counts.max()} feature rows; ids must be distinct."
+            f"the id {values[np.argmax(counts)]} occurs in {counts.max()} feature rows; ids must be distinct."
         )
-    place = lookup_codes(wanted, known)
-    found = place >= 0
+    positions = lookup_codes(feature_ids, label_ids)
+    found = positions >= 0
     if not found.any():
         raise LabelError(
-            f"no id of the features ({abbreviate(wanted, 3)}) stands in the labels ({abbreviate(known, 3)})."
+            f"no id of the features ({abbreviate(feature_ids, 3)}) is in the labels ({abbreviate(label_ids, 3)})."
         )
     if join == "exact":
-        _check_same_ids(wanted[~found], np.setdiff1d(known, wanted))
-    common = labels[place[found]]
+        _check_same_ids(feature_ids[~found], np.setdiff1d(label_ids, feature_ids))
+    joined = labels[positions[found]]
     rows = np.nonzero(found)[0]
     if join != "left" or found.all():
-        return common, rows
-    lengths = np.zeros(len(wanted), np.int64)
-    lengths[rows] = common.per_example
-    confirmed = np.full(len(wanted), -1)
-    confirmed[rows] = common.confirmed
-    answers = common.answers and replace(common.answers, example=rows[common.answers.example])
+        return joined, rows
+    lengths = np.zeros(len(feature_ids), np.int64)
+    lengths[rows] = joined.per_example
+    confirmed = np.full(len(feature_ids), -1)
+    confirmed[rows] = joined.confirmed
+    answers = joined.answers and replace(joined.answers, example=rows[joined.answers.example])
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    everyone = replace(common, indptr=indptr, ids=names, confirmed=confirmed, answers=answers)
-    return everyone, np.arange(len(wanted))
+    left_joined = replace(joined, indptr=indptr, ids=names, confirmed=confirmed, answers=answers)
+    return left_joined, np.arange(len(feature_ids))
 
 
 def _check_same_ids(unlabeled: Any, unused: Any) -> None:
-    parts = []
+    problems = []
     if len(unlabeled):
-        parts.append(f"{len(unlabeled)} feature rows have no labels ({abbreviate(unlabeled, 3)})")
+        problems.append(f"{len(unlabeled)} feature rows have no labels ({abbreviate(unlabeled, 3)})")
     if len(unused):
-        parts.append(f"{len(unused)} labelled examples have no features ({abbreviate(unused, 3)})")
-    if parts:
+        problems.append(f"{len(unused)} labelled examples have no features ({abbreviate(unused, 3)})")
+    if problems:
         raise LabelError(
-            f"the ids of features and labels differ: {'; '.join(parts)}. Correct them, or choose join='inner' "
+            f"the ids of features and labels differ: {'; '.join(problems)}. Correct them, or choose join='inner' "
             "(examples with both) or join='left' (features without labels count as unlabelled) (--join)."
         )

@@ -1,4 +1,4 @@
-"""From what users hold to (row, class) pairs; each converter refuses what it cannot mean."""
+"""Convert what users have to (row, class) pairs; each converter rejects what it cannot mean."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
@@ -8,18 +8,19 @@ import numpy as np
 from scipy import sparse
 
 from scarce._arrays import Array, IntArray, csr_from_pairs
-from scarce._class_names import check_classes, lookup_codes, names_to_array, text_or_empty
+from scarce._class_names import check_classes, encode_names, lookup_codes, names_to_array, text_or_empty
 from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
 
 __all__ = [
-    "pairs_from_columns",
-    "csr_from_lists",
     "answers_from_matrix",
+    "answers_from_table",
+    "csr_from_lists",
+    "csr_from_ordinary",
+    "pairs_from_columns",
     "pairs_from_indicator",
     "pairs_from_single",
-    "answers_from_table",
 ]
 
 
@@ -30,7 +31,7 @@ def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], In
         shape, values = coordinates.shape, coordinates.data
         rows, columns = coordinates.row[values != 0], coordinates.col[values != 0]
     else:
-        dense = _table(matrix, meaning)
+        dense = _as_array(matrix, meaning)
         if dense.ndim != 2:
             raise LabelError(
                 f"{meaning} has shape {dense.shape}; expected an n × q matrix of 0 and 1. For one excluded class per "
@@ -42,17 +43,17 @@ def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], In
             )
         shape, values = dense.shape, dense
         rows, columns = np.nonzero(dense)
-    odd = (values != 0) & (values != 1)
-    if odd.any():
-        place = np.argwhere(odd)[0]
-        got = values[tuple(place)]
-        row = int(coordinates.row[place[0]]) if sparse.issparse(matrix) else int(place[0])
+    invalid = (values != 0) & (values != 1)
+    if invalid.any():
+        position = np.argwhere(invalid)[0]
+        value = values[tuple(position)]
+        row = int(coordinates.row[position[0]]) if sparse.issparse(matrix) else int(position[0])
         fix = (
             "use from_answer_matrix for yes / no / not asked"
-            if np.isnan(got)
+            if np.isnan(value)
             else "use from_columns for class numbers"
         )
-        raise LabelError(f"row {row}: {meaning} holds the value {got}; expected only 0 and 1 ({fix}).")
+        raise LabelError(f"row {row}: {meaning} holds the value {value}; expected only 0 and 1 ({fix}).")
     return (int(shape[0]), int(shape[1])), rows, columns
 
 
@@ -83,11 +84,11 @@ def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[Int
         columns = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int32, lengths.sum())
     except (KeyError, TypeError) as error:
         for number, row in enumerate(lists):
-            unknown = [name for name in row if not _known(name, code)]
+            unknown = [name for name in row if not _is_known(name, code)]
             if unknown:
                 raise LabelError(
                     f"row {number}: {unknown[0]!r} is not one of the classes ({abbreviate(classes)}); "
-                    "correct the name or add it to classes."
+                    "correct it or add it to classes."
                 ) from error
         raise
     return csr_from_pairs(
@@ -95,14 +96,14 @@ def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[Int
     )
 
 
-def _known(name: Any, code: dict[Any, int]) -> bool:
+def _is_known(name: Any, code: dict[Any, int]) -> bool:
     try:
         return name in code
     except TypeError:
         return False
 
 
-def _table(matrix: Any, what: str) -> Array:
+def _as_array(matrix: Any, what: str) -> Array:
     try:
         array = np.asarray(matrix)
         if array.dtype.kind == "U" and not hasattr(matrix, "__array__"):
@@ -115,7 +116,7 @@ def _table(matrix: Any, what: str) -> Array:
 
 
 def csr_from_ordinary(values: Array, classes: Array) -> tuple[IntArray, IntArray]:
-    """Return `indptr, indices` of examples that exclude every class but their own, without a dense detour.
+    """Return `indptr, indices` of examples that exclude every class but their own, without a dense matrix in between.
 
     Examples
     --------
@@ -123,12 +124,7 @@ def csr_from_ordinary(values: Array, classes: Array) -> tuple[IntArray, IntArray
     >>> indptr.tolist(), indices.tolist()
     ([0, 2, 4], [0, 2, 1, 2])
     """
-    codes = lookup_codes(values, classes)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
-        raise LabelError(
-            f"row {row}: {values[row]!s} is not one of the classes ({abbreviate(classes)}); correct it, or add it to classes."
-        )
+    codes = encode_names(values, classes)
     others = np.arange(len(classes) - 1, dtype=np.int32)
     excluded = others + (others >= codes[:, None])
     return np.arange(len(codes) + 1) * len(others), excluded.ravel()
@@ -141,33 +137,24 @@ def pairs_from_single(excluded: Any, classes: Array) -> tuple[IntArray, IntArray
         raise LabelError(
             f"from_single takes one class per example, got an array of shape {names.shape}; use from_columns or from_indicator."
         )
-    return np.arange(len(names)), _codes(names, classes, np.arange(len(names)))
+    return np.arange(len(names)), encode_names(names, classes)
 
 
 def pairs_from_columns(table: Any, classes: Array, missing: Any) -> tuple[int, IntArray, IntArray]:
     """Return n and the (row, class) pairs of an n × m table; `missing`, NaN and empty text mark empty cells."""
-    names = _table(table, "the table of columns")
+    names = _as_array(table, "the table of columns")
     if names.ndim != 2:
         raise LabelError(
             f"from_columns takes an n × m table, got shape {names.shape}; for one class per example use from_single."
         )
     if names.dtype.kind not in "iufbU":
         names = text_or_empty(names.ravel()).reshape(names.shape)
-    gap, mark = (names == "", str(missing)) if names.dtype.kind == "U" else (np.isnan(names), missing)
-    empty = gap | (names == mark)
-    rows = np.nonzero(~empty)[0]
-    return len(names), rows, _codes(names[~empty], classes, rows)
-
-
-def _codes(names: Array, classes: Array, rows: IntArray) -> IntArray:
-    codes = lookup_codes(names, classes)
-    if (codes < 0).any():
-        place = int(np.argmax(codes < 0))
-        raise LabelError(
-            f"row {rows[place]}: {names[place]!s} is not one of the classes ({abbreviate(classes)}); "
-            "correct the name or add it to classes."
-        )
-    return codes
+    is_blank, missing_value = (
+        (names == "", str(missing)) if names.dtype.kind == "U" else (np.isnan(names), missing)
+    )
+    is_empty = is_blank | (names == missing_value)
+    rows = np.nonzero(~is_empty)[0]
+    return len(names), rows, encode_names(names[~is_empty], classes, rows=rows)
 
 
 def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray, IntArray]:
@@ -175,16 +162,16 @@ def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArra
 
     Cells are 1 / yes, 0 / no, −1 / skip, and NaN, None or empty where nothing was asked.
     """
-    cells = _table(matrix, "the answer matrix")
+    cells = _as_array(matrix, "the answer matrix")
     if cells.ndim != 2:
         raise LabelError(f"the answer matrix has shape {cells.shape}; expected n × q, one column per class.")
     if cells.dtype.kind in "biuf":
         codes = (
             np.where(np.isnan(cells), NOT_ASKED, cells) if cells.dtype.kind == "f" else cells.astype(np.int64)
         )
-        odd = ~np.isin(codes, (YES, NO, -1, NOT_ASKED)) | ((codes == NOT_ASKED) & (cells == NOT_ASKED))
-        if odd.any():
-            row, column = np.argwhere(odd)[0]
+        invalid = ~np.isin(codes, (YES, NO, -1, NOT_ASKED)) | ((codes == NOT_ASKED) & (cells == NOT_ASKED))
+        if invalid.any():
+            row, column = np.argwhere(invalid)[0]
             raise LabelError(
                 f"row {row}, column {column}: the answer {cells[row, column]} is not understood; "
                 "expected 1 (yes), 0 (no), -1 (skip) or NaN (not asked)."
@@ -206,7 +193,9 @@ def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array
     for name in ("example_id", "class_name", "answer", "annotator"):
         if name in table:
             columns[name] = (
-                text_or_empty(table[name]) if name in ("answer", "annotator") else _filled(table[name], name)
+                text_or_empty(table[name])
+                if name in ("answer", "annotator")
+                else _required_column(table[name], name)
             )
         elif name != "annotator":
             raise LabelError(
@@ -217,7 +206,7 @@ def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array
         raise LabelError(f"the answer table has {sizes} values; expected columns of equal length.")
     examples, asked, codes = columns["example_id"], columns["class_name"], parse_answers(columns["answer"])
     names = check_classes(np.unique(asked) if classes is None else classes)
-    class_index = _codes(asked, names, np.arange(len(asked)))
+    class_index = encode_names(asked, names)
     if ids is None:
         values, first = np.unique(examples, return_index=True)
         ids = values[np.argsort(first)]
@@ -227,12 +216,16 @@ def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array
         raise LabelError(
             f"row {int(np.argmax(rows < 0))}: example {examples[rows < 0][0]!s} is not in ids; add it or leave ids out."
         )
-    given = codes != NOT_ASKED
-    who = columns["annotator"][given] if "annotator" in columns else None
-    return names, ids, Answers.from_columns(rows[given], class_index[given], codes[given], who)
+    was_asked = codes != NOT_ASKED
+    annotators = columns["annotator"][was_asked] if "annotator" in columns else None
+    return (
+        names,
+        ids,
+        Answers.from_columns(rows[was_asked], class_index[was_asked], codes[was_asked], annotators),
+    )
 
 
-def _filled(values: Any, name: str) -> Array:
+def _required_column(values: Any, name: str) -> Array:
     column = names_to_array(values, name)
     if column.dtype.kind == "U" and (column == "").any():
         raise LabelError(

@@ -1,4 +1,4 @@
-"""What labels must fulfil, however they were made; broken rules are named with their row and the fix."""
+"""Consistency checks of labels, however they were made; an error names the row and the fix."""
 
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ def check_consistent(labels: "ComplementaryLabels") -> None:
     _check_columns(labels)
     _check_answers(labels)
     q = labels.n_classes
-    full = labels.per_example >= q
-    if full.any():
+    excludes_all = labels.per_example >= q
+    if excludes_all.any():
         raise LabelError(
-            f"{labels.name_of(int(np.argmax(full)))} excludes every class, but it must be one of them; "
+            f"{labels.name_of(int(np.argmax(excludes_all)))} excludes every class, but it must be one of them; "
             "remove a wrong exclusion, or add the missing class to classes."
         )
     clash = labels.indices == np.repeat(labels.confirmed, labels.per_example)
@@ -43,10 +43,10 @@ def _check_csr(labels: "ComplementaryLabels") -> None:
         raise LabelError(
             f"indices reach from {indices.min()} to {indices.max()}; expected 0 to {labels.n_classes - 1}."
         )
-    rising = indices[1:] > indices[:-1]
+    is_increasing = indices[1:] > indices[:-1]
     starts = indptr[1:-1]
-    rising[starts[(starts > 0) & (starts < indices.size)] - 1] = True
-    if not rising.all():
+    is_increasing[starts[(starts > 0) & (starts < indices.size)] - 1] = True
+    if not is_increasing.all():
         raise LabelError(
             "indices are not sorted and distinct in every row; make labels with a converter (from_...)."
         )
@@ -63,7 +63,7 @@ def _check_columns(labels: "ComplementaryLabels") -> None:
         values, counts = np.unique(labels.ids, return_counts=True)
         first, second = np.nonzero(labels.ids == values[np.argmax(counts)])[0][:2]
         raise LabelError(
-            f"the id {labels.ids[first]} stands at {counts.max()} examples, rows {first} and {second} among them; "
+            f"the id {labels.ids[first]} occurs at {counts.max()} examples, rows {first} and {second} among them; "
             "ids must be distinct: correct or leave out one of them."
         )
     if labels.confirmed.min() < -1 or labels.confirmed.max() >= q:

@@ -15,7 +15,8 @@ from scarce.errors import LabelError
 __all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "resolve_conflicts"]
 
 YES, NO, SKIP, NOT_ASKED = 1, 0, -1, -2
-_WORDS = {
+_UNKNOWN = 99
+_ANSWER_CODES = {
     "yes": YES, "y": YES, "true": YES, "1": YES, "1.0": YES, "accept": YES,
     "no": NO, "n": NO, "false": NO, "0": NO, "0.0": NO, "reject": NO,
     "skip": SKIP, "ignore": SKIP, "-1": SKIP, "-1.0": SKIP,
@@ -67,12 +68,12 @@ class Answers:
         """Build the table from columns of equal length, sorted by example."""
         rows = np.asarray(example, np.int64)
         order = np.argsort(rows, kind="stable")
-        who = np.full(len(rows), "") if annotator is None else text_or_empty(annotator)
+        annotators = np.full(len(rows), "") if annotator is None else text_or_empty(annotator)
         return cls(
             rows[order],
             np.asarray(class_index, np.int32)[order],
             np.asarray(answer, np.int8)[order],
-            who[order],
+            annotators[order],
         )
 
     def __len__(self) -> int:
@@ -105,12 +106,14 @@ def parse_answers(words: Array) -> NDArray[np.int8]:
     [1, 0, -1, -2]
     """
     texts, inverse = np.unique(np.char.lower(np.char.strip(words.astype(str))), return_inverse=True)
-    codes = np.array([_WORDS.get(str(text), 99) for text in texts], np.int8)[inverse.reshape(words.shape)]
-    if (codes == 99).any():
-        place = tuple(np.argwhere(codes == 99)[0].tolist())
-        column = f", column {place[1]}" if len(place) > 1 else ""
+    codes = np.array([_ANSWER_CODES.get(str(text), _UNKNOWN) for text in texts], np.int8)[
+        inverse.reshape(words.shape)
+    ]
+    if (codes == _UNKNOWN).any():
+        position = tuple(np.argwhere(codes == _UNKNOWN)[0].tolist())
+        column = f", column {position[1]}" if len(position) > 1 else ""
         raise LabelError(
-            f"row {place[0]}{column}: the answer {str(words[place])!r} is not understood; "
+            f"row {position[0]}{column}: the answer {str(words[position])!r} is not understood; "
             "expected yes, no or skip (or empty for not asked)."
         )
     return codes
@@ -122,7 +125,7 @@ def resolve_conflicts(
     """Decide what the answers establish: exclusions as (row, class) pairs, and confirmed classes.
 
     Three things can disagree: "yes" and "no" to one question, "yes" to two classes of one example, and
-    "no" to every class. `raise` refuses, `drop` leaves the disputed claims out, `majority` follows the
+    "no" to every class. `raise` is an error, `drop` leaves the disputed claims out, `majority` follows the
     larger number of votes and leaves ties out; "no" to every class is then left out as a whole.
 
     Returns
@@ -139,40 +142,40 @@ def resolve_conflicts(
     no = np.bincount(inverse[answers.answer == NO], minlength=len(pair))
     row, column = pair // n_classes, (pair % n_classes).astype(np.int32)
 
-    disputed = (yes > 0) & (no > 0)
-    if conflict == "raise" and disputed.any():
-        first = int(np.argmax(disputed))
+    is_disputed = (yes > 0) & (no > 0)
+    if conflict == "raise" and is_disputed.any():
+        first = int(np.argmax(is_disputed))
         raise LabelError(
             f"example {names[row[first]]}: both 'yes' and 'no' to class {classes[column[first]]}; "
-            "pass conflict='drop' or conflict='majority' (--conflict) to settle such answers."
+            "pass conflict='drop' or conflict='majority' (--conflict) to resolve such answers."
         )
     if conflict == "drop":
-        excludes, affirms = (no > 0) & ~disputed, (yes > 0) & ~disputed
+        is_excluded, is_confirmed = (no > 0) & ~is_disputed, (yes > 0) & ~is_disputed
     else:
-        excludes, affirms = no > yes, yes > no
+        is_excluded, is_confirmed = no > yes, yes > no
 
-    votes = np.where(affirms, yes, 0)
-    most = np.zeros(n_examples, np.int64)
-    np.maximum.at(most, row, votes)
+    votes = np.where(is_confirmed, yes, 0)
+    max_votes = np.zeros(n_examples, np.int64)
+    np.maximum.at(max_votes, row, votes)
     if conflict == "majority":
-        affirms &= votes == most[row]
-    claims = np.bincount(row[affirms], minlength=n_examples)
-    if conflict == "raise" and (claims > 1).any():
-        example = int(np.argmax(claims > 1))
-        both = classes[column[affirms & (row == example)]]
+        is_confirmed &= votes == max_votes[row]
+    n_confirmed = np.bincount(row[is_confirmed], minlength=n_examples)
+    if conflict == "raise" and (n_confirmed > 1).any():
+        example = int(np.argmax(n_confirmed > 1))
+        both = classes[column[is_confirmed & (row == example)]]
         raise LabelError(
             f"example {names[example]}: 'yes' to both {both[0]} and {both[1]}, but an example has one class; "
             "correct it, or pass conflict='drop' or conflict='majority' (--conflict)."
         )
-    affirms &= claims[row] == 1
+    is_confirmed &= n_confirmed[row] == 1
     confirmed = np.full(n_examples, -1, np.int32)
-    confirmed[row[affirms]] = column[affirms]
+    confirmed[row[is_confirmed]] = column[is_confirmed]
 
-    hopeless = np.bincount(row[excludes], minlength=n_examples) == n_classes
-    if conflict == "raise" and hopeless.any():
+    excludes_all = np.bincount(row[is_excluded], minlength=n_examples) == n_classes
+    if conflict == "raise" and excludes_all.any():
         raise LabelError(
-            f"example {names[np.argmax(hopeless)]}: 'no' to every class, but it must be one of them; correct it, "
+            f"example {names[np.argmax(excludes_all)]}: 'no' to every class, but it must be one of them; correct it, "
             "add the missing class to classes, or pass conflict='drop' or conflict='majority' (--conflict)."
         )
-    excludes &= ~hopeless[row]
-    return row[excludes], column[excludes], confirmed
+    is_excluded &= ~excludes_all[row]
+    return row[is_excluded], column[is_excluded], confirmed

@@ -1,4 +1,4 @@
-"""The share of each class, as far as exclusions alone tell."""
+"""The share of each class among the candidates: what exclusions alone say about class priors."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ def candidate_shares(labels: ComplementaryLabels) -> NDArray[np.float64]:
     Parameters
     ----------
     labels : ComplementaryLabels
-        What is known.
+        The labels.
 
     Returns
     -------
@@ -29,9 +29,9 @@ def candidate_shares(labels: ComplementaryLabels) -> NDArray[np.float64]:
     >>> candidate_shares(labels).tolist()
     [0.0, 0.25, 0.75]
     """
-    q, known = labels.n_classes, labels.confirmed >= 0
-    weights = np.where(known, 0.0, 1 / (q - labels.per_example))
-    lost = np.bincount(labels.indices, np.repeat(weights, labels.per_example), q)
-    total = weights.sum() - lost + np.bincount(labels.confirmed[known], minlength=q)
+    q, is_confirmed = labels.n_classes, labels.confirmed >= 0
+    weights = np.where(is_confirmed, 0.0, 1 / (q - labels.per_example))
+    excluded_weights = np.bincount(labels.indices, np.repeat(weights, labels.per_example), q)
+    total = weights.sum() - excluded_weights + np.bincount(labels.confirmed[is_confirmed], minlength=q)
     shares: NDArray[np.float64] = np.where(labels.counts == labels.n_examples, 0.0, total) / labels.n_examples
     return shares

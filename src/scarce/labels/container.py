@@ -26,8 +26,8 @@ __all__ = ["ComplementaryLabels"]
 class ComplementaryLabels:
     """What is known of n examples and q classes: ``excluded[i, k]`` means that example i is not class k.
 
-    Stored as compressed rows, so that it costs what was said and not n × q. Make one with the converter
-    named after what you hold: `from_indicator`, `from_lists`, `from_single`, `from_columns`,
+    Stored as compressed sparse rows, so memory grows with the exclusions and not with n × q. Make one with the
+    converter named after what you have: `from_indicator`, `from_lists`, `from_single`, `from_columns`,
     `from_candidates`, `from_answer_matrix`, `from_answers`; or read a file with `scarce.read_labels`.
 
     Attributes
@@ -60,7 +60,7 @@ class ComplementaryLabels:
     answers: Answers | None = None
 
     def __post_init__(self) -> None:
-        # One number seen n times: where nothing is confirmed, it costs nothing.
+        # A broadcast view: where nothing is confirmed, it takes no memory.
         unknown = np.broadcast_to(np.int32(-1), max(len(self.indptr) - 1, 0))
         columns: dict[str, Array | None] = {
             "indptr": np.asarray(self.indptr, np.int64),
@@ -85,7 +85,7 @@ class ComplementaryLabels:
         [2, 1]
         """
         shape, rows, columns = convert.pairs_from_indicator(matrix, "the indicator")
-        names = _classes_of_width(classes, shape[1])
+        names = _check_width(classes, shape[1])
         return cls(*csr_from_pairs(rows, columns, shape), names, ids)
 
     @classmethod
@@ -132,9 +132,9 @@ class ComplementaryLabels:
     def from_lists(
         cls, rows: Iterable[Collection[Any]], classes: int | Iterable[Any], *, ids: Any = None
     ) -> "ComplementaryLabels":
-        """Read one list or set of excluded class names per example; an empty one says nothing.
+        """Read one list or set of excluded class names per example; an empty list says nothing.
 
-        `classes` names all classes, also those that nobody excluded.
+        `classes` names all classes, including those that nobody excluded.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class ComplementaryLabels:
     ) -> "ComplementaryLabels":
         """Read an n × q matrix of answers to "is it this class?": 1 yes, 0 no, NaN not asked.
 
-        The words yes, no, skip and an empty cell do as well. "yes" is kept in `confirmed`.
+        The words yes, no, skip and an empty cell are understood too. "yes" is kept in `confirmed`.
 
         Examples
         --------
@@ -197,7 +197,7 @@ class ComplementaryLabels:
         return cls._from_resolved(
             Answers.from_columns(rows, columns, codes),
             shape[0],
-            _classes_of_width(classes, shape[1]),
+            _check_width(classes, shape[1]),
             ids,
             conflict,
         )
@@ -241,7 +241,7 @@ class ComplementaryLabels:
     def _from_resolved(
         cls, table: Answers, n: int, classes: Array, ids: Any = None, conflict: Conflict = "raise"
     ) -> "ComplementaryLabels":
-        """Take what answers about n examples, given as rows and class indices, establish under a conflict policy.
+        """Make labels from answers about n examples, given as rows and class indices, under a conflict policy.
 
         Examples
         --------
@@ -276,7 +276,7 @@ class ComplementaryLabels:
 
     @property
     def rates(self) -> NDArray[np.float64]:
-        """The share of examples that exclude each class: π̄_k = n_k / n."""
+        """The fraction of examples that exclude each class: π̄_k = n_k / n."""
         return self.counts / self.n_examples
 
     @property
@@ -305,7 +305,7 @@ class ComplementaryLabels:
         )
 
     def summary(self) -> LabelSummary:
-        """Count what is known, per class and per example; print it to read it."""
+        """Count exclusions per class and per example; print it for a table."""
         return summarize(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -315,14 +315,14 @@ class ComplementaryLabels:
         write_labels(self, Path(path), force=force)
 
     def align(self, ids: Any, join: Join = "exact") -> tuple["ComplementaryLabels", IntArray]:
-        """Bring the labels into the order of `ids`, the examples one has features for.
+        """Bring the labels into the order of `ids`, the examples with features.
 
         Parameters
         ----------
         ids : sequence
             The ids of the feature rows; compared as text, so that 7 and "7" are the same example.
         join : {"exact", "inner", "left"}
-            ``exact`` refuses any difference; ``inner`` keeps the examples that stand on both sides;
+            ``exact`` requires the same ids; ``inner`` keeps the examples that have both;
             ``left`` keeps every feature row and counts those without labels as unlabelled.
 
         Returns
@@ -342,7 +342,7 @@ class ComplementaryLabels:
         return align(self, ids, join)
 
     def name_of(self, row: int) -> str:
-        """Name an example for a message: by its id if it has one."""
+        """Return the name of an example for a message, with its id if it has one."""
         return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]})"
 
     def __len__(self) -> int:
@@ -354,7 +354,7 @@ class ComplementaryLabels:
                 raise IndexError("labels are indexed by rows only; for single cells use labels.indicator().")
             rows = rows[0]
         chosen = row_indices(rows, self.n_examples)
-        distinct = len(np.unique(chosen)) == len(chosen)  # a row drawn twice has no id of its own
+        distinct = len(np.unique(chosen)) == len(chosen)  # repeated rows have no unique id
         positions, lengths = csr_positions(self.indptr, chosen)
         return ComplementaryLabels(
             np.concatenate([[0], np.cumsum(lengths)]),
@@ -371,11 +371,13 @@ class ComplementaryLabels:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ComplementaryLabels):
             return NotImplemented
-        return _same(self, other, ("indptr", "indices", "classes", "ids", "confirmed")) and (
+        return _equal_columns(self, other, ("indptr", "indices", "classes", "ids", "confirmed")) and (
             self.answers is other.answers is None
             or (
                 (self.answers is not None and other.answers is not None)
-                and _same(self.answers, other.answers, ("example", "class_index", "answer", "annotator"))
+                and _equal_columns(
+                    self.answers, other.answers, ("example", "class_index", "answer", "annotator")
+                )
             )
         )
 
@@ -385,11 +387,11 @@ class ComplementaryLabels:
         return f"ComplementaryLabels(n_examples={self.n_examples}, n_classes={self.n_classes}, n_exclusions={len(self.indices)})"
 
 
-def _same(one: object, other: object, names: tuple[str, ...]) -> bool:
+def _equal_columns(one: object, other: object, names: tuple[str, ...]) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def _classes_of_width(classes: Iterable[Any] | None, width: int) -> Array:
+def _check_width(classes: Iterable[Any] | None, width: int) -> Array:
     names = check_classes(width if classes is None else classes)
     if len(names) != width:
         raise LabelError(

@@ -6,7 +6,7 @@ from scarce.labels.container import ComplementaryLabels
 
 __all__ = ["is_single_label"]
 
-_TELLING = 5.0  # expected examples with several labels; that there is none by chance has then the probability exp(−5)
+_MIN_EXPECTED_MULTIPLE = 5.0  # examples with several labels that would be expected; none by chance then has the probability exp(−5)
 
 
 def is_single_label(labels: ComplementaryLabels) -> bool:
@@ -30,6 +30,6 @@ def is_single_label(labels: ComplementaryLabels) -> bool:
         exclusion_probabilities / (1 - exclusion_probabilities),
         np.log1p(-exclusion_probabilities),
     )
-    none = np.exp(log_none.sum() - log_none)  # of the wrong classes, by the true one
-    one = none * (odds.sum() - odds)
-    return bool(labels.n_examples * (1 - none - one).mean() > _TELLING)
+    p_none = np.exp(log_none.sum() - log_none)  # of the wrong classes, by the true one
+    p_one = p_none * (odds.sum() - odds)
+    return bool(labels.n_examples * (1 - p_none - p_one).mean() > _MIN_EXPECTED_MULTIPLE)

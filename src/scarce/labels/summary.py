@@ -1,4 +1,4 @@
-"""What a person wants to know of labels before training on them."""
+"""A summary of labels, to read before training on them."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelSummary", "summarize"]
 
-_SHOWN = 20
+_MAX_CLASSES_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class LabelSummary:
             f"{self.n_examples:,} examples, {self.n_classes:,} classes, {self.n_exclusions:,} exclusions "
             f"({self.n_exclusions / self.n_examples:.2f} per example)",
             f"examples with {', '.join(map(str, range(len(sizes))))} exclusions: {', '.join(f'{size:,}' for size in sizes)}"
-            if len(sizes) <= _SHOWN
+            if len(sizes) <= _MAX_CLASSES_SHOWN
             else f"examples without exclusions: {sizes[0]:,}; most exclusions on one example: {len(sizes) - 1}",
             f'confirmed ("yes" or ordinary): {self.n_confirmed:,}',
         ]
@@ -59,21 +59,23 @@ class LabelSummary:
             lines.append(f"answers: {self.n_answers:,}, of them skipped: {self.n_skipped:,}")
         width = max(5, *(len(str(name)) for name in self.classes))
         lines.append(f"{'class':<{width}}  {'excluded':>8}  {'rate':>5}")
-        for name, count, rate in list(zip(self.classes, self.counts, self.rates, strict=True))[:_SHOWN]:
+        for name, count, rate in list(zip(self.classes, self.counts, self.rates, strict=True))[
+            :_MAX_CLASSES_SHOWN
+        ]:
             note = "" if count else "  never excluded: nothing is known against it"
             lines.append(f"{name!s:<{width}}  {count:>8,}  {rate:.3f}{note}")
-        if self.n_classes > _SHOWN:
-            never = sum(count == 0 for count in self.counts[_SHOWN:])
+        if self.n_classes > _MAX_CLASSES_SHOWN:
+            never = sum(count == 0 for count in self.counts[_MAX_CLASSES_SHOWN:])
             lines.append(
-                f"... and {self.n_classes - _SHOWN:,} more classes, {never:,} of them never excluded"
+                f"... and {self.n_classes - _MAX_CLASSES_SHOWN:,} more classes, {never:,} of them never excluded"
             )
         return "\n".join(lines)
 
 
 def summarize(labels: "ComplementaryLabels") -> LabelSummary:
-    """Count what the labels say."""
-    few = labels.n_classes <= _SHOWN
-    sizes = np.bincount(labels.per_example, minlength=labels.n_classes if few else 1)
+    """Count exclusions, confirmed classes and answers."""
+    shows_all = labels.n_classes <= _MAX_CLASSES_SHOWN
+    sizes = np.bincount(labels.per_example, minlength=labels.n_classes if shows_all else 1)
     return LabelSummary(
         n_examples=labels.n_examples,
         n_classes=labels.n_classes,

@@ -1,4 +1,4 @@
-"""What may stand where scikit-learn has `y`: labels, or their n × q indicator; never a single column."""
+"""What may be passed as `y`: labels, or their n × q indicator; never a single column."""
 
 from typing import Any
 

@@ -53,5 +53,5 @@ class BestBin(ScoredEstimator):
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
         """Read π_k off the best bin."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
-        share = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).share
+        share = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).mixture_proportion
         return priors_from_mixture(share, rate, self.unlabeled)

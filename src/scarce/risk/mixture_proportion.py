@@ -1,4 +1,4 @@
-"""Mixup proportions: the share of positives among unlabelled rows, from class priors or estimated from scores."""
+"""Mixture proportions: the fraction of positives among unlabelled rows, from class priors or estimated from scores."""
 
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -22,7 +22,7 @@ Numbers = TypeVar("Numbers", float, Tensor)
 
 
 def check_unlabeled(unlabeled: str) -> None:
-    """Refuse another word than ``all`` or ``rest``.
+    """Check that it is ``all`` or ``rest``.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def check_unlabeled(unlabeled: str) -> None:
 
 
 class BestBinResult(NamedTuple):
-    """What `best_bin` found."""
+    """The estimate of `best_bin`."""
 
-    share: float
+    mixture_proportion: float
     """θ̂ = q̂_U(ẑ) / q̂_P(ẑ), at most 1."""
     bound: float
     """The upper confidence bound that ẑ minimises."""
@@ -45,7 +45,7 @@ class BestBinResult(NamedTuple):
 
 
 def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float = 0.01) -> BestBinResult:
-    """Estimate the share θ of positives among unlabelled rows (Garg et al., 2021).
+    """Estimate the mixture proportion θ, the fraction of positives among unlabelled rows (Garg et al., 2021).
 
     With q̂_P(z) and q̂_U(z) the fractions of scores of at least z, and n_P, n_U how many there are,
 
@@ -63,7 +63,7 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
 
     Examples
     --------
-    >>> best_bin([0.9, 0.8, 0.7, 0.6] * 100, [0.95, 0.75, 0.2, 0.1] * 100).share
+    >>> best_bin([0.9, 0.8, 0.7, 0.6] * 100, [0.95, 0.75, 0.2, 0.1] * 100).mixture_proportion
     0.5
     """
     positive, unlabeled = (np.sort(np.asarray(scores, float)) for scores in (positive, unlabeled))
@@ -78,21 +78,21 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
     width = np.sqrt(np.log(4 / delta) / (2 * n_p)) + np.sqrt(np.log(4 / delta) / (2 * n_u))
     bounds = (q_u + (1 + gamma) * width) / q_p
     best = int(np.argmin(bounds))
-    share = min(float(q_u[best] / q_p[best]), 1.0)
-    return BestBinResult(share, float(bounds[best]), float(thresholds[best]))
+    proportion = min(float(q_u[best] / q_p[best]), 1.0)
+    return BestBinResult(proportion, float(bounds[best]), float(thresholds[best]))
 
 
 def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") -> Tensor:
-    """Return θ_k, the share of the unlabelled rows of class k that are *not k*.
+    """Return θ_k, the fraction of the unlabelled rows of class k that are *not k*.
 
-    Of all rows it is θ_k = p(y ≠ k) = 1 − π_k. Of the rest, which lacks those that exclude k, it is
+    Of all rows it is θ_k = p(y ≠ k) = 1 − π_k. Of the rest, the rows that do not exclude k, it is
 
         θ_k = p(y ≠ k | ȳ_k = 0) = 1 − π_k / (1 − π̄_k).
 
     Parameters
     ----------
     priors, rates : Tensor of shape (q,)
-        π_k, and π̄_k: the share of the whole data that excludes k.
+        π_k, and π̄_k: the fraction of all rows that exclude k.
     unlabeled : {"all", "rest"}
         Which rows are meant.
 
@@ -110,7 +110,7 @@ def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "al
     return (1 - priors / rest).clamp(min=0)  # by chance a sample may exclude k more often than 1 − π_k
 
 
-def priors_from_mixture(share: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
+def priors_from_mixture(mixture_proportion: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
     """Return π_k from θ_k: 1 − θ_k if the unlabelled are all rows, (1 − θ_k)(1 − π̄_k) if they are the rest.
 
     Examples
@@ -120,4 +120,4 @@ def priors_from_mixture(share: Numbers, rates: Numbers, unlabeled: Unlabeled = "
     [0.125]
     """
     check_unlabeled(unlabeled)
-    return 1 - share if unlabeled == "all" else (1 - share) * (1 - rates)
+    return 1 - mixture_proportion if unlabeled == "all" else (1 - mixture_proportion) * (1 - rates)

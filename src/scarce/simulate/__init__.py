@@ -1,4 +1,4 @@
-"""How complementary labels come about: uniform, biased, SCAR, multiple, noisy, human, asked (no torch here)."""
+"""Simulated complementary labels: uniform, biased, SCAR, multiple, noisy, human, asked (no torch here)."""
 
 from scarce.simulate.human import HUMAN_SOURCES, human, human_counts, human_transition
 from scarce.simulate.multiple_labels import uniform_multiple

@@ -1,4 +1,4 @@
-"""From uniform random numbers to labels, block by block.
+"""Draw labels: from uniform random numbers to labels, block by block.
 
 Only uniforms are taken from NumPy and everything is made of them by comparison, so that a seed gives the same
 labels on every machine and under every version of NumPy's distributions. Changing the order in which they are
@@ -13,32 +13,32 @@ import numpy as np
 from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Truth
 from scarce._validation import check_integer
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
 __all__ = [
     "Draw",
-    "blocks",
-    "choose",
-    "choose_subset",
-    "cumulate",
-    "generator",
-    "label",
+    "cumulative_distribution",
+    "draw_labels",
+    "make_generator",
+    "row_blocks",
+    "sample_categorical",
+    "sample_subset",
     "second_seed",
 ]
 
 Draw = Callable[[np.random.Generator, IntArray], BoolArray]
 
-_CELLS = 1 << 20  # cells of an examples × classes block: 8 MB of uniforms, whatever n is
-_TRIES = 1000
+_BLOCK_CELLS = 1 << 20  # cells of an examples × classes block: 8 MB of uniforms, whatever n is
+_MAX_REDRAWS = 1000
 
 
-def generator(seed: Any) -> np.random.Generator:
-    """Return the random numbers of a seed.
+def make_generator(seed: Any) -> np.random.Generator:
+    """Return the random generator of a seed.
 
     Examples
     --------
-    >>> round(generator(0).random(), 6)
+    >>> round(make_generator(0).random(), 6)
     0.636962
     """
     return np.random.Generator(np.random.PCG64(check_integer("seed", seed, 0)))
@@ -55,31 +55,31 @@ def second_seed(seed: Any) -> int:
     return int(np.random.SeedSequence((check_integer("seed", seed, 0), 1)).generate_state(1)[0])
 
 
-def blocks(truth: Truth) -> Iterator[slice]:
-    """Cut the examples into blocks of bounded memory."""
-    rows = max(1, _CELLS // truth.n_classes)
+def row_blocks(truth: Truth) -> Iterator[slice]:
+    """Yield slices of the examples, each of bounded memory."""
+    rows = max(1, _BLOCK_CELLS // truth.n_classes)
     for start in range(0, len(truth.codes), rows):
         yield slice(start, start + rows)
 
 
-def label(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
+def draw_labels(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
     """Draw the labels of all examples; `draw` gives the exclusions of a block of true classes as a mask.
 
-    An example cannot be none of the classes, so rows that came to exclude all of them are drawn again.
+    An example cannot be none of the classes, so rows that would exclude all of them are drawn again.
     """
-    random = generator(seed)
+    random = make_generator(seed)
     lengths, columns = [], []
-    for block in blocks(truth):
+    for block in row_blocks(truth):
         codes = truth.codes[block]
         excluded = draw(random, codes)
-        for _ in range(_TRIES):
-            full = np.flatnonzero(excluded.all(axis=1))
-            if not len(full):
+        for _ in range(_MAX_REDRAWS):
+            excludes_all = np.flatnonzero(excluded.all(axis=1))
+            if not len(excludes_all):
                 break
-            excluded[full] = draw(random, codes[full])
+            excluded[excludes_all] = draw(random, codes[excludes_all])
         else:
-            raise LabelError(
-                f"row {block.start + full[0]} still excludes every class after {_TRIES} draws; "
+            raise MethodError(
+                f"row {block.start + excludes_all[0]} still excludes every class after {_MAX_REDRAWS} draws; "
                 "lower the probabilities, the errors or the number of draws."
             )
         lengths.append(np.count_nonzero(excluded, axis=1))
@@ -88,53 +88,54 @@ def label(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
     return ComplementaryLabels(indptr, np.concatenate(columns), truth.classes)
 
 
-def cumulate(probabilities: FloatArray) -> FloatArray:
+def cumulative_distribution(probabilities: FloatArray) -> FloatArray:
     """Return the distribution functions of rows of probabilities, ending in exactly one.
 
     Examples
     --------
-    >>> cumulate(np.array([[0.1, 0.2, 0.7]])).round(3).tolist()
+    >>> cumulative_distribution(np.array([[0.1, 0.2, 0.7]])).round(3).tolist()
     [[0.1, 0.3, 1.0]]
     """
     sums = np.cumsum(probabilities, axis=1)
     return sums / sums[:, -1:]
 
 
-def choose(cumulative: FloatArray, rows: IntArray, uniforms: FloatArray) -> IntArray:
-    """Choose by inverse distribution function: the first k with ``cumulative[row, k] > u``, by halving.
+def sample_categorical(cumulative: FloatArray, rows: IntArray, uniforms: FloatArray) -> IntArray:
+    """Sample by the inverse distribution function: the first k with ``cumulative[row, k] > u``, by bisection.
 
-    `uniforms` has one row for each of `rows` and any number of columns.
+    `uniforms` has one row for each of `rows`, and zero or more columns.
 
     Examples
     --------
-    >>> choose(cumulate(np.array([[0.0, 0.5, 0.5]])), np.array([0]), np.array([[0.0, 0.49, 0.5]])).tolist()
+    >>> cumulative = cumulative_distribution(np.array([[0.0, 0.5, 0.5]]))
+    >>> sample_categorical(cumulative, np.array([0]), np.array([[0.0, 0.49, 0.5]])).tolist()
     [[1, 1, 2]]
     """
     low = np.zeros(uniforms.shape, np.int64)
     high = np.full(uniforms.shape, cumulative.shape[1] - 1)
     for _ in range((cumulative.shape[1] - 1).bit_length()):
         middle = (low + high) // 2
-        beyond = cumulative[rows[:, None], middle] <= uniforms
-        low = np.where(beyond, middle + 1, low)
-        high = np.where(beyond, high, middle)
+        is_below = cumulative[rows[:, None], middle] <= uniforms
+        low = np.where(is_below, middle + 1, low)
+        high = np.where(is_below, high, middle)
     return low
 
 
-def choose_subset(uniforms: FloatArray, allowed: BoolArray, sizes: IntArray) -> BoolArray:
-    """Choose a uniform subset of the allowed classes of every row, of the size the row asks for.
+def sample_subset(uniforms: FloatArray, allowed: BoolArray, sizes: IntArray) -> BoolArray:
+    """Sample a uniform subset of the allowed classes of every row, of the given size.
 
     Class after class is taken with probability (still needed) / (still available), which makes every subset of
     that size equally likely and needs no sorting.
 
     Examples
     --------
-    >>> choose_subset(np.array([[0.1, 0.9, 0.9, 0.2]]), np.array([[1, 1, 0, 1]], bool), np.array([2])).tolist()
+    >>> sample_subset(np.array([[0.1, 0.9, 0.9, 0.2]]), np.array([[1, 1, 0, 1]], bool), np.array([2])).tolist()
     [[True, False, False, True]]
     """
     chosen = np.zeros(allowed.shape, bool)
-    needed, left = sizes.astype(np.int64), np.count_nonzero(allowed, axis=1)
+    needed, available = sizes.astype(np.int64), np.count_nonzero(allowed, axis=1)
     for k in range(allowed.shape[1]):
-        chosen[:, k] = allowed[:, k] & (uniforms[:, k] * left < needed)
+        chosen[:, k] = allowed[:, k] & (uniforms[:, k] * available < needed)
         needed -= chosen[:, k]
-        left -= allowed[:, k]
+        available -= allowed[:, k]
     return chosen

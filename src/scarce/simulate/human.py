@@ -1,4 +1,4 @@
-"""Labels as people gave them for the images of CLCIFAR-10 and CLCIFAR-20, errors included.
+"""Labels like those people gave for the images of CLCIFAR-10 and CLCIFAR-20, errors included.
 
 The counts are those of Wang et al., "CLImage: Human-annotated datasets for complementary-label learning": one of
 the three labels of each image for CLCIFAR-10, all three for CLCIFAR-20. People were shown four random classes and
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from scarce._arrays import Array, FloatArray
 from scarce._class_names import check_classes, lookup_codes
-from scarce._truth import Classes, encode_truth, read_values
+from scarce._truth import Classes, check_true_classes, encode_truth
 from scarce._validation import check_option
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate.single_label import draw_from
+from scarce.simulate.single_label import labels_from_transition
 
 __all__ = ["HUMAN_SOURCES", "HumanCounts", "human", "human_counts", "human_transition"]
 
@@ -63,16 +63,16 @@ def human_transition(source: str = "clcifar10") -> FloatArray:
 def human(
     y: Any, *, source: str = "clcifar10", draws: int = 3, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Draw labels from how people excluded classes, the set union of `draws` people per example.
+    """Draw labels from the counts of human annotators, the set union of `draws` people per example.
 
     Parameters
     ----------
     y : sequence
         The true class of each example: a class name of the source, or its number there.
     source : {"clcifar10", "clcifar20"}
-        Whose counts.
+        The data set whose counts are used.
     draws : int
-        People asked per example; what they say may repeat, and may be wrong.
+        Annotators per example; their labels may repeat, and may be wrong.
     classes : int or sequence, optional
         The classes in the order wanted: the names of the source in any order, or as many other names, which then
         stand for the classes of the source in its order. By default its names, or its numbers if `y` has those.
@@ -85,21 +85,21 @@ def human(
     >>> labels.n_classes, labels.per_example.max() <= 3
     (10, np.True_)
     """
-    known, transition = human_counts(source).classes, human_transition(source)
-    values = read_values(y)
+    source_names, transition = human_counts(source).classes, human_transition(source)
+    values = check_true_classes(y)
     if classes is None:
-        classes = known if values.dtype.kind == "U" else len(known)
-    wanted = check_classes(classes)
-    if len(wanted) != len(known):
+        classes = source_names if values.dtype.kind == "U" else len(source_names)
+    names = check_classes(classes)
+    if len(names) != len(source_names):
         raise LabelError(
-            f"classes names {len(wanted)}; {source} has {len(known)}, leave classes out to use them."
+            f"classes names {len(names)}; {source} has {len(source_names)}, leave classes out to use them."
         )
-    truth = encode_truth(values, wanted)
-    places = lookup_codes(wanted, known)
-    if (places >= 0).all():
-        transition = transition[np.ix_(places, places)]
-    elif (places >= 0).any():
+    truth = encode_truth(values, names)
+    indices = lookup_codes(names, source_names)
+    if (indices >= 0).all():
+        transition = transition[np.ix_(indices, indices)]
+    elif (indices >= 0).any():
         raise LabelError(
-            f"class {wanted[places < 0][0]} is none of {source}, though others are; give its names, or only other names."
+            f"class {names[indices < 0][0]} is not a class of {source}, though others are; use its names, or only other names."
         )
-    return draw_from(truth, transition, seed, draws)
+    return labels_from_transition(truth, transition, seed, draws)

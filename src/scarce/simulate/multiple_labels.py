@@ -1,4 +1,4 @@
-"""A number of labels is chosen first, then a uniform set of that many wrong classes."""
+"""Several labels per example: a uniform set of wrong classes, of a size that is drawn first."""
 
 from math import comb
 from typing import Any
@@ -9,7 +9,7 @@ from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Classes, encode_truth
 from scarce._validation import check_integer, check_probabilities
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._drawing import choose, choose_subset, cumulate, label
+from scarce.simulate._drawing import cumulative_distribution, draw_labels, sample_categorical, sample_subset
 
 __all__ = ["uniform_multiple"]
 
@@ -40,20 +40,20 @@ def uniform_multiple(
     """
     truth = encode_truth(y, classes)
     q = truth.n_classes
-    cumulative = cumulate(_size_probabilities(sizes, q)[None])
+    cumulative = cumulative_distribution(_size_probabilities(sizes, q)[None])
 
     def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
         uniforms = random.random((len(codes), q + 1))  # the last one chooses the size
-        size = choose(cumulative, np.zeros(len(codes), np.int64), uniforms[:, -1:])[:, 0] + 1
-        return choose_subset(uniforms, codes[:, None] != np.arange(q), size)
+        n_labels = sample_categorical(cumulative, np.zeros(len(codes), np.int64), uniforms[:, -1:])[:, 0] + 1
+        return sample_subset(uniforms, codes[:, None] != np.arange(q), n_labels)
 
-    return label(truth, draw, seed)
+    return draw_labels(truth, draw, seed)
 
 
 def _size_probabilities(sizes: Any, q: int) -> FloatArray:
     if sizes is None:
         return np.array([comb(q - 1, s) / (2 ** (q - 1) - 1) for s in range(1, q)])
     if np.ndim(sizes) == 0:
-        number = check_integer("sizes", sizes, 1, q - 1)
-        return np.array([float(s == number) for s in range(1, q)])
+        n_labels = check_integer("sizes", sizes, 1, q - 1)
+        return np.array([float(s == n_labels) for s in range(1, q)])
     return check_probabilities("sizes", sizes, q - 1, f"the probabilities of 1 to {q - 1} labels")

@@ -7,10 +7,10 @@ import numpy as np
 from scarce._arrays import BoolArray, IntArray
 from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_per_class, check_probability, renamed_parameters
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
-from scarce.simulate._drawing import Draw, blocks, choose_subset, generator
+from scarce.simulate._drawing import Draw, make_generator, row_blocks, sample_subset
 
 __all__ = ["ask"]
 
@@ -43,7 +43,7 @@ def ask(
         Probability of answering "no" though it is the class.
     false_positive_rate : float
         Probability of answering "yes" though it is another class. Where errors make answers contradict each other
-        (two "yes", or "no" to every class), the disputed claims are left out of the labels, not of the answers.
+        (two "yes", or "no" to every class), the disputed claims are left out of the labels, but kept in the answers.
     classes : int or sequence, optional
         All classes, in order; by default the sorted values of `y`.
     seed : int
@@ -58,38 +58,40 @@ def ask(
     truth = encode_truth(y, classes)
     false_negative_rate = check_probability("false_negative_rate", false_negative_rate)
     false_positive_rate = check_probability("false_positive_rate", false_positive_rate)
-    choose_questions, random = _questions(truth, questions, rates), generator(seed)
-    examples, asked, answers = [], [], []
-    for block in blocks(truth):
+    draw_questions, random = _question_sampler(truth, questions, rates), make_generator(seed)
+    examples, asked_classes, answers = [], [], []
+    for block in row_blocks(truth):
         codes = truth.codes[block]
-        rows, columns = np.nonzero(choose_questions(random, codes))
-        fault = random.random(len(rows))
-        is_it = columns == codes[rows]
+        rows, columns = np.nonzero(draw_questions(random, codes))
+        error_uniforms = random.random(len(rows))
+        is_true_class = columns == codes[rows]
         examples.append(rows + block.start)
-        asked.append(columns.astype(np.int32))
+        asked_classes.append(columns.astype(np.int32))
         answers.append(
-            np.where(is_it, fault >= false_negative_rate, fault < false_positive_rate).astype(np.int8)
+            np.where(
+                is_true_class, error_uniforms >= false_negative_rate, error_uniforms < false_positive_rate
+            ).astype(np.int8)
         )
-    table = Answers.from_columns(*map(np.concatenate, (examples, asked, answers)))
+    table = Answers.from_columns(*map(np.concatenate, (examples, asked_classes, answers)))
     conflict: Conflict = "drop" if false_negative_rate or false_positive_rate else "raise"
     return ComplementaryLabels._from_resolved(table, len(truth.codes), truth.classes, conflict=conflict)
 
 
-def _questions(truth: Truth, questions: Any, rates: Any) -> Draw:
-    """Return what draws the classes that a block of examples is asked about."""
+def _question_sampler(truth: Truth, questions: Any, rates: Any) -> Draw:
+    """Return a function that draws the classes a block of examples is asked about."""
     q = truth.n_classes
     if questions is not None and rates is not None:
-        raise LabelError(
+        raise MethodError(
             f"got both questions={questions!r} and rates; give a number of questions per example, or the rates at "
             "which classes are asked about."
         )
     if rates is not None:
-        chances = check_per_class("rates", rates, truth.classes)
-        return lambda random, codes: random.random((len(codes), q)) < chances
-    number = check_integer("questions", 1 if questions is None else questions, 1, q)
+        probabilities = check_per_class("rates", rates, truth.classes)
+        return lambda random, codes: random.random((len(codes), q)) < probabilities
+    n_questions = check_integer("questions", 1 if questions is None else questions, 1, q)
 
     def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:
-        everyone = np.ones((len(codes), q), bool)
-        return choose_subset(random.random((len(codes), q)), everyone, np.full(len(codes), number))
+        all_classes = np.ones((len(codes), q), bool)
+        return sample_subset(random.random((len(codes), q)), all_classes, np.full(len(codes), n_questions))
 
     return draw

@@ -5,7 +5,7 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any
 
-from scarce._validation import check_renamed
+from scarce._validation import check_option, check_renamed
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate.human import human
@@ -59,9 +59,7 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     Traceback (most recent call last):
     scarce.errors.MethodError: the process 'scar' takes no 'rate'; it takes c, rates, error_rate, classes, seed.
     """
-    if name not in PROCESSES:
-        raise MethodError(f"there is no process {name!r}; choose one of {', '.join(PROCESSES)}.")
-    process = PROCESSES[name]
+    process = PROCESSES[check_option("process", name, PROCESSES)]
     check_renamed(f"the process {name!r}", process, params)
     _, *known = signature(process).parameters.values()  # the first is y
     names = [parameter.name for parameter in known]

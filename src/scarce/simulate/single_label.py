@@ -7,9 +7,9 @@ import numpy as np
 from scarce._arrays import BoolArray, FloatArray, IntArray
 from scarce._truth import Classes, Truth, encode_truth
 from scarce._validation import check_integer, check_transition
-from scarce.errors import LabelError
+from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.simulate._drawing import choose, cumulate, label, second_seed
+from scarce.simulate._drawing import cumulative_distribution, draw_labels, sample_categorical, second_seed
 from scarce.simulate.transitions import (
     BIASED_A,
     BIASED_B,
@@ -19,7 +19,16 @@ from scarce.simulate.transitions import (
     uniform_transition,
 )
 
-__all__ = ["biased", "biased_a", "biased_b", "draw_from", "from_transition", "noisy", "uniform"]
+__all__ = [
+    "biased",
+    "biased_a",
+    "biased_b",
+    "from_transition",
+    "labels_from_published",
+    "labels_from_transition",
+    "noisy",
+    "uniform",
+]
 
 
 def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -41,7 +50,7 @@ def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryL
     [1, 1, 1]
     """
     truth = encode_truth(y, classes)
-    return draw_from(truth, uniform_transition(truth.n_classes), seed)
+    return labels_from_transition(truth, uniform_transition(truth.n_classes), seed)
 
 
 def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -55,7 +64,7 @@ def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
     [1, 1, 1]
     """
     truth = encode_truth(y, classes)
-    return draw_from(truth, biased_transition(truth.n_classes, seed=second_seed(seed)), seed)
+    return labels_from_transition(truth, biased_transition(truth.n_classes, seed=second_seed(seed)), seed)
 
 
 def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -68,7 +77,7 @@ def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
     >>> biased_a(range(10)).n_classes
     10
     """
-    return draw_published(y, "biased-a", BIASED_A, classes, seed)
+    return labels_from_published(y, "biased-a", BIASED_A, classes, seed)
 
 
 def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
@@ -81,7 +90,7 @@ def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
     >>> biased_b(range(10)).n_classes
     10
     """
-    return draw_published(y, "biased-b", BIASED_B, classes, seed)
+    return labels_from_published(y, "biased-b", BIASED_B, classes, seed)
 
 
 def noisy(
@@ -94,7 +103,7 @@ def noisy(
     y : sequence
         The true class of each example, by name or number.
     noise : float
-        η, the share of labels drawn blindly from all classes.
+        η, the fraction of labels drawn blindly from all classes.
     base : {"strong", "weak"} or array of shape (q, q)
         The matrix to disturb; by name, always the same shuffle: `seed` moves the labels, not the matrix.
         For another one pass, say, ``strong_transition(10, seed=7)``. The names need q − 1 divisible by three.
@@ -109,7 +118,7 @@ def noisy(
     [1, 1, 1, 1]
     """
     truth = encode_truth(y, classes)
-    return draw_from(truth, noisy_transition(noise, base, truth.n_classes), seed)
+    return labels_from_transition(truth, noisy_transition(noise, base, truth.n_classes), seed)
 
 
 def from_transition(
@@ -133,7 +142,7 @@ def from_transition(
         Labels drawn per example. They are independent and may repeat; the example gets their set union.
         Rows that would exclude every class are drawn again.
     distinct : bool
-        Draw without replacement instead: exactly `draws` different labels, each from what T[y] has left.
+        Draw without replacement instead: exactly `draws` different labels, each from the rest of T[y].
     classes : int or sequence, optional
         All classes, in order; by default the sorted values of `y`.
     seed : int
@@ -146,29 +155,29 @@ def from_transition(
     [1, 2, 0, 0]
     """
     truth = encode_truth(y, classes)
-    return draw_from(truth, transition, seed, draws, distinct=distinct)
+    return labels_from_transition(truth, transition, seed, draws, distinct=distinct)
 
 
-def draw_published(
+def labels_from_published(
     y: Any, name: str, transition: FloatArray, classes: Classes, seed: int
 ) -> ComplementaryLabels:
     """Draw one label per example from a matrix that was published for ten classes."""
     truth = encode_truth(y, classes)
     check_ten_classes(truth, name)
-    return draw_from(truth, transition, seed)
+    return labels_from_transition(truth, transition, seed)
 
 
-def draw_from(
+def labels_from_transition(
     truth: Truth, transition: Any, seed: int, draws: int = 1, *, distinct: bool = False
 ) -> ComplementaryLabels:
     """Draw labels from the rows of a matrix; see `from_transition`."""
     matrix = check_transition(transition, truth.classes)
-    cumulative = cumulate(matrix)
+    cumulative = cumulative_distribution(matrix)
     draws = check_integer("draws", draws, 1, truth.n_classes - 1 if distinct else None)
-    few = np.count_nonzero(matrix, axis=1) < draws
-    if distinct and few.any():
-        raise LabelError(
-            f"draws={draws}: the transition's row of true class {truth.classes[few][0]} has fewer classes "
+    too_few = np.count_nonzero(matrix, axis=1) < draws
+    if distinct and too_few.any():
+        raise MethodError(
+            f"draws={draws}: the transition's row of true class {truth.classes[too_few][0]} has fewer classes "
             "above 0; lower draws, or leave distinct out."
         )
 
@@ -176,11 +185,11 @@ def draw_from(
         excluded = np.zeros((len(codes), truth.n_classes), bool)
         rows, uniforms = np.arange(len(codes)), random.random((len(codes), draws))
         if not distinct:
-            excluded[rows[:, None], choose(cumulative, codes, uniforms)] = True
+            excluded[rows[:, None], sample_categorical(cumulative, codes, uniforms)] = True
             return excluded
         for column in uniforms.T:
-            left = cumulate(np.where(excluded, 0, matrix[codes]))
-            excluded[rows, choose(left, rows, column[:, None])[:, 0]] = True
+            remaining = cumulative_distribution(np.where(excluded, 0, matrix[codes]))
+            excluded[rows, sample_categorical(remaining, rows, column[:, None])[:, 0]] = True
         return excluded
 
-    return label(truth, draw, seed)
+    return draw_labels(truth, draw, seed)

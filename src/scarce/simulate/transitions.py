@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import Array, FloatArray
+from scarce._arrays import Array, FloatArray, read_only
 from scarce._class_names import check_classes
 from scarce._truth import Truth
 from scarce._validation import (
@@ -14,8 +14,8 @@ from scarce._validation import (
     check_transition,
     renamed_parameters,
 )
-from scarce.errors import LabelError
-from scarce.simulate._drawing import generator
+from scarce.errors import LabelError, MethodError
+from scarce.simulate._drawing import make_generator
 
 __all__ = [
     "BIASED_A",
@@ -33,7 +33,7 @@ __all__ = [
     "with_errors",
 ]
 
-_BIASED_SHARES = (0.75, 0.13, 0.12)
+_BIASED_WEIGHTS = (0.75, 0.13, 0.12)
 
 
 def uniform_transition(n_classes: int) -> FloatArray:
@@ -51,8 +51,8 @@ def uniform_transition(n_classes: int) -> FloatArray:
 def biased_transition(n_classes: int, *, seed: int = 0) -> FloatArray:
     """Return a biased matrix for any number of classes, drawn from the seed.
 
-    In every row the wrong classes are shuffled and cut into three parts of nearly equal size, which share .75, .13 and .12.
-    With two wrong classes or one, the last parts are empty, and the row is divided by its sum.
+    In every row the wrong classes are shuffled and cut into three groups of nearly equal size, which get .75, .13 and .12.
+    With two wrong classes or one, the last groups are empty, and the row is divided by its sum.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def biased_transition(n_classes: int, *, seed: int = 0) -> FloatArray:
     [[0.0, 0.12, 0.13, 0.75], [0.75, 0.0, 0.13, 0.12], [0.13, 0.12, 0.0, 0.75], [0.12, 0.13, 0.75, 0.0]]
     """
     q = len(check_classes(n_classes))
-    orders = np.argsort(generator(seed).random((q, q - 1)), axis=1, kind="stable")
+    orders = np.argsort(make_generator(seed).random((q, q - 1)), axis=1, kind="stable")
     transition = np.zeros((q, q))
     for y, order in enumerate(orders):
         wrong = np.delete(np.arange(q), y)[order]
-        for part, share in zip(np.array_split(wrong, 3), _BIASED_SHARES, strict=True):
-            transition[y, part] = share / max(len(part), 1)
+        for group, weight in zip(np.array_split(wrong, 3), _BIASED_WEIGHTS, strict=True):
+            transition[y, group] = weight / max(len(group), 1)
     totals: FloatArray = transition.sum(axis=1, keepdims=True)
     return transition / totals
 
@@ -74,7 +74,7 @@ def biased_transition(n_classes: int, *, seed: int = 0) -> FloatArray:
 def with_errors(transition: Any, error_rate: float) -> FloatArray:
     """Return a matrix whose labels are wrong with probability `error_rate`.
 
-    The diagonal becomes `error_rate`, and the wrong classes share 1 − `error_rate` in the proportions they had:
+    The diagonal becomes `error_rate`, and the wrong classes get 1 − `error_rate` in the proportions they had:
     T′[y, y] = ε and T′[y, k] = (1 − ε) T[y, k] / (1 − T[y, y]).
 
     Examples
@@ -82,19 +82,19 @@ def with_errors(transition: Any, error_rate: float) -> FloatArray:
     >>> with_errors(uniform_transition(3), 0.1).tolist()
     [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]]
     """
-    wrong = check_transition(transition, _numbers("transition", transition)).copy()
+    wrong = check_transition(transition, _class_numbers("transition", transition)).copy()
     error_rate = check_probability("error_rate", error_rate)
     np.fill_diagonal(wrong, 0)
     totals: FloatArray = wrong.sum(axis=1, keepdims=True)
     if (totals == 0).any():
-        raise LabelError(
-            f"row {int(np.argmin(totals))} of the transition excludes only the true class; give some wrong class a share."
+        raise MethodError(
+            f"row {int(np.argmin(totals))} of the transition excludes only the true class; give a wrong class some probability."
         )
     return wrong / totals * (1 - error_rate) + error_rate * np.eye(len(wrong))
 
 
 def scar_single_transition(c: Any) -> FloatArray:
-    """Return the matrix of "draw every wrong class k with probability c_k, repeat until exactly one comes".
+    """Return the matrix of "draw every wrong class k with probability c_k, repeat until exactly one is drawn".
 
     Given that exactly one independent draw succeeds, it was k with probability ::
 
@@ -112,9 +112,9 @@ def scar_single_transition(c: Any) -> FloatArray:
     >>> scar_single_transition([0.5, 0.5, 0.75]).tolist()
     [[0.0, 0.25, 0.75], [0.25, 0.0, 0.75], [0.5, 0.5, 0.0]]
     """
-    c = check_per_class("c", c, _numbers("c", c))
+    c = check_per_class("c", c, _class_numbers("c", c))
     if (c == 1).any() or np.count_nonzero(c) < 2:
-        raise LabelError(
+        raise MethodError(
             f"c={c.tolist()} cannot give every example exactly one label; expected probabilities below 1, "
             "at least two of them above 0."
         )
@@ -124,60 +124,54 @@ def scar_single_transition(c: Any) -> FloatArray:
     return odds / totals
 
 
-def _numbers(name: str, rows: Any) -> Array:
-    """Number the classes of something with one entry per class."""
+def _class_numbers(name: str, rows: Any) -> Array:
+    """Return class numbers for something with one entry per class."""
     entries = list(rows) if np.iterable(rows) else []
     if len(entries) < 2:
-        raise LabelError(f"{name}={rows!r}; expected one entry for each of at least two classes.")
+        raise MethodError(f"{name}={rows!r}; expected one entry for each of at least two classes.")
     return np.arange(len(entries))
 
 
-def _frozen(array: Any) -> FloatArray:
-    frozen: FloatArray = np.array(array, np.float64)
-    frozen.flags.writeable = False
-    return frozen
-
-
-def _biased(high: float, middle: float, low: float) -> FloatArray:
+def _cyclic_transition(high: float, middle: float, low: float) -> FloatArray:
     # Every printed row is the row above it moved by one. The print rounds the thirds and so sums to .999.
-    first = np.array([0, high, middle, low, middle, low, high, low, high, middle]) / 3
-    return _frozen([np.roll(first, y) for y in range(10)])
+    first_row = np.array([0, high, middle, low, middle, low, high, low, high, middle]) / 3
+    return read_only(np.array([np.roll(first_row, y) for y in range(10)]))
 
 
-BIASED_A = _biased(0.75, 0.13, 0.12)
+BIASED_A = _cyclic_transition(0.75, 0.13, 0.12)
 
-BIASED_B = _biased(0.66, 0.24, 0.10)
+BIASED_B = _cyclic_transition(0.66, 0.24, 0.10)
 
 # Target rates π̄; the ten classes count as balanced, so c = π̄ / 0.9. The two are permutations of each other.
-SCAR_A_RATES = _frozen([0.05, 0.05, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05, 0.1, 0.1])
+SCAR_A_RATES = read_only(np.array([0.05, 0.05, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05, 0.1, 0.1]))
 
-SCAR_B_RATES = _frozen([0.1, 0.1, 0.2, 0.05, 0.05, 0.1, 0.1, 0.2, 0.05, 0.05])
+SCAR_B_RATES = read_only(np.array([0.1, 0.1, 0.2, 0.05, 0.05, 0.1, 0.1, 0.2, 0.05, 0.05]))
 
-SCAR_A = _frozen(scar_single_transition(SCAR_A_RATES / 0.9))
+SCAR_A = read_only(scar_single_transition(SCAR_A_RATES / 0.9))
 
-SCAR_B = _frozen(scar_single_transition(SCAR_B_RATES / 0.9))
+SCAR_B = read_only(scar_single_transition(SCAR_B_RATES / 0.9))
 
 
 def weak_transition(n_classes: int = 10, *, seed: int = 0) -> FloatArray:
-    """Return a weakly biased matrix: thirds of the wrong classes share .45, .30 and .25, shuffled in every row.
+    """Return a weakly biased matrix: thirds of the wrong classes get .45, .30 and .25, shuffled in every row.
 
     Examples
     --------
     >>> sorted(weak_transition(4)[0].round(2).tolist())
     [0.0, 0.25, 0.3, 0.45]
     """
-    return _shuffled((0.45, 0.30, 0.25), n_classes, seed)
+    return _three_level_transition((0.45, 0.30, 0.25), n_classes, seed)
 
 
 def strong_transition(n_classes: int = 10, *, seed: int = 0) -> FloatArray:
-    """Return a strongly biased matrix: thirds of the wrong classes share .75, .24 and .01, shuffled in every row.
+    """Return a strongly biased matrix: thirds of the wrong classes get .75, .24 and .01, shuffled in every row.
 
     Examples
     --------
     >>> sorted(strong_transition(4)[0].round(2).tolist())
     [0.0, 0.01, 0.24, 0.75]
     """
-    return _shuffled((0.75, 0.24, 0.01), n_classes, seed)
+    return _three_level_transition((0.75, 0.24, 0.01), n_classes, seed)
 
 
 def noisy_transition(noise: float, base: Any = "strong", n_classes: int = 10) -> FloatArray:
@@ -188,7 +182,7 @@ def noisy_transition(noise: float, base: Any = "strong", n_classes: int = 10) ->
     Parameters
     ----------
     noise : float
-        η, the share of blind labels.
+        η, the fraction of blind labels.
     base : {"strong", "weak"} or array of shape (q, q)
         The matrix to disturb; by name, the shuffle of seed 0 over `n_classes` classes.
     n_classes : int
@@ -208,7 +202,7 @@ def noisy_transition(noise: float, base: Any = "strong", n_classes: int = 10) ->
 _BASES = {"strong": strong_transition, "weak": weak_transition}
 
 
-def _shuffled(levels: tuple[float, float, float], n_classes: int, seed: int) -> FloatArray:
+def _three_level_transition(levels: tuple[float, float, float], n_classes: int, seed: int) -> FloatArray:
     q = len(check_classes(n_classes))
     third, rest = divmod(q - 1, 3)
     if rest:
@@ -216,14 +210,14 @@ def _shuffled(levels: tuple[float, float, float], n_classes: int, seed: int) -> 
             f"{q} classes: the wrong classes must fall into three equal groups, as with 4, 7 or 10 classes; "
             "use from_transition with a matrix of your own."
         )
-    places = np.argsort(generator(seed).random((q, q - 1)), axis=1, kind="stable")
+    orders = np.argsort(make_generator(seed).random((q, q - 1)), axis=1, kind="stable")
     transition = np.zeros((q, q))
-    transition[~np.eye(q, dtype=bool)] = np.repeat(np.array(levels) / third, third)[places].ravel()
+    transition[~np.eye(q, dtype=bool)] = np.repeat(np.array(levels) / third, third)[orders].ravel()
     return transition
 
 
 def check_ten_classes(truth: Truth, process: str) -> None:
-    """Refuse any number of classes but ten, for which the published numbers are printed."""
+    """Raise a `LabelError` unless there are ten classes, as in the published matrices."""
     if truth.n_classes != 10:
         raise LabelError(
             f"{process} is printed for ten classes, got {truth.n_classes}; pass classes=[...] when y lacks some, "

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scarce.errors import FileError, LabelError
+from scarce.errors import FileError, LabelError, MethodError
 from scarce.labels import read_label_studio, read_labels
 
 PETS = ["cat", "cow", "dog"]
@@ -116,7 +116,6 @@ def test_read_label_studio_requires_choice_among_several_controls(write_export):
             {"meaning": "excluded", "classes": PETS},
             ["pig is not one of the classes"],
         ),
-        ([task(1, annotation("cat"))], {"meaning": "no"}, ["meaning='no'"]),
         (
             [task(1), task(2, annotation("perhaps"), class_name="cat")],
             {"meaning": "answer"},
@@ -148,8 +147,8 @@ def test_read_label_studio_requires_choice_among_several_controls(write_export):
         ([task(1, 5)], {"meaning": "excluded", "classes": PETS}, ["task 0", "'result'"]),
         ([task(1, annotation(5))], {"meaning": "excluded", "classes": PETS}, ["task 0", "not all text"]),
         ([5], {"meaning": "excluded", "classes": PETS}, ["task 0", "'annotations'"]),
-        ({"tasks": []}, {"meaning": "answer"}, ["no list of tasks"]),
-        ([], {"meaning": "answer"}, ["no list of tasks"]),
+        ({"tasks": []}, {"meaning": "answer"}, ["not hold a list of tasks"]),
+        ([], {"meaning": "answer"}, ["not hold a list of tasks"]),
         ('[\n{"id": 1,\n"data"', {"meaning": "answer"}, ["line 3 is not valid JSON", "cut short"]),
         ("", {"meaning": "answer"}, ["empty"]),
     ],
@@ -165,3 +164,8 @@ def test_read_label_studio_rejects_invalid_export(write_export, tasks, options, 
     assert "\n" not in message
     assert all(part in message for part in parts)
     assert "export.json" in message or "meaning=" in message
+
+
+def test_read_label_studio_rejects_unknown_meaning(tmp_path):
+    with pytest.raises(MethodError, match="meaning='no' is unknown; expected 'excluded' or 'answer'"):
+        read_label_studio(tmp_path / "export.json", meaning="no")

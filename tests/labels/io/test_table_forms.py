@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from scarce.errors import LabelError
+from scarce.errors import LabelError, MethodError
 from scarce.labels import ComplementaryLabels, read_labels
 
 PETS = ["cat", "cow", "dog"]
@@ -130,8 +130,6 @@ def test_names_and_ids_become_integers_only_if_all_are(write_file):
         ("example_id,class_name,answer\np,cat,no\n,cow,no\n", {}, ["row 1", "example_id is missing"]),
         ("example_id,class_name,answer\n", {}, ["0 name(s)"]),
         ("example_id,class_name,answer\n", {"classes": PETS}, ["no rows"]),
-        ("a,b\n", {"form": "table"}, ["form='table'", "answer-matrix", "prodigy"]),
-        ("a,b\n", {"conflict": "vote"}, ["conflict='vote'", "raise, drop, majority"]),
     ],
 )
 def test_read_labels_rejects_invalid_table(write_file, text, options, parts):
@@ -142,6 +140,18 @@ def test_read_labels_rejects_invalid_table(write_file, text, options, parts):
     assert all(part in message for part in parts)
     if options.keys() <= {"classes"}:
         assert "labels.csv: " in message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "table"}, "form='table' is unknown; expected 'answers', 'answer-matrix'.* or 'prodigy'"),
+        ({"conflict": "vote"}, "conflict='vote' is unknown; expected 'raise', 'drop' or 'majority'"),
+    ],
+)
+def test_read_labels_rejects_unknown_option(write_file, options, message):
+    with pytest.raises(MethodError, match=message):
+        read_labels(write_file("a,b\n"), **options)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +177,7 @@ def test_npy_requires_form(tmp_path, form):
         LabelError, match=r"a\.npy: an array does not say what it means.*indicator, candidates"
     ):
         read_labels(tmp_path / "a.npy", form=form)
-    with pytest.raises(LabelError, match=r"a\.npy: the form 'single' does not tell"):
+    with pytest.raises(LabelError, match=r"a\.npy: the form 'single' does not name the classes"):
         read_labels(tmp_path / "a.npy", form="single")
 
 

@@ -1,4 +1,4 @@
-"""What the meta methods share: priors, golden losses, errors, state and parameters."""
+"""All meta methods: priors, golden losses, errors, state and parameters."""
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from torch import nn
 from scarce.errors import DivergedError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, available_methods, make_method
+from scarce.methods.meta.base import unlabeled_rows
 from scarce.testing import check_method, three_blobs
 from scarce.training import Recipe, train
 
@@ -154,7 +155,8 @@ def test_diverging_training_raises_error(name):
     [
         *((name, {"unlabeled": "some"}, "unlabeled='some' is unknown; expected 'all' or 'rest'")
           for name in META_METHODS if name != "meta-elkan-noto"),
-        *((name, {"loss": "cubic"}, "loss='cubic' is no binary loss") for name in ("meta-upu", "meta-nnpu", "meta-pusb")),
+        *((name, {"loss": "cubic"}, "loss='cubic' is unknown; expected 'logistic'")
+          for name in ("meta-upu", "meta-nnpu", "meta-pusb")),
         *((name, {"beta": -1}, "beta=-1; expected a number of at least 0") for name in ("meta-nnpu", "meta-pusb")),
         *((name, {"gamma": "x"}, "gamma='x'; expected a number of at least 0") for name in ("meta-nnpu", "meta-pusb")),
         *((name, {"hold_out": 1}, "hold_out=1; expected a number from 0 to 0.9") for name in HOLD_OUT_METHODS),
@@ -192,3 +194,8 @@ def test_make_method_rejects_invalid_parameters(name, params, message):
 def test_meta_methods_with_other_parameters_pass_method_checks(name, params):
     assert make_method(name, **params).params.items() >= params.items()
     check_method(lambda: make_method(name, **params))
+
+
+def test_unlabeled_rows_rejects_unknown_value():
+    with pytest.raises(MethodError, match="unlabeled='most' is unknown; expected 'all' or 'rest'"):
+        unlabeled_rows(torch.zeros(2, 2), "most")

@@ -18,7 +18,7 @@ def test_dist_pu_uses_mixup_after_warm_up():
     warm = prepared_with_priors("meta-dist-pu", labels, mu=0.0, weight=None).loss(-g, batch)
     shown = method.model_inputs(batch)
     assert len(shown) == 24
-    partner, weight = method._mixture
+    partner, weight = method._mixup
     mixed = shown[12:]  # as if the model gave back its inputs
     loss = method.loss(-shown, batch)
 

@@ -10,7 +10,7 @@ from scarce.methods.meta.dist_pu import dist_pu_losses
 from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency, not_k_posterior
 from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.pusb import pusb_thresholds
-from scarce.methods.meta.upu import upu_losses
+from scarce.methods.meta.upu import pu_risks
 from scarce.methods.meta.vpu import log_not_k, vpu_losses
 from scarce.risk.mixture_proportion import mixture_proportion, priors_from_mixture
 
@@ -44,12 +44,14 @@ def test_upu_matches_golden_records(record):
     g, excluded, priors = tensors(record)
     params = record["params"]
     unlabeled = {"all": "all", "U_k": "rest"}[params["unlabeled"]]
-    share = mixture_proportion(priors, double(params.get("pibar", [0.0] * len(priors))), unlabeled)
+    proportion = mixture_proportion(priors, double(params.get("pibar", [0.0] * len(priors))), unlabeled)
     if unlabeled == "rest":
-        torch.testing.assert_close(share, double(params["positive_prior"]), **EXACT)
+        torch.testing.assert_close(proportion, double(params["positive_prior"]), **EXACT)
     else:
         assert predicted(g) == record["predict"]
-    assert_matches_record(upu_losses(g, excluded, share, loss=params["loss"], unlabeled=unlabeled), g, record)
+    assert_matches_record(
+        pu_risks(g, excluded, proportion, loss=params["loss"], unlabeled=unlabeled).total, g, record
+    )
 
 
 @pytest.mark.parametrize("record", records("meta_nnpu"))
@@ -113,7 +115,7 @@ def test_vpu_normalisation_matches_golden_records(record):
 
 
 @pytest.mark.parametrize("record", records("prior_from_theta"))
-def test_priors_from_share_match_golden_records(record):
+def test_priors_from_mixture_match_golden_records(record):
     params, value = record["params"], record["value"]
     of_rest, of_all, rates = (double([params[name]]) for name in ("theta_U", "theta_X", "pibar"))
     assert priors_from_mixture(of_rest, rates, "rest").item() == pytest.approx(value["pi_from_U"])

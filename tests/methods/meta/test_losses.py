@@ -14,7 +14,7 @@ from scarce.methods.meta.dist_pu import binary_entropy, dist_pu_losses, entropy_
 from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency
 from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.pusb import pusb_thresholds
-from scarce.methods.meta.upu import upu_losses
+from scarce.methods.meta.upu import pu_risks
 from scarce.methods.meta.vpu import vpu_losses, vpu_mixup_losses
 
 quick = settings(max_examples=40, deadline=None)
@@ -27,25 +27,25 @@ def mean(values):
 
 @st.composite
 def random_problems(draw):
-    """Scores, exclusions, shares, and which rows are unlabeled."""
+    """Scores, exclusions, proportions, and which rows are unlabeled."""
     n, q = draw(st.integers(1, 8)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     excluded = (rng.random((n, q)) < rng.choice([0.0, 0.3, 0.6, 1.0], q)).astype(int)
-    share = rng.uniform(0.05, 0.95, q)
+    proportion = rng.uniform(0.05, 0.95, q)
     unlabeled = draw(st.sampled_from(["all", "rest"]))
-    return rng.uniform(-4, 4, (n, q)).tolist(), excluded.tolist(), share.tolist(), unlabeled
+    return rng.uniform(-4, 4, (n, q)).tolist(), excluded.tolist(), proportion.tolist(), unlabeled
 
 
 def slow_per_class(problem, one):
     """`one(positives, others, θ)` of every class, from the scores of excluded and unlabeled rows."""
-    g, excluded, share, unlabeled = problem
+    g, excluded, proportion, unlabeled = problem
     result = []
-    for k in range(len(share)):
+    for k in range(len(proportion)):
         positives = [row[k] for row, labels in zip(g, excluded, strict=True) if labels[k]]
         others = [
             row[k] for row, labels in zip(g, excluded, strict=True) if unlabeled == "all" or not labels[k]
         ]
-        result.append(one(positives, others, share[k]))
+        result.append(one(positives, others, proportion[k]))
     return result
 
 
@@ -56,17 +56,17 @@ def close(values):
 @quick
 @given(random_problems(), st.sampled_from([0.0, 0.3]), st.sampled_from([1.0, 0.5]))
 def test_upu_and_nnpu_losses_equal_slow_loop(problem, beta, gamma):
-    def parts(positives, others, share):
-        plus = share * mean(sigmoid(-z) for z in positives)
-        return plus, mean(sigmoid(z) for z in others) - share * mean(sigmoid(z) for z in positives)
+    def parts(positives, others, proportion):
+        plus = proportion * mean(sigmoid(-z) for z in positives)
+        return plus, mean(sigmoid(z) for z in others) - proportion * mean(sigmoid(z) for z in positives)
 
     def nnpu(*sets):
         plus, minus = parts(*sets)
         return plus + minus if minus >= -beta else -gamma * minus
 
-    g, excluded, share, unlabeled = problem
-    arguments = double(g), double(excluded), double(share)
-    losses = upu_losses(*arguments, loss="sigmoid", unlabeled=unlabeled)
+    g, excluded, proportion, unlabeled = problem
+    arguments = double(g), double(excluded), double(proportion)
+    losses = pu_risks(*arguments, loss="sigmoid", unlabeled=unlabeled).total
     assert losses.tolist() == close(slow_per_class(problem, lambda *sets: sum(parts(*sets))))
     losses = nnpu_losses(*arguments, loss="sigmoid", beta=beta, gamma=gamma, unlabeled=unlabeled)
     assert losses.tolist() == close(slow_per_class(problem, nnpu))
@@ -75,7 +75,7 @@ def test_upu_and_nnpu_losses_equal_slow_loop(problem, beta, gamma):
 @quick
 @given(random_problems())
 def test_vpu_losses_equal_slow_loop(problem):
-    def one(positives, others, share):
+    def one(positives, others, proportion):
         if not positives or not others:
             return 0.0
         return log(mean(sigmoid(z) for z in others)) - mean(log(sigmoid(z)) for z in positives)
@@ -116,13 +116,13 @@ def entropy(p):
 @quick
 @given(random_problems(), st.sampled_from([0.0, 0.1]))
 def test_dist_pu_losses_equal_slow_loop(problem, mu):
-    def one(positives, others, share):
+    def one(positives, others, proportion):
         first = abs(mean(sigmoid(z) for z in positives) - 1) if positives else 0.0
-        second = abs(mean(sigmoid(z) for z in others) - share) / (2 * share)
+        second = abs(mean(sigmoid(z) for z in others) - proportion) / (2 * proportion)
         return first + second + mu * mean(entropy(sigmoid(z)) for z in others)
 
-    g, excluded, share, unlabeled = problem
-    losses = dist_pu_losses(double(g), double(excluded), double(share), mu=mu, unlabeled=unlabeled)
+    g, excluded, proportion, unlabeled = problem
+    losses = dist_pu_losses(double(g), double(excluded), double(proportion), mu=mu, unlabeled=unlabeled)
     assert losses.tolist() == close(slow_per_class(problem, one))
 
 
@@ -152,30 +152,30 @@ def test_elkan_noto_losses_equal_slow_loop(problem):
         for k in range(len(g[0]))
     ]
     assert elkan_noto_losses(double(g), double(excluded)).tolist() == close(expected)
-    expected = slow_per_class(problem, lambda positives, others, share: mean(map(sigmoid, positives)))
+    expected = slow_per_class(problem, lambda positives, others, proportion: mean(map(sigmoid, positives)))
     assert label_frequency(double(g), double(excluded)).tolist() == close(expected)
 
 
 @quick
 @given(random_problems())
 def test_cvir_kept_drops_highest_unlabeled_rows(problem):
-    g, excluded, share, unlabeled = problem
-    kept = cvir_kept(double(g), double(excluded), double(share), unlabeled=unlabeled)
-    for k in range(len(share)):
+    g, excluded, proportion, unlabeled = problem
+    kept = cvir_kept(double(g), double(excluded), double(proportion), unlabeled=unlabeled)
+    for k in range(len(proportion)):
         rows = [i for i in range(len(g)) if unlabeled == "all" or not excluded[i][k]]
         by_score = sorted(rows, key=lambda i: g[i][k])
-        expected = by_score[: len(rows) - int(share[k] * len(rows))]
+        expected = by_score[: len(rows) - int(proportion[k] * len(rows))]
         assert sorted(kept[:, k].nonzero().flatten().tolist()) == sorted(expected)
 
 
 @quick
 @given(random_problems())
 def test_cvir_losses_equal_slow_loop(problem):
-    g, excluded, share, unlabeled = problem
-    kept = cvir_kept(double(g), double(excluded), double(share), unlabeled=unlabeled)
+    g, excluded, proportion, unlabeled = problem
+    kept = cvir_kept(double(g), double(excluded), double(proportion), unlabeled=unlabeled)
 
     expected = []
-    for k in range(len(share)):
+    for k in range(len(proportion)):
         positives = [log(1 + exp(-g[i][k])) for i in range(len(g)) if excluded[i][k]]
         negatives = [log(1 + exp(g[i][k])) for i in range(len(g)) if kept[i, k]]
         expected.append(mean(positives) / 2 + mean(negatives) / 2 if positives and negatives else 0.0)
@@ -184,7 +184,7 @@ def test_cvir_losses_equal_slow_loop(problem):
 
 @quick
 @given(st.integers(1, 30), st.floats(0, 1), st.integers(0, 1000))
-def test_pusb_thresholds_give_expected_share_of_not_k(n, prior, seed):
+def test_pusb_thresholds_give_expected_fraction_of_not_k(n, prior, seed):
     g = torch.randn(n, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     called = int((g >= pusb_thresholds(g, double([prior]))).sum())
     assert called == max(1, n - int(n * prior))
@@ -192,16 +192,16 @@ def test_pusb_thresholds_give_expected_share_of_not_k(n, prior, seed):
 
 def test_losses_of_extreme_scores_are_finite():
     excluded = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
-    share = torch.tensor([0.5, 0.9, 0.0])
+    proportion = torch.tensor([0.5, 0.9, 0.0])
     calls = [
-        lambda g: upu_losses(g, excluded, share),
-        lambda g: nnpu_losses(g, excluded, share),
+        lambda g: pu_risks(g, excluded, proportion).total,
+        lambda g: nnpu_losses(g, excluded, proportion),
         lambda g: vpu_losses(g, excluded),
         lambda g: vpu_losses(g, excluded, unlabeled="rest"),
         lambda g: vpu_mixup_losses(g, -g, excluded, 0.5),
-        lambda g: dist_pu_losses(g, excluded, share),
+        lambda g: dist_pu_losses(g, excluded, proportion),
         lambda g: elkan_noto_losses(g, excluded),
-        lambda g: cvir_losses(g, excluded, cvir_kept(g, excluded, share)),
+        lambda g: cvir_losses(g, excluded, cvir_kept(g, excluded, proportion)),
     ]
     for call in calls:
         g = torch.tensor([[-80.0, 80.0, 60.0], [80.0, -80.0, -60.0]], requires_grad=True)

@@ -57,7 +57,7 @@ def test_held_out_rows_are_recorded_but_not_trained_on(name):
     assert f.grad[method.validation_mask].abs().max() == 0
     assert f.grad[~method.validation_mask].abs().max() > 0
     method.after_step(nn.Identity(), batch_of(labels))
-    assert torch.equal(method.seen, g)
+    assert torch.equal(method.scores_seen, g)
 
     kept = np.nonzero(~method.validation_mask.numpy())[0]
     alone = prepared_with_priors(name, labels[kept], hold_out=0.0)

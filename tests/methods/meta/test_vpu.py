@@ -28,7 +28,7 @@ def test_vpu_mixup_appends_mixtures_to_inputs():
     assert make_method("meta-vpu").model_inputs(batch) is inputs
     method = prepared_with_priors("meta-vpu", labels, mixup=True)
     shown = method.model_inputs(batch)
-    partner, weight = method._mixture
+    partner, weight = method._mixup
     assert sorted(partner.tolist()) == [0, 1, 2, 3]
     assert torch.equal(shown[:4], inputs)
     for i, j in enumerate(partner.tolist()):
@@ -42,7 +42,7 @@ def test_vpu_mixup_pairs_count_for_classes_of_second_row(unlabeled):
     mixed = torch.randn(12, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     method = prepared_with_priors("meta-vpu", labels, unlabeled=unlabeled, mixup=True)
     partner = torch.arange(12).roll(1)
-    method._mixture = Mixup(partner, 0.3)
+    method._mixup = Mixup(partner, 0.3)
     pairs = torch.zeros(12, 3, dtype=torch.float64)
     for i in range(12):
         for k in range(3):

@@ -1,4 +1,4 @@
-"""Labels in files: what kind a file is follows from its ending, what it means from its header or `form`."""
+"""Read and write labels: the file suffix gives the file type, the header or `form` the meaning."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -49,7 +49,7 @@ def read_labels(
     Notes
     -----
     Names and ids that are all whole numbers become integers; all others stay text. Without a column
-    ``example_id`` the labels have no ids and stand in the order of the features. In messages, lines of the
+    ``example_id`` the labels have no ids and must be in the order of the features. In messages, lines of the
     file count from 1 and rows below the header from 0.
 
     Examples
@@ -82,7 +82,7 @@ def _read(path: Path, form: str | None, classes: Any, conflict: Conflict) -> Com
         return from_table(read_table(path), form, classes, conflict)
     if kind == ".npz":
         if form is not None:
-            raise LabelError(f"an .npz file of scarce says itself what it holds; leave out form={form!r}.")
+            raise LabelError(f"an .npz file of scarce describes its own content; leave out form={form!r}.")
         return with_classes(read_npz(path), classes)
     if kind == ".npy":
         if form not in ARRAY_FORMS:

@@ -1,4 +1,4 @@
-"""Labels as a CSV file for people: a matrix of yes and no, or the long table of answers."""
+"""Write labels as a readable CSV file: a matrix of yes and no, or the long table of answers."""
 
 import csv
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from scarce.labels.container import ComplementaryLabels
 __all__ = ["LONG_HEADER", "write_csv"]
 
 LONG_HEADER = ["example_id", "class_name", "answer", "annotator"]
-_WORDS = {YES: "yes", NO: "no", SKIP: "skip"}
+_ANSWER_WORDS = {YES: "yes", NO: "no", SKIP: "skip"}
 
 
 def write_csv(labels: ComplementaryLabels, path: Path) -> None:
-    """Write labels to an open name: with answers as a long table, without as a matrix of yes and no.
+    """Write labels to `path`: with answers as a long table, without as a matrix of yes and no.
 
     Without ids, the row numbers take their place.
     """
@@ -52,18 +52,18 @@ def _wide_rows(labels: ComplementaryLabels, ids: Array) -> Iterator[list[str]]:
 
 
 def _long_rows(labels: ComplementaryLabels, answers: Answers, ids: Array) -> Iterator[list[str]]:
-    if not any(_follows(labels, answers, policy) for policy in get_args(Conflict)):
+    if not any(_is_resolution(labels, answers, policy) for policy in get_args(Conflict)):
         raise LabelError(
-            "the labels say more than their answers, which a CSV file cannot keep; save as .npz."
+            "the labels hold more than their answers, which a CSV file cannot keep; save as .npz."
         )
     classes = list(map(str, labels.classes.tolist()))
     ends = np.searchsorted(answers.example, np.arange(labels.n_examples), side="right").tolist()
     start = 0
     for row, end in enumerate(ends):
         name = str(ids[row])
-        for at in range(start, end):
-            word = _WORDS[int(answers.answer[at])]
-            yield [name, classes[answers.class_index[at]], word, str(answers.annotator[at])]
+        for position in range(start, end):
+            word = _ANSWER_WORDS[int(answers.answer[position])]
+            yield [name, classes[answers.class_index[position]], word, str(answers.annotator[position])]
         if start == end:  # an empty answer keeps an example that nobody was asked about
             yield [name, classes[0], "", ""]
         start = end
@@ -71,7 +71,7 @@ def _long_rows(labels: ComplementaryLabels, answers: Answers, ids: Array) -> Ite
         yield [str(ids[0]), classes[column], "", ""]
 
 
-def _follows(labels: ComplementaryLabels, answers: Answers, policy: Conflict) -> bool:
+def _is_resolution(labels: ComplementaryLabels, answers: Answers, policy: Conflict) -> bool:
     names = np.arange(labels.n_examples)
     try:
         rows, columns, confirmed = resolve_conflicts(
@@ -81,8 +81,8 @@ def _follows(labels: ComplementaryLabels, answers: Answers, policy: Conflict) ->
         return False
     indptr, indices = csr_from_pairs(rows, columns, labels.shape)
     return all(
-        np.array_equal(one, other)
-        for one, other in (
+        np.array_equal(expected, actual)
+        for expected, actual in (
             (indptr, labels.indptr),
             (indices, labels.indices),
             (confirmed, labels.confirmed),

@@ -1,4 +1,4 @@
-"""Labels as an ``.npz`` file: everything that is known, compact, and without pickle."""
+"""Read and write labels as an ``.npz`` file: complete, compact and without pickle."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from scarce.labels.container import ComplementaryLabels
 __all__ = ["FORMAT", "read_npz", "write_npz"]
 
 FORMAT = "scarce-labels-1"
-_KINDS = {"indptr": "iu", "indices": "iu", "classes": "iufbU", "confirmed": "iu"}
+_COLUMN_KINDS = {"indptr": "iu", "indices": "iu", "classes": "iufbU", "confirmed": "iu"}
 _ANSWER_KINDS = {
     "answers.example": "iu",
     "answers.class_index": "iu",
@@ -23,9 +23,9 @@ _ANSWER_KINDS = {
 
 
 def write_npz(labels: ComplementaryLabels, path: Path) -> None:
-    """Write labels to an open name ending in ``.npz``."""
+    """Write labels to `path`, which ends in ``.npz``."""
     arrays: dict[str, Array] = {"format": np.array(FORMAT)}
-    arrays |= {name: getattr(labels, name) for name in _KINDS}
+    arrays |= {name: getattr(labels, name) for name in _COLUMN_KINDS}
     if labels.ids is not None:
         arrays["ids"] = labels.ids
     if labels.answers is not None:
@@ -41,9 +41,9 @@ def read_npz(path: Path) -> ComplementaryLabels:
         if found.startswith("scarce-labels-"):
             raise FileError(f"{path} is written as {found!r} by another version of scarce, not {FORMAT!r}.")
         raise FileError(
-            f"{path} holds no labels written by scarce; for a matrix of your own save it as .npy and name its form=."
+            f"{path} does not hold labels written by scarce; for a matrix of your own save it as .npy and name its form=."
         )
-    kinds = _KINDS | ({"ids": "iufbU"} if "ids" in arrays else {})
+    kinds = _COLUMN_KINDS | ({"ids": "iufbU"} if "ids" in arrays else {})
     kinds |= _ANSWER_KINDS if any(name in arrays for name in _ANSWER_KINDS) else {}
     for name, allowed in kinds.items():
         if name not in arrays or arrays[name].ndim != 1 or arrays[name].dtype.kind not in allowed:

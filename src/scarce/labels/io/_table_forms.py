@@ -1,4 +1,4 @@
-"""What a table of labels may mean: recognised by its header or named by ``form``, never guessed from its values."""
+"""The forms of a table of labels: recognized by the header or given as ``form``, never guessed from the values."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ __all__ = ["ARRAY_FORMS", "TABLE_FORMS", "from_array", "from_table", "with_class
 
 TABLE_FORMS = ("answers", "answer-matrix", "lists", "indicator", "candidates", "single", "columns")
 ARRAY_FORMS = ("answer-matrix", "indicator", "candidates", "single", "columns")
-_ID = "example_id"
+_ID_COLUMN = "example_id"
 _NAN = float("nan")
 _YES_NO = {"yes": 1.0, "no": 0.0, "": _NAN}
 _ANSWERS = _YES_NO | {"skip": -1.0, "1": 1.0, "0": 0.0, "-1": -1.0, "1.0": 1.0, "0.0": 0.0, "-1.0": -1.0}
@@ -28,17 +28,19 @@ _ZERO_ONE = {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0, "true": 1.0, "false": 0
 
 
 def from_table(table: TextTable, form: str | None, classes: Any, conflict: Conflict) -> ComplementaryLabels:
-    """Make labels of a table; without `form` its header says what it is.
+    """Make labels from a table; without `form` the header decides.
 
     Columns ``class_name`` and ``answer`` make it the long table of answers, a column ``excluded`` makes it
     lists of class names separated by ``;``, and anything else a matrix of yes, no and empty cells.
     """
-    if _ID not in table.header and "id" in table.header:
-        table = replace(table, header=[_ID if name == "id" else name for name in table.header])
-    form = form or _form_of(table.header)
+    if _ID_COLUMN not in table.header and "id" in table.header:
+        table = replace(table, header=[_ID_COLUMN if name == "id" else name for name in table.header])
+    form = form or _infer_form(table.header)
     if form == "answers":
         columns: dict[str, Any] = dict(table.columns())
-        names = {name: as_names(columns[name], name) for name in (_ID, "class_name") if name in columns}
+        names = {
+            name: as_names(columns[name], name) for name in (_ID_COLUMN, "class_name") if name in columns
+        }
         return ComplementaryLabels.from_answers(columns | names, classes, conflict=conflict)
     if form in ("lists", "single"):
         return _from_excluded(table, form, classes)
@@ -48,11 +50,11 @@ def from_table(table: TextTable, form: str | None, classes: Any, conflict: Confl
 
 
 def from_array(matrix: Array, form: str, classes: Any, conflict: Conflict) -> ComplementaryLabels:
-    """Make labels of a bare array, which has neither class names nor ids, in one of the `ARRAY_FORMS`."""
+    """Make labels from an array, which has neither class names nor ids, in one of the `ARRAY_FORMS`."""
     if form == "single":
-        return ComplementaryLabels.from_single(matrix, _required(classes, form))
+        return ComplementaryLabels.from_single(matrix, _check_classes_given(classes, form))
     if form == "columns":
-        return ComplementaryLabels.from_columns(matrix, _required(classes, form))
+        return ComplementaryLabels.from_columns(matrix, _check_classes_given(classes, form))
     if classes is not None:
         classes = check_classes(classes)
     if form == "answer-matrix":
@@ -63,7 +65,7 @@ def from_array(matrix: Array, form: str, classes: Any, conflict: Conflict) -> Co
 
 
 def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabels:
-    """Bring the classes of labels, which name their own, into the order of `classes` (None: as they are).
+    """Return labels with their classes in the order of `classes`; None keeps the order.
 
     Examples
     --------
@@ -87,28 +89,28 @@ def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabe
     return ComplementaryLabels(*excluded, names, labels.ids, confirmed, answers)
 
 
-def _form_of(header: list[str]) -> Literal["answers", "lists", "yes-no"]:
+def _infer_form(header: list[str]) -> Literal["answers", "lists", "yes-no"]:
     if {"class_name", "answer"} <= set(header):
         return "answers"
     return "lists" if "excluded" in header else "yes-no"
 
 
-def _required(classes: Any, form: str) -> Array:
+def _check_classes_given(classes: Any, form: str) -> Array:
     if classes is None:
         raise LabelError(
-            f"the form {form!r} does not tell which classes there are; pass all of them as classes=[...] (--classes)."
+            f"the form {form!r} does not name the classes; pass all of them as classes=[...] (--classes)."
         )
     return check_classes(classes)
 
 
 def _from_excluded(table: TextTable, form: str, classes: Any) -> ComplementaryLabels:
-    names = _required(classes, form)
+    names = _check_classes_given(classes, form)
     if "excluded" not in table.header:
         raise LabelError(
             f"the form {form!r} needs a column 'excluded'; the file has {abbreviate(table.header)}. Rename its column."
         )
     columns = table.columns()
-    ids = as_names(columns[_ID], _ID) if _ID in columns else None
+    ids = as_names(columns[_ID_COLUMN], _ID_COLUMN) if _ID_COLUMN in columns else None
     if form == "single":
         return ComplementaryLabels.from_single(np.array(columns["excluded"], str), names, ids=ids)
     lists = [[name.strip() for name in cell.split(";") if name.strip()] for cell in columns["excluded"]]
@@ -117,9 +119,9 @@ def _from_excluded(table: TextTable, form: str, classes: Any) -> ComplementaryLa
 
 
 def _from_columns(table: TextTable, classes: Any) -> ComplementaryLabels:
-    names = _required(classes, "columns")
+    names = _check_classes_given(classes, "columns")
     columns = table.columns()
-    ids = as_names(columns.pop(_ID), _ID) if _ID in columns else None
+    ids = as_names(columns.pop(_ID_COLUMN), _ID_COLUMN) if _ID_COLUMN in columns else None
     if not columns:
         raise LabelError("the form 'columns' needs columns of class names beside example_id.")
     cells = np.array(list(columns.values()), str).T
@@ -127,16 +129,16 @@ def _from_columns(table: TextTable, classes: Any) -> ComplementaryLabels:
 
 
 def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> ComplementaryLabels:
-    place = table.header.index(_ID) if _ID in table.header else None
-    classes = as_names(name for name in table.header if name != _ID)
-    words, hint = {
-        "yes-no": (_YES_NO, "yes, no or an empty cell; if the cells mean something else, say what with form= (--form)"),
+    id_position = table.header.index(_ID_COLUMN) if _ID_COLUMN in table.header else None
+    classes = as_names(name for name in table.header if name != _ID_COLUMN)
+    codes, hint = {
+        "yes-no": (_YES_NO, "yes, no or an empty cell; if the cells mean something else, pass form= (--form)"),
         "answer-matrix": (_ANSWERS, "yes (1), no (0), skip (-1) or an empty cell"),
         "indicator": (_ZERO_ONE, "0 or 1 (not this class)"),
         "candidates": (_ZERO_ONE, "0 or 1 (still possible)"),
     }[form]  # fmt: skip
-    texts, cells = _read_cells(table.header, table.rows, place, words, hint)
-    ids = None if place is None else as_names(texts, _ID)
+    texts, cells = _read_cells(table.header, table.rows, id_position, codes, hint)
+    ids = None if id_position is None else as_names(texts, _ID_COLUMN)
     if form == "indicator":
         return ComplementaryLabels.from_indicator(cells, classes, ids=ids)
     if form == "candidates":
@@ -146,21 +148,21 @@ def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> Complementa
 
 
 def _read_cells(
-    header: list[str], rows: Iterable[Row], place: int | None, words: Mapping[str, float], hint: str
+    header: list[str], rows: Iterable[Row], id_position: int | None, codes: Mapping[str, float], hint: str
 ) -> tuple[list[str], NDArray[np.float32]]:
-    """Return the ids and the matrix of numbers that the words in the other cells stand for."""
-    ids, values = [], array("f")
+    """Return the ids, and the other cells as a matrix of numbers by `codes`."""
+    ids, numbers = [], array("f")
     for line, row in rows:
-        if place is not None:
-            ids.append(row.pop(place))
+        if id_position is not None:
+            ids.append(row.pop(id_position))
         try:
-            values.extend([words[cell] for cell in row])
-        except KeyError:  # not in plain form: with blanks or capitals, or not understood at all
-            for column, cell in zip((name for name in header if name != _ID), row, strict=True):
-                if cell.strip().lower() not in words:
+            numbers.extend([codes[cell] for cell in row])
+        except KeyError:  # with blanks or capitals, or not understood at all
+            for column, cell in zip((name for name in header if name != _ID_COLUMN), row, strict=True):
+                if cell.strip().lower() not in codes:
                     raise LabelError(
                         f"line {line}, column {column}: the cell {cell!r} is not understood; expected {hint}."
                     ) from None
-            values.extend([words[cell.strip().lower()] for cell in row])
-    width = len(header) - (place is not None)
-    return ids, np.frombuffer(values, np.float32).reshape(-1, width)
+            numbers.extend([codes[cell.strip().lower()] for cell in row])
+    width = len(header) - (id_position is not None)
+    return ids, np.frombuffer(numbers, np.float32).reshape(-1, width)

@@ -1,4 +1,4 @@
-"""Exports of Label Studio: tasks, their annotations, and the choices made in them."""
+"""Read exports of Label Studio: tasks, their annotations, and the choices made in them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,8 @@ from scarce.labels.container import ComplementaryLabels
 __all__ = ["Meaning", "read_label_studio"]
 
 Meaning = Literal["excluded", "answer"]
-_EXPORT = "Export the project as JSON (not JSON-MIN)."
-_WORDS = {"yes": "yes", "no": "no", "true": "yes", "false": "no", "skip": "skip"}
+_EXPORT_HINT = "Export the project as JSON (not JSON-MIN)."
+_ANSWERS = {"yes": "yes", "no": "no", "true": "yes", "false": "no", "skip": "skip"}
 
 
 def read_label_studio(
@@ -50,7 +50,7 @@ def read_label_studio(
 
     Notes
     -----
-    A cancelled (skipped) annotation is no answer: with ``meaning="answer"`` it counts as a skip, else as
+    A cancelled (skipped) annotation is not an answer: with ``meaning="answer"`` it counts as a skip, else as
     nothing. A task without annotations stays, as an example of which nothing is known.
 
     Examples
@@ -69,60 +69,58 @@ def read_label_studio(
     check_option("meaning", meaning, ("excluded", "answer"))
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
-        raise FileError(f"{path} holds no list of tasks. {_EXPORT}")
+        raise FileError(f"{path} does not hold a list of tasks. {_EXPORT_HINT}")
     with prefix_errors(path):
         if meaning == "excluded" and classes is None:
-            raise LabelError(
-                "choices of excluded classes do not tell which classes there are; pass classes=[...]."
-            )
-        control = _only_control(tasks, control)
+            raise LabelError("choices of excluded classes do not name the classes; pass classes=[...].")
+        control = _find_control(tasks, control)
         columns: dict[str, list[Any]] = {"example_id": [], "class_name": [], "answer": [], "annotator": []}
         examples: dict[int | str, None] = {}
         for number, task in enumerate(tasks):
             where = f"task {number}"
-            data = field_of(task, "data", dict, where, _EXPORT)
+            data = field_of(task, "data", dict, where, _EXPORT_HINT)
             example = (
                 name_field(task, "id", where, "Name a field of its data with id_field=.")
                 if id_field is None
                 else name_field(data, id_field, where, "Correct id_field=.")
             )
             examples[example] = None
-            asked = (
+            asked_class = (
                 name_field(
                     data, class_field, where, "Name the field that holds the asked class with class_field=."
                 )
                 if meaning == "answer"
                 else None
             )
-            for row in _rows_of(task, where, control, asked):
+            for row in _answer_rows(task, where, control, asked_class):
                 for name, value in zip(columns, (example, *row), strict=True):
                     columns[name].append(value)
         labels = ComplementaryLabels.from_answers(columns, classes, ids=list(examples), conflict=conflict)
-    # "Pick what it is not" asks no question about a single class, so its choices are no table of answers.
+    # "Pick what it is not" does not ask about a single class, so its choices are not answers.
     return labels if meaning == "answer" else replace(labels, answers=None)
 
 
-def _rows_of(
-    task: Any, where: str, control: str | None, asked: int | str | None
+def _answer_rows(
+    task: Any, where: str, control: str | None, asked_class: int | str | None
 ) -> list[tuple[Any, str, str]]:
-    """Return class, answer and annotator of everything that was said in a task about its example."""
+    """Return class, answer and annotator of every choice in a task."""
     rows: list[tuple[Any, str, str]] = []
-    for annotation in field_of(task, "annotations", list, where, _EXPORT):
-        who = _annotator(annotation)
+    for annotation in field_of(task, "annotations", list, where, _EXPORT_HINT):
+        annotator = _annotator(annotation)
         choices = _choices(annotation, where, control)
-        if asked is None:
-            rows += [(choice, "no", who) for choice in choices]
+        if asked_class is None:
+            rows += [(choice, "no", annotator) for choice in choices]
         elif not choices:
-            rows.append((asked, "skip", who))
+            rows.append((asked_class, "skip", annotator))
         else:
-            word = _WORDS.get(choices[0].strip().lower())
-            if word is None or len(choices) > 1:
+            answer = _ANSWERS.get(choices[0].strip().lower())
+            if answer is None or len(choices) > 1:
                 raise LabelError(
-                    f"{where}: the choice {', '.join(choices)!r} is no answer; expected one of yes, no and skip. "
+                    f"{where}: the choice {', '.join(choices)!r} is not an answer; expected yes, no or skip. "
                     "If choices name classes that the example is not, pass meaning='excluded'."
                 )
-            rows.append((asked, word, who))
-    return rows or ([] if asked is None else [(asked, "", "")])
+            rows.append((asked_class, answer, annotator))
+    return rows or ([] if asked_class is None else [(asked_class, "", "")])
 
 
 def _choices(annotation: Any, where: str, control: str | None) -> list[str]:
@@ -130,30 +128,30 @@ def _choices(annotation: Any, where: str, control: str | None) -> list[str]:
     if isinstance(annotation, dict) and annotation.get("was_cancelled"):
         return []
     chosen: list[str] = []
-    for result in field_of(annotation, "result", list, where, _EXPORT):
-        if control is not None and field_of(result, "from_name", str, where, _EXPORT) == control:
-            value = field_of(result, "value", dict, where, _EXPORT)
+    for result in field_of(annotation, "result", list, where, _EXPORT_HINT):
+        if control is not None and field_of(result, "from_name", str, where, _EXPORT_HINT) == control:
+            value = field_of(result, "value", dict, where, _EXPORT_HINT)
             chosen += field_of(
                 value, "choices", list, where, f"The control {control!r} must be a Choices tag."
             )
     if not all(isinstance(choice, str) for choice in chosen):
-        raise LabelError(f"{where}: the choices {chosen} are not all text. {_EXPORT}")
+        raise LabelError(f"{where}: the choices {chosen} are not all text. {_EXPORT_HINT}")
     return chosen
 
 
 def _annotator(annotation: Any) -> str:
-    who = annotation.get("completed_by") if isinstance(annotation, dict) else None
-    if isinstance(who, dict):
-        who = who.get("email") or who.get("id")
-    return "" if who is None else str(who)
+    annotator = annotation.get("completed_by") if isinstance(annotation, dict) else None
+    if isinstance(annotator, dict):
+        annotator = annotator.get("email") or annotator.get("id")
+    return "" if annotator is None else str(annotator)
 
 
-def _only_control(tasks: list[Any], control: str | None) -> str | None:
+def _find_control(tasks: list[Any], control: str | None) -> str | None:
     """Return the one control with choices that the project has, or check that it has the named one."""
     results = [
         result
         for number, task in enumerate(tasks)
-        for annotation in field_of(task, "annotations", list, f"task {number}", _EXPORT)
+        for annotation in field_of(task, "annotations", list, f"task {number}", _EXPORT_HINT)
         if isinstance(annotation, dict) and isinstance(annotation.get("result"), list)
         for result in annotation["result"]
         if isinstance(result, dict)
@@ -163,7 +161,7 @@ def _only_control(tasks: list[Any], control: str | None) -> str | None:
         return control
     names = sorted(found)
     if control is not None and names:
-        raise LabelError(f"no choices are named control={control!r}; the project has {', '.join(names)}.")
+        raise LabelError(f"no choices are called control={control!r}; the project has {', '.join(names)}.")
     if control is None and len(names) > 1:
         raise LabelError(
             f"there are several controls with choices, {', '.join(names)}; choose one with control=."

@@ -1,4 +1,4 @@
-"""Exports of Prodigy: one line per question, accepted, rejected or ignored."""
+"""Read exports of Prodigy: one line per question, accepted, rejected or ignored."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from scarce.labels.container import ComplementaryLabels
 
 __all__ = ["read_prodigy"]
 
-_WORDS = {"accept": "yes", "reject": "no", "ignore": "skip"}
+_ANSWERS = {"accept": "yes", "reject": "no", "ignore": "skip"}
 
 
 def read_prodigy(
@@ -43,23 +43,23 @@ def read_prodigy(
     columns: dict[str, list[Any]] = {"example_id": [], "class_name": [], "answer": [], "annotator": []}
     with prefix_errors(path):
         for where, record in read_json_lines(path):
-            columns["example_id"].append(_example_of(record, where, id_field))
+            columns["example_id"].append(_example_id(record, where, id_field))
             columns["class_name"].append(
                 name_field(
                     record, "label", where, "Only binary tasks (accept / reject one label) can be read."
                 )
             )
             answer = record.get("answer")
-            if not isinstance(answer, str) or answer not in _WORDS:
+            if not isinstance(answer, str) or answer not in _ANSWERS:
                 raise LabelError(f"{where}: the answer is {answer!r}; expected accept, reject or ignore.")
-            columns["answer"].append(_WORDS[answer])
+            columns["answer"].append(_ANSWERS[answer])
             columns["annotator"].append(record.get("_annotator_id") or record.get("_session_id") or "")
         if not columns["answer"]:
             raise FileError(f"{path} is empty; export it again.")
         return ComplementaryLabels.from_answers(columns, classes, conflict=conflict)
 
 
-def _example_of(record: dict[str, Any], where: str, id_field: str | None) -> int | str:
+def _example_id(record: dict[str, Any], where: str, id_field: str | None) -> int | str:
     if id_field is not None:
         return name_field(record, id_field, where, "Correct id_field=.")
     if "id" in record:

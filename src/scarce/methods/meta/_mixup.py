@@ -1,11 +1,15 @@
-"""Mixtures of two rows each, shown to the model beside the rows themselves."""
+"""Mixup: mixtures of two rows each, given to the model beside the rows themselves."""
 
-from typing import NamedTuple
+from abc import abstractmethod
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["Mixup", "draw_mixup"]
+from scarce.methods.base import Batch
+from scarce.methods.meta._recording import RecordingMethod
+
+__all__ = ["Mixup", "MixupMethod", "draw_mixup"]
 
 
 class Mixup(NamedTuple):
@@ -27,14 +31,34 @@ class Mixup(NamedTuple):
         return self.weight * values + (1 - self.weight) * values[self.partner]
 
 
-def draw_mixup(n_rows: int, concentration: float, device: torch.device) -> Mixup:
-    """Draw a partner for every row, and one λ ~ Beta(a, a) for all.
+def draw_mixup(n_rows: int, alpha: float, device: torch.device) -> Mixup:
+    """Draw a partner for every row, and one λ ~ Beta(α, α) for all.
 
     Examples
     --------
-    >>> mixture = draw_mixup(3, 0.3, torch.device("cpu"))
-    >>> sorted(mixture.partner.tolist()), 0 <= mixture.weight <= 1
+    >>> mixup = draw_mixup(3, 0.3, torch.device("cpu"))
+    >>> sorted(mixup.partner.tolist()), 0 <= mixup.weight <= 1
     ([0, 1, 2], True)
     """
-    weight = torch.distributions.Beta(concentration, concentration).sample()
+    weight = torch.distributions.Beta(alpha, alpha).sample()
     return Mixup(torch.randperm(n_rows).to(device), float(weight))
+
+
+class MixupMethod(RecordingMethod):
+    """A method that may train on mixtures of the rows of a batch beside the rows themselves."""
+
+    uses_inputs = True
+    mixup_alpha: ClassVar[float]
+    """α of λ ~ Beta(α, α)."""
+    _mixup: Mixup | None = None
+
+    @abstractmethod
+    def uses_mixup(self) -> bool:
+        """Return whether the next step trains on mixtures."""
+
+    def model_inputs(self, batch: Batch) -> Tensor:
+        """The rows, followed by their mixtures if there are any."""
+        if not self.uses_mixup():
+            return batch.inputs
+        self._mixup = draw_mixup(len(batch.inputs), self.mixup_alpha, batch.inputs.device)
+        return torch.cat([batch.inputs, self._mixup.of(batch.inputs)])

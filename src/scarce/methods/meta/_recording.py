@@ -11,7 +11,7 @@ from scarce.methods.meta.base import MetaMethod
 __all__ = ["RecordingMethod", "held_out_or_all"]
 
 
-def held_out_or_all(excluded: Tensor, held_out: Tensor) -> Tensor:
+def held_out_or_all(excluded: Tensor, validation_mask: Tensor) -> Tensor:
     """Return the rows to measure every class on, as bool (n, q): those held out, or all if none of them excludes it.
 
     Examples
@@ -20,14 +20,14 @@ def held_out_or_all(excluded: Tensor, held_out: Tensor) -> Tensor:
     >>> held_out_or_all(excluded, torch.tensor([True, False])).tolist()
     [[True, True], [False, True]]
     """
-    lacking = ~(excluded & held_out[:, None]).any(dim=0)
-    return held_out[:, None] | lacking
+    is_missing = ~(excluded & validation_mask[:, None]).any(dim=0)
+    return validation_mask[:, None] | is_missing
 
 
 class RecordingMethod(MetaMethod):
-    """Keeps the latest scores g of every training row: no second pass over the data is needed to look at them.
+    """Keeps the latest scores g of every training row: a second pass over the data is not needed.
 
-    The share `hold_out` of the rows, rounded down, is left out of the loss; their scores are kept all the same.
+    The fraction `hold_out` of the rows, rounded down, is left out of the loss; their scores are recorded too.
     """
 
     hold_out: float = 0.0
@@ -36,7 +36,7 @@ class RecordingMethod(MetaMethod):
     validation_mask: Tensor
 
     def prepare(self, problem: Problem) -> None:
-        """Make room for the scores, and draw the rows to hold out."""
+        """Allocate the scores, and draw the rows to hold out."""
         super().prepare(problem)
         self.register_buffer("scores_seen", torch.zeros(problem.n_examples, problem.n_classes))
         self.register_buffer("validation_mask", torch.zeros(problem.n_examples, dtype=torch.bool))
@@ -45,18 +45,20 @@ class RecordingMethod(MetaMethod):
             self.validation_mask[torch.randperm(problem.n_examples)[:n_held_out]] = True
 
     def rows(self, batch: Batch) -> Tensor:
-        """Where the rows of the batch stand in the state."""
+        """The indices of the rows of the batch in the buffers."""
         return batch.index.to(self.scores_seen.device)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_k L_k without the rows that are held out."""
         self._scores = -logits.detach()[: len(batch.index)]
-        used = ~self.validation_mask[self.rows(batch)]
-        if used.all():
+        is_used = ~self.validation_mask[self.rows(batch)]
+        if is_used.all():
             return super().loss(logits, batch)
-        part = replace(batch, excluded=batch.excluded[used], index=batch.index[used.to(batch.index.device)])
-        return super().loss(logits[used], part)
+        trained = replace(
+            batch, excluded=batch.excluded[is_used], index=batch.index[is_used.to(batch.index.device)]
+        )
+        return super().loss(logits[is_used], trained)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Keep the scores that the loss was computed on."""
+        """Record the scores that the loss was computed on."""
         self.scores_seen[self.rows(batch)] = self._scores.to(self.scores_seen)

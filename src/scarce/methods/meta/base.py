@@ -1,4 +1,4 @@
-"""What the methods of SCARCE-Meta share: one positive-unlabelled learner per class, on one network."""
+"""Base classes of SCARCE-Meta: one positive-unlabelled learner per class, on one network."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ __all__ = [
     "Unlabeled",
     "check_unlabeled",
     "class_means",
-    "probabilities_of_not_k",
+    "class_probabilities",
     "unlabeled_rows",
 ]
 
@@ -32,7 +32,8 @@ def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
         ȳ, 1 where a row excludes a class; these are the positives.
     unlabeled : {"all", "rest"}
         ``all`` rows, a sample of p(x) in which the positives appear again; or the ``rest``, the rows that do not
-        exclude the class. Each goes with its own share of positives; see `scarce.risk.mixture_proportion.mixture_proportion`.
+        exclude the class. Each has its own mixture proportion; see
+        `scarce.risk.mixture_proportion.mixture_proportion`.
 
     Examples
     --------
@@ -54,17 +55,17 @@ def class_means(values: Tensor, rows: Tensor) -> Tensor:
     return (rows * values).sum(dim=0) / rows.sum(dim=0).clamp(min=1)
 
 
-def probabilities_of_not_k(scores: Tensor) -> Tensor:
+def class_probabilities(scores: Tensor) -> Tensor:
     """Return (1 − p_k) / Σ_j (1 − p_j) from scores −log p_k, p_k an estimate of p(y ≠ k | x) that may exceed 1.
 
     Examples
     --------
-    >>> probabilities_of_not_k(-torch.tensor([[0.5, 0.75, 1.1]]).log()).round(decimals=2).tolist()
+    >>> class_probabilities(-torch.tensor([[0.5, 0.75, 1.1]]).log()).round(decimals=2).tolist()
     [[0.67..., 0.33..., 0.0]]
     """
-    chances = -torch.expm1(-scores.clamp(min=0))
-    chances = chances.clamp(min=torch.finfo(chances.dtype).tiny)
-    return break_ties_by_score(scores, chances / chances.sum(dim=1, keepdim=True))
+    unnormalized = -torch.expm1(-scores.clamp(min=0))
+    unnormalized = unnormalized.clamp(min=torch.finfo(unnormalized.dtype).tiny)
+    return break_ties_by_score(scores, unnormalized / unnormalized.sum(dim=1, keepdim=True))
 
 
 class MetaMethod(Method):
@@ -81,7 +82,7 @@ class MetaMethod(Method):
     """Whether the score of a class means nothing if no example excludes it."""
 
     def prepare(self, problem: Problem) -> None:
-        """Refuse labels that only confirm, or that leave a class without evidence."""
+        """Check that some example excludes a class, and every class if `needs_every_class`."""
         super().prepare(problem)
         if problem.labels.per_example.max() == 0:
             raise MethodError(
@@ -97,14 +98,14 @@ class MetaMethod(Method):
 
     @abstractmethod
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
-        """L_k of shape (q,), from the scores of all rows that were `shown`."""
+        """L_k of shape (q,), from the scores of all rows of `model_inputs`."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_k L_k over the classes that count in this batch."""
-        return (self.class_losses(-logits, batch) * self.counted(batch)).sum()
+        return (self.class_losses(-logits, batch) * self.has_loss(batch)).sum()
 
-    def counted(self, batch: Batch) -> Tensor:
-        """Which classes a batch says something about, of shape (q,): by default those that some row excludes."""
+    def has_loss(self, batch: Batch) -> Tensor:
+        """Which classes have a loss in a batch, of shape (q,): by default those that some row excludes."""
         return batch.excluded.sum(dim=0) > 0
 
     def probabilities(self, logits: Tensor) -> Tensor:
@@ -113,12 +114,12 @@ class MetaMethod(Method):
         return break_ties_by_score(scores, torch.softmax(logsigmoid(scores), dim=1))
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """Return only what predictions need, not what was seen of the training rows."""
+        """Return only the buffers that predictions need, not those of the training rows."""
         return {name: value for name, value in self.state_dict().items() if name in self.predicts_with}
 
 
 class MixtureMethod(MetaMethod):
-    """A learner that is told the share θ_k of positives among the unlabelled rows.
+    """A learner that needs the mixture proportion θ_k, the fraction of positives among the unlabelled rows.
 
     Parameters
     ----------
@@ -129,19 +130,21 @@ class MixtureMethod(MetaMethod):
         The parameters of the subclass.
     """
 
-    share: Tensor
+    mixture_proportion: Tensor
 
     def __init__(self, unlabeled: Unlabeled = "all", **params: Any) -> None:
         super().__init__(unlabeled=unlabeled, **params)
         check_unlabeled(unlabeled)
         self.unlabeled: Unlabeled = unlabeled
-        self.register_buffer("share", torch.empty(0))
+        self.register_buffer("mixture_proportion", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Turn priors into shares; without priors they start at zero."""
+        """Compute mixture proportions from the priors; without priors they start at zero."""
         super().prepare(problem)
         if self.facts.needs_priors:
             assert problem.priors is not None
-            self.share = mixture_proportion(problem.priors, problem.rates.to(problem.priors), self.unlabeled)
+            self.mixture_proportion = mixture_proportion(
+                problem.priors, problem.rates.to(problem.priors), self.unlabeled
+            )
         else:
-            self.share = torch.zeros(problem.n_classes)
+            self.mixture_proportion = torch.zeros(problem.n_classes)

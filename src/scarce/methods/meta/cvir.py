@@ -1,4 +1,4 @@
-"""SCARCE-Meta with CVIR."""
+"""SCARCE-Meta with CVIR, and TEDn, which estimates the mixture proportions too."""
 
 import math
 from typing import Any
@@ -16,10 +16,12 @@ from scarce.risk.mixture_proportion import Unlabeled, best_bin, priors_from_mixt
 
 __all__ = ["MetaCVIR", "MetaTEDn", "cvir_kept", "cvir_losses"]
 
-_SMALLEST_PRIOR = 1e-3
+_MIN_PRIOR = 1e-3
 
 
-def cvir_kept(g: Tensor, excluded: Tensor, share: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
+def cvir_kept(
+    g: Tensor, excluded: Tensor, mixture_proportion: Tensor, *, unlabeled: Unlabeled = "all"
+) -> Tensor:
     """Return which rows are kept as negatives: the unlabelled without the ⌊θ |U_k|⌋ of highest score, as bool (n, q).
 
     Examples
@@ -32,9 +34,9 @@ def cvir_kept(g: Tensor, excluded: Tensor, share: Tensor, *, unlabeled: Unlabele
     """
     rows = unlabeled_rows(excluded, unlabeled) > 0
     ranked = g.masked_fill(~rows, -math.inf).argsort(dim=0, descending=True, stable=True)
-    n_dropped = (share * rows.sum(dim=0)).floor()
-    places = torch.arange(len(g), device=g.device)[:, None].expand_as(g)
-    kept = torch.empty_like(rows).scatter_(0, ranked, places >= n_dropped)
+    n_dropped = (mixture_proportion * rows.sum(dim=0)).floor()
+    ranks = torch.arange(len(g), device=g.device)[:, None].expand_as(g)
+    kept = torch.empty_like(rows).scatter_(0, ranked, ranks >= n_dropped)
     return kept & rows
 
 
@@ -48,8 +50,8 @@ def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
     0.6931
     """
     kept = kept.to(g)
-    used = (excluded.sum(dim=0) > 0) & (kept.sum(dim=0) > 0)
-    return (class_means(-logsigmoid(g), excluded) + class_means(-logsigmoid(-g), kept)) / 2 * used
+    is_used = (excluded.sum(dim=0) > 0) & (kept.sum(dim=0) > 0)
+    return (class_means(-logsigmoid(g), excluded) + class_means(-logsigmoid(-g), kept)) / 2 * is_used
 
 
 @register
@@ -57,7 +59,7 @@ def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
 class MetaCVIR(RecordingMethod, MixtureMethod):
     """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic; kept are the unlabelled without the θ_k of highest g_k.
 
-    They are ranked anew after every epoch from the end of the warm-up on; until then all are kept. The loss gives both
+    They are ranked again after every epoch from the end of the warm-up on; until then all are kept. The loss gives both
     sides equal weight, so g_k = log p(x | y ≠ k) / p(x | k), and f_k + log π_k / (1 − π_k) is what classes are compared by.
 
     Parameters
@@ -93,14 +95,14 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
         super().prepare(problem)
         self.excluded = torch.from_numpy(problem.labels.indicator())
         self.kept = unlabeled_rows(self.excluded.int(), self.unlabeled) > 0
-        self.rates = problem.rates.to(self.share)
+        self.rates = problem.rates.to(self.mixture_proportion)
         self.log_odds = self._log_odds()
 
     def _log_odds(self) -> Tensor:
-        """log π_k / (1 − π_k), from the shares; 0 as long as none is known."""
-        known = self.share > 0
-        priors = priors_from_mixture(self.share, self.rates, self.unlabeled)
-        return torch.logit(priors.where(known, priors.new_tensor(0.5)), eps=_SMALLEST_PRIOR)
+        """log π_k / (1 − π_k), from the mixture proportions; 0 as long as none is known."""
+        is_known = self.mixture_proportion > 0
+        priors = priors_from_mixture(self.mixture_proportion, self.rates, self.unlabeled)
+        return torch.logit(priors.where(is_known, priors.new_tensor(0.5)), eps=_MIN_PRIOR)
 
     def scores(self, logits: Tensor) -> Tensor:
         """f_k + log π_k / (1 − π_k)."""
@@ -114,11 +116,11 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
         """Rank the unlabelled rows that are trained on."""
         if epoch + 1 >= self.warm_up:
             self.log_odds = self._log_odds()
-            used = ~self.validation_mask
-            self.kept[used] = cvir_kept(
-                self.scores_seen[used],
-                self.excluded[used].to(self.scores_seen),
-                self.share,
+            is_used = ~self.validation_mask
+            self.kept[is_used] = cvir_kept(
+                self.scores_seen[is_used],
+                self.excluded[is_used].to(self.scores_seen),
+                self.mixture_proportion,
                 unlabeled=self.unlabeled,
             )
 
@@ -126,7 +128,7 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaTEDn(MetaCVIR):
-    """CVIR with θ_k from `scarce.risk.mixture_proportion` on held-out rows, after every epoch from the end of the warm-up on.
+    """CVIR with θ_k from `scarce.risk.mixture_proportion.best_bin` on held-out rows, after every epoch from the warm-up on.
 
     A class that no held-out row excludes is measured on all rows.
 
@@ -137,7 +139,7 @@ class MetaTEDn(MetaCVIR):
     warm_up : int
         Epochs before the first estimate.
     hold_out : float
-        The share of the rows that only measure θ.
+        The fraction of the rows that only measure θ.
     """
 
     facts = MethodFacts("meta-tedn", "TEDn per class", "Garg et al., NeurIPS 2021", "SCAR")
@@ -148,20 +150,20 @@ class MetaTEDn(MetaCVIR):
         self.hold_out = hold_out
 
     def after_epoch(self, epoch: int) -> None:
-        """Estimate the shares, then rank."""
+        """Estimate the mixture proportions, then rank."""
         if epoch + 1 >= self.warm_up:
             measured = held_out_or_all(self.excluded, self.validation_mask)
             positives = self.excluded & measured
             others = (unlabeled_rows(self.excluded.int(), self.unlabeled) > 0) & measured
             for k, scores in enumerate(self.scores_seen.double().cpu().unbind(dim=1)):
-                share = _share(scores, positives[:, k].cpu(), others[:, k].cpu())
-                if share < 1:  # of 1 nothing would be left to learn from: the earlier one is better
-                    self.share[k] = share
+                proportion = _estimate_mixture_proportion(scores, positives[:, k].cpu(), others[:, k].cpu())
+                if proportion < 1:  # at 1 no row would be left to learn from: keep the earlier estimate
+                    self.mixture_proportion[k] = proportion
         super().after_epoch(epoch)
 
 
-def _share(scores: Tensor, positives: Tensor, others: Tensor) -> float:
-    """The estimate from some scores, or 1 where there is nothing to estimate from."""
+def _estimate_mixture_proportion(scores: Tensor, positives: Tensor, others: Tensor) -> float:
+    """Return the estimate from some scores, or 1 where there is nothing to estimate from."""
     if not positives.any() or not others.any() or not scores.isfinite().all():
         return 1.0
-    return best_bin(scores[positives].numpy(), scores[others].numpy()).share
+    return best_bin(scores[positives].numpy(), scores[others].numpy()).mixture_proportion

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with Dist-PU."""
+"""SCARCE-Meta with Dist-PU: the mean predictions of positives and unlabelled rows are matched to what is known."""
 
 import math
 
@@ -8,19 +8,17 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.meta._mixup import Mixup, draw_mixup
-from scarce.methods.meta._recording import RecordingMethod
+from scarce.methods.meta._mixup import MixupMethod
 from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk.mixture_proportion import Unlabeled
 
 __all__ = ["MetaDistPU", "binary_entropy", "dist_pu_losses", "entropy_weight", "mixed_losses"]
 
-_LIMIT = 10.0
-_FINAL_WEIGHT = 0.004
-_CONCENTRATION = 6.0
-_MIXED_WEIGHT = 5.0
-_MIXED_ENTROPY = 0.04
+_MAX_SCORE = 10.0
+_FINAL_ENTROPY_WEIGHT = 0.004
+_MIXUP_WEIGHT = 5.0
+_MIXUP_ENTROPY_WEIGHT = 0.04
 
 
 def binary_entropy(g: Tensor) -> Tensor:
@@ -31,14 +29,14 @@ def binary_entropy(g: Tensor) -> Tensor:
     >>> round(binary_entropy(torch.tensor(0.0)).item(), 4)
     0.6931
     """
-    z = g.clamp(-_LIMIT, _LIMIT)
+    z = g.clamp(-_MAX_SCORE, _MAX_SCORE)
     return softplus(z) - z * torch.sigmoid(z)
 
 
 def dist_pu_losses(
     g: Tensor,
     excluded: Tensor,
-    share: Tensor,
+    mixture_proportion: Tensor,
     *,
     mu: float = 0.002,
     weight: float | None = None,
@@ -46,16 +44,16 @@ def dist_pu_losses(
 ) -> Tensor:
     """Return |m_P − 1| + w |m_U − θ| + μ mean_U H(σ(g)) of every class, m_P and m_U the means of σ(g).
 
-    A class that no row excludes lacks the first term.
+    A class that no row excludes does not have the first term.
 
     Parameters
     ----------
-    g, excluded, share, unlabeled
+    g, excluded, mixture_proportion, unlabeled
         As in `pu_risks`.
     mu : float
         μ.
     weight : float, optional
-        w; by default 1 / 2θ, as published for shares below a half. Where w is below 1, raising all scores alike lowers
+        w; by default 1 / 2θ, as published for proportions below a half. Where w is below 1, raising all scores alike lowers
         the loss, and σ(g) = 1 everywhere attracts.
 
     Examples
@@ -64,11 +62,11 @@ def dist_pu_losses(
     >>> dist_pu_losses(g, excluded, torch.tensor([0.5])).item() < 0.001
     True
     """
-    chance, rows = torch.sigmoid(g), unlabeled_rows(excluded, unlabeled)
+    probabilities, rows = torch.sigmoid(g), unlabeled_rows(excluded, unlabeled)
     present = excluded.sum(dim=0) > 0
-    weights = 1 / (2 * share.clamp(min=1e-6)) if weight is None else weight
-    positives = (class_means(chance, excluded) - 1).abs() * present
-    others = (class_means(chance, rows) - share).abs() * weights
+    weights = 1 / (2 * mixture_proportion.clamp(min=1e-6)) if weight is None else weight
+    positives = (class_means(probabilities, excluded) - 1).abs() * present
+    others = (class_means(probabilities, rows) - mixture_proportion).abs() * weights
     return positives + others + mu * class_means(binary_entropy(g), rows)
 
 
@@ -93,12 +91,12 @@ def entropy_weight(epoch: int, period: int) -> float:
     >>> entropy_weight(0, 20), round(entropy_weight(30, 20), 6)
     (0.0, 0.004)
     """
-    return _FINAL_WEIGHT * (1 - math.cos(math.pi / 2 * min(epoch / period, 1.0)))
+    return _FINAL_ENTROPY_WEIGHT * (1 - math.cos(math.pi / 2 * min(epoch / period, 1.0)))
 
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
-class MetaDistPU(RecordingMethod, MixtureMethod):
+class MetaDistPU(MixupMethod, MixtureMethod):
     """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), then with pseudo-labels of mixed rows.
 
     After `warm_up` epochs the loss becomes, with c_t rising over `period` epochs,
@@ -124,7 +122,7 @@ class MetaDistPU(RecordingMethod, MixtureMethod):
         "meta-dist-pu", "Dist-PU per class", "Zhao et al., CVPR 2022", "SCAR", needs_priors=True
     )
     needs_every_class = True
-    uses_inputs = True
+    mixup_alpha = 6.0
 
     epoch: Tensor
 
@@ -139,7 +137,6 @@ class MetaDistPU(RecordingMethod, MixtureMethod):
         check_integer("warm_up", warm_up, low=1)  # before it there are no pseudo-labels
         check_integer("period", period, low=1)
         self.weight, self.mu, self.warm_up, self.period = weight, mu, warm_up, period
-        self._mixture: Mixup | None = None
         self.register_buffer("epoch", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -147,26 +144,27 @@ class MetaDistPU(RecordingMethod, MixtureMethod):
         super().prepare(problem)
         self.epoch.zero_()
 
-    def model_inputs(self, batch: Batch) -> Tensor:
-        """The rows, and after the warm-up their mixtures."""
-        if self.epoch < self.warm_up:
-            return batch.inputs
-        self._mixture = draw_mixup(len(batch.inputs), _CONCENTRATION, batch.inputs.device)
-        return torch.cat([batch.inputs, self._mixture.of(batch.inputs)])
+    def uses_mixup(self) -> bool:
+        """Return whether the warm-up is over."""
+        return bool(self.epoch >= self.warm_up)
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
         """The distances between distributions, and the entropies and pseudo-labels that sharpen them."""
         excluded = batch.excluded
         g, mixed = g[: len(excluded)], g[len(excluded) :]
-        later = int(self.epoch) - self.warm_up
-        mu = self.mu if later < 0 else entropy_weight(later, self.period)
-        losses = dist_pu_losses(g, excluded, self.share, mu=mu, weight=self.weight, unlabeled=self.unlabeled)
-        if len(mixed) == 0 or self._mixture is None:
+        epochs_after_warm_up = int(self.epoch) - self.warm_up
+        mu = self.mu if epochs_after_warm_up < 0 else entropy_weight(epochs_after_warm_up, self.period)
+        losses = dist_pu_losses(
+            g, excluded, self.mixture_proportion, mu=mu, weight=self.weight, unlabeled=self.unlabeled
+        )
+        if len(mixed) == 0 or self._mixup is None:
             return losses
         target = torch.maximum(torch.sigmoid(self.scores_seen[self.rows(batch)]), excluded)
-        mixing = mixed_losses(mixed, self._mixture.of(target))
-        return losses + _MIXED_WEIGHT * mixing + _MIXED_ENTROPY * binary_entropy(mixed).mean(dim=0)
+        mixup_losses = mixed_losses(mixed, self._mixup.of(target))
+        return (
+            losses + _MIXUP_WEIGHT * mixup_losses + _MIXUP_ENTROPY_WEIGHT * binary_entropy(mixed).mean(dim=0)
+        )
 
     def after_epoch(self, epoch: int) -> None:
-        """Count."""
+        """Count the epochs."""
         self.epoch.fill_(epoch + 1)

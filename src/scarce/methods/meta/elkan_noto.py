@@ -1,4 +1,4 @@
-"""SCARCE-Meta with the classifier of Elkan and Noto."""
+"""SCARCE-Meta with Elkan and Noto: a classifier of "excluded", divided by the label frequency."""
 
 import torch
 from torch import Tensor
@@ -8,12 +8,12 @@ from scarce._validation import check_number, check_option
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
-from scarce.methods.meta.base import class_means, probabilities_of_not_k
+from scarce.methods.meta.base import class_means, class_probabilities
 from scarce.methods.registry import register
 
 __all__ = ["MetaElkanNoto", "elkan_noto_losses", "label_frequency", "not_k_posterior"]
 
-_LEAST = 1e-12
+_EPS = 1e-12
 
 
 def elkan_noto_losses(g: Tensor, excluded: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class MetaElkanNoto(RecordingMethod):
         Where c_k = p(k is excluded | y ≠ k) comes from: the mean of σ(g_k) over held-out rows that exclude k (all
         that do, where none is held out), after every epoch; or the priors, as π̄_k / (1 − π_k), with no row held out.
     hold_out : float
-        The share of the rows that only measure c.
+        The fraction of the rows that only measure c.
     """
 
     facts = MethodFacts("meta-elkan-noto", "Elkan-Noto per class", "Elkan and Noto, KDD 2008", "SCAR")
@@ -76,8 +76,8 @@ class MetaElkanNoto(RecordingMethod):
         super().__init__(frequency=frequency, hold_out=hold_out)
         check_option("frequency", frequency, ("held-out", "priors"))
         check_number("hold_out", hold_out, high=0.9)
-        self.measures = frequency == "held-out"
-        self.hold_out = hold_out if self.measures else 0.0
+        self.estimates_c = frequency == "held-out"
+        self.hold_out = hold_out if self.estimates_c else 0.0
         self.register_buffer("c", torch.empty(0))
         self.register_buffer("excluded", torch.empty(0, dtype=torch.bool))
 
@@ -86,16 +86,16 @@ class MetaElkanNoto(RecordingMethod):
         super().prepare(problem)
         self.excluded = torch.from_numpy(problem.labels.indicator())
         self.c = torch.ones(problem.n_classes)
-        if not self.measures:
+        if not self.estimates_c:
             if problem.priors is None:
                 raise MethodError(
                     f"meta-elkan-noto with frequency='priors' needs class priors; pass priors=[...] with "
                     f"{problem.n_classes} numbers, or frequency='held-out'."
                 )
-            room = (1 - problem.priors).clamp(min=_LEAST)
-            self.c = (problem.rates.to(room) / room).clamp(min=_LEAST)
+            not_k_priors = (1 - problem.priors).clamp(min=_EPS)
+            self.c = (problem.rates.to(not_k_priors) / not_k_priors).clamp(min=_EPS)
 
-    def counted(self, batch: Batch) -> Tensor:
+    def has_loss(self, batch: Batch) -> Tensor:
         """All: that no row of a batch excludes a class is part of how rarely it is excluded."""
         return batch.excluded.new_ones(batch.excluded.shape[1])
 
@@ -104,11 +104,11 @@ class MetaElkanNoto(RecordingMethod):
         return elkan_noto_losses(g, batch.excluded)
 
     def after_epoch(self, epoch: int) -> None:
-        """EpochMetric c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
-        if self.measures:
+        """Estimate c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
+        if self.estimates_c:
             positives = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
             rows = positives | ~positives.any(dim=0)
-            self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_LEAST)
+            self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_EPS)
 
     def scores(self, logits: Tensor) -> Tensor:
         """−log(σ(g_k) / c_k), which unlike the quotient does not saturate."""
@@ -116,4 +116,4 @@ class MetaElkanNoto(RecordingMethod):
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """1 − σ(g_k) / c_k, made to sum to one."""
-        return probabilities_of_not_k(self.scores(logits))
+        return class_probabilities(self.scores(logits))

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with nnPU."""
+"""SCARCE-Meta with nnPU: the PU risk with non-negative correction."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ __all__ = ["MetaNNPU", "nnpu_losses"]
 def nnpu_losses(
     g: Tensor,
     excluded: Tensor,
-    share: Tensor,
+    mixture_proportion: Tensor,
     *,
     loss: str = "sigmoid",
     beta: float = 0.0,
@@ -37,7 +37,7 @@ def nnpu_losses(
     >>> nnpu_losses(g, excluded, torch.tensor([0.75]), loss="ramp", gamma=2.0).tolist()  # r⁻ = 0.5 − 0.75
     [0.5]
     """
-    risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
+    risks = pu_risks(g, excluded, mixture_proportion, loss=loss, unlabeled=unlabeled)
     ascend = make_correction("nnpu", beta=beta, gamma=gamma)
     return ascend(
         ClassRisks(positive=risks.negative, negative=risks.positive)
@@ -80,7 +80,7 @@ class MetaNNPU(MixtureMethod):
         return nnpu_losses(
             g,
             batch.excluded,
-            self.share,
+            self.mixture_proportion,
             loss=self.loss_name,
             beta=self.beta,
             gamma=self.gamma,

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with PUSB: nnPU, then thresholds that give every class its share."""
+"""SCARCE-Meta with PUSB: nnPU, then thresholds that match the class priors."""
 
 import torch
 from torch import Tensor
@@ -14,10 +14,10 @@ __all__ = ["MetaPUSB", "pusb_thresholds"]
 
 
 def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:
-    """Return the threshold of every class, which the share 1 − π_k of the scores reach: sorted(g_k)[⌊n π_k⌋].
+    """Return the threshold of every class, which a fraction 1 − π_k of the scores reach: sorted(g_k)[⌊n π_k⌋].
 
-    Only the order of the scores has to be right, which it is also when the positives were selected with a bias that
-    keeps it.
+    Only the order of the scores has to be right; it is even if the positives were selected with a bias that keeps
+    the order.
 
     Examples
     --------
@@ -26,24 +26,24 @@ def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:
     >>> pusb_thresholds(g, torch.tensor([0.25])).tolist()
     [2.0]
     """
-    place = (len(g) * priors).long().clamp(0, len(g) - 1)
-    return g.sort(dim=0).values.gather(0, place[None]).squeeze(0)
+    position = (len(g) * priors).long().clamp(0, len(g) - 1)
+    return g.sort(dim=0).values.gather(0, position[None]).squeeze(0)
 
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaPUSB(RecordingMethod, MetaNNPU):
-    """nnPU; the predicted class is that of the lowest g_k − t_k, where the share 1 − π_k of the rows have g_k ≥ t_k.
+    """nnPU; the predicted class is that of the lowest g_k − t_k, where a fraction 1 − π_k of the rows have g_k ≥ t_k.
 
     The thresholds come from rows that are held out, after every epoch; from all rows where they are too few to hold
-    out any.
+    any out.
 
     Parameters
     ----------
     loss, beta, gamma, unlabeled
         See `MetaNNPU`.
     hold_out : float
-        The share of the rows that only set the thresholds.
+        The fraction of the rows that only set the thresholds.
     """
 
     facts = MethodFacts("meta-pusb", "PUSB per class", "Kato et al., ICLR 2019", "SCAR", needs_priors=True)

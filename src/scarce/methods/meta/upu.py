@@ -1,4 +1,4 @@
-"""SCARCE-Meta with uPU, which is SCARCE without its correction."""
+"""SCARCE-Meta with uPU: the unbiased PU risk, which is SCARCE without its correction."""
 
 from typing import NamedTuple
 
@@ -11,22 +11,27 @@ from scarce.methods.registry import register
 from scarce.risk import binary_loss, both_sides
 from scarce.risk.mixture_proportion import Unlabeled
 
-__all__ = ["MetaUPU", "PURisks", "pu_risks", "upu_losses"]
+__all__ = ["MetaUPU", "PURisks", "pu_risks"]
 
 
 class PURisks(NamedTuple):
-    """The two parts of every class's risk, each of shape (q,)."""
+    """The risk of positives and of negatives of every class, each of shape (q,)."""
 
     positive: Tensor
     """r⁺ = θ mean_P ℓ(g)."""
     negative: Tensor
     """r⁻ = mean_U ℓ(−g) − θ mean_P ℓ(−g) (= π_k E[ℓ(−g) | y = k] where U are all rows, never negative in expectation)."""
 
+    @property
+    def total(self) -> Tensor:
+        """r⁺ + r⁻, the unbiased risk; with g = −f and all rows as unlabelled, the uncorrected SCARCE risk."""
+        return self.positive + self.negative
+
 
 def pu_risks(
     g: Tensor,
     excluded: Tensor,
-    share: Tensor,
+    mixture_proportion: Tensor,
     *,
     loss: str = "logistic",
     unlabeled: Unlabeled = "all",
@@ -39,7 +44,7 @@ def pu_risks(
         Scores, high for "not k".
     excluded : Tensor of shape (B, q)
         ȳ, 1 where a row excludes a class, in the dtype of the scores.
-    share : Tensor of shape (q,)
+    mixture_proportion : Tensor of shape (q,)
         θ of `scarce.risk.mixture_proportion.mixture_proportion`, for the same `unlabeled`.
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
@@ -52,36 +57,15 @@ def pu_risks(
     >>> g, excluded = torch.tensor([[1.0], [-1.0]]), torch.tensor([[1.0], [0.0]])
     >>> [part.item() for part in pu_risks(g, excluded, torch.tensor([0.5]), loss="hinge")]
     [0.0, 0.0]
+    >>> round(pu_risks(g, excluded, torch.tensor([0.5])).total.item(), 4)
+    0.3133
     """
     losses, opposed = both_sides(loss, g)
     positives, others = excluded, unlabeled_rows(excluded, unlabeled)
     return PURisks(
-        share * class_means(losses, positives),
-        class_means(opposed, others) - share * class_means(opposed, positives),
+        mixture_proportion * class_means(losses, positives),
+        class_means(opposed, others) - mixture_proportion * class_means(opposed, positives),
     )
-
-
-def upu_losses(
-    g: Tensor,
-    excluded: Tensor,
-    share: Tensor,
-    *,
-    loss: str = "logistic",
-    unlabeled: Unlabeled = "all",
-) -> Tensor:
-    """Return θ mean_P ℓ(g) + mean_U ℓ(−g) − θ mean_P ℓ(−g) of every class.
-
-    With g = −f and all rows as unlabelled this is the uncorrected SCARCE risk. The parameters are those of `pu_risks`.
-
-    Examples
-    --------
-    >>> import torch
-    >>> g, excluded = torch.tensor([[1.0], [-1.0]]), torch.tensor([[1.0], [0.0]])
-    >>> round(upu_losses(g, excluded, torch.tensor([0.5])).item(), 4)
-    0.3133
-    """
-    risks = pu_risks(g, excluded, share, loss=loss, unlabeled=unlabeled)
-    return risks.positive + risks.negative
 
 
 @register
@@ -108,4 +92,6 @@ class MetaUPU(MixtureMethod):
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
         """The unbiased risk of every class."""
-        return upu_losses(g, batch.excluded, self.share, loss=self.loss_name, unlabeled=self.unlabeled)
+        return pu_risks(
+            g, batch.excluded, self.mixture_proportion, loss=self.loss_name, unlabeled=self.unlabeled
+        ).total

@@ -8,16 +8,14 @@ from torch.nn.functional import logsigmoid
 
 from scarce._validation import check_flag, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.meta._mixup import Mixup, draw_mixup
-from scarce.methods.meta._recording import RecordingMethod
-from scarce.methods.meta.base import class_means, probabilities_of_not_k, unlabeled_rows
+from scarce.methods.meta._mixup import MixupMethod
+from scarce.methods.meta.base import class_means, class_probabilities, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled
 
 __all__ = ["MetaVPU", "log_not_k", "vpu_losses", "vpu_mixup_losses"]
 
-_CONCENTRATION = 0.3
-_WEIGHT = 0.03
+_MIXUP_WEIGHT = 0.03
 
 
 def vpu_losses(g: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
@@ -61,8 +59,8 @@ def vpu_mixup_losses(g: Tensor, mixed: Tensor, pairs: Tensor, weight: float) -> 
     >>> vpu_mixup_losses(g, g, torch.ones(1, 1), 1.0).tolist()
     [0.0]
     """
-    share = torch.tensor(weight, dtype=g.dtype, device=g.device)
-    target = torch.logaddexp(share.log() + logsigmoid(g), (1 - share).log())
+    lam = torch.tensor(weight, dtype=g.dtype, device=g.device)
+    target = torch.logaddexp(lam.log() + logsigmoid(g), (1 - lam).log())
     return class_means((target - logsigmoid(mixed)) ** 2, pairs)
 
 
@@ -80,7 +78,7 @@ def log_not_k(g: Tensor, peak: Tensor) -> Tensor:
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
-class MetaVPU(RecordingMethod):
+class MetaVPU(MixupMethod):
     """Σ_k log mean_U Φ_k − mean_P log Φ_k, Φ = σ(g); the lowest Φ_k / max Φ_k over the training rows is predicted.
 
     Φ_k is found only up to a factor, which the division takes out: without it the classes could not be compared.
@@ -97,7 +95,7 @@ class MetaVPU(RecordingMethod):
     facts = MethodFacts("meta-vpu", "VPU per class", "Chen et al., NeurIPS 2020", "SCAR")
     predicts_with = ("peak",)
     needs_every_class = True
-    uses_inputs = True
+    mixup_alpha = 0.3
 
     peak: Tensor
 
@@ -107,7 +105,6 @@ class MetaVPU(RecordingMethod):
         check_flag("mixup", mixup)
         self.unlabeled: Unlabeled = unlabeled
         self.mixup = mixup
-        self._mixture: Mixup | None = None
         self.register_buffer("peak", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -115,22 +112,19 @@ class MetaVPU(RecordingMethod):
         super().prepare(problem)
         self.peak = torch.zeros(problem.n_classes)
 
-    def model_inputs(self, batch: Batch) -> Tensor:
-        """The rows, and their mixtures."""
-        if not self.mixup:
-            return batch.inputs
-        self._mixture = draw_mixup(len(batch.inputs), _CONCENTRATION, batch.inputs.device)
-        return torch.cat([batch.inputs, self._mixture.of(batch.inputs)])
+    def uses_mixup(self) -> bool:
+        """Return the parameter `mixup`."""
+        return self.mixup
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
         """The variational loss of every class."""
         excluded = batch.excluded
         g, mixed = g[: len(excluded)], g[len(excluded) :]
         losses = vpu_losses(g, excluded, unlabeled=self.unlabeled)
-        if len(mixed) == 0 or self._mixture is None:
+        if len(mixed) == 0 or self._mixup is None:
             return losses
-        pairs = unlabeled_rows(excluded, self.unlabeled) * excluded[self._mixture.partner]
-        return losses + _WEIGHT * vpu_mixup_losses(g, mixed, pairs, self._mixture.weight)
+        pairs = unlabeled_rows(excluded, self.unlabeled) * excluded[self._mixup.partner]
+        return losses + _MIXUP_WEIGHT * vpu_mixup_losses(g, mixed, pairs, self._mixup.weight)
 
     def after_epoch(self, epoch: int) -> None:
         """Find the highest Φ of every class."""
@@ -142,4 +136,4 @@ class MetaVPU(RecordingMethod):
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """1 − Φ_k / max Φ_k, made to sum to one."""
-        return probabilities_of_not_k(self.scores(logits))
+        return class_probabilities(self.scores(logits))
