@@ -153,9 +153,13 @@ def _span(low: float, high: float, open_low: bool = False, open_high: bool = Fal
     if low == -math.inf and high == math.inf:
         return ""
     if high < math.inf and not (open_low or open_high):
-        return f" from {low:g} to {high:g}"
-    above = f" above {low:g}" if open_low else f" of at least {low:g}"
-    return above + ("" if high == math.inf else f" and {'below' if open_high else 'at most'} {high:g}")
+        return f" from {_limit(low)} to {_limit(high)}"
+    above = f" above {_limit(low)}" if open_low else f" of at least {_limit(low)}"
+    return above + ("" if high == math.inf else f" and {'below' if open_high else 'at most'} {_limit(high)}")
+
+
+def _limit(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:g}"
 
 
 def check_probability(name: str, value: Any) -> float:

@@ -10,7 +10,7 @@ from scarce.datasets import DatasetFacts, clcifar, load_dataset
 from scarce.datasets._files import DataFile, FileSet
 from scarce.datasets.clcifar import read_clcifar10
 from scarce.datasets.registry import DATASETS
-from scarce.errors import FileError, LabelError
+from scarce.errors import FileError, MethodError
 
 PUBLISHED = FileSet(("clcifar10",), (DataFile("clcifar10.pkl"),))
 
@@ -58,7 +58,7 @@ def test_load_clcifar10_selects_one_annotation(tmp_path):
         checksums.add(data.checksum)
     assert len(checksums) == 4
     for odd in (3, -1, "first", "0"):
-        with pytest.raises(LabelError, match=f"annotation={odd!r} is unknown; expected 0, 1, 2 or 'union'"):
+        with pytest.raises(MethodError, match=f"annotation={odd!r} is unknown; expected 0, 1, 2 or 'union'"):
             load_dataset("clcifar10", tmp_path, annotation=odd)
 
 

@@ -156,7 +156,7 @@ def test_fetch_names_every_url_if_all_fail(server, cache):
     with pytest.raises(FileError) as caught:
         fetch(cats_file_set(f"{server.url}/none.gz", "http://127.0.0.1:1/cats.gz"))
     text = str(caught.value)
-    assert "the server answered 404 Not LocatedFiles; 127.0.0.1:1: no connection (" in text
+    assert "the server answered 404 Not Found; 127.0.0.1:1: no connection (" in text
     assert f"put the file into {cache / 'pets'} yourself" in text
     assert "\n" not in text
 

@@ -301,7 +301,7 @@ VALID_PRIORS = [0.5, 0.3, 0.2]
             VALID_PRIORS,
             95,
             MethodError,
-            "level=95; expected a number between 0 and 1, such as 0.95",
+            "level=95; expected a number above 0 and below 1",
         ),
         (["a", "b"], VALID_PRIORS, 1, MethodError, "level=1; expected"),
     ],

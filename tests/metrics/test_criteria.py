@@ -161,11 +161,11 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
             r"the probabilities have shape \(1, 3\); expected \(2, 3\)",
         ),
         (lambda: scel([["a"] * 3] * 2, LABELS, T), LabelError, "the probabilities are no matrix of numbers"),
-        (lambda: scel(P, LABELS, T[:2]), LabelError, r"the transition has shape \(2, 3\); expected 3 × 3"),
-        (lambda: scel(P, LABELS, 2 * T), LabelError, "row of true class 0 sums to 2; expected 1"),
-        (lambda: scel(P, LABELS, 2 * np.eye(3) - T), LabelError, "row of true class 0 holds a negative"),
-        (lambda: scel(P, LABELS, "uniform"), LabelError, "the transition='uniform' is not understood"),
-        (lambda: scel(P, LABELS, None), LabelError, r"the transition has shape \(\)"),
+        (lambda: scel(P, LABELS, T[:2]), MethodError, r"transition has shape \(2, 3\); expected 3 × 3"),
+        (lambda: scel(P, LABELS, 2 * T), MethodError, "row of true class 0, sums to 2; expected 1"),
+        (lambda: scel(P, LABELS, 2 * np.eye(3) - T), MethodError, "row of true class 0, holds a negative"),
+        (lambda: scel(P, LABELS, "uniform"), MethodError, "transition='uniform' is not understood"),
+        (lambda: scel(P, LABELS, None), MethodError, r"transition has shape \(\)"),
         (
             lambda: scel(P, EMPTY, T),
             LabelError,
@@ -176,7 +176,7 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         (lambda: transition_risk(P, LABELS, SINGULAR), LabelError, "has no inverse.*use scel"),
         (
             lambda: transition_risk(P, LABELS, T, loss="mae"),
-            LabelError,
+            MethodError,
             "loss='mae' is unknown; expected 'cce' or '01'",
         ),
         (lambda: complementary_risk(P[:1], LABELS, PRIORS), LabelError, r"the logits have shape \(1, 3\)"),
@@ -185,7 +185,7 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         (
             lambda: complementary_risk(P, LABELS, PRIORS, loss="cubic"),
             MethodError,
-            "loss='cubic' is no binary loss",
+            "loss='cubic' is unknown; expected 'logistic', 'sigmoid'",
         ),
     ],
 )

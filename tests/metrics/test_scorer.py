@@ -180,7 +180,7 @@ def test_scorer_rejects_labels_with_other_class_order(fitted):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"criterion": "luck"}, "criterion='luck' is unknown; expected one of accuracy, risk, covering-rate"),
+        ({"criterion": "luck"}, "criterion='luck' is unknown; expected 'accuracy', 'risk', 'covering-rate'"),
         (
             {"criterion": "scel"},
             "criterion='scel' needs a transition matrix; pass transition=..., or choose 'accuracy'",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scarce.errors import PriorError
+from scarce.errors import MethodError, PriorError
 from scarce.priors.simplex import to_simplex
 
 
@@ -70,18 +70,22 @@ def test_to_simplex_keeps_valid_priors(case):
 
 
 @pytest.mark.parametrize(
-    ("raw", "rates", "options", "message"),
+    ("raw", "rates", "message"),
     [
-        ([0.5, 0.5], [0.9, 0.9], {}, "the rates sum to 1.8 over 2 classes"),
-        ([0.5, 0.5], [0.1], {}, "2 raw priors and 1 rates"),
-        ([0.5, np.nan], [0.1, 0.1], {}, "raw priors hold nan"),
-        ([0.5, 0.5], [0.1, np.inf], {}, "rates hold inf"),
-        ([0.5, 0.5], [0.1, 1.5], {}, "from 0.1 to 1.5"),
-        ([], [], {}, r"shape \(0,\)"),
-        ([[0.5, 0.5]], [[0.1, 0.1]], {}, r"shape \(1, 2\)"),
-        ([0.5, 0.5], [0.1, 0.1], {"floor": 0.0}, "floor=0.0"),
+        ([0.5, 0.5], [0.9, 0.9], "the rates sum to 1.8 over 2 classes"),
+        ([0.5, 0.5], [0.1], "2 raw priors and 1 rates"),
+        ([0.5, np.nan], [0.1, 0.1], "raw priors hold nan"),
+        ([0.5, 0.5], [0.1, np.inf], "rates hold inf"),
+        ([0.5, 0.5], [0.1, 1.5], "from 0.1 to 1.5"),
+        ([], [], r"shape \(0,\)"),
+        ([[0.5, 0.5]], [[0.1, 0.1]], r"shape \(1, 2\)"),
     ],
 )
-def test_to_simplex_rejects_invalid_input(raw, rates, options, message):
+def test_to_simplex_rejects_invalid_input(raw, rates, message):
     with pytest.raises(PriorError, match=message):
-        to_simplex(raw, rates, **options)
+        to_simplex(raw, rates)
+
+
+def test_to_simplex_rejects_floor_of_zero():
+    with pytest.raises(MethodError, match="floor=0.0; expected a number above 0 and at most 1"):
+        to_simplex([0.5, 0.5], [0.1, 0.1], floor=0.0)

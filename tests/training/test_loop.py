@@ -244,7 +244,7 @@ def test_train_rejects_model_without_trainable_weights(model):
         ({}, "scarce needs class priors"),
         ({"priors": "uniform"}, "priors is 'uniform'; expected an array of numbers"),
         ({"priors": [1.0]}, r"priors has shape \(1,\); expected \(3,\) for 3 classes"),
-        ({"priors": PRIORS, "transition": np.eye(2)}, r"transition has shape \(2, 2\); expected \(3, 3\)"),
+        ({"priors": PRIORS, "transition": np.eye(2)}, r"transition has shape \(2, 2\); expected 3 × 3"),
     ],
 )
 def test_train_rejects_invalid_priors_and_transition(settings, message):

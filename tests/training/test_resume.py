@@ -135,7 +135,7 @@ def test_resume_rejects_labels_with_other_confirmed_classes(tmp_path):
         fit(labels=other_labels, checkpoint=tmp_path / "c")
 
 
-@pytest.mark.parametrize("found", [None, 3, 5])
+@pytest.mark.parametrize("found", [None, 4, 6])
 def test_resume_rejects_checkpoint_of_another_format(tmp_path, found):
     from scarce.training.checkpoint import load_state, save_state
 
@@ -146,7 +146,7 @@ def test_resume_rejects_checkpoint_of_another_format(tmp_path, found):
     with pytest.raises(FileError) as caught:
         fit(checkpoint=tmp_path / "c")
     assert str(caught.value) == (
-        f"{tmp_path / 'c'} is a checkpoint of another version of scarce (its format is {found}, expected 4); "
+        f"{tmp_path / 'c'} is a checkpoint of another version of scarce (its format is {found}, expected 5); "
         "delete it (--restart) to train from the start, or choose another checkpoint."
     )
 
@@ -155,7 +155,7 @@ def test_resume_rejects_state_that_is_not_a_run(tmp_path):
     from scarce.training.checkpoint import save_state
 
     save_state(tmp_path / "c", {"weights": torch.ones(2)})
-    with pytest.raises(FileError, match="its format is None, expected 4"):
+    with pytest.raises(FileError, match="its format is None, expected 5"):
         fit(checkpoint=tmp_path / "c")
 
 

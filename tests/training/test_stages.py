@@ -87,11 +87,11 @@ class OptimiserLog(Callback):
     """Stores the optimiser state and gradient of the first weights after every epoch."""
 
     def __init__(self):
-        self.seen = []
+        self.steps = []
 
     def on_epoch_end(self, run, record):
         weight = next(run.model.parameters())
-        self.scores_seen.append((deepcopy(run.optimizer.state[weight]), weight.grad.clone()))
+        self.steps.append((deepcopy(run.optimizer.state[weight]), weight.grad.clone()))
 
 
 def test_stages_have_new_optimisers():
@@ -99,9 +99,9 @@ def test_stages_have_new_optimisers():
     recipe = Recipe(epochs=4, batch_size=len(INPUTS), weight_decay=0.0)
     adam, sgd = OptimiserLog(), OptimiserLog()
     fit(ThreeStages(), make_linear(), recipe, callbacks=[adam])
-    assert [int(state["step"]) for state, _ in adam.seen] == [1, 2, 1, 2, 3, 1]
+    assert [int(state["step"]) for state, _ in adam.steps] == [1, 2, 1, 2, 3, 1]
     fit(ThreeStages(), make_linear(), Recipe(4, len(INPUTS), "sgd", 0.1, 0.0), callbacks=[sgd])
-    fresh = [torch.equal(state["momentum_buffer"], gradient) for state, gradient in sgd.seen]
+    fresh = [torch.equal(state["momentum_buffer"], gradient) for state, gradient in sgd.steps]
     assert fresh == [True, False, True, False, False, True]
 
 
@@ -283,7 +283,7 @@ def test_method_without_stages_trains_for_epochs_of_recipe(tmp_path):
     model = make_net()
     assert len(fit(Plain(), model, checkpoint=tmp_path / "c")[2]) == RECIPE.epochs
     stored = load_state(tmp_path / "c")
-    assert (stored["stages"], stored["beginning"]) == ([4], {})
+    assert (stored["stages"], stored["initial_weights"]) == ([4], {})
     assert not model.training
 
 

@@ -130,7 +130,7 @@ def test_working_form_shares_weights_of_model():
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"micro_batch": 0}, r"micro_batch=0; expected a whole number of at least 1"),
+        ({"micro_batch": 0}, r"micro_batch=0; expected a whole number from 1 to 4294967295"),
         ({"micro_batch": -3}, r"micro_batch=-3; expected a whole number"),
         ({"micro_batch": 2.5}, r"micro_batch=2.5; expected a whole number"),
         ({"micro_batch": "8"}, r"micro_batch='8'; expected a whole number"),
@@ -225,10 +225,10 @@ class CountRows(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.seen = []
+        self.row_counts = []
 
     def forward(self, rows):
-        self.scores_seen.append(len(rows))
+        self.row_counts.append(len(rows))
         return rows
 
 
@@ -240,8 +240,8 @@ def test_micro_batches_update_batch_norm_once_without_single_rows(n_rows, size):
     rows = torch.randn(n_rows, D, dtype=torch.float64)
     MicroBatched(nn.Sequential(counter, model), size)(rows).sum().backward()
     first, second = (
-        counter.scores_seen[: len(counter.scores_seen) // 2],
-        counter.scores_seen[len(counter.scores_seen) // 2 :],
+        counter.row_counts[: len(counter.row_counts) // 2],
+        counter.row_counts[len(counter.row_counts) // 2 :],
     )
     assert sorted(first) == sorted(second)
     assert sum(first) == n_rows
@@ -256,7 +256,7 @@ def test_micro_batches_update_batch_norm_once_without_single_rows(n_rows, size):
 def test_micro_batches_may_have_one_row_without_batch_norm():
     counter = CountRows()
     MicroBatched(nn.Sequential(counter, nn.Linear(D, Q)), 1)(torch.zeros(3, D))
-    assert counter.seen == [1, 1, 1]
+    assert counter.row_counts == [1, 1, 1]
 
 
 RECIPE = Recipe(epochs=4, batch_size=16, micro_batch=6, learning_rate=0.01)

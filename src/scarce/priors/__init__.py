@@ -9,7 +9,7 @@ from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.io import load_priors
 from scarce.priors.kernel_mean import KernelMean
 from scarce.priors.perturbation import perturb_priors
-from scarce.priors.possible import candidate_shares, possible_priors
+from scarce.priors.feasible import candidate_shares, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.resolve import are_learned, are_unused, is_estimated, learned_priors, resolve_priors
 from scarce.priors.tice import Tice

@@ -19,7 +19,7 @@ from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import PriorEstimate
 from scarce.priors.from_answers import priors_from_answers
-from scarce.priors.possible import classes_without_evidence, possible_priors
+from scarce.priors.feasible import classes_without_evidence, possible_priors
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.simplex import to_simplex
 
@@ -43,7 +43,7 @@ def resolve_priors(
     priors : {"estimate", "uniform", "answers"}, PriorEstimator, array or mapping
         ``answers`` takes the share of "yes" among the answers about a class; ``estimate`` does so where there are
         such answers, and else runs ``BestBin(shrink=True)``. Where priors cannot be estimated, there is a warning, and
-        the shares of the candidates are used (`scarce.priors.possible_priors`); estimates that the labels contradict are cut
+        the shares of the candidates are used (`scarce.priors.feasible_priors`); estimates that the labels contradict are cut
         to what they leave possible, with a warning too. Numbers are in the order of the classes, or by class name.
         Estimators go also by their names.
     labels : ComplementaryLabels

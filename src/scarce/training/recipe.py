@@ -14,7 +14,6 @@ from scarce.training.augmentation import AUGMENTATIONS
 
 __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
 
-_NUMBERS = (int, float, np.integer, np.floating)
 _MAX_INTEGER = 2**32 - 1  # of a seed, as in numpy
 # Settings that identify a run only where they are not these.
 _USUAL = {"micro_batch": None, "precision": "full", "compile": False, "input_noise": 0.0, "dropout": 0.0}
@@ -77,6 +76,8 @@ class Recipe:
     def __post_init__(self) -> None:
         for name, low in {"epochs": 1, "batch_size": 1, "seed": 0, "micro_batch": 1}.items():
             value = getattr(self, name)
+            if isinstance(value, float | np.floating) and value.is_integer():
+                value = int(value)
             if name != "micro_batch" or value is not None:
                 object.__setattr__(self, name, check_integer(name, value, low, _MAX_INTEGER))
         object.__setattr__(
