@@ -30,7 +30,7 @@ from scarce.estimators.base import (
 )
 from scarce.estimators.collapse import Collapse, find_collapse
 from scarce.estimators.early_stopping import make_early_stopping, split_rows
-from scarce.estimators.few_labels import against_overfitting
+from scarce.estimators.regularization import against_overfitting
 from scarce.estimators.method_choice import choose_method
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
