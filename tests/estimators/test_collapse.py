@@ -11,6 +11,7 @@ from scarce.errors import CollapseWarning
 from scarce.estimators.collapse import find_collapse
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import scar, scar_single
+from scarce.training import train
 
 TENTHS = ComplementaryLabels.from_single(np.arange(1000) % 10, classes=10)
 
@@ -77,8 +78,11 @@ def make_constant_network(shape, n_classes):
 def test_collapsed_fit_raises_warning():
     X, labels, _ = few_digits()
     settings = {"epochs": 1, "learning_rate": 1e-6, "standardize": False}
-    with pytest.warns(CollapseWarning, match=r"class 0 is predicted for 100% of the training examples"):
+    with pytest.warns(
+        CollapseWarning, match=r"class 0 is predicted for 100% of the training examples"
+    ) as caught:
         ScarceClassifier("scar-likelihood", module=make_constant_network, **settings).fit(X, labels)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_fit_on_few_labels_does_not_collapse_by_default():
@@ -95,14 +99,13 @@ def test_collapsed_fit_is_retried_once_with_more_noise(monkeypatch):
     """The second training uses the strong noise, and its result is kept."""
     X, labels, _ = few_digits(100)
     recipes, found = [], iter([find_collapse(predictions(0.9), TENTHS), None])
-    train = ScarceClassifier._train
 
-    def noted(self, X, labels, method, estimate, recipe, model):
+    def recorded(model, method, X, labels, recipe, **options):
         recipes.append(recipe)
-        train(self, X, labels, method, estimate, recipe, model)
+        return train(model, method, X, labels, recipe, **options)
 
-    monkeypatch.setattr(ScarceClassifier, "_train", noted)
-    monkeypatch.setattr("scarce.estimators.classifier.find_collapse", lambda *_: next(found))
+    monkeypatch.setattr("scarce.estimators._network_fit.train", recorded)
+    monkeypatch.setattr("scarce.estimators._network_fit.find_collapse", lambda *_: next(found))
     ScarceClassifier("scar-likelihood", epochs=2).fit(X, labels)
     assert [(recipe.input_noise, recipe.dropout) for recipe in recipes] == [(0.5, 0.5), (1.0, 0.5)]
 
@@ -110,7 +113,7 @@ def test_collapsed_fit_is_retried_once_with_more_noise(monkeypatch):
 def test_collapsed_fit_keeps_settings_of_user(monkeypatch):
     X, labels, _ = few_digits(100)
     monkeypatch.setattr(
-        "scarce.estimators.classifier.find_collapse", lambda *_: find_collapse(predictions(0.9), TENTHS)
+        "scarce.estimators._network_fit.find_collapse", lambda *_: find_collapse(predictions(0.9), TENTHS)
     )
     with pytest.warns(CollapseWarning):
         classifier = ScarceClassifier("scar-likelihood", epochs=2, input_noise=0.1).fit(X, labels)

@@ -341,7 +341,7 @@ class FailingWithoutMessage(LogisticRegression):
         ),
         ({"estimator": "forest"}, "estimator='forest'; expected a scikit-learn classifier"),
         ({"estimator": None, "wrap": False}, "estimator=None; expected a scikit-learn classifier"),
-        ({"wrap": "yes"}, "wrap='yes'; expected 'auto', True or False"),
+        ({"wrap": "yes"}, "wrap='yes' is unknown; expected 'auto', True or False"),
         (
             {"unlabeled": "none", "estimator": Recorder()},
             "unlabeled='none' is unknown; expected 'all' or 'rest'",

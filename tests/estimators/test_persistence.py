@@ -168,10 +168,10 @@ def change(folder, **settings):
         ),
         (
             lambda folder: change(folder, format="sklearn"),
-            r"has the format 'sklearn', expected 'scarce-classifier-2'; it was written by another program",
+            r"has the format 'sklearn', expected 'scarce-classifier-3'; it was written by another program",
         ),
-        (lambda folder: change(folder, format="scarce-classifier-3"), r"by a newer version: update scarce"),
-        (lambda folder: change(folder, method="magic"), r"there is no method 'magic'"),
+        (lambda folder: change(folder, format="scarce-classifier-4"), r"by a newer version: update scarce"),
+        (lambda folder: change(folder, method="magic"), r"method='magic' is unknown; expected 'scarce', "),
         (lambda folder: change(folder, module="lenet"), r"lenet takes images"),
         (lambda folder: change(folder, module="mlp"), r"cannot be read as a saved classifier"),
         (lambda folder: change(folder, classes=3), r"cannot be read as a saved classifier"),

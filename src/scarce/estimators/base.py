@@ -4,17 +4,20 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._arrays import Array
 from scarce.errors import AccuracyWarning, FeatureError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.training_rows import TrainingRows
+from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
 from scarce.metrics import (
@@ -27,7 +30,13 @@ from scarce.metrics import (
 from scarce.metrics.label_model import check_error_rates
 from scarce.priors import PriorEstimate
 
-__all__ = ["ComplementaryClassifierMixin", "restore_on_error", "judge", "check_consistent_length"]
+__all__ = [
+    "ComplementaryClassifierMixin",
+    "TableClassifierMixin",
+    "restore_on_error",
+    "judge",
+    "check_consistent_length",
+]
 
 _KNOWN = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
 
@@ -87,6 +96,51 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators that were learned in training, if some were."""
         return None
+
+
+class TableClassifierMixin(ComplementaryClassifierMixin):
+    """A complementary classifier of tables: `fit`, `predict` and tags around its own `_fit` and `predict_proba`."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on features and labels.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n, d)
+            Features; sparse ones if the estimator takes them.
+        y : ComplementaryLabels or n × q indicator
+            What is known of each example.
+
+        Returns
+        -------
+        classifier
+            Itself.
+        """
+        with restore_on_error(self):
+            X = check_inputs(self, X, reset=True)
+            if X.ndim != 2:
+                raise FeatureError(
+                    f"X has shape {X.shape}; expected a table (n × d): pass X.reshape(len(X), -1)."
+                )
+            labels = as_labels(y)
+            check_consistent_length(X, labels)
+            self._fit(X, labels)
+            self.classes_, self.input_shape_ = labels.classes, input_shape(X)
+            self.training_rows_ = TrainingRows.of(X)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the most likely class of each example."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = False
+        tags.target_tags.two_d_labels = True
+        return tags
 
 
 def judge(

@@ -1,24 +1,21 @@
 """`ScarceClassifier`: complementary labels in, a scikit-learn classifier out."""
 
-import copy
-import math
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from scarce._arrays import Array
 from scarce._validation import check_option
-from scarce.errors import CollapseWarning, MethodError
+from scarce.estimators._fit_settings import random_seed, training_priors
 from scarce.estimators._inputs import check_inputs
+from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, progress_bar
@@ -28,51 +25,27 @@ from scarce.estimators.base import (
     judge,
     restore_on_error,
 )
-from scarce.estimators.collapse import Collapse, find_collapse
-from scarce.estimators.early_stopping import make_early_stopping, split_rows
-from scarce.estimators.few_labels import against_overfitting
-from scarce.estimators.method_choice import choose_method
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
-from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
-from scarce.methods import Method, make_method
+from scarce.methods import Method
 from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.methods.refine import Refine
-from scarce.methods.transition import resolve_transition
 from scarce.metrics import ErrorRates
 from scarce.priors import (
-    PriorEstimate,
-    PriorEstimator,
-    are_learned,
-    are_unused,
     learned_priors,
-    possible_priors,
-    resolve_priors,
 )
-from scarce.priors.base import MakeModel
 from scarce.training import (
-    RECIPES,
-    Callback,
     History,
-    ProgressBar,
     Recipe,
     map_logits,
-    train,
 )
-from scarce.training.build import MakeModule, build_model
+from scarce.training.build import MakeModule
 from scarce.training.distributed import DistributedContext, distributed_context
 from scarce.training.runtime import usable_device
 
 __all__ = ["ScarceClassifier"]
-
-_OVERRIDES = (
-    "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
-    "micro_batch", "precision", "compile",
-)  # fmt: skip
-_ENOUGH_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
-_ENOUGH_ITERATIONS = 200  # of L-BFGS, which ends sooner when it has settled
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -268,9 +241,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.label_summary_ = labels.summary()
 
     def _fit_stack(self, X: Any, labels: ComplementaryLabels) -> None:
-        seed, estimate = self._seed(), None
+        seed, estimate = random_seed(self.random_state), None
         if not (isinstance(self.priors, str) and self.priors == "estimate"):
-            estimate = self._priors(X, labels, self._builder(X, labels), seed, StackedMethod())
+            estimate = training_priors(self, X, labels, seed, StackedMethod())
         with progress_bar(self.verbose) as progress:
             result = fit_stack(
                 X,
@@ -291,77 +264,17 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     def _fit_network(
         self, X: Any, labels: ComplementaryLabels, classes: Array, context: DistributedContext
     ) -> None:
-        method = self._method(labels)
-        method.check_labels(labels)  # before time is spent on priors
-        recipe = context.call_on_rank_zero(lambda: self._recipe(labels, method, len(input_shape(X)) > 1))
-        make = self._builder(X, labels)
-        own_estimate = self._priors(X, labels, make, recipe.seed, method)
-        estimate = context.call_on_rank_zero(lambda: own_estimate)
-        before = self._model_to_continue(X, classes)
-        self._train(X, labels, method, estimate, recipe, before or make(recipe.seed))
-        if method.facts.learns_priors and before is None:
-            self._mend_collapse(X, labels, estimate, recipe)
-        if estimate is None and not method.can_learn_priors():
-            estimate = possible_priors(labels)
-        self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes, labels)
+        result = fit_network(self, X, labels, classes, context)
+        self.model_, self.method_, self.history_ = result.model, result.method, result.history
+        self.prior_estimate_ = result.prior_estimate
+        if result.choice is not None:
+            self.choice_ = result.choice
 
-    def _train(
-        self,
-        X: Any,
-        labels: ComplementaryLabels,
-        method: Method,
-        estimate: PriorEstimate | None,
-        recipe: Recipe,
-        model: nn.Module,
-    ) -> None:
-        callbacks, rows = self._callbacks(X, labels, method, estimate, recipe.seed)
-        self.history_ = train(
-            model,
-            method,
-            X if rows is None else take_rows(X, rows),
-            labels if rows is None else labels[rows],
-            recipe,
-            priors=None if estimate is None else estimate.values,
-            transition=resolve_transition(self.transition, labels),
-            make_model=lambda: self._builder(X, labels)(recipe.seed + 1),
-            callbacks=callbacks,
-            checkpoint=self.checkpoint,
-            device=self.device,
-            distributed=self.distributed,
-        )
-        self.model_, self.method_ = model, method
-
-    def _mend_collapse(
-        self, X: Any, labels: ComplementaryLabels, estimate: PriorEstimate | None, recipe: Recipe
-    ) -> None:
-        """Train once more, with more noise, if one class is predicted for nearly all; warn if it still is."""
-        expected = None if estimate is None else estimate.values
-
-        def collapse() -> Collapse | None:
-            def best(logits: Tensor) -> Tensor:
-                return self.method_.scores(logits).argmax(dim=1)
-
-            predicted = map_logits(self.model_, X, best, device=usable_device(self.device))
-            return find_collapse(predicted.numpy(), labels, expected)
-
-        found = collapse()
-        stronger = self._against_overfitting(labels, self.method_, len(input_shape(X)) > 1, strong=True)
-        if found and stronger and self.checkpoint is None and not self.distributed:
-            again = replace(recipe, **stronger)
-            self._train(
-                X, labels, self._method(labels), estimate, again, self._builder(X, labels)(again.seed)
-            )
-            found = collapse()
-        if found:
-            warnings.warn(str(found), CollapseWarning, stacklevel=5)
-
-    def _builder(self, X: Any, labels: ComplementaryLabels) -> MakeModel:
-        module = "mlp" if isinstance(self.module, str) and self.module == "auto" else self.module
-
-        def make(seed: int) -> nn.Module:
-            return build_model(module, X, labels.n_classes, seed=seed, standardize=self.standardize)
-
-        return make
+    def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
+        if check_option("labels", self.labels, ("complementary", "ordinary")) == "ordinary":
+            return read_ordinary(y)
+        labels = as_labels(y)
+        return labels, labels.classes
 
     def logits(self, X: Any) -> Tensor:
         """Return what the network says of each example and class, of shape (n, q)."""
@@ -424,108 +337,6 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         if rates is None and isinstance(self.method_, AnswersLikelihood) and self.method_.learned:
             rates = self.method_.mean_error_rates()
         return None if rates is None else ErrorRates(*rates)
-
-    def _read_labels(self, y: Any) -> tuple[ComplementaryLabels, Array]:
-        if check_option("labels", self.labels, ("complementary", "ordinary")) == "ordinary":
-            return read_ordinary(y)
-        labels = as_labels(y)
-        return labels, labels.classes
-
-    def _priors(
-        self, X: Any, labels: ComplementaryLabels, make: MakeModel, seed: int, method: Method
-    ) -> PriorEstimate | None:
-        """Return the priors to train with; None if the method learns them, or nothing needs them."""
-        if self.labels == "ordinary" and isinstance(self.priors, str) and self.priors == "estimate":
-            frequencies = 1 - labels.rates
-            return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
-
-        if are_learned(method, self.priors, labels) or are_unused(method, self.priors, labels):
-            return None
-
-        def estimate(estimator: PriorEstimator) -> PriorEstimate:
-            # For tables the estimator's own network does, and in fewer steps than a linear one would need.
-            own = make if len(input_shape(X)) > 1 else None
-            return estimator.estimate(X, labels, make_model=own, device=self.device, verbose=self.verbose)
-
-        return resolve_priors(self.priors, labels, estimate, seed=seed)
-
-    def _against_overfitting(
-        self, labels: ComplementaryLabels, method: Method, is_image: bool, *, strong: bool = False
-    ) -> dict[str, Any]:
-        """Return noise and dropout for few labels, unless the user has a say in them or the network is not an MLP."""
-        is_left = self.input_noise is None and self.dropout is None and self.optimizer != "lbfgs"
-        is_mlp = isinstance(self.module, str) and self.module in ("auto", "mlp")
-        if not (is_left and is_mlp and self.recipe == "annealed"):
-            return {}
-        return against_overfitting(method, labels, is_image=is_image, strong=strong)
-
-    def _recipe(self, labels: ComplementaryLabels, method: Method, is_image: bool) -> Recipe:
-        recipe = self.recipe
-        if not isinstance(recipe, Recipe):
-            recipe = RECIPES[check_option("recipe", recipe, RECIPES, also="a Recipe")]
-        overrides = {name: getattr(self, name) for name in _OVERRIDES if getattr(self, name) is not None}
-        overrides |= self._against_overfitting(labels, method, is_image)
-        recipe = replace(recipe, seed=self._seed(), **overrides)
-        if self.recipe == "annealed" and self.epochs is None:
-            enough = math.ceil(_ENOUGH_STEPS / math.ceil(labels.n_examples / recipe.batch_size))
-            if recipe.optimizer == "lbfgs":
-                enough = _ENOUGH_ITERATIONS
-            recipe = replace(recipe, epochs=max(recipe.epochs, enough))
-        return recipe
-
-    def _seed(self) -> int:
-        state = self.random_state
-        return (
-            int(state) if isinstance(state, (int, np.integer)) else check_random_state(state).randint(2**31)
-        )
-
-    def _method(self, labels: ComplementaryLabels) -> Method:
-        if isinstance(self.method, Method):
-            if self.method_params:
-                raise MethodError(
-                    "method_params goes with a method given by name; set the parameters of the Method itself."
-                )
-            return copy.deepcopy(self.method)
-        params = self.method_params or {}
-        if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
-            raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
-        if self.method != "auto":
-            return make_method(self.method, **params)
-        if self.labels == "ordinary":
-            return make_method("scarce", **params)
-        choice = choose_method(labels)
-        self.choice_ = Choice.of_one(choice.method, choice.reason)
-        return make_method(choice.method, **params)
-
-    def _model_to_continue(self, X: Any, classes: Array) -> nn.Module | None:
-        if not self.warm_start or not hasattr(self, "model_"):
-            return None
-        if self.input_shape_ != input_shape(X) or not np.array_equal(self.classes_, classes):
-            raise MethodError(
-                "warm_start=True goes on with the same inputs and classes; these differ: make a new classifier."
-            )
-        return copy.deepcopy(self.model_)
-
-    def _stops_early(self, labels: ComplementaryLabels) -> bool:
-        if self.early_stopping is None:
-            is_auto = self.method == "auto" and self.labels == "complementary"
-            return is_auto and choose_method(labels).early_stopping
-        return bool(self.early_stopping)
-
-    def _callbacks(
-        self, X: Any, labels: ComplementaryLabels, method: Method, estimate: PriorEstimate | None, seed: int
-    ) -> tuple[list[Callback], Array | None]:
-        """Return the callbacks, and the rows to train on if others are held out."""
-        callbacks: list[Callback] = []
-        rows = None
-        if self._stops_early(labels):
-            held_out, rows = split_rows(labels.n_examples, self.validation_fraction, seed)
-            callbacks += make_early_stopping(
-                X, labels, held_out, method, estimate, self.patience, self.device
-            )
-        if self.verbose:
-            callbacks.append(ProgressBar())
-        return callbacks, rows
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

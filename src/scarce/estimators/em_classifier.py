@@ -1,6 +1,6 @@
 """`EMComplementaryClassifier`: complementary labels for any classifier with sample weights, by cross-fitted EM."""
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -8,23 +8,20 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from torch import Tensor, nn
 
 from scarce._arrays import Array
 from scarce._validation import check_integer, check_option
-from scarce.errors import FeatureError, MethodError
+from scarce.errors import MethodError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
 from scarce.estimators.auto.mechanisms import CandidateSets
-from scarce.estimators.base import ComplementaryClassifierMixin, check_consistent_length, restore_on_error
+from scarce.estimators.base import TableClassifierMixin
 from scarce.estimators.pu_learners import set_nested_param
-from scarce.estimators.training_rows import TrainingRows
-from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
-from scarce.labels.targets import as_labels
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.metrics import co_exclusion_test
 from scarce.priors import PriorEstimate
@@ -40,7 +37,7 @@ _GROWTH, _LARGEST_STEP = 1.5, 4.0  # of what an iteration found, how far to go b
 _PATIENCE = 2  # iterations in a row that make the labels less likely
 
 
-class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any classifier with `predict_proba` and sample weights, learned from complementary labels by EM.
 
     Every example counts once for each class y that it may still be, with the weight
@@ -111,35 +108,9 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train the learner.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n, d)
-            Features; sparse ones if the estimator takes them.
-        y : ComplementaryLabels or n × q indicator
-            What is known of each example.
-
-        Returns
-        -------
-        EMComplementaryClassifier
-            Itself.
-        """
-        with restore_on_error(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
-        X = check_inputs(self, X, reset=True)
-        if X.ndim != 2:
-            raise FeatureError(
-                f"X has shape {X.shape}; expected a table (n × d): pass X.reshape(len(X), -1)."
-            )
-        labels = as_labels(y)
-        check_consistent_length(X, labels)
+    def _fit(self, X: Any, labels: ComplementaryLabels) -> None:
         check_integer("n_iterations", self.n_iterations)
-        self._check_mechanism()
+        check_option("mechanism", self.mechanism, ("auto", *_METHODS))
         learner = self._learner()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         set_nested_param(learner, "random_state", seed)
@@ -156,8 +127,6 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         method.double()
         posterior = self._posterior(learner, X, labels, method, folds)
         self.estimator_ = _fit_weighted(learner, X, posterior)
-        self.classes_, self.input_shape_ = labels.classes, input_shape(X)
-        self.training_rows_ = TrainingRows.of(X)
         self.mechanism_, self.posterior_ = mechanism, posterior
         self.priors_ = posterior.mean(axis=0)
         self.prior_estimate_ = PriorEstimate(
@@ -191,14 +160,6 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
         X = check_inputs(self, X, reset=False)
         return _probabilities(self.estimator_, X, len(self.classes_))
 
-    def predict(self, X: Any) -> Array:
-        """Return the most likely class of each example."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]  # type: ignore[no-any-return]
-
-    def _check_mechanism(self) -> None:
-        check_option("mechanism", self.mechanism, ("auto", *_METHODS))
-
     def _learner(self) -> Any:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise MethodError(
@@ -218,14 +179,6 @@ class EMComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  #
             return check_cv(self.cv)
         check_integer("cv", self.cv, low=2)
         return KFold(min(int(self.cv), n_examples), shuffle=True, random_state=seed)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.one_d_labels = False
-        tags.target_tags.two_d_labels = True
-        return tags
 
 
 def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str:

@@ -7,22 +7,19 @@ import torch
 from rich.progress import MofNCompleteColumn
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._arrays import Array
 from scarce._console import make_progress
 from scarce._validation import abbreviate, check_renamed, renamed_parameters
-from scarce.errors import FeatureError, LabelError, MethodError
+from scarce.errors import LabelError, MethodError
 from scarce.estimators._inputs import check_inputs
-from scarce.estimators.base import ComplementaryClassifierMixin, check_consistent_length, restore_on_error
+from scarce.estimators.base import TableClassifierMixin
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.estimators.pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param
-from scarce.estimators.training_rows import TrainingRows
-from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
-from scarce.labels.targets import as_labels
 from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
 from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
 
@@ -32,7 +29,7 @@ _SMALLEST_SHARE = 1e-3  # by chance a class may seem to have no unlabelled row o
 
 
 @renamed_parameters(unlabelled="unlabeled")
-class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier learned from complementary labels with one positive-unlabelled (PU) learner per class.
 
     For class k the rows that exclude it are known to be *not k*: they are the positives of a PU learner, and the
@@ -114,29 +111,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         super().set_params(**params)
         return self
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train one learner per class.
-
-        Parameters
-        ----------
-        X : array, DataFrame or sparse matrix of shape (n, d)
-            Features; sparse ones if the estimator takes them.
-        y : ComplementaryLabels or n × q indicator
-            What is known of each example.
-
-        Returns
-        -------
-        MetaComplementaryClassifier
-            Itself.
-        """
-        with restore_on_error(self):
-            self._fit(X, y)
-        return self
-
-    def _fit(self, X: Any, y: Any) -> None:
-        X = _table(check_inputs(self, X, reset=True))
-        labels = as_labels(y)
-        check_consistent_length(X, labels)
+    def _fit(self, X: Any, labels: ComplementaryLabels) -> None:
         _check_every_class_excluded(labels)
         learner = self._learner()
 
@@ -155,8 +130,6 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
         with make_progress(MofNCompleteColumn(), show=bool(self.verbose)) as bars:
             self.estimators_ = list(bars.track(fitted, labels.n_classes, description="classes"))
-        self.classes_, self.input_shape_ = labels.classes, input_shape(X)
-        self.training_rows_ = TrainingRows.of(X)
         self.prior_estimate_, self.priors_ = estimate, estimate.values
 
     def predict_proba(self, X: Any) -> Array:
@@ -165,7 +138,7 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         Where every class is ruled out, they are proportional to 1 / p(not k | x), which Elkan-Noto may put above one.
         """
         check_is_fitted(self)
-        X = _table(check_inputs(self, X, reset=False))
+        X = check_inputs(self, X, reset=False)
         ruled_out = np.empty((X.shape[0], len(self.classes_)))
         for k, (learner, name) in enumerate(zip(self.estimators_, self.classes_, strict=True)):
             ruled_out[:, k] = probability_of_not(learner, X, name)
@@ -173,11 +146,6 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
         nothing_left = ~possible.any(axis=1)
         possible[nothing_left] = 1 / ruled_out[nothing_left]
         return possible / possible.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
-
-    def predict(self, X: Any) -> Array:
-        """Return the most likely class of each example."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
         """Return the log odds of each class, of shape (n, q); with two classes their difference (n,)."""
@@ -209,20 +177,6 @@ class MetaComplementaryClassifier(ComplementaryClassifierMixin, BaseEstimator): 
                     f"own ({abbreviate(learner.get_params())}), or to None."
                 )
         return prepared
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.one_d_labels = False
-        tags.target_tags.two_d_labels = True
-        return tags
-
-
-def _table(X: Any) -> Any:
-    if X.ndim != 2:
-        raise FeatureError(f"X has shape {X.shape}; expected a table (n × d): pass X.reshape(len(X), -1).")
-    return X
 
 
 def _check_every_class_excluded(labels: ComplementaryLabels) -> None:

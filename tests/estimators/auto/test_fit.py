@@ -160,5 +160,5 @@ def test_fit_stack_rejects_invalid_input():
         fit_stack(X, ComplementaryLabels.from_lists([[]] * 20, classes=4))
     with pytest.raises(FeatureError, match="20 rows and there are 10 labels"):
         fit_stack(X, uniform(y[:10], classes=4))
-    with pytest.raises(MethodError, match="learner 'forest' is unknown"):
+    with pytest.raises(MethodError, match="learner='forest' is unknown"):
         fit_stack(X, uniform(y), learners=["forest"])

@@ -40,5 +40,5 @@ def test_fit_linear_agrees_for_dense_and_sparse_features():
 
 
 def test_fit_linear_rejects_unknown_starting_point():
-    with pytest.raises(MethodError, match="expected one of soft, soft3, zero"):
+    with pytest.raises(MethodError, match="start='warm' is unknown; expected 'soft', 'soft3' or 'zero'"):
         fit_linear(np.zeros((2, 1)), torch.zeros(2, 2), 1.0, "warm")  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ def test_choose_mechanisms_accepts_names(names):
 
 def test_choose_mechanisms_rejects_unknown_or_unsuitable_names():
     predict, labels = confident_predictor(Y[:10], 4), uniform(Y[:10], classes=4)
-    with pytest.raises(MethodError, match="mechanism 'scarce' is unknown"):
+    with pytest.raises(MethodError, match="mechanism='scarce' is unknown"):
         choose_mechanisms(labels, predict, predict, make_folds(10), ["scarce"])
     with pytest.raises(MethodError, match="needs recorded answers"):
         choose_mechanisms(labels, predict, predict, make_folds(10), ["answers"])

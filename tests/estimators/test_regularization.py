@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scarce.estimators.few_labels import against_overfitting, labels_per_class
+from scarce.estimators.regularization import against_overfitting, labels_per_class
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.simulate import ask

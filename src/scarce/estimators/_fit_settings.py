@@ -1,0 +1,171 @@
+"""From the parameters of a `ScarceClassifier` and its data to what a fit takes: seed, method, recipe, network, priors."""
+
+import copy
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from torch import nn
+
+from scarce._arrays import Array
+from scarce._validation import check_option
+from scarce.errors import MethodError
+from scarce.estimators.auto import Choice
+from scarce.estimators.method_choice import choose_method
+from scarce.estimators.regularization import against_overfitting
+from scarce.features.arrays import input_shape
+from scarce.labels import ComplementaryLabels
+from scarce.methods import Method, make_method
+from scarce.priors import PriorEstimate, PriorEstimator, are_learned, are_unused, resolve_priors
+from scarce.priors.base import MakeModel
+from scarce.training import RECIPES, Recipe
+from scarce.training.build import build_model
+
+if TYPE_CHECKING:
+    from scarce.estimators.classifier import ScarceClassifier
+
+__all__ = [
+    "initial_model",
+    "model_builder",
+    "random_seed",
+    "regularization",
+    "stops_early",
+    "training_method",
+    "training_priors",
+    "training_recipe",
+]
+
+_OVERRIDES = (
+    "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
+    "micro_batch", "precision", "compile",
+)  # fmt: skip
+_MIN_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
+_MIN_LBFGS_ITERATIONS = 200  # it stops sooner once it has converged
+
+
+def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | None) -> int:
+    """Return the seed that a `random_state` of scikit-learn stands for, or draws.
+
+    Examples
+    --------
+    >>> random_seed(7), random_seed(np.random.RandomState(0))
+    (7, 209652396)
+    """
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def training_method(
+    classifier: "ScarceClassifier", labels: ComplementaryLabels
+) -> tuple[Method, Choice | None]:
+    """Return a new method to train with, and the choice if the labels decided on it."""
+    method = classifier.method
+    if isinstance(method, Method):
+        if classifier.method_params:
+            raise MethodError(
+                "method_params goes with a method given by name; set the parameters of the Method itself."
+            )
+        return copy.deepcopy(method), None
+    params = classifier.method_params or {}
+    if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+        raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
+    if method != "auto":
+        return make_method(method, **params), None
+    if classifier.labels == "ordinary":
+        return make_method("scarce", **params), None
+    choice = choose_method(labels)
+    return make_method(choice.method, **params), Choice.of_one(choice.method, choice.reason)
+
+
+def training_recipe(
+    classifier: "ScarceClassifier", labels: ComplementaryLabels, method: Method, *, is_image: bool
+) -> Recipe:
+    """Return the recipe with the settings that the classifier overrides; small data get more epochs of ``annealed``."""
+    recipe = classifier.recipe
+    if not isinstance(recipe, Recipe):
+        recipe = RECIPES[check_option("recipe", recipe, RECIPES, also="a Recipe")]
+    overrides = {
+        name: getattr(classifier, name) for name in _OVERRIDES if getattr(classifier, name) is not None
+    }
+    overrides |= regularization(classifier, labels, method, is_image=is_image)
+    recipe = replace(recipe, seed=random_seed(classifier.random_state), **overrides)
+    if classifier.recipe == "annealed" and classifier.epochs is None:
+        min_epochs = math.ceil(_MIN_STEPS / math.ceil(labels.n_examples / recipe.batch_size))
+        if recipe.optimizer == "lbfgs":
+            min_epochs = _MIN_LBFGS_ITERATIONS
+        recipe = replace(recipe, epochs=max(recipe.epochs, min_epochs))
+    return recipe
+
+
+def regularization(
+    classifier: "ScarceClassifier",
+    labels: ComplementaryLabels,
+    method: Method,
+    *,
+    is_image: bool,
+    strong: bool = False,
+) -> dict[str, Any]:
+    """Return noise and dropout for few labels, unless the user has set them or the network is not an MLP."""
+    is_free = (
+        classifier.input_noise is None and classifier.dropout is None and classifier.optimizer != "lbfgs"
+    )
+    is_mlp = isinstance(classifier.module, str) and classifier.module in ("auto", "mlp")
+    if not (is_free and is_mlp and classifier.recipe == "annealed"):
+        return {}
+    return against_overfitting(method, labels, is_image=is_image, strong=strong)
+
+
+def model_builder(classifier: "ScarceClassifier", X: Any, n_classes: int) -> MakeModel:
+    """Return the function from a seed to a new model of the inputs."""
+    module = classifier.module
+    module = "mlp" if isinstance(module, str) and module == "auto" else module
+
+    def make_model(seed: int) -> nn.Module:
+        return build_model(module, X, n_classes, seed=seed, standardize=classifier.standardize)
+
+    return make_model
+
+
+def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.Module | None:
+    """Return a copy of the fitted model to train further; None unless `warm_start` is set and there is one."""
+    if not classifier.warm_start or not hasattr(classifier, "model_"):
+        return None
+    if classifier.input_shape_ != input_shape(X) or not np.array_equal(classifier.classes_, classes):
+        raise MethodError(
+            "warm_start=True goes on with the same inputs and classes; these differ: make a new classifier."
+        )
+    return copy.deepcopy(classifier.model_)
+
+
+def training_priors(
+    classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels, seed: int, method: Method
+) -> PriorEstimate | None:
+    """Return the priors to train with; None if the method learns them, or nothing needs them."""
+    priors = classifier.priors
+    if classifier.labels == "ordinary" and isinstance(priors, str) and priors == "estimate":
+        frequencies = 1 - labels.rates
+        return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
+    if are_learned(method, priors, labels) or are_unused(method, priors, labels):
+        return None
+
+    def estimate(estimator: PriorEstimator) -> PriorEstimate:
+        # For tables the estimator's own network does, and in fewer steps than a linear one would need.
+        is_image = len(input_shape(X)) > 1
+        make_model = model_builder(classifier, X, labels.n_classes) if is_image else None
+        return estimator.estimate(
+            X, labels, make_model=make_model, device=classifier.device, verbose=classifier.verbose
+        )
+
+    return resolve_priors(priors, labels, estimate, seed=seed)
+
+
+def stops_early(classifier: "ScarceClassifier", labels: ComplementaryLabels) -> bool:
+    """Return whether some examples are held out for early stopping; by default the labels decide."""
+    if classifier.early_stopping is None:
+        is_auto = classifier.method == "auto" and classifier.labels == "complementary"
+        return is_auto and choose_method(labels).early_stopping
+    return bool(classifier.early_stopping)
