@@ -18,8 +18,8 @@ from scarce.methods.refine import Refine
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import PriorEstimate
-from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.feasible import classes_without_evidence, possible_priors
+from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.simplex import to_simplex
 
