@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -220,7 +221,9 @@ def test_interrupted_run_says_how_to_resume_and_ends_its_workers(
     os.kill(worker, signal.SIGCONT)
     code, out, err = process.wait()
     assert code == 130
-    assert err == "interrupted; the same command goes on from here\n"
+    # Rarely, joblib's resource tracker warns, when a daemon thread is ended between two steps of cleaning up.
+    ours = re.sub(r".*resource_tracker\.py:.*\n  warnings\.warn\(.*\n", "", err)
+    assert ours == "interrupted; the same command goes on from here\n"
     assert "Traceback" not in out
     wait_for(lambda: process_state(worker) is None, "the end of the worker")
 

@@ -21,7 +21,9 @@ TIMEOUT = 300 * PATIENCE
 # Other processes import the same `scarce` as the tests, whatever folder they run in.
 ENVIRONMENT = os.environ | {
     "OMP_NUM_THREADS": "1",
-    "PYTHONPATH": os.pathsep.join([str(TESTS), str(Path(scarce.__file__).parents[1])]),
+    "PYTHONPATH": os.pathsep.join(
+        [str(TESTS), str(Path(scarce.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    ).rstrip(os.pathsep),
 }
 SCARCE = [sys.executable, "-m", "scarce"]
 

@@ -1,21 +1,22 @@
 """Progress of a run where there is no terminal."""
 
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers.bench import tiny_trials
 
+from scarce.bench.runners import progress
 from scarce.bench.runners.local import Outcome
 from scarce.bench.runners.progress import TrialProgress
 
 
 def test_watch_prints_one_line_per_trial_without_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials = tiny_trials(tmp_path)
     with TrialProgress(2, at_once=2) as watch:
-        watch.began = time.monotonic() - 60
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: watch.began + 60))
         watch.tell(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
         watch.tell(Outcome(trials[1], "failed", error="why"))
     first, second = capsys.readouterr().out.splitlines()
