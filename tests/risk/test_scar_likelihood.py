@@ -24,7 +24,7 @@ from helpers.label_likelihoods import (
 )
 from hypothesis import given
 
-from scarce.methods.cc import cc_losses
+from scarce.methods.partial_label import candidate_losses
 from scarce.risk import (
     exclusion_probabilities,
     marginal_nll,
@@ -71,7 +71,7 @@ def test_scar_loss_of_equal_rates_equals_cc_plus_constant(seed):
     f, c = random_logits(rng, len(SETS) - 1), rng.uniform(0.1, 0.9)
     sets = SETS[:-1]  # all but the set of all classes
     ratios = scar_ratios(torch.full((Q,), c).double(), torch.zeros(Q).double())
-    difference = marginal_nll(f, scar_log_likelihood(sets, ratios)) - cc_losses(f, sets == 0)
+    difference = marginal_nll(f, scar_log_likelihood(sets, ratios)) - candidate_losses(f, sets == 0)
     assert difference.tolist() == pytest.approx([np.log(1 - c)] * len(sets), abs=1e-6)
 
 
@@ -242,7 +242,7 @@ def test_cc_loss_is_biased_where_exclusion_rates_differ():
         x, labels, probability = population(scar_process(chances, [0.0] * Q))
         possible = probability > 0  # CC cannot handle the set of all classes
         x, labels, probability = x[possible], labels[possible], probability[possible]
-        gradient = max_gradient_at_truth(lambda f: (probability * cc_losses(f[x], labels == 0)).sum())  # noqa: B023
+        gradient = max_gradient_at_truth(lambda f: (probability * candidate_losses(f[x], labels == 0)).sum())  # noqa: B023
         assert gradient < 1e-10 if is_consistent else gradient > 0.01
 
 

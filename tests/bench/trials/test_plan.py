@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from scarce.bench.spec.trial import Perturbed, TrialSpec
 from scarce.bench.trials.plan import Trial, select
 from scarce.errors import MethodError
-from scarce.methods.ure import NN
+from scarce.methods.ure import NonNegativeRisk
 from scarce.models import registry as factory
 from scarce.simulate import registry as processes
 from scarce.training import loop
@@ -72,7 +72,7 @@ def test_revisions_come_from_the_method_and_the_parts_of_the_library(
 ) -> None:
     for module in (processes, factory, loop):
         monkeypatch.setattr(module, "REVISION", 3)
-    monkeypatch.setattr(NN, "facts", replace(NN.facts, revision=2))
+    monkeypatch.setattr(NonNegativeRisk, "facts", replace(NonNegativeRisk.facts, revision=2))
     specs = {trial.spec.method: trial.spec for trial in trials_of(tmp_path)}
     assert (specs["nn"].method_revision, specs["scarce"].method_revision) == (2, 1)
     others = ("labels_revision", "model_revision", "training_revision")
