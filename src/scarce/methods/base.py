@@ -94,7 +94,7 @@ class MethodFacts:
 
 
 def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
-    """Give the class of the highest score the highest probability, even where rounding has made them equal.
+    """Return probabilities whose arg-max is that of the scores, even where rounding has made them equal.
 
     Examples
     --------

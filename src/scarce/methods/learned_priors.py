@@ -37,12 +37,12 @@ def clip_priors(priors: Tensor, limits: Tensor) -> Tensor:
     if bool((priors <= limits + _EPS).all()):
         return priors
     limits = limits / limits.sum().clamp(max=1)
-    shares, capped = priors.clamp(min=_EPS), torch.zeros_like(priors, dtype=torch.bool)
+    proportions, capped = priors.clamp(min=_EPS), torch.zeros_like(priors, dtype=torch.bool)
     while True:
-        scale = (1 - limits[capped].sum()) / shares[~capped].sum()
-        exceeds = ~capped & (scale * shares > limits + _EPS)
+        scale = (1 - limits[capped].sum()) / proportions[~capped].sum()
+        exceeds = ~capped & (scale * proportions > limits + _EPS)
         if not bool(exceeds.any()) or bool((capped | exceeds).all()):
-            found = torch.where(capped, limits, torch.minimum(scale * shares, limits))
+            found = torch.where(capped, limits, torch.minimum(scale * proportions, limits))
             return found / found.sum()
         capped |= exceeds  # capping only raises the scale of the others, so no class is uncapped again
 
