@@ -1,4 +1,4 @@
-"""Checks of parameters that every package shares.
+"""Checks of parameters, for all packages.
 
 A check is called `check_…`; it returns the checked value, or raises an error that says what was found and what was expected. A
 wrong parameter is a `MethodError`, wrong class priors are a `PriorError`.

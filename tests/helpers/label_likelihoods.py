@@ -76,7 +76,7 @@ def assert_minimised_at_truth(risk):
         assert risk(true_logits() + moved).item() > least + 1e-7
 
 
-def expected_risk(evidence_of, process, sets=LABEL_SETS):
+def expected_risk(log_likelihood_of, process, sets=LABEL_SETS):
     """The expected loss of a table of logits, one row per x."""
     x, labels, probability = population(process, sets)
-    return lambda logits: (probability * marginal_nll(logits[x], evidence_of(labels))).sum()
+    return lambda logits: (probability * marginal_nll(logits[x], log_likelihood_of(labels))).sum()

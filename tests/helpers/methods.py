@@ -20,7 +20,7 @@ from scarce.training import Callback, Recipe, train
 METHODS = available_methods()
 SINGLE_LABEL_METHODS = [name for name, facts in METHODS.items() if facts.accepts == ("single",)]
 PAIR_METHODS = [name for name in SINGLE_LABEL_METHODS if isinstance(make_method(name), PairMethod)]
-LMCL_METHODS = [name for name, facts in METHODS.items() if facts.accepts == ("single", "multiple")]
+MULTIPLE_LABEL_METHODS = [name for name, facts in METHODS.items() if facts.accepts == ("single", "multiple")]
 CONFIDENCE_METHODS = [name for name in METHODS if isinstance(make_method(name), ConfidenceMethod)]
 PARTIAL_LABEL_METHODS = ["cc", *CONFIDENCE_METHODS]
 META_METHODS = [name for name in METHODS if name.startswith("meta-")]

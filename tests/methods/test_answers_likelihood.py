@@ -134,7 +134,7 @@ def simulated_crowd(y, per_question, seed=9):
 
 
 def test_training_estimates_error_rates_of_annotators():
-    """The blobs reveal who is right. Rates are shrink_to_uniform towards their mean by 20 of over 130 answers: up to 0.04 here."""
+    """The blobs reveal who is right. Rates are shrunk towards their mean by 20 of over 130 answers: up to 0.04 here."""
     X, y, _ = three_blobs(600)
     labels, wrong = simulated_crowd(y, per_question=2)
     method, model = make_method("answers"), linear_model()

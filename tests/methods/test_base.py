@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from helpers.methods import LMCL_METHODS, PARTIAL_LABEL_METHODS, SINGLE_LABEL_METHODS
+from helpers.methods import MULTIPLE_LABEL_METHODS, PARTIAL_LABEL_METHODS, SINGLE_LABEL_METHODS
 from torch import nn
 
 from scarce import ScarceClassifier
@@ -33,7 +33,7 @@ def trained(method, inputs, labels, epochs=4, transition=T):
 
 
 def test_method_lists_hold_registered_methods():
-    known = {*SINGLE_LABEL_METHODS, *LMCL_METHODS, *PARTIAL_LABEL_METHODS}
+    known = {*SINGLE_LABEL_METHODS, *MULTIPLE_LABEL_METHODS, *PARTIAL_LABEL_METHODS}
     assert known <= set(available_methods())
     assert "multiple" not in {
         kind for name in SINGLE_LABEL_METHODS for kind in available_methods()[name].accepts
@@ -43,7 +43,7 @@ def test_method_lists_hold_registered_methods():
 # Rows without labels -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
+@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *MULTIPLE_LABEL_METHODS])
 def test_single_and_multiple_label_methods_warn_of_unlabeled_rows(name):
     X, _, labels = three_blobs(30)
     without = labels.indicator()
@@ -87,7 +87,7 @@ def test_single_label_methods_reject_several_labels_without_pairs(name):
     )
 
 
-@pytest.mark.parametrize("name", [*LMCL_METHODS, *PARTIAL_LABEL_METHODS])
+@pytest.mark.parametrize("name", [*MULTIPLE_LABEL_METHODS, *PARTIAL_LABEL_METHODS])
 def test_multiple_label_methods_accept_several_labels(name):
     assert not torch.equal(trained(make_method(name), POINTS, SEVERAL_LABELS), linear_model().weight)
 

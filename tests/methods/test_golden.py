@@ -9,7 +9,7 @@ from helpers.methods import double
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Problem, make_method
-from scarce.methods.cavl import most_active
+from scarce.methods.cavl import most_active_candidate
 from scarce.methods.idgp import idgp_terms
 from scarce.methods.pop import purify
 from scarce.models import make_model
@@ -65,7 +65,7 @@ def test_free_nn_and_ga_match_golden_records(record):
     if name == "ga":
         params["ascent"] = "counted" if record["params"]["count_scaled"] else "plain"
     method, logits, batch = prepared_for_record(name, record, **params)
-    method.shares = double(record["params"]["pibar"])
+    method.label_frequencies = double(record["params"]["pibar"])
     torch.testing.assert_close(method.class_risks(logits, batch), double(record["per_class"]), **EXACT)
     assert_matches_record(method, logits, batch, record)
 
@@ -81,7 +81,7 @@ WRONG_ON_MIXED = [
 def test_nn_and_ga_differ_from_known_wrong_records(record):
     """On MIXED some parts are violated and some are not, so the forms differ in value."""
     method, logits, batch = prepared_for_record(record["method"], record, pairs=True)
-    method.shares = double(record["params"]["pibar"])
+    method.label_frequencies = double(record["params"]["pibar"])
     assert method.loss(logits, batch).item() != pytest.approx(record["loss"], abs=1e-4)
 
 
@@ -108,11 +108,11 @@ def test_cpe_t_matches_golden_records(record):
 
 
 @pytest.mark.parametrize("record", records("mcl_cce"))
-def test_lmcl_risk_with_cross_entropy_matches_golden_records(record):
-    from scarce.methods.multiple_labels import lmcl_risk
+def test_multiple_label_risk_with_cross_entropy_matches_golden_records(record):
+    from scarce.methods.multiple_labels import multiple_label_losses
 
     logits, excluded, _ = tensors(record)
-    value = lmcl_risk(multiclass_loss("cce")(logits), excluded)
+    value = multiple_label_losses(multiclass_loss("cce")(logits), excluded).mean()
     value.backward()
     assert value.item() == pytest.approx(record["loss"], abs=1e-9)
     torch.testing.assert_close(logits.grad, double(record["grad"]), **EXACT)
@@ -132,7 +132,7 @@ def test_confidence_methods_match_golden_records(record):
             double(record["params"]["post_logits"]) if "post_logits" in record["params"] else logits.detach()
         )
         torch.testing.assert_close(
-            method.refreshed(seen, method.candidates), double(record["state_out"]), **EXACT
+            method.updated_confidence(seen, method.candidates), double(record["state_out"]), **EXACT
         )
 
 
@@ -152,13 +152,13 @@ def test_proden_reuses_logits_and_rc_recomputes_them():
         method.loss(logits, batch)
         method.after_step(new, batch)
         seen = logits.detach() if expected else new(batch.inputs).detach()
-        torch.testing.assert_close(method.confidence, method.refreshed(seen, method.candidates))
+        torch.testing.assert_close(method.confidence, method.updated_confidence(seen, method.candidates))
 
 
 @pytest.mark.parametrize("record", records("cavl"))
 def test_cavl_never_chooses_an_excluded_class(record):
     _, excluded, _ = tensors(record)
-    chosen = most_active(double(record["params"]["post_logits"]), excluded == 0)
+    chosen = most_active_candidate(double(record["params"]["post_logits"]), excluded == 0)
     assert (chosen * excluded).sum() == 0
 
 
@@ -182,7 +182,7 @@ def test_idgp_matches_golden_records(record):
     torch.testing.assert_close(logits_g.grad, double(record["grad_g"]), **EXACT)
 
     method, _, batch = prepared_for_record("idgp", record)
-    method._seen = logits.detach(), logits_g.detach()
+    method._step_logits = logits.detach(), logits_g.detach()
     method.after_step(torch.nn.Identity(), batch)
     torch.testing.assert_close(method.confidence, double(record["d_out"]), **EXACT)
     torch.testing.assert_close(method.belief, double(record["b_out"]), **EXACT)

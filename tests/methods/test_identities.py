@@ -6,7 +6,7 @@ import pytest
 import torch
 from helpers.methods import (
     CLOSE,
-    LMCL_METHODS,
+    MULTIPLE_LABEL_METHODS,
     SINGLE_LABEL_METHODS,
     batch_of,
     double,
@@ -21,7 +21,7 @@ from hypothesis import given
 from torch.nn.functional import log_softmax
 
 from scarce.labels import ComplementaryLabels
-from scarce.methods.multiple_labels import lmcl_risk
+from scarce.methods.multiple_labels import multiple_label_losses
 
 
 def loss_value(name, problem, transition=None, **params):
@@ -70,10 +70,10 @@ def test_scl_nl_averages_pairs_and_cc_sums_sets():
 
 @quick
 @given(random_problems("single"))
-def test_lmcl_risk_of_single_labels_equals_free_risk(problem):
+def test_multiple_label_risk_of_single_labels_equals_free_risk(problem):
     logits, excluded, _ = problem
     batch = batch_of(labels_of(excluded, logits))
-    risk = lmcl_risk(-log_softmax(double(logits), dim=1), batch.excluded).item()
+    risk = multiple_label_losses(-log_softmax(double(logits), dim=1), batch.excluded).mean().item()
     assert loss_value("free", problem) == pytest.approx(risk, **CLOSE)
 
 
@@ -192,7 +192,7 @@ ROWS = [[0.3, -1.2, 2.0, 0.4], [1.1, 0.4, -0.6, 0.0], [-0.5, 0.8, 0.1, -1.5], [0
 EXCLUDED = [[0], [3], [2], [1]]
 
 
-@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
+@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *MULTIPLE_LABEL_METHODS])
 def test_unlabeled_row_does_not_change_loss(name):
     alone = loss_value(name, (ROWS, EXCLUDED, None))
     assert loss_value(name, ([*ROWS, UNLABELED_ROW], [*EXCLUDED, []], None)) == pytest.approx(
@@ -216,7 +216,7 @@ def test_unlabeled_row_trains_on_own_confidence(name):
     )
 
 
-@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
+@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *MULTIPLE_LABEL_METHODS])
 def test_batch_without_labels_has_zero_loss_and_gradient(name):
     """Such batches occur where most rows have no label."""
     labels = ComplementaryLabels.from_lists([[0], [1], [], []], classes=3)

@@ -73,12 +73,12 @@ def test_training_tolerates_unlabeled_rows_among_single_labels(name):
 # Ordinary labels beside exclusions -------------------------------------------------------------------------------
 
 
-def test_marked_rates_ignore_ordinary_labels():
+def test_labeled_rates_ignore_ordinary_labels():
     y = np.arange(4000) % Q
-    marked = scar(y[:1000], rates=0.4, classes=Q, seed=0)
-    both = ComplementaryLabels.from_lists([*lists_of(marked), *([[]] * 3000)], classes=Q)
+    complementary = scar(y[:1000], rates=0.4, classes=Q, seed=0)
+    both = ComplementaryLabels.from_lists([*lists_of(complementary), *([[]] * 3000)], classes=Q)
     labels = with_classes(both, np.where(np.arange(4000) < 1000, -1, y))
-    assert labeled_rates(labels, single_label=False).tolist() == pytest.approx(marked.rates.tolist())
+    assert labeled_rates(labels, single_label=False).tolist() == pytest.approx(complementary.rates.tolist())
     method = make_method("scar-likelihood")
     method.prepare(Problem(labels, double([1 / Q] * Q)))
     assert method.exclusion_probabilities.tolist() == pytest.approx([0.5] * Q, abs=0.06)  # 0.4 / (1 − 0.2)

@@ -1,4 +1,4 @@
-"""Learned priors: shrink_to_uniform towards candidate shares, and kept within the limits that labels allow."""
+"""Learned priors: shrunk towards candidate shares, and kept within the limits that labels allow."""
 
 import numpy as np
 import pytest
@@ -10,61 +10,61 @@ from torch import nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
-from scarce.methods.learned_priors import LearnedPriors, within_limits
+from scarce.methods.learned_priors import PriorRegularizer, clip_priors
 from scarce.priors.simplex import to_simplex
 from scarce.simulate import ask, scar
 from scarce.testing import three_blobs
 from scarce.training import Recipe, train
 
 
-def test_within_limits_matches_hand_computed_values():
+def test_clip_priors_matches_hand_computed_values():
     """The excess of 0.2 goes to the other classes in proportion, 0.3 : 0.1, and the second stops at 0.4."""
-    found = within_limits(double([0.6, 0.3, 0.1]), double([0.4, 0.4, 0.9]))
+    found = clip_priors(double([0.6, 0.3, 0.1]), double([0.4, 0.4, 0.9]))
     assert found.tolist() == pytest.approx([0.4, 0.4, 0.2])
 
 
-def test_within_limits_returns_feasible_priors_unchanged():
+def test_clip_priors_returns_feasible_priors_unchanged():
     priors = double([0.5, 0.3, 0.2])
-    assert within_limits(priors, double([0.5, 0.9, 0.2])) is priors
+    assert clip_priors(priors, double([0.5, 0.9, 0.2])) is priors
 
 
 @quick
 @given(seed=st.integers(0, 2**32 - 1), q=st.integers(2, 7))
-def test_within_limits_equals_projection_to_simplex(seed, q):
+def test_clip_priors_equals_projection_to_simplex(seed, q):
     rng = np.random.default_rng(seed)
     limits, raw = rng.uniform(0.05, 1, q), rng.dirichlet(np.full(q, 0.5)) + 1e-3
     limits = limits / min(limits.sum(), 1.0)
     raw = raw / raw.sum()
-    found = within_limits(double(raw.tolist()), double(limits.tolist())).numpy()
+    found = clip_priors(double(raw.tolist()), double(limits.tolist())).numpy()
     assert found.sum() == pytest.approx(1)
     assert (found <= limits + 1e-8).all()
     np.testing.assert_allclose(found, to_simplex(raw, 1 - limits, floor=1e-9), atol=1e-7)
 
 
-def test_within_limits_raises_limits_that_sum_below_one():
-    assert within_limits(double([0.9, 0.1]), double([0.3, 0.3])).tolist() == pytest.approx([0.5, 0.5])
+def test_clip_priors_raises_limits_that_sum_below_one():
+    assert clip_priors(double([0.9, 0.1]), double([0.3, 0.3])).tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_learned_priors_shrink_to_candidate_shares():
     """Of four examples two may be b or c, one only c, one any. Two classes are left on average, so s = 5 (2 − 1)²."""
     labels = ComplementaryLabels.from_lists([[0], [0], [0, 1], []], classes=3)
     shares = [1 / 12, 4 / 12, 7 / 12]
-    known = LearnedPriors.of(labels)
-    assert known.shares.tolist() == pytest.approx(shares)
+    regularizer = PriorRegularizer.from_labels(labels)
+    assert regularizer.candidate_shares.tolist() == pytest.approx(shares)
     mean = [0.5, 0.5, 0.0]
     expected = [(4 * m + 5 * a) / 9 for m, a in zip(mean, shares, strict=True)]
-    assert known.drawn(double(mean)).tolist() == pytest.approx(expected)
+    assert regularizer.shrink(double(mean)).tolist() == pytest.approx(expected)
 
 
 def test_learned_priors_have_zero_weight_where_all_classes_are_known():
     labels = ComplementaryLabels([0, 2, 2], [0, 1], [0, 1, 2], confirmed=np.array([-1, 0]))
-    assert LearnedPriors.of(labels).weight == 0
+    assert PriorRegularizer.from_labels(labels).weight == 0
 
 
 def test_learned_priors_allow_for_known_error_rates():
     """Half of the examples exclude a; with an error rate of 0.2, up to 0.5 / 0.8 of all are a."""
     labels = ComplementaryLabels.from_lists([[0], [0], [], []], classes=3)
-    found = LearnedPriors.of(labels).allowed(double([0.8, 0.1, 0.1]), double([0.2, 0.0, 0.0]))
+    found = PriorRegularizer.from_labels(labels).clip(double([0.8, 0.1, 0.1]), double([0.2, 0.0, 0.0]))
     assert found.tolist() == pytest.approx([0.625, 0.1875, 0.1875])
 
 

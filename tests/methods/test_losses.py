@@ -5,7 +5,7 @@ from math import exp, log
 import pytest
 from helpers.methods import (
     CLOSE,
-    LMCL_METHODS,
+    MULTIPLE_LABEL_METHODS,
     PAIR_METHODS,
     SINGLE_LABEL_METHODS,
     double,
@@ -195,7 +195,7 @@ SLOW_MULTICLASS = {
 }
 
 
-def slow_lmcl(name, f, ks):
+def slow_multiple_label_loss(name, f, ks):
     p, q, s = softmax(f), len(f), len(ks)
     possible = sum(p[j] for j in range(q) if j not in ks)
     if name == "exp":
@@ -207,17 +207,19 @@ def slow_lmcl(name, f, ks):
     return outside - (q - 1 - s) / s * sum(L(p, j) for j in ks)
 
 
-@pytest.mark.parametrize("name", LMCL_METHODS)
+@pytest.mark.parametrize("name", MULTIPLE_LABEL_METHODS)
 @quick
 @given(random_problems("any"))
 def test_multiple_label_losses_equal_slow_loop(name, problem):
     logits, excluded, _ = problem
     labels = labels_of(excluded, logits)
-    expected = mean([slow_lmcl(name, f, ks) for f, ks in zip(logits, excluded, strict=True) if ks])
+    expected = mean(
+        [slow_multiple_label_loss(name, f, ks) for f, ks in zip(logits, excluded, strict=True) if ks]
+    )
     assert loss_of(prepared_method(name, labels), logits, labels) == pytest.approx(expected, **CLOSE)
 
 
-@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *LMCL_METHODS])
+@pytest.mark.parametrize("name", [*SINGLE_LABEL_METHODS, *MULTIPLE_LABEL_METHODS])
 @quick
 @given(random_problems("any"))
 def test_unlabeled_rows_do_not_change_loss_of_others(name, problem):

@@ -184,7 +184,7 @@ def test_second_forward_pass_uses_evaluation_mode(name):
     assert model.training
     assert model[0].training
     plain = model[1](batch.inputs).detach()
-    torch.testing.assert_close(method.confidence, method.refreshed(plain, method.candidates))
+    torch.testing.assert_close(method.confidence, method.updated_confidence(plain, method.candidates))
     assert not method.confidence.requires_grad
 
 

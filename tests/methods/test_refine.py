@@ -106,7 +106,7 @@ def test_refine_recovers_rates_and_priors_of_separate_blobs(simulate, expected):
     assert method.exclusion_matrix.numpy() == pytest.approx(expected, abs=0.1)
     counted_method = np.array([labels.indicator()[y == k].mean(axis=0) for k in range(Q)])
     assert method.exclusion_matrix.numpy() == pytest.approx(counted_method, abs=0.04)
-    assert method.named.sum() == len(y)
+    assert method.n_predicted.sum() == len(y)
     assert method.counts.sum() == labels.counts.sum()
     assert method.learned_priors().tolist() == pytest.approx((np.bincount(y) / len(y)).tolist(), abs=0.01)
 
@@ -116,7 +116,7 @@ def test_refine_counts_half_of_rows_and_shrinks_towards_scar():
     X, y, _ = blobs_on_circle(radius=4.0)
     method, _, _ = fit_and_predict("refine", X, single_labels(y), scar_strength=50.0)
     n = len(y) / Q / 2
-    assert method.named.tolist() == pytest.approx([n] * Q, rel=0.1)
+    assert method.n_predicted.tolist() == pytest.approx([n] * Q, rel=0.1)
     scar = (1 - np.eye(Q)) / (Q - 1)
     assert method.exclusion_matrix.numpy() == pytest.approx(
         (n * SINGLE_LABEL_RATES + 50 * scar) / (n + 50), abs=0.1
@@ -161,7 +161,7 @@ def counted_method(confirmed=None, **params):
 
 def test_refine_counts_only_confident_rows():
     method = counted_method()
-    assert method.named.tolist() == [1, 1, 1]
+    assert method.n_predicted.tolist() == [1, 1, 1]
     assert method.counts.tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     assert method.exclusion_matrix.numpy() == pytest.approx(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
 
@@ -169,10 +169,10 @@ def test_refine_counts_only_confident_rows():
 def test_refine_counts_confirmed_rows_first():
     """Row 5 is of class 2 for certain and replaces row 4. Row 3 is an ordinary example of class 0 without exclusions."""
     method = counted_method(np.array([-1, -1, -1, 0, -1, 2]), confident_fraction=0.3)
-    assert method.named.tolist() == [1, 1, 1]
+    assert method.n_predicted.tolist() == [1, 1, 1]
     assert method.counts.tolist() == [[0, 1, 0], [1, 0, 1], [1, 0, 0]]
     all_rows = counted_method(np.array([-1, -1, -1, 0, -1, 2]), confident_fraction=1.0)
-    assert all_rows.named.tolist() == [2, 1, 2]
+    assert all_rows.n_predicted.tolist() == [2, 1, 2]
     assert all_rows.counts.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 

@@ -66,12 +66,12 @@ def test_answer_loss_is_minimised_at_truth_for_any_question_policy(
         double(false_negative_rate)[who],
         double(false_positive_rate)[who],
     )
-    evidence, constant = answer_log_likelihood(
+    log_likelihood, constant = answer_log_likelihood(
         (len(every_dialogue), Q), row, asked, yes, false_negative_rate, false_positive_rate
     )
 
     def losses(logits):
-        return marginal_nll(logits[xs], evidence) - constant
+        return marginal_nll(logits[xs], log_likelihood) - constant
 
     assert_minimised_at_truth(lambda logits: (probability * losses(logits)).sum())
     # At the truth, exp(−loss) is the probability of the dialogue itself, whatever chose the questions.

@@ -66,10 +66,10 @@ def test_single_label_likelihood_gives_forward_loss(seed):
 @quick
 @given(seeds)
 def test_conditional_likelihood_of_constant_columns_equals_scar(seed):
-    chances, error_rate = random_scar_rates(np.random.default_rng(seed))
-    C = torch.where(torch.eye(Q) > 0, error_rate, chances.expand(Q, Q))
-    scar = scar_log_likelihood(SETS, scar_ratios(chances, error_rate))
-    base = SETS @ chances.log() + (1 - SETS) @ (1 - chances).log()
+    c, error_rate = random_scar_rates(np.random.default_rng(seed))
+    C = torch.where(torch.eye(Q) > 0, error_rate, c.expand(Q, Q))
+    scar = scar_log_likelihood(SETS, scar_ratios(c, error_rate))
+    base = SETS @ c.log() + (1 - SETS) @ (1 - c).log()
     torch.testing.assert_close(class_conditional_log_likelihood(SETS, C), scar + base[:, None])
 
 
@@ -78,11 +78,11 @@ def test_conditional_likelihood_of_constant_columns_equals_scar(seed):
 def test_class_conditional_likelihood_equals_enumerated_probabilities(seed):
     rng = np.random.default_rng(seed)
     C, T, f = torch.from_numpy(rng.uniform(0, 1, (Q, Q))), random_transition(rng), random_logits(rng, 1)
-    for evidence, process, sets in (
+    for log_likelihood, process, sets in (
         (class_conditional_log_likelihood(SETS, C), class_conditional_process(C.tolist()), LABEL_SETS),
         (single_label_log_likelihood(SINGLES, T), single_label_process(T.tolist()), SINGLE_LABEL_SETS),
     ):
-        probability = torch.exp(-marginal_nll(f.expand(len(sets), Q), evidence))
+        probability = torch.exp(-marginal_nll(f.expand(len(sets), Q), log_likelihood))
         assert probability.sum().item() == pytest.approx(1, abs=1e-10)
         assert probability.tolist() == pytest.approx(
             slow_probabilities(process, sets, f.softmax(1)[0]), abs=1e-10
@@ -118,9 +118,9 @@ NAMED = double([10.0, 12.0, 8.0])
 SCAR = [7 / 20, 10 / 18, 11 / 22]  # of the rows predicted as another class
 
 
-def implied_by_certain_predictions(counts, named, scar_strength, error_rate=None):
+def implied_by_certain_predictions(counts, n_predicted, scar_strength, error_rate=None):
     """Implied probabilities where every prediction is correct."""
-    return estimate_exclusion_matrix(counts, named, named.diag(), scar_strength, error_rate)
+    return estimate_exclusion_matrix(counts, n_predicted, n_predicted.diag(), scar_strength, error_rate)
 
 
 @pytest.mark.parametrize(
@@ -152,30 +152,35 @@ def test_implied_probabilities_lie_between_counts_and_scar():
 
 def test_implied_probabilities_correct_for_wrong_predictions():
     """Of 10 rows predicted as 0, two are of class 1 and always exclude 2: the other eight exclude it 4 times."""
-    beliefs = double([[8.0, 2.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 10.0]])
+    posterior_sums = double([[8.0, 2.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 10.0]])
     counts = double([[0.0, 4.0, 6.0], [0.0, 0.0, 10.0], [5.0, 5.0, 0.0]])
-    got = estimate_exclusion_matrix(counts, double([10.0, 10.0, 10.0]), beliefs, 0.0)
+    got = estimate_exclusion_matrix(counts, double([10.0, 10.0, 10.0]), posterior_sums, 0.0)
     assert got.tolist() == [pytest.approx(row) for row in ([0, 4 / 8, 4 / 8], [0, 0, 1], [0.5, 0.5, 0])]
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
 def test_implied_probabilities_recover_truth_from_correct_beliefs(q, seed):
     rng = np.random.default_rng(seed)
-    chances, named = rng.uniform(0, 1, (q, q)), rng.uniform(1, 100, q)
+    exclusion_matrix, n_predicted = rng.uniform(0, 1, (q, q)), rng.uniform(1, 100, q)
     mixture = rng.uniform(0, 1, (q, q)) + q * np.eye(q)
-    beliefs = named[:, None] * mixture / mixture.sum(axis=1, keepdims=True)
-    counts = [[sum(b * chances[j, k] for j, b in enumerate(row)) for k in range(q)] for row in beliefs]
-    got = estimate_exclusion_matrix(double(counts), torch.from_numpy(named), torch.from_numpy(beliefs), 0.0)
-    assert got.numpy() == pytest.approx(chances, abs=1e-9)
+    posterior_sums = n_predicted[:, None] * mixture / mixture.sum(axis=1, keepdims=True)
+    counts = [
+        [sum(b * exclusion_matrix[j, k] for j, b in enumerate(row)) for k in range(q)]
+        for row in posterior_sums
+    ]
+    got = estimate_exclusion_matrix(
+        double(counts), torch.from_numpy(n_predicted), torch.from_numpy(posterior_sums), 0.0
+    )
+    assert got.numpy() == pytest.approx(exclusion_matrix, abs=1e-9)
     kept = estimate_exclusion_matrix(
-        double(counts), torch.from_numpy(named), torch.from_numpy(beliefs), 0.0, 0.25
+        double(counts), torch.from_numpy(n_predicted), torch.from_numpy(posterior_sums), 0.0, 0.25
     )
     assert kept.diagonal().tolist() == [0.25] * q
     off = ~np.eye(q, dtype=bool)
-    assert kept.numpy()[off] == pytest.approx(chances[off], abs=1e-9)
+    assert kept.numpy()[off] == pytest.approx(exclusion_matrix[off], abs=1e-9)
 
 
-def slow_chances(predicted, excluded_sets, q, scar_strength, error_rate):
+def slow_exclusion_matrix(predicted, excluded_sets, q, scar_strength, error_rate):
     """Counts by a loop over rows."""
     table = [[0.0] * q for _ in range(q)]
     rows = list(zip(predicted, excluded_sets, strict=True))
@@ -204,10 +209,11 @@ def test_implied_probabilities_equal_slow_loop(rows, scar_strength, error_rate):
     counts = torch.zeros(4, 4, dtype=torch.float64)
     for name, excluded in rows:
         counts[name, list(excluded)] += 1
-    named = torch.tensor(predicted).bincount(minlength=4).double()
-    got = implied_by_certain_predictions(counts, named, scar_strength, error_rate)
+    n_predicted = torch.tensor(predicted).bincount(minlength=4).double()
+    got = implied_by_certain_predictions(counts, n_predicted, scar_strength, error_rate)
     assert got.tolist() == [
-        pytest.approx(row) for row in slow_chances(predicted, excluded_sets, 4, scar_strength, error_rate)
+        pytest.approx(row)
+        for row in slow_exclusion_matrix(predicted, excluded_sets, 4, scar_strength, error_rate)
     ]
     assert ((got >= 0) & (got <= 1)).all()
 
@@ -229,8 +235,8 @@ def test_implied_probabilities_of_class_never_predicted_follow_scar(scar_strengt
 
 def test_scar_weight_matches_hand_computed_value():
     """Two classes of 10 and 30 rows: X² = 10 · 0.1² / 0.25 + 30 · 0.4² / 0.25 = 19.6, φ = (19.6 − 2) / 38."""
-    chances, expected = double([[0.0, 0.6], [0.9, 0.0]]), double([[0.0, 0.5], [0.5, 0.0]])
-    assert estimate_scar_strength(chances, expected, double([10.0, 30.0])).item() == pytest.approx(
+    exclusion_matrix, expected = double([[0.0, 0.6], [0.9, 0.0]]), double([[0.0, 0.5], [0.5, 0.0]])
+    assert estimate_scar_strength(exclusion_matrix, expected, double([10.0, 30.0])).item() == pytest.approx(
         38 / 17.6 - 1
     )
 
@@ -243,8 +249,8 @@ def test_scar_weight_recovers_spread_of_beta_binomial_counts(spread, low, high):
     rng = np.random.default_rng(0)
     q, n = 40, 500
     expected = np.tile(rng.uniform(0.1, 0.5, q), (q, 1))
-    chances = expected if spread is None else rng.beta(spread * expected, spread * (1 - expected))
-    counted = torch.from_numpy(rng.binomial(n, chances) / n)
+    exclusion_matrix = expected if spread is None else rng.beta(spread * expected, spread * (1 - expected))
+    counted = torch.from_numpy(rng.binomial(n, exclusion_matrix) / n)
     weight = estimate_scar_strength(
         counted, torch.from_numpy(expected), torch.full((q,), n, dtype=torch.float64)
     )
@@ -266,24 +272,26 @@ def test_implied_probabilities_estimate_weight_by_default():
     assert drawn.tolist() == [pytest.approx(row) for row in ([0, 0.3, 0.2], [0.1, 0, 0.2], [0.1, 0.3, 0])]
 
 
-@pytest.mark.parametrize("named", [[10.0, 0.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
-def test_implied_probabilities_of_few_rows_stay_probabilities(named):
-    chances = implied_by_certain_predictions(
-        double([[0.0, 0.4, 0.2], [0.1, 0.0, 0.1], [0.4, 0.2, 0.0]]) * double(named)[:, None],
-        double(named),
+@pytest.mark.parametrize(
+    "n_predicted", [[10.0, 0.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+)
+def test_implied_probabilities_of_few_rows_stay_probabilities(n_predicted):
+    exclusion_matrix = implied_by_certain_predictions(
+        double([[0.0, 0.4, 0.2], [0.1, 0.0, 0.1], [0.4, 0.2, 0.0]]) * double(n_predicted)[:, None],
+        double(n_predicted),
         None,
     )
-    assert ((chances >= 0) & (chances <= 1)).all()
+    assert ((exclusion_matrix >= 0) & (exclusion_matrix <= 1)).all()
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1))
 def test_single_label_transition_is_stochastic_and_keeps_errors(q, seed):
     rng = np.random.default_rng(seed)
-    chances = torch.from_numpy(rng.uniform(0.01, 1, (q, q)))
-    T = single_label_transition(chances)
+    exclusion_matrix = torch.from_numpy(rng.uniform(0.01, 1, (q, q)))
+    T = single_label_transition(exclusion_matrix)
     assert T.sum(dim=1).tolist() == pytest.approx([1] * q)
-    assert T.diagonal().tolist() == pytest.approx(chances.diagonal().tolist())
+    assert T.diagonal().tolist() == pytest.approx(exclusion_matrix.diagonal().tolist())
     for y in range(q):
         wrong = [k for k in range(q) if k != y]
-        ratios = (T[y] / chances[y])[wrong]
+        ratios = (T[y] / exclusion_matrix[y])[wrong]
         assert ratios.tolist() == pytest.approx([ratios[0].item()] * (q - 1))

@@ -52,17 +52,17 @@ def test_class_risks_match_golden_terms(record):
     logits, excluded, priors = tensors(record)
     chosen = scarce_params(record["params"])
     if record["method"] == "scarce_ovr":
-        losses, opposed = binary_loss(chosen["loss"])(logits), binary_loss(chosen["loss"])(-logits)
+        losses, negated = binary_loss(chosen["loss"])(logits), binary_loss(chosen["loss"])(-logits)
     else:
-        losses, opposed = multiclass_loss(chosen["loss"])(logits), None
-    parts = class_risks(
-        class_sums(losses, opposed, excluded),
+        losses, negated = multiclass_loss(chosen["loss"])(logits), None
+    risks = class_risks(
+        class_sums(losses, negated, excluded),
         priors,
         form=chosen["form"],
         rates=chosen["rates"],
         absent="keep",
     )
-    terms = chosen["correction"](parts)
+    terms = chosen["correction"](risks)
     torch.testing.assert_close(
         terms, torch.tensor(record["per_class"], dtype=torch.float64), atol=1e-9, rtol=0
     )

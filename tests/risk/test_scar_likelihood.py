@@ -24,7 +24,7 @@ from helpers.label_likelihoods import (
 )
 from hypothesis import given
 
-from scarce.methods.cc import cc_losses
+from scarce.methods.partial_label import candidate_losses
 from scarce.risk import (
     exclusion_probabilities,
     marginal_nll,
@@ -71,17 +71,17 @@ def test_scar_loss_of_equal_rates_equals_cc_plus_constant(seed):
     f, c = random_logits(rng, len(SETS) - 1), rng.uniform(0.1, 0.9)
     sets = SETS[:-1]  # all but the set of all classes
     ratios = scar_ratios(torch.full((Q,), c).double(), torch.zeros(Q).double())
-    difference = marginal_nll(f, scar_log_likelihood(sets, ratios)) - cc_losses(f, sets == 0)
+    difference = marginal_nll(f, scar_log_likelihood(sets, ratios)) - candidate_losses(f, sets == 0)
     assert difference.tolist() == pytest.approx([np.log(1 - c)] * len(sets), abs=1e-6)
 
 
 def test_unlabeled_row_is_informative_only_where_rates_differ():
-    for chances, is_uninformative in (([0.4] * Q, True), (SCAR_C, False)):
+    for c, is_uninformative in (([0.4] * Q, True), (SCAR_C, False)):
         f = double([[0.3, -1.0, 0.5, 2.0]]).requires_grad_(True)
-        evidence = scar_log_likelihood(
-            torch.zeros(1, Q), scar_ratios(double(chances), torch.zeros(Q).double())
+        log_likelihood = scar_log_likelihood(
+            torch.zeros(1, Q), scar_ratios(double(c), torch.zeros(Q).double())
         )
-        marginal_nll(f, evidence).sum().backward()
+        marginal_nll(f, log_likelihood).sum().backward()
         assert f.grad.abs().max() < 1e-15 if is_uninformative else f.grad.abs().max() > 0.01
 
 
@@ -107,9 +107,9 @@ def random_shares(rng, q):
 @given(seeds)
 def test_exclusion_probabilities_invert_rates(seed):
     rng = np.random.default_rng(seed)
-    (chances, error_rate), priors = random_scar_rates(rng), torch.from_numpy(random_shares(rng, Q))
-    rates = chances * (1 - priors) + error_rate * priors
-    torch.testing.assert_close(exclusion_probabilities(rates, priors, error_rate), chances)
+    (c, error_rate), priors = random_scar_rates(rng), torch.from_numpy(random_shares(rng, Q))
+    rates = c * (1 - priors) + error_rate * priors
+    torch.testing.assert_close(exclusion_probabilities(rates, priors, error_rate), c)
 
 
 def test_exclusion_probabilities_stay_probabilities_for_inconsistent_rates():
@@ -178,20 +178,20 @@ def test_single_label_weights_recover_from_impossible_priors(dtype):
 # Probabilities and minimisers --------------------------------------------------------------------------------
 
 
-def odds(chances):
-    return chances / (1 - chances)
+def odds(c):
+    return c / (1 - c)
 
 
 @quick
 @given(seeds)
 def test_scar_likelihood_equals_enumerated_probabilities(seed):
     rng = np.random.default_rng(seed)
-    (chances, error_rate), f = random_scar_rates(rng), random_logits(rng, 1)
-    base = (SETS * chances + (1 - SETS) * (1 - chances)).prod(dim=1)
-    loss = marginal_nll(f.expand(len(SETS), Q), scar_log_likelihood(SETS, scar_ratios(chances, error_rate)))
+    (c, error_rate), f = random_scar_rates(rng), random_logits(rng, 1)
+    base = (SETS * c + (1 - SETS) * (1 - c)).prod(dim=1)
+    loss = marginal_nll(f.expand(len(SETS), Q), scar_log_likelihood(SETS, scar_ratios(c, error_rate)))
     probability = base * torch.exp(-loss)
     assert probability.sum().item() == pytest.approx(1, abs=1e-10)
-    process = scar_process(chances.tolist(), error_rate.tolist())
+    process = scar_process(c.tolist(), error_rate.tolist())
     assert probability.tolist() == pytest.approx(
         slow_probabilities(process, LABEL_SETS, f.softmax(1)[0]), abs=1e-10
     )
@@ -202,8 +202,8 @@ def test_scar_likelihood_equals_enumerated_probabilities(seed):
 def test_single_label_ratios_equal_enumerated_probabilities(seed):
     """P(k) = w_k exp(−loss) for weights w of any scale."""
     rng = np.random.default_rng(seed)
-    (chances, error_rate), f = random_scar_rates(rng), random_logits(rng, 1)
-    weights = odds(chances) / odds(chances).sum()
+    (c, error_rate), f = random_scar_rates(rng), random_logits(rng, 1)
+    weights = odds(c) / odds(c).sum()
     loss = marginal_nll(
         f.expand(Q, Q), scar_log_likelihood(SINGLES, single_label_ratios(weights, error_rate))
     )
@@ -213,7 +213,7 @@ def test_single_label_ratios_equal_enumerated_probabilities(seed):
     probability = weights * torch.exp(-loss)
     assert probability.sum().item() == pytest.approx(1, abs=1e-10)
     assert (7 * weights * torch.exp(-other)).tolist() == pytest.approx(probability.tolist(), abs=1e-10)
-    process = single_scar_process(chances.tolist(), error_rate.tolist())
+    process = single_scar_process(c.tolist(), error_rate.tolist())
     assert probability.tolist() == pytest.approx(
         slow_probabilities(process, SINGLE_LABEL_SETS, f.softmax(1)[0]), abs=1e-10
     )
@@ -238,11 +238,11 @@ def test_single_label_scar_loss_is_minimised_at_truth(error_rate):
 
 def test_cc_loss_is_biased_where_exclusion_rates_differ():
     """CC fails the test above, and passes only where the exclusion probabilities are equal: the test is able to fail."""
-    for chances, is_consistent in ((SCAR_C, False), ([0.4] * Q, True)):
-        x, labels, probability = population(scar_process(chances, [0.0] * Q))
+    for c, is_consistent in ((SCAR_C, False), ([0.4] * Q, True)):
+        x, labels, probability = population(scar_process(c, [0.0] * Q))
         possible = probability > 0  # CC cannot handle the set of all classes
         x, labels, probability = x[possible], labels[possible], probability[possible]
-        gradient = max_gradient_at_truth(lambda f: (probability * cc_losses(f[x], labels == 0)).sum())  # noqa: B023
+        gradient = max_gradient_at_truth(lambda f: (probability * candidate_losses(f[x], labels == 0)).sum())  # noqa: B023
         assert gradient < 1e-10 if is_consistent else gradient > 0.01
 
 

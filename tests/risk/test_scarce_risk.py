@@ -33,12 +33,14 @@ def slow_risk(logits, excluded, priors, loss, correct):
     """The batch form as a loop over classes and rows."""
     total = 0.0
     for k in range(len(priors)):
-        everyone = [loss(row[k]) for row in logits]
+        all_losses = [loss(row[k]) for row in logits]
         negatives = [row[k] for row, out in zip(logits, excluded, strict=True) if out[k]]
         if not negatives:
             continue
         others = 1 - priors[k]
-        positive = sum(everyone) / len(everyone) - others * sum(loss(f) for f in negatives) / len(negatives)
+        positive = sum(all_losses) / len(all_losses) - others * sum(loss(f) for f in negatives) / len(
+            negatives
+        )
         total += correct(positive) + others * sum(loss(-f) for f in negatives) / len(negatives)
     return total
 

@@ -32,19 +32,19 @@ def every_outcome():
             yield x, excluded, JOINT[x, y] * probability
 
 
-def population_sums(losses, opposed):
+def population_sums(losses, negated):
     """Expected per-class sums of one row: what an infinite sample would give."""
-    total = excluded_sum = opposed_sum = counts = torch.zeros(Q, dtype=torch.float64)
+    total = excluded_sum = negated_sum = counts = torch.zeros(Q, dtype=torch.float64)
     for x, excluded, probability in every_outcome():
         mask = torch.tensor(excluded).double()
         total = total + probability * losses[x]
         excluded_sum = excluded_sum + probability * mask * losses[x]
-        opposed_sum = opposed_sum + probability * mask * opposed[x]
+        negated_sum = negated_sum + probability * mask * negated[x]
         counts = counts + probability * mask
-    return ClassSums(total, excluded_sum, opposed_sum, counts, 1)
+    return ClassSums(total, excluded_sum, negated_sum, counts, 1)
 
 
-def population_parts(sums, form):
+def population_risks(sums, form):
     """`class_risks` clamps counts below one; scale the expectations up to a large sample first."""
     large = ClassSums(*(1e6 * part for part in sums))
     return class_risks(large, PRIORS, form=form, rates=sums.counts)
@@ -52,15 +52,15 @@ def population_parts(sums, form):
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
 def test_population_risk_equals_ordinary_one_versus_rest_risk(form):
-    losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
+    losses, negated = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
     expected = sum(
-        JOINT[x, y] * (losses[x, y] + opposed[x].sum() - opposed[x, y]).item()
+        JOINT[x, y] * (losses[x, y] + negated[x].sum() - negated[x, y]).item()
         for x, y in product(range(3), range(Q))
     )
-    parts = population_parts(population_sums(losses, opposed), form)
-    assert (parts.positive + parts.negative).sum().item() == pytest.approx(expected, abs=1e-12)
+    risks = population_risks(population_sums(losses, negated), form)
+    assert (risks.positive + risks.negative).sum().item() == pytest.approx(expected, abs=1e-12)
     truth = [sum(JOINT[x, k] * losses[x, k].item() for x in range(3)) for k in range(Q)]
-    assert parts.positive.tolist() == pytest.approx(truth, abs=1e-12)
+    assert risks.positive.tolist() == pytest.approx(truth, abs=1e-12)
 
 
 @pytest.mark.parametrize("form", ["batch", "dataset", "ht"])
@@ -68,8 +68,8 @@ def test_population_risk_equals_ordinary_one_versus_rest_risk(form):
 def test_population_risk_equals_ordinary_multiclass_risk(loss, form):
     losses = multiclass_loss(loss)(SCORES)
     expected = sum(JOINT[x, y] * losses[x, y].item() for x, y in product(range(3), range(Q)))
-    parts = population_parts(population_sums(losses, torch.zeros_like(losses)), form)
-    assert parts.positive.sum().item() == pytest.approx(expected, abs=1e-12)
+    risks = population_risks(population_sums(losses, torch.zeros_like(losses)), form)
+    assert risks.positive.sum().item() == pytest.approx(expected, abs=1e-12)
 
 
 def test_ht_risk_of_two_rows_is_unbiased_with_absent_classes():
@@ -81,9 +81,9 @@ def test_ht_risk_of_two_rows_is_unbiased_with_absent_classes():
         excluded = torch.tensor(np.stack([e1, e2])).double()
         value = scarce_risk(SCORES[[x1, x2]], excluded, PRIORS, form="ht", rates=rates, correction="none")
         average += p1 * p2 * value.item()
-    losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
+    losses, negated = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
     expected = sum(
-        JOINT[x, y] * (losses[x, y] + opposed[x].sum() - opposed[x, y]).item()
+        JOINT[x, y] * (losses[x, y] + negated[x].sum() - negated[x, y]).item()
         for x, y in product(range(3), range(Q))
     )
     assert average == pytest.approx(expected, abs=1e-10)
@@ -94,12 +94,12 @@ def test_ordinary_risk_is_unbiased_under_unequal_questions(kind):
     """One row; class k is asked about with probability a_k, and a "yes" occurs only where it was asked."""
     asked = np.array([0.3, 0.6, 0.9])
     weights = torch.tensor(1 / asked)
-    losses, opposed = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
+    losses, negated = torch.nn.functional.softplus(-SCORES), torch.nn.functional.softplus(SCORES)
     average = expected = 0.0
     for x, y in product(range(3), range(Q)):
         confirmed = torch.tensor([y])
         if kind == "ovr":
-            row = ovr_ordinary_losses(losses[[x]], opposed[[x]], confirmed)
+            row = ovr_ordinary_losses(losses[[x]], negated[[x]], confirmed)
         else:
             row = multiclass_ordinary_losses(losses[[x]], confirmed)
         expected += JOINT[x, y] * row.item()

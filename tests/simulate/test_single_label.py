@@ -49,9 +49,9 @@ def test_from_transition_draws_distinct_labels_without_replacement():
     n = 20_000
     labels = from_transition(np.zeros(n, int), transition, draws=2, distinct=True, classes=4)
     assert set(labels.per_example) == {2}
-    for pair, chance in pairs.items():
+    for pair, probability in pairs.items():
         got = (labels.indices.reshape(n, 2) == pair).all(1).mean()
-        assert within_five_errors(got, np.array(chance), n)
+        assert within_five_errors(got, np.array(probability), n)
 
 
 def test_rows_excluding_every_class_are_redrawn():

@@ -26,9 +26,9 @@ def test_scar_single_transition_equals_draws_given_one_success(c):
     for y in range(q):
         wrong = [k for k in range(q) if k != y]
         for outcome in product([0, 1], repeat=q - 1):
-            chance = np.prod([c[k] if hit else 1 - c[k] for k, hit in zip(wrong, outcome, strict=True)])
+            probability = np.prod([c[k] if hit else 1 - c[k] for k, hit in zip(wrong, outcome, strict=True)])
             if sum(outcome) == 1:
-                expected[y, wrong[outcome.index(1)]] += chance
+                expected[y, wrong[outcome.index(1)]] += probability
         expected[y] /= expected[y].sum()
     assert np.allclose(scar_single_transition(c), expected, atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""The likelihood of yes/no answers, which needs to know neither how questions were chosen nor the class priors."""
+"""The likelihood of yes/no answers, which needs neither the class priors nor how questions were chosen."""
 
 from copy import copy
 from typing import Any
@@ -12,17 +12,17 @@ from scarce._validation import check_number, renamed_parameters
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.learned_priors import LearnedPriors
+from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import register
 from scarce.risk import answer_log_likelihood, clamp_confirmed, marginal_nll, posterior
 
 __all__ = ["AnswersLikelihood"]
 
-_RATES = ("false_negative_rate", "false_positive_rate")
-_FIRST_GUESS = 0.05  # of rates that are learned; from zero they could not rise
-_TOWARDS_ALL = 20.0  # answers that the rate of all annotators counts for in the rate of one
-_TOWARDS_ZERO = 20.0  # answers that are added to those of all annotators; one of them is wrong
-_RATE_RANGE = 0.002, 0.45  # of learned rates: nobody is certain, and nobody knows less than chance
+_RATE_NAMES = ("false_negative_rate", "false_positive_rate")
+_INITIAL_RATE = 0.05  # of rates that are learned; they could not rise from zero
+_POOLED_STRENGTH = 20.0  # weight, in answers, of the pooled rate in the rate of one annotator
+_ZERO_STRENGTH = 20.0  # answers added to those of all annotators, one of them wrong
+_RATE_RANGE = 0.002, 0.45  # of learned rates: nobody is infallible, and nobody is worse than chance
 
 
 @register
@@ -67,7 +67,7 @@ class AnswersLikelihood(Method):
     false_negative_rate: Tensor
     false_positive_rate: Tensor
     sums: Tensor
-    _shares: LearnedPriors
+    _regularizer: PriorRegularizer
 
     def __init__(
         self, false_negative_rate: float | None = None, false_positive_rate: float | None = None
@@ -79,12 +79,12 @@ class AnswersLikelihood(Method):
         self.annotators: Any = np.empty(0)
         self.learned = tuple(name for name, value in self.params.items() if value is None)
         self._table = Answers.from_columns([], [], [])
-        self._who = torch.empty(0)
+        self._annotator_index = torch.empty(0)
         self._indptr = np.zeros(1, int)
         self._n_rows = 0
         self._posterior = torch.empty(0)
         self._asked: tuple[Tensor, ...] = ()
-        for name in ("priors", *_RATES, "sums"):
+        for name in ("priors", *_RATE_NAMES, "sums"):
             self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
@@ -93,94 +93,107 @@ class AnswersLikelihood(Method):
         self.priors = torch.full((problem.n_classes,), 1 / problem.n_classes, dtype=torch.float64)
         table = problem.labels.answers
         self.annotators = np.unique([] if table is None else table.annotator)
-        self._read(problem.labels)
-        self._shares = LearnedPriors.of(problem.labels)
-        for name in _RATES:
-            value = _FIRST_GUESS if name in self.learned else self.params[name] or 0.0
+        self._set_answers(problem.labels)
+        self._regularizer = PriorRegularizer.from_labels(problem.labels)
+        for name in _RATE_NAMES:
+            value = _INITIAL_RATE if name in self.learned else self.params[name] or 0.0
             setattr(self, name, torch.full((len(self.annotators),), value, dtype=torch.float64))
         self.sums = torch.zeros(4, len(self.annotators), dtype=torch.float64)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y Π P(answer | y)."""
         positions, lengths = csr_positions(self._indptr, batch.index.numpy())
-        said = self._table.answer[positions]
-        positions, row = positions[said != SKIP], np.repeat(np.arange(len(lengths)), lengths)[said != SKIP]
-        place = logits.device
-        where = (
-            torch.from_numpy(row).to(place),
-            torch.from_numpy(self._table.class_index[positions].astype(np.int64)).to(place),
+        answered = self._table.answer[positions] != SKIP
+        positions, row = positions[answered], np.repeat(np.arange(len(lengths)), lengths)[answered]
+        device = logits.device
+        row_and_class = (
+            torch.from_numpy(row).to(device),
+            torch.from_numpy(self._table.class_index[positions].astype(np.int64)).to(device),
         )
-        yes = torch.from_numpy(self._table.answer[positions] == YES).to(place)
-        who = self._who[positions].to(place)
+        yes = torch.from_numpy(self._table.answer[positions] == YES).to(device)
+        annotator = self._annotator_index[positions].to(device)
         log_likelihood, constant = answer_log_likelihood(
             (len(logits), logits.shape[1]),
-            *where,
+            *row_and_class,
             yes,
-            *(getattr(self, name)[who].to(logits) for name in _RATES),
+            *(getattr(self, name)[annotator].to(logits) for name in _RATE_NAMES),
         )
-        unasked = torch.ones(len(logits), dtype=torch.bool, device=place).index_fill(0, where[0], False)
+        unasked = torch.ones(len(logits), dtype=torch.bool, device=device).index_fill(
+            0, row_and_class[0], False
+        )
         if batch.confirmed is not None:
             log_likelihood = clamp_confirmed(log_likelihood, torch.where(unasked, batch.confirmed, -1))
-        self._posterior, self._asked = posterior(logits.detach(), log_likelihood), (*where, yes, who)
+        self._posterior, self._asked = (
+            posterior(logits.detach(), log_likelihood),
+            (*row_and_class, yes, annotator),
+        )
         return (marginal_nll(logits, log_likelihood) - constant).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Let π follow the posterior, with a memory of about one epoch, and count who was probably wrong."""
-        known = self._posterior.to(self.priors)
-        found = self._shares.drawn(known.mean(dim=0))
-        self.priors += len(known) / self._n_rows * (found - self.priors)
-        missed = torch.cat([self.priors.new_zeros(1), self.false_negative_rate.to(self.priors)]).max()
-        self.priors = self._shares.allowed(self.priors, missed)
+        """Move π towards the posterior, with a memory of about one epoch, and count the probable errors of annotators."""
+        posteriors = self._posterior.to(self.priors)
+        shrunk = self._regularizer.shrink(posteriors.mean(dim=0))
+        self.priors += len(posteriors) / self._n_rows * (shrunk - self.priors)
+        max_false_negative_rate = torch.cat(
+            [self.priors.new_zeros(1), self.false_negative_rate.to(self.priors)]
+        ).max()
+        self.priors = self._regularizer.clip(self.priors, max_false_negative_rate)
         if self.learned:
-            row, asked, yes, who = self._asked
-            is_it = known[row, asked]
-            for place, amount in enumerate((is_it * ~yes, is_it, (1 - is_it) * yes, 1 - is_it)):
-                self.sums[place].index_add_(0, who, amount)
+            row, asked, yes, annotator = self._asked
+            is_class = posteriors[row, asked]
+            for index, weights in enumerate((is_class * ~yes, is_class, (1 - is_class) * yes, 1 - is_class)):
+                self.sums[index].index_add_(0, annotator, weights)
 
     def after_epoch(self, epoch: int) -> None:
         """Set the rates to (wrong + 20 r) / (asked + 20), with r = (Σ wrong + 1) / (Σ asked + 20) over all annotators.
 
-        So the rate of one annotator is drawn towards that of all, and this towards zero. Rates stay from 0.002 to 0.45.
+        So the rate of one annotator is shrunk towards that of all, and this towards zero. Rates stay from 0.002 to 0.45.
         """
         if not self.learned:
             return
-        for name, (wrong, asked) in zip(_RATES, (self.sums[:2], self.sums[2:]), strict=True):
+        for name, (wrong, asked) in zip(_RATE_NAMES, (self.sums[:2], self.sums[2:]), strict=True):
             if name in self.learned:
-                of_all = (wrong.sum() + 1) / (asked.sum() + _TOWARDS_ZERO)
-                rates = (wrong + _TOWARDS_ALL * of_all) / (asked + _TOWARDS_ALL)
+                pooled_rate = (wrong.sum() + 1) / (asked.sum() + _ZERO_STRENGTH)
+                rates = (wrong + _POOLED_STRENGTH * pooled_rate) / (asked + _POOLED_STRENGTH)
                 setattr(self, name, rates.clamp(*_RATE_RANGE))
         self.sums.zero_()
 
     def for_labels(self, labels: ComplementaryLabels) -> "AnswersLikelihood":
-        """Return a view of the method that reads the answers about other rows, but for annotators it does not know."""
-        other = copy(self)
-        other._read(labels)
-        return other
+        """Return a view of the method that uses the answers of `labels`, without those of unknown annotators."""
+        view = copy(self)
+        view._set_answers(labels)
+        return view
 
     def mean_error_rates(self) -> tuple[float, float]:
-        """Return the mean false-negative and false-positive rate of the answers, as far as they are known."""
+        """Return the mean false-negative and false-positive rate of the answers, or 0 without answers."""
         if not len(self.annotators):
             return 0.0, 0.0
-        counts = torch.bincount(self._who.long(), minlength=len(self.annotators)).double()
-        weights = counts / counts.sum() if len(self._who) else torch.full_like(counts, 1 / len(counts))
-        miss, false = ((weights * getattr(self, name).double().cpu()).sum().item() for name in _RATES)
-        return miss, false
+        counts = torch.bincount(self._annotator_index.long(), minlength=len(self.annotators)).double()
+        weights = (
+            counts / counts.sum() if len(self._annotator_index) else torch.full_like(counts, 1 / len(counts))
+        )
+        rates = (getattr(self, name).double().cpu() for name in _RATE_NAMES)
+        false_negative_rate, false_positive_rate = ((weights * rate).sum().item() for rate in rates)
+        return false_negative_rate, false_positive_rate
 
     def learned_priors(self) -> Tensor | None:
-        """π: the mean of what is known of the classes of rows."""
+        """π: the mean posterior of the rows."""
         return self.priors
 
     def epoch_log(self) -> dict[str, float | list[float]]:
         """The priors, and the rates, one per annotator in the order of `annotators`, where they are learned."""
         return {name: getattr(self, name).tolist() for name in ("priors", *self.learned)}
 
-    def _read(self, labels: ComplementaryLabels) -> None:
-        """Take the answers about rows."""
+    def _set_answers(self, labels: ComplementaryLabels) -> None:
+        """Take the answers of known annotators about the rows of `labels`."""
         table = Answers.from_columns([], [], []) if labels.answers is None else labels.answers
-        known = np.isin(table.annotator, self.annotators)
+        is_known = np.isin(table.annotator, self.annotators)
         self._table = Answers(
-            table.example[known], table.class_index[known], table.answer[known], table.annotator[known]
+            table.example[is_known],
+            table.class_index[is_known],
+            table.answer[is_known],
+            table.annotator[is_known],
         )
-        self._who = torch.from_numpy(np.searchsorted(self.annotators, self._table.annotator))
+        self._annotator_index = torch.from_numpy(np.searchsorted(self.annotators, self._table.annotator))
         self._indptr = np.searchsorted(self._table.example, np.arange(labels.n_examples + 1))
         self._n_rows = labels.n_examples

@@ -1,4 +1,4 @@
-"""What a method is: how complementary labels become a training signal."""
+"""The interface of a method: how complementary labels become a training loss."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -32,8 +32,8 @@ class Batch:
     """The rows of one step."""
 
     inputs: Tensor
-    """What the model was given. Where several processes train together, this process's share of the rows, unless the
-    method `uses_inputs`; all else is of all rows."""
+    """What the model was given. Where several processes train together, the shard of this process, unless the
+    method `uses_inputs`; everything else covers all rows."""
     excluded: Tensor
     """ȳ of shape (B, q), 1 where a class is excluded, in the dtype of the logits."""
     index: Tensor
@@ -43,18 +43,18 @@ class Batch:
 
 
 ReadRows = Callable[[], Iterator[tuple[Tensor, Batch]]]
-"""Reads all training rows: the logits and the batch of some at a time."""
+"""Iterates over all training rows in batches: the logits and the batch."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The facts of the whole data that a method may need before the first step."""
+    """The whole data, as far as a method may need it before the first step."""
 
     labels: ComplementaryLabels
     priors: Tensor | None = None
     """Class priors π of shape (q,)."""
     transition: Tensor | None = None
-    """p(ȳ = k | y), rows are true classes; only where the user knows it."""
+    """p(ȳ = k | y), rows are true classes; only if the user knows it."""
     make_model: Callable[[], nn.Module] | None = None
     """Makes another network of the same kind, for methods that train two."""
 
@@ -70,7 +70,7 @@ class Problem:
 
     @property
     def rates(self) -> Tensor:
-        """Share of examples that exclude each class, π̄ of shape (q,)."""
+        """Fraction of examples that exclude each class, π̄ of shape (q,)."""
         return torch.as_tensor(self.labels.rates.copy())
 
 
@@ -84,17 +84,17 @@ class MethodFacts:
     assumes: str
     needs_priors: bool = False
     learns_priors: bool = False
-    """Whether priors that are not given come out of the training."""
+    """Whether priors that are not given are learned in training."""
     needs_transition: bool = False
     needs_answers: bool = False
-    """Whether the record of what was asked is needed."""
+    """Whether the table of answers is needed."""
     accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabeled")
     revision: int = 1
     """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
 
 def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
-    """Let the class of the highest score have the highest probability also where rounding has made them equal.
+    """Return probabilities whose arg-max is that of the scores, even where rounding has made them equal.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
 
 
 class Method(nn.Module, ABC):
-    """How complementary labels become a training signal.
+    """How complementary labels become a training loss.
 
     A subclass declares `facts`, hands every parameter of its constructor to ``super().__init__`` by name, and defines
     `loss`. What it keeps between steps it registers as buffers: they move with the device and are saved with
@@ -119,33 +119,33 @@ class Method(nn.Module, ABC):
     Parameters
     ----------
     **params
-        The parameters of the subclass; kept as `params`, from which the method can be made again.
+        The parameters of the subclass; kept as `params`, from which the method can be rebuilt.
     """
 
     facts: ClassVar[MethodFacts]
     multi_stage: ClassVar[bool] = False
-    """Whether training may start anew with what it has found; see `next_stage`."""
+    """Whether training may restart with what it has learned; see `next_stage`."""
     renamed_state: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """The present name of each buffer and logged number that had another in saved classifiers, by the earlier name."""
     loss_is_likelihood: bool = False
-    """Whether the loss is −log P of the labels of rows, by whatever rows it is taken: held-out ones can then be judged by it."""
+    """Whether the loss is the mean of −log P of the labels of a row, so that it can score held-out rows."""
     uses_inputs: bool = False
-    """Whether it uses the inputs themselves (makes rows of its own, or asks a network again), besides logits and labels."""
+    """Whether it uses the inputs themselves (makes more rows, or runs a network again), besides logits and labels."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
         self.params = params
 
     def can_learn_priors(self) -> bool:
-        """Return whether priors that are not given come out of the training, as the method was made."""
+        """Return whether priors that are not given are learned in training, with these parameters."""
         return self.facts.learns_priors
 
     def accepts(self) -> tuple[Accepts, ...]:
-        """Return what kinds of rows the method takes, as it was made."""
+        """Return what kinds of rows the method takes, with these parameters."""
         return self.facts.accepts
 
     def check_transition(self, transition: object) -> None:
-        """Say so if the method needs a transition matrix and there is none."""
+        """Check that there is a transition matrix if the method needs one."""
         if self.facts.needs_transition and transition is None:
             raise MethodError(
                 f"{self.facts.name} needs a transition matrix p(excluded | true class); pass transition='uniform' or the "
@@ -153,7 +153,7 @@ class Method(nn.Module, ABC):
             )
 
     def check_labels(self, labels: ComplementaryLabels) -> None:
-        """Say so if the method cannot learn from labels of this kind."""
+        """Check that the method can learn from labels of this kind."""
         facts = self.facts
         if (
             facts.needs_answers
@@ -164,26 +164,26 @@ class Method(nn.Module, ABC):
                 f"{facts.name} needs the record of what was asked, but these labels hold exclusions alone; make them "
                 "with from_answers or from_answer_matrix, or choose method='scar-likelihood'."
             )
-        most = int(labels.per_example.max())
-        if "multiple" not in self.accepts() and most > 1:
+        max_labels = int(labels.per_example.max())
+        if "multiple" not in self.accepts() and max_labels > 1:
             fix = "pass pairs=True (--set pairs=true) to take each as an example of its own, or " * (
                 "pairs" in self.params
             )
             raise MethodError(
                 f"{facts.name} takes one excluded class per example, but {labels.name_of(int(labels.per_example.argmax()))} "
-                f"has {most}; {fix}choose a method that takes several, such as 'scarce'."
+                f"has {max_labels}; {fix}choose a method that takes several, such as 'scarce'."
             )
         has_answers = (
             facts.needs_answers and labels.answers is not None and (labels.answers.answer != SKIP).any()
         )
         has_classes = labels.confirmed.max() >= 0 and "unlabeled" in self.accepts()
-        if most == 0 and not has_answers and not has_classes:
+        if max_labels == 0 and not has_answers and not has_classes:
             raise MethodError(
                 f"no example excludes any class: there is nothing that {facts.name} could learn from."
             )
 
     def prepare(self, problem: Problem) -> None:
-        """Take what the method needs of the whole data; called once, before the first epoch."""
+        """Set up the method for the whole data; called once, before the first epoch."""
         facts, labels = self.facts, problem.labels
         if facts.needs_priors and problem.priors is None:
             raise MethodError(
@@ -208,28 +208,28 @@ class Method(nn.Module, ABC):
             )
 
     def model_inputs(self, batch: Batch) -> Tensor:
-        """Return what the model is shown in a step: by default the inputs; one that `uses_inputs` may append rows."""
+        """Return the inputs of the model in a step: those of the batch; a method that `uses_inputs` may append rows."""
         return batch.inputs
 
     @abstractmethod
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the scalar to minimise, from the logits of all rows that were `shown`."""
+        """Return the scalar to minimise, from the logits of all rows of `model_inputs`."""
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Act after an optimiser step; nothing by default."""
+        """Called after an optimizer step; does nothing by default."""
 
     def after_epoch(self, epoch: int) -> None:
-        """Act after an epoch; nothing by default."""
+        """Called after an epoch; does nothing by default."""
 
     def first_stage(self, epochs: int) -> int:
-        """Return how many epochs the first stage of training has; by default as many as the recipe says."""
+        """Return how many epochs the first stage of training has; by default those of the recipe."""
         return epochs
 
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
-        """Return how many epochs another stage of training shall have; 0, as by default, ends it.
+        """Return the number of epochs of the next stage of training; 0, the default, ends it.
 
-        Only asked if `multi_stage`. Every stage begins with the network as it was before the first, and has a schedule of its
-        own.
+        Only called if `multi_stage`. Every stage starts from the initial weights of the network, with its own
+        schedule.
 
         Parameters
         ----------
@@ -238,20 +238,20 @@ class Method(nn.Module, ABC):
         epochs : int
             The epochs of the recipe.
         rows : callable
-            Goes through the training data in order: logits of the trained network, in evaluation mode, and their batch.
+            Iterates over the training data in order: logits of the trained network, in evaluation mode, and their batch.
         """
         return 0
 
     def for_labels(self, labels: ComplementaryLabels) -> "Method":
-        """Return the method as it is, for rows that have these labels; by default itself, which reads the batch alone."""
+        """Return the trained method for rows with other labels; by default itself, as it only reads the batch."""
         return self
 
     def learned_priors(self) -> Tensor | None:
-        """Return the class priors that came out of the training, where the method learns them."""
+        """Return the learned class priors, or None."""
         return None
 
     def epoch_log(self) -> dict[str, float | list[float]]:
-        """Return what the history shall keep of an epoch besides the loss; nothing by default."""
+        """Return what the history records of an epoch besides the loss; nothing by default."""
         return {}
 
     def scores(self, logits: Tensor) -> Tensor:
@@ -259,7 +259,7 @@ class Method(nn.Module, ABC):
         return logits
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """Return class probabilities of shape (B, q), the highest where the score is; by default their softmax."""
+        """Return class probabilities of shape (B, q), highest where the score is; by default the softmax of the scores."""
         scores = self.scores(logits)
         return break_ties_by_score(scores, torch.softmax(scores, dim=1))
 
@@ -268,7 +268,7 @@ class Method(nn.Module, ABC):
         return self.state_dict()
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Take back what `prediction_state` gave, without `prepare` and whatever the shapes."""
+        """Load a `prediction_state`, without `prepare` and whatever the shapes."""
         modules = dict(self.named_modules())
         for name, value in state.items():
             owner, _, leaf = name.rpartition(".")

@@ -9,7 +9,7 @@ from scarce.methods.forward import forward_losses, known_transition
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["CPEF", "CPEI", "CPET", "nearest_row_scores"]
+__all__ = ["CPEFixedTransition", "CPEIdentity", "CPETrainedTransition", "nearest_row_scores"]
 
 _PAPER = "Lin and Lin, PAKDD 2023"
 _ASSUMES = "known matrix"
@@ -28,7 +28,7 @@ def nearest_row_scores(excluded: Tensor, transition: Tensor) -> Tensor:
 
 
 class _CPE(PairMethod):
-    """What the three share: a transition matrix, and decoding by its nearest row."""
+    """The base of the three methods: a transition matrix, and decoding by its nearest row."""
 
     transition: Tensor
 
@@ -60,7 +60,7 @@ class _CPE(PairMethod):
 
 
 @register
-class CPEI(_CPE):
+class CPEIdentity(_CPE):
     """Mean −log p_k: the network itself is p̄."""
 
     facts = MethodFacts(
@@ -77,7 +77,7 @@ class CPEI(_CPE):
 
 
 @register
-class CPEF(_CPE):
+class CPEFixedTransition(_CPE):
     """Mean −log (p T)_k with T fixed, decoded by the nearest row."""
 
     facts = MethodFacts(
@@ -86,7 +86,7 @@ class CPEF(_CPE):
 
 
 @register
-class CPET(_CPE):
+class CPETrainedTransition(_CPE):
     """Mean −log (p softmax(W))_k with W trained beside the network, from log(T + 10⁻³)."""
 
     facts = MethodFacts(

@@ -1,4 +1,4 @@
-"""L-UW and L-W: a classifier of the excluded class, from the outputs turned upside down."""
+"""L-UW and L-W: a classifier of the excluded class, from the softmax of 1 − p."""
 
 import torch
 from torch import Tensor
@@ -8,20 +8,20 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["LUW", "LW", "lw_losses"]
+__all__ = ["DiscriminativeUnweighted", "DiscriminativeWeighted", "discriminative_losses"]
 
 _PAPER = "Gao and Zhang, ICML 2021"
 _ASSUMES = "nothing stated"
 
 
-def lw_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tensor:
+def discriminative_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tensor:
     """−log q̃_k with q̃ = softmax(1 − p), times 1 + (1 − p_k)/(q − 1) if weighted.
 
-    The inputs of the second softmax lie in [0, 1], so the loss is confined and its gradients are weak.
+    The inputs of the second softmax lie in [0, 1], so the loss is bounded and its gradients are weak.
 
     Examples
     --------
-    >>> round(lw_losses(torch.zeros(1, 3), torch.tensor([0]), weighted=False).item(), 4)
+    >>> round(discriminative_losses(torch.zeros(1, 3), torch.tensor([0]), weighted=False).item(), 4)
     1.0986
     """
     p = torch.softmax(logits, dim=1)
@@ -32,22 +32,22 @@ def lw_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tensor:
 
 
 @register
-class LUW(PairMethod):
+class DiscriminativeUnweighted(PairMethod):
     """Mean −log softmax(1 − p)_k."""
 
     facts = MethodFacts("l-uw", "discriminative, unweighted", _PAPER, _ASSUMES, accepts=("single",))
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log softmax(1 − p)_k."""
-        return lw_losses(logits, k, weighted=False)
+        return discriminative_losses(logits, k, weighted=False)
 
 
 @register
-class LW(PairMethod):
+class DiscriminativeWeighted(PairMethod):
     """Mean −(1 + w_k) log softmax(1 − p)_k, w_k = (1 − p_k)/(q − 1)."""
 
     facts = MethodFacts("l-w", "discriminative, weighted", _PAPER, _ASSUMES, accepts=("single",))
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−(1 + w_k) log softmax(1 − p)_k."""
-        return lw_losses(logits, k, weighted=True)
+        return discriminative_losses(logits, k, weighted=True)

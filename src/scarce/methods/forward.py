@@ -59,7 +59,7 @@ class Forward(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Take the logarithm of the transition matrix."""
         super().prepare(problem)
-        # A zero stays improbable instead of impossible: one odd label must not make the loss infinite.
+        # A zero stays improbable instead of impossible: one wrong label must not make the loss infinite.
         self.log_transition = known_transition(problem).clamp(min=1e-12).log()
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:

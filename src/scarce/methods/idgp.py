@@ -1,4 +1,4 @@
-"""IDGP: a second network explains how the candidates came about."""
+"""IDGP: a second network models how the candidates are generated."""
 
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ from torch.nn.functional import binary_cross_entropy, log_softmax, logsigmoid
 from scarce._validation import check_integer, check_number
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
-from scarce.methods.partial_label import ConfidenceMethod, over_candidates
+from scarce.methods.partial_label import ConfidenceMethod, softmax_over_candidates
 from scarce.methods.registry import register
 
 __all__ = ["IDGP", "IDGPTerms", "idgp_terms"]
 
-_SMALL = 1e-7
+_EPS = 1e-7
 
 
 class IDGPTerms(NamedTuple):
@@ -49,13 +49,13 @@ def idgp_terms(
     """
     S = candidates.to(logits_f)
     log_f = log_softmax(logits_f / t_f, dim=1)
-    g = torch.sigmoid(logits_g / t_g).clamp(_SMALL, 1 - _SMALL)
+    g = torch.sigmoid(logits_g / t_g).clamp(_EPS, 1 - _EPS)
     with torch.no_grad():
         guess = d.masked_fill(~candidates, -1.0).argmax(dim=1, keepdim=True)
-        turned = g.scatter(1, guess, 1 - g.gather(1, guess))
-        w = S * (1 - turned) / turned
+        flipped = g.scatter(1, guess, 1 - g.gather(1, guess))
+        w = S * (1 - flipped) / flipped
         w = w / w.sum(dim=1, keepdim=True)
-        v = over_candidates(logits_f / t_f, candidates)
+        v = softmax_over_candidates(logits_f / t_f, candidates)
 
     def rows(terms: Tensor) -> Tensor:
         return terms.sum(dim=1).mean()
@@ -111,12 +111,12 @@ class IDGP(ConfidenceMethod):
             check_number(name, temperature, open_low=True)
         self.warm_up, self.alpha, self.beta, self.theta, self.gamma = warm_up, alpha, beta, theta, gamma
         self.t_f, self.t_g = t_f, t_g
-        self._seen: tuple[Tensor, Tensor] = torch.empty(0), torch.empty(0)
+        self._step_logits: tuple[Tensor, Tensor] = torch.empty(0), torch.empty(0)
         self.register_buffer("belief", torch.empty(0))
         self.register_buffer("epoch", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Make the second network; at first every candidate is as likely, and sure to be one."""
+        """Make the second network; all candidates start equally likely, with certain membership."""
         super().prepare(problem)
         if problem.make_model is None:
             raise MethodError(
@@ -130,7 +130,7 @@ class IDGP(ConfidenceMethod):
         """Both objectives; their gradients reach different networks."""
         rows = self.rows(batch)
         logits_g = self.generator(batch.inputs)
-        self._seen = logits.detach(), logits_g.detach()
+        self._step_logits = logits.detach(), logits_g.detach()
         terms = idgp_terms(
             logits,
             logits_g,
@@ -148,19 +148,19 @@ class IDGP(ConfidenceMethod):
         classifier = self.alpha * terms.f + self.beta * terms.f_given_g + weight * terms.kl_f
         return classifier + self.theta * terms.g + self.gamma * terms.g_given_f + weight * terms.kl_g
 
-    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
+    def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """f over the candidates."""
-        return over_candidates(logits / self.t_f, candidates)
+        return softmax_over_candidates(logits / self.t_f, candidates)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Refresh d from f and b from g, from the step's own forward pass."""
         rows = self.rows(batch)
-        logits_f, logits_g = self._seen
-        self.confidence[rows] = self.refreshed(logits_f, self.candidates[rows])
+        logits_f, logits_g = self._step_logits
+        self.confidence[rows] = self.updated_confidence(logits_f, self.candidates[rows])
         self.belief[rows] = torch.sigmoid(logits_g / self.t_g) * self.candidates[rows]
 
     def after_epoch(self, epoch: int) -> None:
-        """Count; what the second network said before it was trained is forgotten."""
+        """Count the epochs; discard what the second network predicted before it was trained."""
         self.epoch.fill_(epoch + 1)
         if epoch + 1 == self.warm_up:
             self.belief = self.candidates.to(self.confidence)

@@ -1,4 +1,4 @@
-"""Learn which classes examples exclude, and name the one that is excluded least."""
+"""Learn which classes examples exclude, and predict the one that is excluded least."""
 
 from types import MappingProxyType
 
@@ -19,10 +19,10 @@ __all__ = ["LeastExcluded"]
 class LeastExcluded(Method):
     """Maximum likelihood of g_k(x) = P(k is excluded | x), an ordinary problem; the class is arg-min_k g_k(x) / π̄_k.
 
-    With one label per example g = softmax(f) and the loss is the cross-entropy of the excluded class; with any number,
-    g_k = σ(f_k) and the loss is the mean of Σ_k BCE. However labels come about, a class that is hardly ever excluded from its
-    own examples is found so, as long as an example is clear; where classes are hard to tell apart, the
-    rates of the others mislead. Good for a first look, and as the first stage of `refine`.
+    With one label per example g = softmax(f) and the loss is the cross-entropy of the excluded class; with zero or more,
+    g_k = σ(f_k) and the loss is the mean of Σ_k BCE. However labels are generated, a class that is hardly ever excluded from its
+    own examples is found, as long as an example is clear; where classes are hard to distinguish, the
+    rates of the others mislead. It suits a first look, and the first stage of `refine`.
     """
 
     facts = MethodFacts("least-excluded", "least excluded class", "this project", "own class excluded least")

@@ -12,7 +12,7 @@ from scarce.methods.registry import register
 
 __all__ = ["LWS", "leveraged_weights", "lws_losses"]
 
-_SMALL = 1e-8
+_EPS = 1e-8
 
 
 def lws_losses(logits: Tensor, weights: Tensor, candidates: Tensor, beta: float, psi: str) -> Tensor:
@@ -30,7 +30,7 @@ def lws_losses(logits: Tensor, weights: Tensor, candidates: Tensor, beta: float,
         inside, outside = torch.sigmoid(-logits), torch.sigmoid(logits)
     else:
         p = torch.softmax(logits, dim=1)
-        inside, outside = -(p + _SMALL).log(), -(1 - p + _SMALL).log()
+        inside, outside = -(p + _EPS).log(), -(1 - p + _EPS).log()
     return (weights * torch.where(candidates, inside, beta * outside)).sum(dim=1)
 
 
@@ -44,7 +44,7 @@ def leveraged_weights(logits: Tensor, candidates: Tensor) -> Tensor:
     """
     p = torch.softmax(logits, dim=1)
     inside, outside = p * candidates, p * ~candidates
-    small = logits.shape[1] * _SMALL
+    small = logits.shape[1] * _EPS
     return inside / (inside.sum(dim=1, keepdim=True) + small) + outside / (
         outside.sum(dim=1, keepdim=True) + small
     )
@@ -80,6 +80,6 @@ class LWS(ConfidenceMethod):
         rows = self.rows(batch)
         return lws_losses(logits, self.confidence[rows], self.candidates[rows], self.beta, self.psi).mean()
 
-    def refreshed(self, logits: Tensor, candidates: Tensor) -> Tensor:
+    def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """p normalised inside and outside the candidates."""
         return leveraged_weights(logits, candidates)

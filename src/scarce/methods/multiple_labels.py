@@ -1,30 +1,39 @@
-"""LMCL: losses for several complementary labels, unbiased or bounding half the unbiased one, under uniform sets."""
+"""Losses for several complementary labels under uniform sets: unbiased, or an upper bound of half the unbiased one."""
+
+from typing import Any
 
 from torch import Tensor
 
 from scarce.methods.base import Batch, Method, MethodFacts
+from scarce.methods.partial_label import candidate_losses
 from scarce.methods.registry import register
 from scarce.risk import multiclass_loss
 
-__all__ = ["EXP", "GCE", "LOG", "MAE", "MSE", "PhuberCE", "lmcl_risk", "upper_bound_losses"]
+__all__ = [
+    "MultipleLabelExp",
+    "MultipleLabelGCE",
+    "MultipleLabelLog",
+    "MultipleLabelMAE",
+    "MultipleLabelMSE",
+    "MultipleLabelPhuberCE",
+    "multiple_label_losses",
+    "upper_bound_losses",
+]
 
-_PAPER = "Feng et al., ICML 2020"
-_ASSUMES = "uniform sets"
 
-
-def lmcl_risk(losses: Tensor, excluded: Tensor) -> Tensor:
-    """Mean over labelled rows of Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j, s = |Ȳ|.
+def multiple_label_losses(losses: Tensor, excluded: Tensor) -> Tensor:
+    """Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j of every row, s = |Ȳ|.
 
     Examples
     --------
     >>> import torch
-    >>> lmcl_risk(torch.tensor([[1.0, 2.0, 4.0]]), torch.tensor([[0.0, 0.0, 1.0]])).item()
+    >>> multiple_label_losses(torch.tensor([[1.0, 2.0, 4.0]]), torch.tensor([[0.0, 0.0, 1.0]])).item()
     -1.0
     """
     size = excluded.sum(dim=1)
     outside = ((1 - excluded) * losses).sum(dim=1)
     inside = (excluded * losses).sum(dim=1)
-    return _mean_of_labelled(outside - (losses.shape[1] - 1 - size) / size.clamp(min=1) * inside, size)
+    return outside - (losses.shape[1] - 1 - size) / size.clamp(min=1) * inside
 
 
 def upper_bound_losses(logits: Tensor, excluded: Tensor, kind: str) -> Tensor:
@@ -36,82 +45,69 @@ def upper_bound_losses(logits: Tensor, excluded: Tensor, kind: str) -> Tensor:
     >>> upper_bound_losses(torch.zeros(1, 3), torch.tensor([[0.0, 0.0, 1.0]]), "log").item()
     0.81093...
     """
-    possible = logits.masked_fill(excluded > 0, float("-inf")).logsumexp(dim=1) - logits.logsumexp(dim=1)
+    losses = candidate_losses(logits, excluded == 0)
     scale = (logits.shape[1] - 1) / excluded.sum(dim=1).clamp(min=1)
-    return scale * ((-possible.exp()).exp() if kind == "exp" else -possible)
+    return scale * ((-(-losses).exp()).exp() if kind == "exp" else losses)
 
 
-def _mean_of_labelled(rows: Tensor, size: Tensor) -> Tensor:
-    labelled = size > 0
-    return (rows * labelled).sum() / labelled.sum().clamp(min=1)
-
-
-class _Unbiased(Method):
-    """The unbiased risk with a multi-class loss; rows without a label are left out."""
-
-    loss_name: str
-
-    def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """The unbiased risk."""
-        return lmcl_risk(multiclass_loss(self.loss_name)(logits), batch.excluded)
-
-
-class _UpperBound(Method):
-    """A bound of half the unbiased risk with mean absolute error; rows without a label are left out."""
+class _MultipleLabelMethod(Method):
+    """The mean loss of the rows that exclude some class; a subclass gives its name, title and kind of loss."""
 
     kind: str
 
+    def __init_subclass__(cls, *, name: str = "", title: str = "", kind: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if name:
+            cls.facts = MethodFacts(
+                name, title, "Feng et al., ICML 2020", "uniform sets", accepts=("single", "multiple")
+            )
+            cls.kind = kind
+
+    def row_losses(self, logits: Tensor, excluded: Tensor) -> Tensor:
+        """The unbiased loss of every row, with a multi-class loss L."""
+        return multiple_label_losses(multiclass_loss(self.kind)(logits), excluded)
+
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """The mean bound."""
-        rows = upper_bound_losses(logits, batch.excluded, self.kind)
-        return _mean_of_labelled(rows, batch.excluded.sum(dim=1))
+        """The mean over labelled rows."""
+        labeled = batch.excluded.sum(dim=1) > 0
+        return (self.row_losses(logits, batch.excluded) * labeled).sum() / labeled.sum().clamp(min=1)
+
+
+class _UpperBoundMethod(_MultipleLabelMethod):
+    """An upper bound of half the unbiased risk with mean absolute error."""
+
+    def row_losses(self, logits: Tensor, excluded: Tensor) -> Tensor:
+        """The bound of every row."""
+        return upper_bound_losses(logits, excluded, self.kind)
 
 
 @register
-class MAE(_Unbiased):
+class MultipleLabelMAE(_MultipleLabelMethod, name="mae", title="mean absolute error", kind="mae"):
     """The unbiased risk with L = ‖p − e_j‖₁; bounded, equal to ((2q − 2)/s) Σ_{j ∈ Ȳ} p_j."""
 
-    facts = MethodFacts("mae", "mean absolute error", _PAPER, _ASSUMES, accepts=("single", "multiple"))
-    loss_name = "mae"
-
 
 @register
-class MSE(_Unbiased):
+class MultipleLabelMSE(_MultipleLabelMethod, name="mse", title="mean squared error", kind="mse"):
     """The unbiased risk with L = ‖p − e_j‖²."""
 
-    facts = MethodFacts("mse", "mean squared error", _PAPER, _ASSUMES, accepts=("single", "multiple"))
-    loss_name = "mse"
-
 
 @register
-class GCE(_Unbiased):
+class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalised cross-entropy", kind="gce"):
     """The unbiased risk with L = (1 − p_j^0.7)/0.7."""
 
-    facts = MethodFacts("gce", "generalised cross-entropy", _PAPER, _ASSUMES, accepts=("single", "multiple"))
-    loss_name = "gce"
-
 
 @register
-class PhuberCE(_Unbiased):
+class MultipleLabelPhuberCE(
+    _MultipleLabelMethod, name="phuber-ce", title="Huberised cross-entropy", kind="phuber"
+):
     """The unbiased risk with cross-entropy made linear below p = 1/10."""
 
-    facts = MethodFacts(
-        "phuber-ce", "Huberised cross-entropy", _PAPER, _ASSUMES, accepts=("single", "multiple")
-    )
-    loss_name = "phuber"
-
 
 @register
-class EXP(_UpperBound):
+class MultipleLabelExp(_UpperBoundMethod, name="exp", title="exponential upper bound", kind="exp"):
     """Mean ((q − 1)/s) e^{−Σ_{j ∉ Ȳ} p_j}."""
 
-    facts = MethodFacts("exp", "exponential upper bound", _PAPER, _ASSUMES, accepts=("single", "multiple"))
-    kind = "exp"
-
 
 @register
-class LOG(_UpperBound):
+class MultipleLabelLog(_UpperBoundMethod, name="log", title="logarithmic upper bound", kind="log"):
     """Mean −((q − 1)/s) log Σ_{j ∉ Ȳ} p_j."""
-
-    facts = MethodFacts("log", "logarithmic upper bound", _PAPER, _ASSUMES, accepts=("single", "multiple"))
-    kind = "log"

@@ -10,17 +10,17 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["PC", "pc_losses"]
+__all__ = ["PairwiseComparison", "pairwise_comparison_losses"]
 
 Variant = Literal["unbiased", "official", "plain"]
 
 
-def pc_losses(logits: Tensor, k: Tensor) -> Tensor:
+def pairwise_comparison_losses(logits: Tensor, k: Tensor) -> Tensor:
     """ℓ̄(f, k) = Σ_{j ≠ k} σ(f_k − f_j).
 
     Examples
     --------
-    >>> pc_losses(torch.zeros(1, 3), torch.tensor([2])).item()
+    >>> pairwise_comparison_losses(torch.zeros(1, 3), torch.tensor([2])).item()
     1.0
     """
     differences = logits.gather(1, k[:, None]) - logits
@@ -28,7 +28,7 @@ def pc_losses(logits: Tensor, k: Tensor) -> Tensor:
 
 
 @register
-class PC(PairMethod):
+class PairwiseComparison(PairMethod):
     """(q − 1) mean ℓ̄ − (q − 1)(q − 2)/2, unbiased under uniform labels.
 
     Parameters
@@ -56,7 +56,7 @@ class PC(PairMethod):
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """ℓ̄, scaled and shifted as the variant has it."""
-        losses, q = pc_losses(logits, k), logits.shape[1]
+        losses, q = pairwise_comparison_losses(logits, k), logits.shape[1]
         if self.variant == "plain":
             return losses
         unbiased = (q - 1) * losses - (q - 1) * (q - 2) / 2

@@ -10,10 +10,10 @@ from scarce.methods.registry import register
 
 __all__ = ["POP", "purify"]
 
-_MEMORY = 5
-_EVERY = 5
-_FEW = 1e-4
-_HIGHEST = 0.4
+_N_STORED_EPOCHS = 5
+_PURIFY_EVERY = 5
+_MIN_REMOVED_FRACTION = 1e-4
+_MAX_THETA = 0.4
 
 
 def purify(mean: Tensor, candidates: Tensor, theta: float, growth: float) -> tuple[Tensor, Tensor, float]:
@@ -29,12 +29,12 @@ def purify(mean: Tensor, candidates: Tensor, theta: float, growth: float) -> tup
     >>> candidates.tolist(), theta
     ([[True, True, False]], 0.1)
     """
-    share = mean / mean.sum(dim=1, keepdim=True)
-    kept = candidates & (share / share.amax(dim=1, keepdim=True) >= theta)
-    confidence = share * kept
+    q = mean / mean.sum(dim=1, keepdim=True)
+    kept = candidates & (q / q.amax(dim=1, keepdim=True) >= theta)
+    confidence = q * kept
     confidence = confidence / confidence.sum(dim=1, keepdim=True)
-    removed = int((candidates & ~kept).sum())
-    grows = removed < _FEW * candidates.numel() and theta < _HIGHEST
+    n_removed = int((candidates & ~kept).sum())
+    grows = n_removed < _MIN_REMOVED_FRACTION * candidates.numel() and theta < _MAX_THETA
     return kept, confidence, theta * (1 + growth) if grows else theta
 
 
@@ -47,9 +47,9 @@ class POP(SamePassMethod):
     warm_up : int
         Epochs before the first removal.
     theta : float
-        Candidates below this share of the likeliest are removed.
+        Candidates whose probability is below this fraction of the largest are removed.
     growth : float
-        By which factor, less one, θ grows when little was removed.
+        The relative growth of θ when few candidates were removed.
     """
 
     facts = MethodFacts("pop", "progressive purification", "Xu et al., ICML 2023", "truth is a candidate")
@@ -69,17 +69,17 @@ class POP(SamePassMethod):
         self.register_buffer("n_stored", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Make room for the latest confidences."""
+        """Allocate the latest confidences."""
         super().prepare(problem)
-        self.memory = torch.zeros(_MEMORY, *self.confidence.shape)
+        self.memory = torch.zeros(_N_STORED_EPOCHS, *self.confidence.shape)
         self.n_stored.zero_()
         self.theta_now.fill_(self.theta)
 
     def after_epoch(self, epoch: int) -> None:
-        """Remember the confidences; purify when it is time."""
-        self.memory[int(self.n_stored) % _MEMORY] = self.confidence
+        """Store the confidences; every fifth epoch after the warm-up, purify."""
+        self.memory[int(self.n_stored) % _N_STORED_EPOCHS] = self.confidence
         self.n_stored += 1
-        if epoch + 1 >= self.warm_up and (epoch + 1) % _EVERY == 0:
+        if epoch + 1 >= self.warm_up and (epoch + 1) % _PURIFY_EVERY == 0:
             mean = self.memory[: int(self.n_stored)].mean(dim=0)
             self.candidates, self.confidence, theta = purify(
                 mean, self.candidates, float(self.theta_now), self.growth

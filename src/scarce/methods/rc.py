@@ -1,4 +1,4 @@
-"""RC and PRODEN: confidence moves to the candidates the model believes in."""
+"""RC and PRODEN: confidence moves to the candidates that the model finds likely."""
 
 from torch import Tensor, nn
 
@@ -6,11 +6,11 @@ from scarce.methods.base import Batch, MethodFacts
 from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
-__all__ = ["PRODEN", "RC"]
+__all__ = ["PRODEN", "RiskConsistent"]
 
 
 @register
-class RC(ConfidenceMethod):
+class RiskConsistent(ConfidenceMethod):
     """−mean Σ_j C_ij log p_ij; after every step C = p over the candidates, from a new forward pass."""
 
     facts = MethodFacts("rc", "risk-consistent", "Feng et al., NeurIPS 2020", "uniform candidates")
@@ -23,13 +23,15 @@ class SamePassMethod(ConfidenceMethod):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean Σ_j C_ij log p_ij."""
-        self._seen = logits.detach()
+        self._step_logits = logits.detach()
         return super().loss(logits, batch)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
         """Refresh the confidence of the batch from the logits its loss was computed on."""
         rows = self.rows(batch)
-        self.confidence[rows] = self.refreshed(self._seen, self.candidates[rows]).to(self.confidence)
+        self.confidence[rows] = self.updated_confidence(self._step_logits, self.candidates[rows]).to(
+            self.confidence
+        )
 
 
 @register

@@ -1,4 +1,4 @@
-"""Methods by name, and the table of them."""
+"""The registry: methods by name, and the table of them."""
 
 import inspect
 from functools import cache
@@ -26,7 +26,7 @@ COLUMNS = ("name", "method", "assumes", "needs", "labels", "paper")
 
 
 def register(method: MethodClass) -> MethodClass:
-    """Class decorator: make a method known by the name in its facts; a name that another method has is refused."""
+    """Class decorator: register a method under the name in its facts; a name that is taken is a `MethodError`."""
     name = method.facts.name
     other = _METHODS.get(name, method)
     if (other.__module__, other.__qualname__) != (method.__module__, method.__qualname__):
@@ -43,7 +43,7 @@ def _load_entry_points() -> None:
     for entry in entry_points(group="scarce.methods"):
         try:
             register(entry.load())
-        except Exception as error:  # whatever another package may do while it is imported
+        except Exception as error:  # importing another package may raise anything
             raise MethodError(
                 f"the method {entry.name!r} of an installed package cannot be loaded from {entry.value} "
                 f"({error}); repair or remove that package."
@@ -63,7 +63,7 @@ def available_methods() -> dict[str, MethodFacts]:
 
 
 def external_method_class(name: str) -> type[Method] | None:
-    """Return the class of a method that is not of this package, for another process to register; None of ours.
+    """Return the class of a method from another package, for other processes to register; None for our own.
 
     Examples
     --------
@@ -102,8 +102,9 @@ def make_method(name: str, /, **params: Any) -> Method:
     check_renamed(name, method, params)
     signature = inspect.signature(method)
     known = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    for unknown in [param for param in params if param not in known]:
-        raise MethodError(f"{name} has no parameter {unknown!r}; it takes {', '.join(known) or 'none'}.")
+    unknown = [param for param in params if param not in known]
+    if unknown:
+        raise MethodError(f"{name} has no parameter {unknown[0]!r}; it takes {', '.join(known) or 'none'}.")
     return method(**params)
 
 

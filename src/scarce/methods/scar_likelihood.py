@@ -1,4 +1,4 @@
-"""The likelihood of exclusions under SCAR, with priors and error rates that come out of the fit."""
+"""The likelihood of exclusions under SCAR, with priors and error rates that are learned in the fit."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from scarce.errors import MethodError
 from scarce.labels.single_label import is_single_label
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.methods.labeling import labeled_rates, was_labeled
-from scarce.methods.learned_priors import LearnedPriors
+from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
@@ -29,8 +29,8 @@ from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["ScarLikelihood"]
 
-_FIRST_GUESS = 0.05  # of an error rate that is learned; from zero it could not rise
-_REFRESH_EVERY = 8  # steps between two updates of what is learned
+_INITIAL_ERROR_RATE = 0.05  # of an error rate that is learned; it could not rise from zero
+_UPDATE_EVERY = 8  # steps between two updates of what is learned
 
 
 @register
@@ -38,9 +38,9 @@ _REFRESH_EVERY = 8  # steps between two updates of what is learned
 class ScarLikelihood(Method):
     """−mean log Σ_y p_y r_y(ȳ_y); see `scarce.risk.scar_likelihood`.
 
-    Where examples exclude one class each, the likelihood is that of the class given that it is one, and examples without
+    Where examples exclude one class each, the likelihood is conditional on one label per example, and examples without
     any say nothing (`scarce.methods.labeling`). Without priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows,
-    the E-step of EM, drawn towards the candidate shares and kept within what the labels allow
+    the E-step of EM, shrunk towards the candidate shares and clipped to what the labels allow
     (`scarce.methods.learned_priors`), and c follows from π. A confirmed class counts as certain.
 
     Parameters
@@ -67,7 +67,7 @@ class ScarLikelihood(Method):
     exclusion_probabilities: Tensor
     error_rate: Tensor
     step: Tensor
-    _known: LearnedPriors
+    _regularizer: PriorRegularizer
 
     def __init__(self, error_rate: float | Sequence[float] | Literal["learn"] = 0.0) -> None:
         error_rate = error_rate.tolist() if isinstance(error_rate, np.ndarray) else error_rate
@@ -96,14 +96,14 @@ class ScarLikelihood(Method):
         self.learns_priors = problem.priors is None
         self.single_label = is_single_label(problem.labels)
         self.n_rows = problem.n_examples
-        self._known = LearnedPriors.of(problem.labels)
+        self._regularizer = PriorRegularizer.from_labels(problem.labels)
         self.rates = labeled_rates(problem.labels, self.single_label)
-        # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then hold itself; these never are.
+        # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then never change; these are always possible.
         self.priors = (
             (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
         )
-        known = _FIRST_GUESS if self.learns_error_rate else self.params["error_rate"]
-        error_rate = torch.as_tensor(known, dtype=self.rates.dtype)
+        initial = _INITIAL_ERROR_RATE if self.learns_error_rate else self.params["error_rate"]
+        error_rate = torch.as_tensor(initial, dtype=self.rates.dtype)
         if error_rate.dim() and len(error_rate) != q:
             raise MethodError(
                 f"error_rate has {len(error_rate)} numbers; expected one, or {q}, one per class."
@@ -111,12 +111,12 @@ class ScarLikelihood(Method):
         self.error_rate = error_rate.expand(q).clone()
         self.exclusion_probabilities = torch.empty(0)
         self.step.zero_()
-        self._refresh()
+        self._update_exclusion_probabilities()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y r_y."""
         log_likelihood = scar_log_likelihood(batch.excluded, self._ratios())
-        if self.single_label:  # that a row has no mark says nothing
+        if self.single_label:  # a row without a label says nothing
             log_likelihood = log_likelihood * was_labeled(batch, single_label=True)[:, None]
         log_likelihood = clamp_confirmed(log_likelihood, batch.confirmed)
         if self.learns_priors or self.learns_error_rate:
@@ -124,21 +124,23 @@ class ScarLikelihood(Method):
         return marginal_nll(logits, log_likelihood).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Let π and ρ follow the posterior, with a memory of about one epoch; now and then c."""
+        """Move π and ρ towards the posterior, with a memory of about one epoch; every few steps update c."""
         if not (self.learns_priors or self.learns_error_rate):
             return
         weight = len(batch.excluded) / self.n_rows
         if self.learns_priors:
-            found = self._known.drawn(self._posterior.mean(dim=0))
-            self.priors += weight * (found - self.priors)
-            self.priors = self._known.allowed(self.priors, self.error_rate)
+            shrunk = self._regularizer.shrink(self._posterior.mean(dim=0))
+            self.priors += weight * (shrunk - self.priors)
+            self.priors = self._regularizer.clip(self.priors, self.error_rate)
         if self.learns_error_rate:
-            wrong = (self._posterior * batch.excluded).sum(dim=1)[was_labeled(batch, self.single_label)]
-            if len(wrong):
-                self.error_rate += weight * (wrong.mean() - self.error_rate)
+            error_probabilities = (self._posterior * batch.excluded).sum(dim=1)[
+                was_labeled(batch, self.single_label)
+            ]
+            if len(error_probabilities):
+                self.error_rate += weight * (error_probabilities.mean() - self.error_rate)
         self.step += 1
-        if self.step % _REFRESH_EVERY == 0:
-            self._refresh()
+        if self.step % _UPDATE_EVERY == 0:
+            self._update_exclusion_probabilities()
 
     def learned_priors(self) -> Tensor | None:
         """π."""
@@ -160,7 +162,7 @@ class ScarLikelihood(Method):
             self.exclusion_probabilities, self.error_rate
         )
 
-    def _refresh(self) -> None:
+    def _update_exclusion_probabilities(self) -> None:
         if not self.single_label:
             self.exclusion_probabilities = exclusion_probabilities(self.rates, self.priors, self.error_rate)
         elif len(self.exclusion_probabilities):

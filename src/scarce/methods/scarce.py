@@ -1,4 +1,4 @@
-"""SCARCE: the unbiased risk from complementary labels, with its negative parts corrected."""
+"""SCARCE: the unbiased risk from complementary labels, with a correction of negative terms."""
 
 import math
 from abc import abstractmethod
@@ -13,7 +13,6 @@ from scarce.methods.base import Batch, Method, MethodFacts, Problem, break_ties_
 from scarce.methods.registry import register
 from scarce.risk import (
     binary_loss,
-    both_sides,
     confirmation_weights,
     make_correction,
     mix_with_ordinary,
@@ -22,6 +21,7 @@ from scarce.risk import (
     multiclass_scarce_risk,
     ovr_ordinary_losses,
     scarce_risk,
+    signed_losses,
 )
 from scarce.risk.binary_losses import BinaryLoss
 from scarce.risk.class_risks import Absent, Form, check_form
@@ -34,18 +34,18 @@ _ASSUMES = "SCAR"
 
 
 class _ScarceFamily(Method):
-    """What the members share: their parameters, priors and rates as buffers, and the place of ordinary labels.
+    """The base of the SCARCE methods: parameters, priors and rates as buffers, and ordinary labels.
 
     Parameters
     ----------
     loss : str, optional
         The loss the risk is built from.
     correction : {"abs", "relu", "leaky", "nnpu", "none"}
-        What becomes of a negative P_k; see `scarce.risk.CORRECTIONS`.
+        The correction of a negative P_k; see `scarce.risk.CORRECTIONS`.
     form : {"batch", "dataset", "ht"}
         Which empirical form; see `scarce.risk.class_risks`.
     absent : {"skip", "keep"}
-        What becomes of a class that no row of the batch excludes.
+        How to treat a class that no row of the batch excludes.
     alpha : float
         Weight of the complementary part where some examples are confirmed ("yes" answers, ordinary labels).
     slope, beta, gamma : float
@@ -75,11 +75,16 @@ class _ScarceFamily(Method):
         check_number("alpha", alpha, high=1)
         for name, value in numbers.items():
             check_number(name, value, low=-math.inf)
-        check_form(form, absent)  # this and the loss are refused now rather than at the first step
-        self.find_loss(loss)
+        check_form(form, absent)  # this and the loss are checked now rather than at the first step
+        self.get_loss(loss)
         correct = make_correction(correction, **numbers)
         self.alpha = alpha
-        self.choices: dict[str, Any] = {"loss": loss, "correction": correct, "form": form, "absent": absent}
+        self.risk_params: dict[str, Any] = {
+            "loss": loss,
+            "correction": correct,
+            "form": form,
+            "absent": absent,
+        }
         for name in ("priors", "rates", "confirmation"):
             self.register_buffer(name, torch.empty(0))
 
@@ -91,7 +96,7 @@ class _ScarceFamily(Method):
         self.confirmation = torch.as_tensor(confirmation_weights(problem.labels)).to(self.priors)
 
     @abstractmethod
-    def find_loss(self, name: str) -> object:
+    def get_loss(self, name: str) -> object:
         """The loss of that name, or an error that lists them."""
 
     @abstractmethod
@@ -124,17 +129,17 @@ class Scarce(_ScarceFamily):
     facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True)
     default_loss = "logistic"
 
-    def find_loss(self, name: str) -> BinaryLoss:
+    def get_loss(self, name: str) -> BinaryLoss:
         """ℓ by its name."""
         return binary_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
         """Σ_k g(P_k) + N_k part."""
-        return scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.choices)
+        return scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.risk_params)
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
         """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)."""
-        return ovr_ordinary_losses(*both_sides(self.choices["loss"], logits), confirmed)
+        return ovr_ordinary_losses(*signed_losses(self.risk_params["loss"], logits), confirmed)
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """σ(f_k) / Σ_j σ(f_j)."""
@@ -161,14 +166,14 @@ class ScarceCCE(_ScarceFamily):
     facts = MethodFacts("scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True)
     default_loss = "cce"
 
-    def find_loss(self, name: str) -> MulticlassLoss:
+    def get_loss(self, name: str) -> MulticlassLoss:
         """L by its name."""
         return multiclass_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
         """Σ_k g(P_k)."""
-        return multiclass_scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.choices)
+        return multiclass_scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.risk_params)
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
         """L(f, y)."""
-        return multiclass_ordinary_losses(self.find_loss(self.choices["loss"])(logits), confirmed)
+        return multiclass_ordinary_losses(self.get_loss(self.risk_params["loss"])(logits), confirmed)

@@ -30,7 +30,7 @@ class SingleLabelMethod(Method):
     Parameters
     ----------
     pairs : bool
-        Take several labels per example, each as an example of its own, instead of refusing them.
+        Take several labels per example, each as an example of its own, instead of raising an error.
     """
 
     def __init__(self, pairs: bool = False) -> None:

@@ -7,18 +7,18 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["SCLEXP", "SCLNL", "nl_losses"]
+__all__ = ["SurrogateExponential", "SurrogateNegativeLearning", "negative_learning_losses"]
 
 _PAPER = "Chou et al., ICML 2020"
 _ASSUMES = "uniform label"
 
 
-def nl_losses(logits: Tensor, k: Tensor) -> Tensor:
+def negative_learning_losses(logits: Tensor, k: Tensor) -> Tensor:
     """−log(1 − p_k) = log Σ_j e^{f_j} − log Σ_{j ≠ k} e^{f_j}.
 
     Examples
     --------
-    >>> round(nl_losses(torch.zeros(1, 4), torch.tensor([1])).item(), 4)
+    >>> round(negative_learning_losses(torch.zeros(1, 4), torch.tensor([1])).item(), 4)
     0.2877
     """
     others = logits.scatter(1, k[:, None], float("-inf"))
@@ -26,18 +26,18 @@ def nl_losses(logits: Tensor, k: Tensor) -> Tensor:
 
 
 @register
-class SCLNL(PairMethod):
+class SurrogateNegativeLearning(PairMethod):
     """Mean −log(1 − p_k)."""
 
     facts = MethodFacts("scl-nl", "negative learning", _PAPER, _ASSUMES, accepts=("single",))
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log(1 − p_k)."""
-        return nl_losses(logits, k)
+        return negative_learning_losses(logits, k)
 
 
 @register
-class SCLEXP(PairMethod):
+class SurrogateExponential(PairMethod):
     """Mean e^{p_k}."""
 
     facts = MethodFacts("scl-exp", "exponential surrogate", _PAPER, _ASSUMES, accepts=("single",))

@@ -16,13 +16,13 @@ _SUM_TOLERANCE = 1e-3  # matrices typed with three decimals
 
 
 def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArray | None:
-    """Return a checked q × q matrix, rows true classes, from what a user may say; None stays None.
+    """Return a checked q × q matrix, rows true classes, from what a user may pass; None stays None.
 
     Parameters
     ----------
     transition : {"uniform", "confirmed"}, array of shape (q, q), or None
-        ``uniform`` has equal chances for all wrong classes. ``confirmed`` counts the exclusions of the examples whose
-        class is known from "yes" answers or ordinary labels; true labels are never looked at otherwise.
+        ``uniform`` gives all wrong classes the same probability. ``confirmed`` counts the exclusions of the examples whose
+        class is known from "yes" answers or ordinary labels; true labels are not used otherwise.
     labels : ComplementaryLabels
         The labels.
 
@@ -37,11 +37,11 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
         return None
     if isinstance(transition, str):
         check_option("transition", transition, ("uniform", "confirmed"), also=f"a {q} × {q} matrix")
-        return uniform_transition(q) if transition == "uniform" else _counted(labels)
+        return uniform_transition(q) if transition == "uniform" else _count_transition(labels)
     matrix = check_transition(transition, labels.classes, tolerance=_SUM_TOLERANCE)
-    own = np.diagonal(matrix) >= (matrix * (1 - np.eye(q))).max(axis=1)
-    if own.any():
-        row = int(np.argmax(own))
+    excludes_itself = np.diagonal(matrix) >= (matrix * (1 - np.eye(q))).max(axis=1)
+    if excludes_itself.any():
+        row = int(np.argmax(excludes_itself))
         raise MethodError(
             f"row {row} of transition excludes the true class itself most often ({matrix[row, row]:.3g}); "
             "it must hold p(k is excluded | true class), not p(k | true class)."
@@ -50,15 +50,15 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
     return normalized
 
 
-def _counted(labels: ComplementaryLabels) -> FloatArray:
+def _count_transition(labels: ComplementaryLabels) -> FloatArray:
     counts = np.zeros((labels.n_classes, labels.n_classes))
-    known = np.repeat(labels.confirmed, labels.per_example)
-    np.add.at(counts, (known[known >= 0], labels.indices[known >= 0]), 1)
+    confirmed = np.repeat(labels.confirmed, labels.per_example)
+    np.add.at(counts, (confirmed[confirmed >= 0], labels.indices[confirmed >= 0]), 1)
     empty = counts.sum(axis=1) == 0
     if empty.any():
         raise MethodError(
             f"transition='confirmed' needs confirmed examples of every class that exclude some other; there are none of "
             f"{abbreviate(labels.classes[empty])}. Pass the matrix itself, or transition='uniform'."
         )
-    shares: FloatArray = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+    frequencies: FloatArray = counts / counts.sum(axis=1, keepdims=True)
+    return frequencies

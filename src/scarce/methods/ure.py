@@ -1,5 +1,6 @@
-"""The unbiased risk for uniform single labels, free, made non-negative (NN), or with gradient ascent (GA)."""
+"""The unbiased risk for uniform single labels: uncorrected (free), made non-negative (NN), or with gradient ascent (GA)."""
 
+from types import MappingProxyType
 from typing import Literal
 
 import torch
@@ -11,16 +12,16 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.registry import register
 from scarce.methods.single_label import SingleLabelMethod
 
-__all__ = ["FreeURE", "GA", "NN", "ordinary_class_risks"]
+__all__ = ["GradientAscentRisk", "NonNegativeRisk", "UncorrectedRisk", "ordinary_class_risks"]
 
 _PAPER = "Ishida et al., ICML 2019"
 _ASSUMES = "uniform label"
 
 
-def ordinary_class_risks(losses: Tensor, excluded: Tensor, shares: Tensor) -> Tensor:
-    """V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj, the part of every *ordinary* class j in the risk.
+def ordinary_class_risks(losses: Tensor, excluded: Tensor, label_frequencies: Tensor) -> Tensor:
+    """V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj, the risk of every *ordinary* class j.
 
-    m_gj is the mean of the loss ℓ_j over the rows that exclude g (0 if there are none), π̄ the shares of the labels.
+    m_gj is the mean of the loss ℓ_j over the rows that exclude g (0 if there are none), π̄ the frequencies of the labels.
     Under uniform labels E V_j = π_j E[ℓ_j | y = j], which is never negative. Grouping by the excluded class instead
     gives the same total but entries that may well be negative: that form circulates, and clips the wrong quantities.
 
@@ -31,31 +32,33 @@ def ordinary_class_risks(losses: Tensor, excluded: Tensor, shares: Tensor) -> Te
     [1.5, 1.0]
     """
     counts = excluded.sum(dim=0).clamp(min=1)
-    weighted = shares[:, None] * (excluded.T @ losses) / counts[:, None]
+    weighted = label_frequencies[:, None] * (excluded.T @ losses) / counts[:, None]
     return weighted.sum(dim=0) - (losses.shape[1] - 1) * weighted.diagonal()
 
 
-class _URE(SingleLabelMethod):
-    """What the three share: cross-entropy, and the shares of the labels in the whole data."""
+class _UnbiasedRisk(SingleLabelMethod):
+    """The base of the three methods: cross-entropy, and the frequencies of the labels in the whole data."""
 
-    shares: Tensor
+    renamed_state = MappingProxyType({"shares": "label_frequencies"})
+
+    label_frequencies: Tensor
 
     def __init__(self, pairs: bool = False) -> None:
         super().__init__(pairs)
-        self.register_buffer("shares", torch.empty(0))
+        self.register_buffer("label_frequencies", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the shares of the labels."""
+        """Take the frequencies of the labels."""
         super().prepare(problem)
-        self.shares = problem.rates / problem.rates.sum()
+        self.label_frequencies = problem.rates / problem.rates.sum()
 
     def class_risks(self, logits: Tensor, batch: Batch) -> Tensor:
         """V_j of every ordinary class."""
-        return ordinary_class_risks(-log_softmax(logits, dim=1), batch.excluded, self.shares)
+        return ordinary_class_risks(-log_softmax(logits, dim=1), batch.excluded, self.label_frequencies)
 
 
 @register
-class FreeURE(_URE):
+class UncorrectedRisk(_UnbiasedRisk):
     """Σ_j V_j, without correction: unbiased, and overfits."""
 
     facts = MethodFacts("free", "unbiased risk, uncorrected", _PAPER, _ASSUMES, accepts=("single",))
@@ -66,7 +69,7 @@ class FreeURE(_URE):
 
 
 @register
-class NN(_URE):
+class NonNegativeRisk(_UnbiasedRisk):
     """Σ_j max(V_j, −β).
 
     Parameters
@@ -91,8 +94,8 @@ class NN(_URE):
 
 
 @register
-class GA(_URE):
-    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0): climb out of the violation.
+class GradientAscentRisk(_UnbiasedRisk):
+    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0): ascent out of the violation.
 
     Parameters
     ----------
@@ -124,6 +127,6 @@ class GA(_URE):
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Descend on the total, or ascend on the violated classes."""
         risks = self.class_risks(logits, batch)
-        watched = risks * batch.excluded.sum(dim=0) if self.ascent == "counted" else risks
-        shortfall = torch.relu(-watched - self.beta)
+        scaled_risks = risks * batch.excluded.sum(dim=0) if self.ascent == "counted" else risks
+        shortfall = torch.relu(-scaled_risks - self.beta)
         return torch.where((shortfall > 0).any(), self.gamma * shortfall.sum(), risks.sum())

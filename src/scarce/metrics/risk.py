@@ -9,7 +9,7 @@ import torch
 from scarce._validation import check_priors
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import blocks
-from scarce.risk import ClassSums, both_sides, class_risks, class_sums
+from scarce.risk import ClassSums, class_risks, class_sums, signed_losses
 
 __all__ = ["complementary_risk"]
 
@@ -43,7 +43,7 @@ def complementary_risk(
     for scores, rows, columns in blocks(logits, labels, "logits"):
         excluded = np.zeros_like(scores)
         excluded[rows, columns] = 1
-        sums = class_sums(*both_sides(loss, torch.tensor(scores)), torch.from_numpy(excluded))
+        sums = class_sums(*signed_losses(loss, torch.tensor(scores)), torch.from_numpy(excluded))
         total = sums if total is None else ClassSums(*map(operator.add, total, sums))
     assert total is not None
     parts = class_risks(total, torch.from_numpy(check_priors(priors, labels.classes)))

@@ -1,4 +1,4 @@
-"""What the convolutional networks share."""
+"""Helpers of the convolutional networks: image inputs, convolutions and their initial weights."""
 
 import math
 
@@ -7,27 +7,27 @@ from torch import Tensor, nn
 
 from scarce.errors import MethodError
 
-__all__ = ["as_images", "channels_of", "convolution", "scale_weights"]
+__all__ = ["as_images", "convolution", "init_convolutions", "n_channels"]
 
 
-def channels_of(input_shape: tuple[int, ...], name: str, least: int = 4) -> int:
-    """Return the number of colour channels of images of h × w or c × h × w, with sides of at least `least` pixels."""
+def n_channels(input_shape: tuple[int, ...], name: str, min_side: int = 4) -> int:
+    """Return the number of colour channels of images of h × w or c × h × w, with sides of at least `min_side` pixels."""
     if len(input_shape) not in (2, 3):
         raise MethodError(
             f"{name} takes images, got inputs of shape {input_shape}; choose module='mlp' (--module)."
         )
-    if min(input_shape[-2:]) < least:
+    if min(input_shape[-2:]) < min_side:
         fix = "put the channels first (c × h × w), or " * (
             len(input_shape) == 3 and input_shape[2] in (1, 3, 4)
         )
         raise MethodError(
-            f"{name} takes images of {least} × {least} or more, got {input_shape}; {fix}choose module='mlp' (--module)."
+            f"{name} takes images of {min_side} × {min_side} or more, got {input_shape}; {fix}choose module='mlp' (--module)."
         )
     return input_shape[0] if len(input_shape) == 3 else 1
 
 
 def as_images(inputs: Tensor) -> Tensor:
-    """Return images with a channel axis, in memory the channels of a pixel side by side: convolutions go faster so."""
+    """Return images with a channel axis, in channels-last memory format, which is faster on CPU."""
     if inputs.dim() == 4 and inputs.shape[1] > 1:
         return inputs.contiguous(memory_format=torch.channels_last)
     return inputs.reshape(len(inputs), *inputs.shape[-2:], 1).movedim(-1, 1)
@@ -38,7 +38,7 @@ def convolution(n_in: int, n_out: int, size: int, stride: int = 1) -> nn.Conv2d:
     return nn.Conv2d(n_in, n_out, size, stride=stride, padding=size // 2, bias=False)
 
 
-def scale_weights(model: nn.Module) -> None:
+def init_convolutions(model: nn.Module) -> None:
     """Draw the weights of all convolutions from N(0, 2 / (size² · n_out)), as the paper's program does."""
     for layer in model.modules():
         if isinstance(layer, nn.Conv2d):

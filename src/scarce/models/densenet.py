@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from scarce.models._layers import as_images, channels_of, convolution, scale_weights
+from scarce.models._layers import as_images, convolution, init_convolutions, n_channels
 
 __all__ = ["DenseNet"]
 
@@ -39,22 +39,22 @@ class DenseNet(nn.Module):
     def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
         width = 2 * _GROWTH
-        parts: list[nn.Module] = [convolution(channels_of(input_shape, "densenet"), width, 3)]
+        layers: list[nn.Module] = [convolution(n_channels(input_shape, "densenet"), width, 3)]
         for block in range(3):
             for _ in range(_LAYERS_PER_BLOCK):
-                parts.append(_Layer(width))
+                layers.append(_Layer(width))
                 width += _GROWTH
             if block < 2:
-                parts += [
+                layers += [
                     nn.BatchNorm2d(width),
                     nn.ReLU(),
                     convolution(width, width // 2, 1),
                     nn.AvgPool2d(2),
                 ]
                 width //= 2
-        self.features = nn.Sequential(*parts, nn.BatchNorm2d(width), nn.ReLU())
+        self.features = nn.Sequential(*layers, nn.BatchNorm2d(width), nn.ReLU())
         self.output = nn.Linear(width, n_classes)
-        scale_weights(self)
+        init_convolutions(self)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return logits of shape (B, q)."""

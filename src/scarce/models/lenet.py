@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from scarce.models._layers import as_images, channels_of
+from scarce.models._layers import as_images, n_channels
 
 __all__ = ["LeNet"]
 
@@ -18,7 +18,7 @@ class LeNet(nn.Module):
 
     def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
-        channels = channels_of(input_shape, "lenet", least=12)
+        channels = n_channels(input_shape, "lenet", min_side=12)
         height, width = ((side // 2 - 4) // 2 for side in input_shape[-2:])
         self.features = nn.Sequential(
             nn.Conv2d(channels, 6, 5, padding=2),

@@ -14,7 +14,7 @@ class MLP(nn.Module):
     Attributes
     ----------
     dropout : float
-        The share of the hidden units that a training step leaves out; set by the recipe of the training.
+        The dropout rate of the hidden units; set by the recipe of the training.
 
     Examples
     --------

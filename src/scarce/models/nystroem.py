@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 __all__ = ["NystroemFeatures"]
 
-_RANK_TOLERANCE = 1e-5  # eigenvalues below this share of the largest are rounding errors
+_RANK_TOLERANCE = 1e-5  # eigenvalues below this fraction of the largest are rounding errors
 
 
 class NystroemFeatures(nn.Module):

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from scarce.models._layers import as_images, channels_of, convolution, scale_weights
+from scarce.models._layers import as_images, convolution, init_convolutions, n_channels
 
 __all__ = ["ResNet"]
 
@@ -48,10 +48,10 @@ class ResNet(nn.Module):
                 stages.append(_Block(width, n_out, stride if number == 0 else 1))
                 width = n_out
         self.features = nn.Sequential(
-            convolution(channels_of(input_shape, "resnet"), 16, 3), nn.BatchNorm2d(16), nn.ReLU(), *stages
+            convolution(n_channels(input_shape, "resnet"), 16, 3), nn.BatchNorm2d(16), nn.ReLU(), *stages
         )
         self.output = nn.Linear(width, n_classes)
-        scale_weights(self)
+        init_convolutions(self)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return logits of shape (B, q)."""

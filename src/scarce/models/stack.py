@@ -37,8 +37,8 @@ class Stack(nn.Module):
 
     def __init__(self, members: Sequence[nn.Module], weights: Sequence[float]) -> None:
         super().__init__()
-        shares = torch.tensor(list(weights), dtype=torch.float64)
-        self.log_weights = nn.Parameter((shares / shares.sum()).log(), requires_grad=False)
+        values = torch.tensor(list(weights), dtype=torch.float64)
+        self.log_weights = nn.Parameter((values / values.sum()).log(), requires_grad=False)
         self.members = nn.ModuleList(members)
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -51,7 +51,9 @@ class Stack(nn.Module):
 
     def description(self) -> dict[str, Any]:
         """Return what `stack_from_description` needs besides the `state_dict`, as JSON can hold it."""
-        return {"members": [[_describe(layer) for layer in _layers(member)] for member in self.members]}
+        return {
+            "members": [[_layer_description(layer) for layer in _layers(member)] for member in self.members]
+        }
 
 
 def stack_from_description(description: Mapping[str, Any]) -> Stack:
@@ -64,7 +66,7 @@ def stack_from_description(description: Mapping[str, Any]) -> Stack:
     >>> again.load_state_dict(stack.state_dict())
     <All keys matched successfully>
     """
-    members = [nn.Sequential(*map(_rebuild, layers)) for layers in description["members"]]
+    members = [nn.Sequential(*map(_layer_from_description, layers)) for layers in description["members"]]
     return Stack(members, [1.0] * len(members))
 
 
@@ -72,7 +74,7 @@ def _layers(member: nn.Module) -> list[nn.Module]:
     return list(member) if isinstance(member, nn.Sequential) else [member]
 
 
-def _describe(layer: nn.Module) -> dict[str, Any]:
+def _layer_description(layer: nn.Module) -> dict[str, Any]:
     match layer:
         case ScaleColumns():
             return {"layer": "scale-columns", "columns": len(layer.shift), "limit": layer.limit}
@@ -92,7 +94,7 @@ def _describe(layer: nn.Module) -> dict[str, Any]:
     )
 
 
-def _rebuild(layer: Mapping[str, Any]) -> nn.Module:
+def _layer_from_description(layer: Mapping[str, Any]) -> nn.Module:
     match layer["layer"]:
         case "scale-columns":
             zeros = torch.zeros(layer["columns"])

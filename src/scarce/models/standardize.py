@@ -6,7 +6,7 @@ from torch import Tensor, nn
 __all__ = ["ROUNDING", "Standardize"]
 
 ROUNDING = 1e-12
-"""A column whose deviation is a smaller share of its mean is constant but for the rounding of sums in float64."""
+"""A column whose deviation is a smaller fraction of its mean is constant up to the rounding of sums in float64."""
 
 
 class Standardize(nn.Module):

@@ -13,7 +13,7 @@ from scarce._validation import abbreviate, check_priors
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
-from scarce.methods.learned_priors import LearnedPriors
+from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.refine import Refine
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
@@ -258,9 +258,9 @@ def learned_priors(
     values = values.double().cpu()
     raw = values.numpy()
     if labels is not None and isinstance(method, Refine):
-        known = LearnedPriors.of(labels)
-        values = known.allowed(
-            known.drawn(values / values.sum()), method.exclusion_matrix.diagonal().cpu().to(values)
+        regularizer = PriorRegularizer.from_labels(labels)
+        values = regularizer.clip(
+            regularizer.shrink(values / values.sum()), method.exclusion_matrix.diagonal().cpu().to(values)
         )
     used = values.numpy()
     return PriorEstimate(used / used.sum(), f"learned by {method.facts.name}", raw, classes=classes)

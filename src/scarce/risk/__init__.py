@@ -1,7 +1,7 @@
-"""The paper's mathematics as pure functions on tensors."""
+"""Risks and likelihoods as pure functions on tensors: the mathematics that methods share."""
 
 from scarce.risk.answer_likelihood import answer_log_likelihood
-from scarce.risk.binary_losses import BINARY_LOSSES, binary_loss, both_sides
+from scarce.risk.binary_losses import BINARY_LOSSES, binary_loss, signed_losses
 from scarce.risk.class_conditional import (
     class_conditional_log_likelihood,
     estimate_exclusion_matrix,
@@ -38,7 +38,6 @@ __all__ = [
     "ClassRisks",
     "answer_log_likelihood",
     "binary_loss",
-    "both_sides",
     "class_sums",
     "class_conditional_log_likelihood",
     "clamp_confirmed",
@@ -55,6 +54,7 @@ __all__ = [
     "single_label_log_likelihood",
     "single_label_ratios",
     "single_label_transition",
+    "signed_losses",
     "single_label_weights",
     "ovr_ordinary_losses",
     "posterior",

@@ -1,4 +1,4 @@
-"""The likelihood of answers to "is it class k?", given by people who may be wrong."""
+"""The likelihood of answers to "is it class k?" from annotators who may be wrong."""
 
 import torch
 from torch import Tensor
@@ -37,9 +37,9 @@ def answer_log_likelihood(
     >>> (e + a[:, None]).exp().round(decimals=4).tolist()  # "no" to the last class
     [[1.0, 1.0, 0.0]]
     """
-    if_it_is = safe_log(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
-    if_not = safe_log(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
+    if_true = safe_log(torch.where(yes, 1 - false_negative_rate, false_negative_rate))
+    if_false = safe_log(torch.where(yes, false_positive_rate, 1 - false_positive_rate))
     log_likelihood = false_negative_rate.new_zeros(shape)
-    log_likelihood.index_put_((row, asked), if_it_is - if_not, accumulate=True)
-    constant = false_negative_rate.new_zeros(shape[0]).index_add(0, row, if_not)
+    log_likelihood.index_put_((row, asked), if_true - if_false, accumulate=True)
+    constant = false_negative_rate.new_zeros(shape[0]).index_add(0, row, if_false)
     return log_likelihood, constant

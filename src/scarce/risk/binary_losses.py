@@ -8,11 +8,11 @@ from torch.nn.functional import logsigmoid
 
 from scarce._validation import check_option
 
-__all__ = ["BINARY_LOSSES", "BinaryLoss", "binary_loss", "both_sides"]
+__all__ = ["BINARY_LOSSES", "BinaryLoss", "binary_loss", "signed_losses"]
 
 BinaryLoss = Callable[[Tensor], Tensor]
 
-_EXPONENT_LIMIT = 30.0  # e^30 still squares within float32
+_MAX_EXPONENT = 30.0  # e^30 still squares within float32
 
 
 def logistic(z: Tensor) -> Tensor:
@@ -32,7 +32,7 @@ def square(z: Tensor) -> Tensor:
 
 def exponential(z: Tensor) -> Tensor:
     """e^−z, with |z| clamped at 30 so that it cannot overflow."""
-    return torch.exp(-z.clamp(-_EXPONENT_LIMIT, _EXPONENT_LIMIT))
+    return torch.exp(-z.clamp(-_MAX_EXPONENT, _MAX_EXPONENT))
 
 
 def hinge(z: Tensor) -> Tensor:
@@ -72,7 +72,7 @@ BINARY_LOSSES: dict[str, BinaryLoss] = {
     "tangent": tangent,
 }
 
-_LINEAR_ODD = ("logistic", "square", "double-hinge")
+_LINEAR_DIFFERENCE = ("logistic", "square", "double-hinge")  # ℓ(−z) − ℓ(z) = z
 
 
 def binary_loss(name: str) -> BinaryLoss:
@@ -87,14 +87,16 @@ def binary_loss(name: str) -> BinaryLoss:
     return BINARY_LOSSES[name]
 
 
-def both_sides(name: str, z: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ℓ(z) and ℓ(−z); where ℓ(−z) = ℓ(z) + z it is computed so, at a third of the cost.
+def signed_losses(name: str, z: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ℓ(z) and ℓ(−z), the losses of z as a positive and as a negative.
+
+    Where ℓ(−z) = ℓ(z) + z it is computed so, at a third of the cost.
 
     Examples
     --------
-    >>> [side.tolist() for side in both_sides("hinge", torch.tensor([2.0, -2.0]))]
+    >>> [losses.tolist() for losses in signed_losses("hinge", torch.tensor([2.0, -2.0]))]
     [[0.0, 3.0], [3.0, 0.0]]
     """
     ell = binary_loss(name)
     losses = ell(z)
-    return losses, losses + z if name in _LINEAR_ODD else ell(-z)
+    return losses, losses + z if name in _LINEAR_DIFFERENCE else ell(-z)

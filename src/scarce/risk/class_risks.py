@@ -1,4 +1,4 @@
-"""The two parts of every class's risk, from per-class sums over a batch.
+"""P_k and N_k, the two terms of every class's risk, from per-class sums over a batch.
 
 For class k, with N_k the rows that exclude it and X all rows,
 
@@ -23,12 +23,12 @@ Absent = Literal["skip", "keep"]
 class ClassSums(NamedTuple):
     """Sums over a batch, each of shape (q,): all that the risk of the batch depends on."""
 
-    everyone: Tensor
+    all_rows: Tensor
     """Σ_i ℓ(f_ik) over all rows."""
     excluded: Tensor
     """Σ_i ȳ_ik ℓ(f_ik) over the rows that exclude k."""
-    opposed: Tensor
-    """Σ_i ȳ_ik ℓ(−f_ik); zero for multi-class losses, which have no such part."""
+    negated: Tensor
+    """Σ_i ȳ_ik ℓ(−f_ik); zero for multi-class losses, which have no such term."""
     counts: Tensor
     """n_k, how many rows exclude k."""
     n_rows: int
@@ -42,7 +42,7 @@ class ClassRisks(NamedTuple):
     negative: Tensor
 
 
-def class_sums(losses: Tensor, opposed: Tensor | None, excluded: Tensor) -> ClassSums:
+def class_sums(losses: Tensor, negated_losses: Tensor | None, excluded: Tensor) -> ClassSums:
     """Sum ℓ(f) and ℓ(−f), both of shape (B, q), over all rows and over the rows that exclude each class.
 
     Examples
@@ -52,9 +52,11 @@ def class_sums(losses: Tensor, opposed: Tensor | None, excluded: Tensor) -> Clas
     [4.0, 0.0]
     """
     return ClassSums(
-        everyone=losses.sum(dim=0),
+        all_rows=losses.sum(dim=0),
         excluded=(excluded * losses).sum(dim=0),
-        opposed=losses.new_zeros(losses.shape[1]) if opposed is None else (excluded * opposed).sum(dim=0),
+        negated=losses.new_zeros(losses.shape[1])
+        if negated_losses is None
+        else (excluded * negated_losses).sum(dim=0),
         counts=excluded.sum(dim=0),
         n_rows=len(losses),
     )
@@ -83,7 +85,7 @@ def class_risks(
     rates : Tensor of shape (q,), optional
         π̄_k of the whole data; needed by ``dataset`` and ``ht``.
     absent : {"skip", "keep"}
-        A class that no row of the batch excludes has nothing to oppose its P_k, which would push its score up on
+        A class that no row of the batch excludes has nothing to balance its P_k, which would push its score up on
         every row: ``skip`` leaves it out, ``keep`` does as the paper's program. In ``ht`` the weights account for
         such batches, so only a class that the whole data never excludes is left out.
 
@@ -93,12 +95,12 @@ def class_risks(
     >>> class_risks(class_sums(losses, losses, excluded), torch.tensor([0.5, 0.5])).positive.tolist()
     [1.5, 1.0]
     """
-    everyone, excluded, opposed = _weights(sums.counts, sums.n_rows, priors, form, rates, absent)
-    return ClassRisks(everyone * sums.everyone - excluded * sums.excluded, opposed * sums.opposed)
+    all_rows, excluded, negated = _weights(sums.counts, sums.n_rows, priors, form, rates, absent)
+    return ClassRisks(all_rows * sums.all_rows - excluded * sums.excluded, negated * sums.negated)
 
 
 def check_form(form: str, absent: str) -> None:
-    """Refuse a form, or a way with absent classes, that `class_risks` does not know.
+    """Check the options `form` and `absent` of `class_risks`.
 
     Examples
     --------
@@ -117,19 +119,19 @@ def _weights(
     check_form(form, absent)
     if form == "batch":
         present = counts > 0
-        excluded = opposed = (1 - priors) / counts.clamp(min=1)
-        everyone = torch.full_like(priors, 1 / n_rows)
+        excluded = negated = (1 - priors) / counts.clamp(min=1)
+        all_rows = torch.full_like(priors, 1 / n_rows)
     else:
         if rates is None:
             raise MethodError(f"form={form!r} needs the rates of the whole data; pass rates=labels.rates.")
         if form == "ht":
             present = rates > 0
-            excluded = opposed = (1 - priors) / (n_rows * rates.where(present, torch.ones_like(rates)))
-            everyone = torch.full_like(priors, 1 / n_rows)
+            excluded = negated = (1 - priors) / (n_rows * rates.where(present, torch.ones_like(rates)))
+            all_rows = torch.full_like(priors, 1 / n_rows)
         else:
             present = counts > 0
-            opposed = (1 - priors) / counts.clamp(min=1)
-            everyone = (1 - rates) / (n_rows - counts).clamp(min=1)
-            excluded = everyone + (1 - priors - rates) / counts.clamp(min=1)
-    # The sums over N_k of an absent class are zero, so only its sum over everyone has to go.
-    return everyone if absent == "keep" else everyone * present, excluded, opposed
+            negated = (1 - priors) / counts.clamp(min=1)
+            all_rows = (1 - rates) / (n_rows - counts).clamp(min=1)
+            excluded = all_rows + (1 - priors - rates) / counts.clamp(min=1)
+    # The sums over N_k of an absent class are zero, so only its sum over all rows is removed.
+    return all_rows if absent == "keep" else all_rows * present, excluded, negated

@@ -1,6 +1,6 @@
-"""Risk corrections: what to do with a P_k that the sample makes negative, though in truth it cannot be.
+"""Risk corrections: what to do with an estimate of P_k that is negative, though P_k is not.
 
-Each takes the parts of all classes and returns one term per class; the terms are summed.
+Each takes the `ClassRisks` of all classes and returns one term per class; the terms are summed.
 """
 
 from collections.abc import Callable
@@ -18,30 +18,30 @@ __all__ = ["CORRECTIONS", "Correction", "make_correction"]
 Correction = Callable[[ClassRisks], Tensor]
 
 
-def uncorrected(parts: ClassRisks) -> Tensor:
+def uncorrected(risks: ClassRisks) -> Tensor:
     """P_k + N_k part: unbiased, unbounded below, overfits."""
-    return parts.positive + parts.negative
+    return risks.positive + risks.negative
 
 
-def leaky(parts: ClassRisks, slope: float) -> Tensor:
+def leaky(risks: ClassRisks, slope: float) -> Tensor:
     """max(0, P_k) + λ min(0, P_k) + N_k part, with slope λ ≤ 0; the gradient at P_k = 0 is zero."""
-    return torch.relu(parts.positive) - slope * torch.relu(-parts.positive) + parts.negative
+    return torch.relu(risks.positive) - slope * torch.relu(-risks.positive) + risks.negative
 
 
-def absolute(parts: ClassRisks) -> Tensor:
+def absolute(risks: ClassRisks) -> Tensor:
     """|P_k| + N_k part: SCARCE."""
-    return parts.positive.abs() + parts.negative
+    return risks.positive.abs() + risks.negative
 
 
-def non_negative(parts: ClassRisks) -> Tensor:
+def non_negative(risks: ClassRisks) -> Tensor:
     """max(0, P_k) + N_k part."""
-    return torch.relu(parts.positive) + parts.negative
+    return torch.relu(risks.positive) + risks.negative
 
 
-def ascent(parts: ClassRisks, beta: float, gamma: float) -> Tensor:
-    """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: a violating class only climbs back."""
-    violated = parts.positive < -beta
-    return torch.where(violated, -gamma * parts.positive, parts.positive + parts.negative)
+def ascent(risks: ClassRisks, beta: float, gamma: float) -> Tensor:
+    """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: a violating class only ascends."""
+    violated = risks.positive < -beta
+    return torch.where(violated, -gamma * risks.positive, risks.positive + risks.negative)
 
 
 CORRECTIONS: dict[str, Callable[..., Tensor]] = {
@@ -61,8 +61,8 @@ def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma:
 
     Examples
     --------
-    >>> parts = ClassRisks(torch.tensor([-1.0, 2.0]), torch.tensor([0.5, 0.5]))
-    >>> make_correction("abs")(parts).tolist(), make_correction("leaky", slope=-0.5)(parts).tolist()
+    >>> risks = ClassRisks(torch.tensor([-1.0, 2.0]), torch.tensor([0.5, 0.5]))
+    >>> make_correction("abs")(risks).tolist(), make_correction("leaky", slope=-0.5)(risks).tolist()
     ([1.5, 2.5], [1.0, 2.5])
     """
     check_option("correction", name, CORRECTIONS)

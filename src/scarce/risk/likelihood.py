@@ -1,11 +1,11 @@
-"""The likelihood of what was said about an example, as evidence for its class.
+"""Losses and posteriors from the log-likelihood of the labels of an example, given its class.
 
-Whatever was said (exclusions, answers, a true class), let e_y be the logarithm of its probability if y is the class, up to
-a constant of the row. With p = softmax(f) the loss of the row is
+Whatever the labels are (exclusions, answers, a true class), let e_y be the logarithm of their probability if y is the
+class, up to a constant of the row. With p = softmax(f) the loss of the row is
 
     −log Σ_y p_y exp(e_y) = logsumexp_y f_y − logsumexp_y (f_y + e_y),
 
-and what is then known of its class is softmax(f + e). Nothing can become negative, so there is nothing to correct.
+and the posterior of its class is softmax(f + e). Nothing can become negative, so there is nothing to correct.
 """
 
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 __all__ = ["EPS", "clamp_confirmed", "marginal_nll", "safe_log", "posterior"]
 
 EPS = 1e-12
-"""No probability counts as smaller: what is said to be impossible stays improbable, and every loss finite."""
+"""The smallest probability: what should be impossible stays improbable, and every loss finite."""
 
 
 def safe_log(probability: Tensor) -> Tensor:
@@ -33,15 +33,15 @@ def marginal_nll(logits: Tensor, log_likelihood: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> evidence = safe_log(torch.tensor([[0.0, 0.5, 0.5]]))
-    >>> round(marginal_nll(torch.zeros(1, 3), evidence).item(), 4)  # −log 1/3
+    >>> log_likelihood = safe_log(torch.tensor([[0.0, 0.5, 0.5]]))
+    >>> round(marginal_nll(torch.zeros(1, 3), log_likelihood).item(), 4)  # −log 1/3
     1.0986
     """
     return logits.logsumexp(dim=1) - (logits + log_likelihood).logsumexp(dim=1)
 
 
 def posterior(logits: Tensor, log_likelihood: Tensor) -> Tensor:
-    """p_y exp(e_y) / Σ_j p_j exp(e_j): the class probabilities, knowing what was said.
+    """p_y exp(e_y) / Σ_j p_j exp(e_j): the class probabilities given the labels.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def posterior(logits: Tensor, log_likelihood: Tensor) -> Tensor:
 
 
 def clamp_confirmed(log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:
-    """Return the evidence with rows of known class (≥ 0) made certain; a sure row has the loss −log p_y.
+    """Return the log-likelihood with rows of confirmed class (≥ 0) made certain; their loss is −log p_y.
 
     Examples
     --------
@@ -61,5 +61,5 @@ def clamp_confirmed(log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:
     """
     if confirmed is None:
         return log_likelihood
-    sure = torch.full_like(log_likelihood, EPS).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
-    return torch.where((confirmed >= 0)[:, None], sure, log_likelihood)
+    certain = torch.full_like(log_likelihood, EPS).log().scatter(1, confirmed.clamp(min=0)[:, None], 0.0)
+    return torch.where((confirmed >= 0)[:, None], certain, log_likelihood)

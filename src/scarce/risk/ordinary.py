@@ -1,4 +1,4 @@
-"""Ordinary labels beside complementary ones: α R̂ + (1 − α) R̂ᴼ, as in the paper's "Use of Ordinary-Label Data"."""
+"""Mix ordinary labels with complementary ones: α R̂ + (1 − α) R̂ᴼ, as in the paper's "Use of Ordinary-Label Data"."""
 
 import numpy as np
 import torch
@@ -10,21 +10,23 @@ from scarce.labels import ComplementaryLabels
 __all__ = ["confirmation_weights", "mix_with_ordinary", "multiclass_ordinary_losses", "ovr_ordinary_losses"]
 
 
-def ovr_ordinary_losses(losses: Tensor, opposed: Tensor, confirmed: Tensor) -> Tensor:
-    """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, from ℓ(f) and ℓ(−f) of shape (B, q); anything where y = −1.
+def ovr_ordinary_losses(losses: Tensor, negated_losses: Tensor, confirmed: Tensor) -> Tensor:
+    """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, from ℓ(f) and ℓ(−f) of shape (B, q); undefined where y = −1.
 
     Examples
     --------
-    >>> losses, opposed = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[10.0, 20.0, 30.0]])
-    >>> ovr_ordinary_losses(losses, opposed, torch.tensor([1])).tolist()
+    >>> losses, negated_losses = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[10.0, 20.0, 30.0]])
+    >>> ovr_ordinary_losses(losses, negated_losses, torch.tensor([1])).tolist()
     [42.0]
     """
     y = confirmed.clamp(min=0)[:, None]
-    return (opposed.sum(dim=1, keepdim=True) - opposed.gather(1, y) + losses.gather(1, y)).squeeze(1)
+    return (
+        negated_losses.sum(dim=1, keepdim=True) - negated_losses.gather(1, y) + losses.gather(1, y)
+    ).squeeze(1)
 
 
 def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
-    """L(f, y) of every row, from L(f, k) of shape (B, q); anything where y = −1.
+    """L(f, y) of every row, from L(f, k) of shape (B, q); undefined where y = −1.
 
     Examples
     --------
@@ -64,8 +66,8 @@ def mix_with_ordinary(
 def confirmation_weights(labels: ComplementaryLabels) -> NDArray[np.float64]:
     """Return one over the probability that an example of each class is confirmed.
 
-    A "yes" to class k can only come where k was asked about, so with a record of answers it is one over the share
-    of examples asked about k. Without one, the confirmed examples are taken as drawn at random.
+    A "yes" to class k can only come where k was asked about, so with a table of answers it is one over the fraction
+    of examples asked about k. Without one, the confirmed examples are assumed to be drawn at random.
 
     Examples
     --------
@@ -74,10 +76,14 @@ def confirmation_weights(labels: ComplementaryLabels) -> NDArray[np.float64]:
     [1.333, 4.0]
     """
     if labels.answers is None:
-        share = np.full(labels.n_classes, (labels.confirmed >= 0).mean())
+        p_confirmed = np.full(labels.n_classes, (labels.confirmed >= 0).mean())
     else:
-        told = labels.answers.answer >= 0
-        pairs = np.unique(np.stack([labels.answers.example[told], labels.answers.class_index[told]]), axis=1)
-        share = np.bincount(pairs[1], minlength=labels.n_classes) / labels.n_examples
-    weights: NDArray[np.float64] = np.divide(1.0, share, out=np.zeros(labels.n_classes), where=share > 0)
+        answered = labels.answers.answer >= 0
+        pairs = np.unique(
+            np.stack([labels.answers.example[answered], labels.answers.class_index[answered]]), axis=1
+        )
+        p_confirmed = np.bincount(pairs[1], minlength=labels.n_classes) / labels.n_examples
+    weights: NDArray[np.float64] = np.divide(
+        1.0, p_confirmed, out=np.zeros(labels.n_classes), where=p_confirmed > 0
+    )
     return weights

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from scarce.risk.binary_losses import both_sides
-from scarce.risk.class_risks import Absent, Form, class_risks, class_sums
+from scarce.risk.binary_losses import signed_losses
+from scarce.risk.class_risks import Absent, ClassSums, Form, class_risks, class_sums
 from scarce.risk.corrections import Correction, make_correction
 from scarce.risk.multiclass_losses import multiclass_loss
 
@@ -49,10 +49,8 @@ def scarce_risk(
     >>> round(scarce_risk(logits, excluded, torch.full((3,), 1 / 3), absent="keep").item(), 4)
     0.9996
     """
-    sums = class_sums(*both_sides(loss, logits), excluded)
-    parts = class_risks(sums, priors, form=form, rates=rates, absent=absent)
-    correct = make_correction(correction) if isinstance(correction, str) else correction
-    return correct(parts).sum()
+    sums = class_sums(*signed_losses(loss, logits), excluded)
+    return _corrected_risk(sums, priors, correction, form, rates, absent)
 
 
 def multiclass_scarce_risk(
@@ -79,6 +77,16 @@ def multiclass_scarce_risk(
     1.5956
     """
     sums = class_sums(multiclass_loss(loss)(logits), None, excluded)
-    parts = class_risks(sums, priors, form=form, rates=rates, absent=absent)
+    return _corrected_risk(sums, priors, correction, form, rates, absent)
+
+
+def _corrected_risk(
+    sums: ClassSums,
+    priors: Tensor,
+    correction: str | Correction,
+    form: Form,
+    rates: Tensor | None,
+    absent: Absent,
+) -> Tensor:
     correct = make_correction(correction) if isinstance(correction, str) else correction
-    return correct(parts).sum()
+    return correct(class_risks(sums, priors, form=form, rates=rates, absent=absent)).sum()

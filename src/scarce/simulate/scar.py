@@ -101,7 +101,7 @@ def scar_unequal(
 def scar_single(
     y: Any, rates: Any = None, *, c: Any = None, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Give every example one label: the draws of `scar`, repeated until there is exactly one label.
+    """Draw one label per example: the draws of `scar`, repeated until there is exactly one label.
 
     They are drawn directly from the distribution this leads to, `scar_single_transition`. Exactly one label and SCAR
     cannot both hold unless all c_k are equal, so the rates that come out differ from `rates`: use those of the
@@ -133,7 +133,7 @@ def scar_single(
 
 
 def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Give every example of ten classes one label by "SCAR-a": `scar_single` with c = `SCAR_A_RATES` / 0.9.
+    """Draw one label per example of ten classes by "SCAR-a": `scar_single` with c = `SCAR_A_RATES` / 0.9.
 
     On balanced classes the printed rates .05, .10 and .20 come out as .0456, .0963 and .2163. Parameters as in
     `uniform`.
@@ -147,7 +147,7 @@ def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
 
 
 def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Give every example of ten classes one label by "SCAR-b": `scar_single` with c = `SCAR_B_RATES` / 0.9.
+    """Draw one label per example of ten classes by "SCAR-b": `scar_single` with c = `SCAR_B_RATES` / 0.9.
 
     The rates are those of `scar_a` for other classes. Parameters as in `uniform`.
 

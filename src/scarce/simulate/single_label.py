@@ -32,7 +32,7 @@ __all__ = [
 
 
 def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Give every example one label, uniform over its wrong classes: π̄_k = (1 − π_k) / (q − 1).
+    """Draw one label per example, uniform over its wrong classes: π̄_k = (1 − π_k) / (q − 1).
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryL
 
 
 def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Give every example one label from a biased matrix (`biased_transition`); the seed draws the matrix and the labels.
+    """Draw one label per example from a biased matrix (`biased_transition`); the seed draws the matrix and the labels.
 
     Parameters as in `uniform`.
 
@@ -68,7 +68,7 @@ def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
 
 
 def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Give every example of ten classes one label from the matrix "biased-a" (`BIASED_A`).
+    """Draw one label per example of ten classes from the matrix "biased-a" (`BIASED_A`).
 
     Every row holds .75/3, .13/3 and .12/3 three times each. Parameters as in `uniform`.
 
@@ -81,7 +81,7 @@ def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
 
 
 def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Give every example of ten classes one label from the matrix "biased-b" (`BIASED_B`).
+    """Draw one label per example of ten classes from the matrix "biased-b" (`BIASED_B`).
 
     Every row holds .66/3, .24/3 and .10/3 three times each. Parameters as in `uniform`.
 
@@ -96,7 +96,7 @@ def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
 def noisy(
     y: Any, *, noise: float, base: Any = "strong", classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Give every example one label from (1 − η) base + η / q, wrong with probability η / q.
+    """Draw one label per example from (1 − η) base + η / q, wrong with probability η / q.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Three well-separated clouds of points: a problem that any sound method learns."""
+"""Three well-separated blobs of points: a problem that any sound method learns."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def three_blobs(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float32], NDArr
     """
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % 3
-    centres = np.array([[0.0, 4.0], [3.5, -2.0], [-3.5, -2.0]])
-    X = (centres[codes] + rng.normal(size=(n, 2))).astype(np.float32)
+    centers = np.array([[0.0, 4.0], [3.5, -2.0], [-3.5, -2.0]])
+    X = (centers[codes] + rng.normal(size=(n, 2))).astype(np.float32)
     y = np.array(["ant", "bee", "cat"])[codes]
     return X, y, uniform(y, seed=seed)

@@ -15,42 +15,42 @@ __all__ = ["check_complementary_estimator", "complementary_estimator_checks"]
 Check = Callable[[Any], None]
 
 
-def _refuses(action: Callable[[], object], *words: str) -> None:
-    said = ""
+def _check_raises(action: Callable[[], object], *words: str) -> None:
+    message = ""
     try:
         action()
     except ValueError as error:
-        said = str(error)
-    missing = [word for word in words if word not in said]
-    assert not missing, f"expected a ValueError that mentions {missing}; it says: {said or 'nothing'}"
+        message = str(error)
+    missing = [word for word in words if word not in message]
+    assert not missing, f"expected a ValueError that mentions {missing}; it says: {message or 'nothing'}"
 
 
-def check_forms_of_labels_agree(estimator: Any) -> None:
+def check_label_formats_agree(estimator: Any) -> None:
     """Container, dense indicator and sparse indicator train the same classifier."""
     X, _, labels = three_blobs()
     numbered = ComplementaryLabels.from_indicator(labels.indicator())
-    forms = [numbered, numbered.indicator(dtype=int), numbered.to_csr()]
-    first, *others = [clone(estimator).fit(X, form).predict(X) for form in forms]
+    formats = [numbered, numbered.indicator(dtype=int), numbered.to_csr()]
+    first, *others = [clone(estimator).fit(X, labels_in_format).predict(X) for labels_in_format in formats]
     for other in others:
         assert_array_equal(first, other)
 
 
-def check_refuses_one_dimension(estimator: Any) -> None:
+def check_rejects_one_dimension(estimator: Any) -> None:
     """A single column of labels is an error that names both possible meanings."""
     X, y, _ = three_blobs()
-    _refuses(lambda: clone(estimator).fit(X, y), "from_single", "labels='ordinary'")
+    _check_raises(lambda: clone(estimator).fit(X, y), "from_single", "labels='ordinary'")
 
 
-def check_refuses_bad_rows(estimator: Any) -> None:
+def check_rejects_invalid_rows(estimator: Any) -> None:
     """Other lengths, NaN, and a row that excludes everything are errors."""
     X, _, labels = three_blobs()
-    _refuses(lambda: clone(estimator).fit(X[:-1], labels), "299", "300")
+    _check_raises(lambda: clone(estimator).fit(X[:-1], labels), "299", "300")
     broken = X.copy()
     broken[7, 1] = np.nan
-    _refuses(lambda: clone(estimator).fit(broken, labels), "NaN")
+    _check_raises(lambda: clone(estimator).fit(broken, labels), "NaN")
     contradiction = labels.indicator(dtype=int)
     contradiction[3] = 1
-    _refuses(lambda: clone(estimator).fit(X, contradiction), "row 3", "every class")
+    _check_raises(lambda: clone(estimator).fit(X, contradiction), "row 3", "every class")
 
 
 def check_classes_and_predictions(estimator: Any) -> None:
@@ -80,7 +80,7 @@ def check_priors(estimator: Any) -> None:
     assert_allclose(priors.sum(), 1)
 
 
-def check_same_seed_same_result(estimator: Any) -> None:
+def check_deterministic(estimator: Any) -> None:
     """Two fits on the same data give the same probabilities."""
     X, _, labels = three_blobs()
     one, other = (clone(estimator).fit(X, labels).predict_proba(X) for _ in range(2))
@@ -88,7 +88,7 @@ def check_same_seed_same_result(estimator: Any) -> None:
 
 
 def check_learns(estimator: Any) -> None:
-    """Three clouds are told apart from one complementary label each, and `score` knows it without the truth."""
+    """Three blobs are separated with one complementary label each, and `score` needs no truth to say so."""
     X, y, labels = three_blobs()
     fitted = clone(estimator).fit(X, labels)
     assert fitted.score(X, y) > 0.9, f"accuracy {fitted.score(X, y):.3f} on three blobs"
@@ -96,7 +96,7 @@ def check_learns(estimator: Any) -> None:
     assert abs(fitted.score(others, fresh) - fitted.score(others, truth)) < 0.15
 
 
-def check_any_number_of_labels(estimator: Any) -> None:
+def check_zero_or_more_labels(estimator: Any) -> None:
     """Rows without a label and rows with all but one class excluded are fine."""
     X, y, labels = three_blobs()
     excluded, turn = labels.indicator(), np.arange(len(X)) // 3 % 3  # the classes themselves alternate
@@ -107,15 +107,15 @@ def check_any_number_of_labels(estimator: Any) -> None:
 
 
 _CHECKS: tuple[Check, ...] = (
-    check_forms_of_labels_agree,
-    check_refuses_one_dimension,
-    check_refuses_bad_rows,
+    check_label_formats_agree,
+    check_rejects_one_dimension,
+    check_rejects_invalid_rows,
     check_classes_and_predictions,
     check_probabilities,
     check_priors,
-    check_same_seed_same_result,
+    check_deterministic,
     check_learns,
-    check_any_number_of_labels,
+    check_zero_or_more_labels,
 )
 
 
@@ -125,7 +125,7 @@ def complementary_estimator_checks() -> list[tuple[str, Check]]:
     Examples
     --------
     >>> [name for name, _ in complementary_estimator_checks()][:2]
-    ['check_forms_of_labels_agree', 'check_refuses_one_dimension']
+    ['check_label_formats_agree', 'check_rejects_one_dimension']
     """
     return [(check.__name__, check) for check in _CHECKS]
 

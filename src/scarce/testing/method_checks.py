@@ -32,11 +32,11 @@ def _labels(method: Method) -> ComplementaryLabels:
         rows[0] = [0, 3]
     if "unlabeled" in method.facts.accepts:
         rows[5] = []
-    return _as_taken(ComplementaryLabels.from_lists(rows, classes=_N_CLASSES), method)
+    return _as_accepted(ComplementaryLabels.from_lists(rows, classes=_N_CLASSES), method)
 
 
-def _as_taken(labels: ComplementaryLabels, method: Method) -> ComplementaryLabels:
-    """Return the labels as the method takes them: as "no" answers if it needs to know what was asked."""
+def _as_accepted(labels: ComplementaryLabels, method: Method) -> ComplementaryLabels:
+    """Return the labels as the method accepts them: as "no" answers if it needs a table of answers."""
     if not method.facts.needs_answers:
         return labels
     answers = np.where(labels.indicator(), 0.0, np.nan)
@@ -86,8 +86,8 @@ def check_gradient(make: MakeMethod) -> None:
     assert torch.autograd.gradcheck(lambda f: method.loss(f, _batch(labels, f)), (logits,))
 
 
-def check_order_of_rows(make: MakeMethod) -> None:
-    """Other rows first, same loss."""
+def check_row_order(make: MakeMethod) -> None:
+    """Permuting the rows does not change the loss."""
     labels, logits = _labels(make()), _random_logits()
     order = torch.tensor([3, 0, 5, 1, 4, 2])
     one = _prepared(make, labels).loss(logits, _batch(labels, logits))
@@ -96,11 +96,13 @@ def check_order_of_rows(make: MakeMethod) -> None:
     torch.testing.assert_close(one, other)
 
 
-def check_order_of_classes(make: MakeMethod) -> None:
-    """Classes renumbered, same loss."""
+def check_class_order(make: MakeMethod) -> None:
+    """Permuting the classes does not change the loss."""
     labels, logits = _labels(make()), _random_logits()
     order = torch.tensor([2, 0, 3, 1])
-    renumbered = _as_taken(ComplementaryLabels.from_indicator(labels.indicator()[:, order.numpy()]), make())
+    renumbered = _as_accepted(
+        ComplementaryLabels.from_indicator(labels.indicator()[:, order.numpy()]), make()
+    )
     one = _prepared(make, labels).loss(logits, _batch(labels, logits))
     other = _prepared(make, renumbered, _PRIORS[order]).loss(
         logits[:, order], _batch(renumbered, logits[:, order])
@@ -110,7 +112,7 @@ def check_order_of_classes(make: MakeMethod) -> None:
 
 def check_extreme_logits(make: MakeMethod) -> None:
     """Logits up to ±80 give finite losses, gradients and probabilities in float32."""
-    labels = _as_taken(ComplementaryLabels.from_single([0, 1, 2], classes=3), make())
+    labels = _as_accepted(ComplementaryLabels.from_single([0, 1, 2], classes=3), make())
     method = _prepared(make, labels, torch.full((3,), 1 / 3, dtype=torch.float64)).float()
     logits = torch.tensor([[60.0, -60.0, 0.0], [-80.0, 40.0, 39.0], [0.0, 1.0, 70.0]], requires_grad=True)
     loss = method.loss(logits, _batch(labels, logits))
@@ -143,16 +145,16 @@ def check_state(make: MakeMethod) -> None:
     torch.testing.assert_close(reader.probabilities(logits), method.probabilities(logits))
 
 
-def check_inputs_unseen(make: MakeMethod) -> None:
-    """A method that does not say that it looks at inputs needs those of no row: other processes may have read them."""
+def check_inputs_unused(make: MakeMethod) -> None:
+    """A method without `uses_inputs` needs no inputs: in distributed training other processes may hold them."""
     labels, logits = _labels(make()), _random_logits()
     method, blind = _prepared(make, labels), _prepared(make, labels)
     if method.uses_inputs:
         return
     batch = _batch(labels, logits)
-    unseen = replace(batch, inputs=batch.inputs[:0])
-    torch.testing.assert_close(blind.loss(logits, unseen), method.loss(logits, batch))
-    for each, rows in ((method, batch), (blind, unseen)):
+    without_inputs = replace(batch, inputs=batch.inputs[:0])
+    torch.testing.assert_close(blind.loss(logits, without_inputs), method.loss(logits, batch))
+    for each, rows in ((method, batch), (blind, without_inputs)):
         each.after_step(nn.Identity(), rows)
     torch.testing.assert_close(blind.state_dict(), method.state_dict())
 
@@ -166,14 +168,14 @@ class _Interrupt(Callback):
 
 
 def check_resume(make: MakeMethod) -> None:
-    """A run that was interrupted and taken up again ends with the very weights of one that was not."""
+    """An interrupted and resumed run ends with the same weights as an uninterrupted one."""
     X, _, labels = three_blobs(60)
 
     def run(checkpoint: str | None, callbacks: tuple[Callback, ...] = ()) -> dict[str, Tensor]:
         model, method = _linear(), make()
         recipe = Recipe(epochs=5, batch_size=16, learning_rate=0.02)
         with suppress(KeyboardInterrupt):
-            train(model, method, X, _as_taken(labels, method), recipe, priors=[1 / 3] * 3, transition=(1 - torch.eye(3)) / 2,
+            train(model, method, X, _as_accepted(labels, method), recipe, priors=[1 / 3] * 3, transition=(1 - torch.eye(3)) / 2,
                   make_model=lambda: make_model("linear", (2,), 3), checkpoint=checkpoint, callbacks=callbacks)  # fmt: skip
         return {
             **model.state_dict(),
@@ -190,12 +192,12 @@ def check_resume(make: MakeMethod) -> None:
 
 
 def check_learns(make: MakeMethod) -> None:
-    """Three clouds are told apart from one uniform complementary label each."""
+    """Three blobs are separated with one uniform complementary label each."""
     X, y, labels = three_blobs()
     model, method = _linear(), make()
     transition = (1 - torch.eye(3)) / 2
     recipe = Recipe(epochs=60, batch_size=100, learning_rate=0.02)
-    train(model, method, X, _as_taken(labels, method), recipe, priors=[1 / 3] * 3, transition=transition,
+    train(model, method, X, _as_accepted(labels, method), recipe, priors=[1 / 3] * 3, transition=transition,
           make_model=lambda: make_model("linear", (2,), 3))  # fmt: skip
     predicted = labels.classes[method.scores(predict_logits(model, X)).argmax(dim=1).numpy()]
     accuracy = (predicted == y).mean()
@@ -205,12 +207,12 @@ def check_learns(make: MakeMethod) -> None:
 _CHECKS: tuple[Check, ...] = (
     check_facts,
     check_gradient,
-    check_order_of_rows,
-    check_order_of_classes,
+    check_row_order,
+    check_class_order,
     check_extreme_logits,
     check_probabilities,
     check_state,
-    check_inputs_unseen,
+    check_inputs_unused,
     check_resume,
     check_learns,
 )

@@ -11,7 +11,7 @@ from scarce.bench.spec.trial import Perturbed, TrialSpec
 from scarce.bench.trials.plan import Trial, plan, planned_records, select
 from scarce.bench.trials.store import Store
 from scarce.errors import MethodError
-from scarce.methods.ure import NN
+from scarce.methods.ure import NonNegativeRisk
 from scarce.models import registry as factory
 from scarce.simulate import registry as processes
 from scarce.training import loop
@@ -71,7 +71,7 @@ def test_spec_holds_data_checksum_and_sample_size(tmp_path: Path) -> None:
 def test_spec_holds_revisions_of_method_and_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (processes, factory, loop):
         monkeypatch.setattr(module, "REVISION", 3)
-    monkeypatch.setattr(NN, "facts", replace(NN.facts, revision=2))
+    monkeypatch.setattr(NonNegativeRisk, "facts", replace(NonNegativeRisk.facts, revision=2))
     specs = {trial.spec.method: trial.spec for trial in tiny_trials(tmp_path)}
     assert (specs["nn"].method_revision, specs["scarce"].method_revision) == (2, 1)
     others = ("labels_revision", "model_revision", "training_revision")

@@ -15,7 +15,7 @@ from scarce.estimators.auto.learners import FAMILIES
 from scarce.features.arrays import input_shape
 from scarce.features.shards import Shards
 from scarce.methods import Batch, Method, MethodFacts
-from scarce.methods.cc import CC
+from scarce.methods.cc import ClassifierConsistent
 
 __all__ = ["StackedMethod", "is_stacked", "progress_bar"]
 
@@ -47,7 +47,7 @@ class StackedMethod(Method):
     def __init__(self, priors: Sequence[float] = ()) -> None:
         super().__init__()
         self.register_buffer("priors", torch.tensor(priors, dtype=torch.float64))
-        self._candidates = CC()
+        self._candidates = ClassifierConsistent()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_S p."""

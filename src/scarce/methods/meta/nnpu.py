@@ -70,7 +70,7 @@ class MetaNNPU(MixtureMethod):
         **params: Any,
     ) -> None:  # fmt: skip
         super().__init__(unlabeled, loss=loss, beta=beta, gamma=gamma, **params)
-        binary_loss(loss)  # refused now rather than at the first step
+        binary_loss(loss)  # checked now rather than at the first step
         check_number("beta", beta)
         check_number("gamma", gamma)
         self.loss_name, self.beta, self.gamma = loss, beta, gamma

@@ -8,7 +8,7 @@ from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts
 from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.risk import binary_loss, both_sides
+from scarce.risk import binary_loss, signed_losses
 from scarce.risk.mixture_proportion import Unlabeled
 
 __all__ = ["MetaUPU", "PURisks", "pu_risks"]
@@ -60,11 +60,11 @@ def pu_risks(
     >>> round(pu_risks(g, excluded, torch.tensor([0.5])).total.item(), 4)
     0.3133
     """
-    losses, opposed = both_sides(loss, g)
+    losses, negated_losses = signed_losses(loss, g)
     positives, others = excluded, unlabeled_rows(excluded, unlabeled)
     return PURisks(
         mixture_proportion * class_means(losses, positives),
-        class_means(opposed, others) - mixture_proportion * class_means(opposed, positives),
+        class_means(negated_losses, others) - mixture_proportion * class_means(negated_losses, positives),
     )
 
 
