@@ -48,7 +48,7 @@ from scarce.priors import (
     are_learned,
     are_unused,
     learned_priors,
-    possible_priors,
+    feasible_priors,
     resolve_priors,
 )
 from scarce.priors.base import MakeModel
@@ -302,7 +302,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         if method.facts.learns_priors and before is None:
             self._mend_collapse(X, labels, estimate, recipe)
         if estimate is None and not method.can_learn_priors():
-            estimate = possible_priors(labels)
+            estimate = feasible_priors(labels)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes, labels)
 
     def _train(
