@@ -9,16 +9,14 @@ from scipy import sparse
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
-    _blocks as blocks,
-)
-from scarce.metrics import (
+    _blocks,
     approximated_accuracy,
     complementary_risk,
     make_complementary_scorer,
     scel,
     transition_risk,
 )
-from scarce.metrics._blocks import Computed
+from scarce.metrics._blocks import LazyScores
 from scarce.simulate import scar
 
 N, Q = 31, 4
@@ -47,7 +45,7 @@ def test_labels_of_this_file_exclude_zero_to_three_classes():
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics_do_not_depend_on_block_size(monkeypatch, name, height):
     whole = METRICS[name](P)
-    monkeypatch.setattr(blocks, "_CELLS", height * Q + 1)
+    monkeypatch.setattr(_blocks, "_MAX_CELLS", height * Q + 1)
     assert METRICS[name](P) == pytest.approx(whole, rel=1e-12)
 
 
@@ -55,10 +53,10 @@ def test_metrics_do_not_depend_on_block_size(monkeypatch, name, height):
 def test_metrics_accept_memmaps_and_computed_scores(monkeypatch, tmp_path, name):
     np.save(tmp_path / "p.npy", P)
     whole = METRICS[name](P)
-    monkeypatch.setattr(blocks, "_CELLS", 5 * Q)
+    monkeypatch.setattr(_blocks, "_MAX_CELLS", 5 * Q)
     for scores in (
         np.load(tmp_path / "p.npy", mmap_mode="r"),
-        Computed(lambda rows: rows, P, Q),
+        LazyScores(lambda rows: rows, P, Q),
         torch.tensor(P, requires_grad=True),
         P.tolist(),
         pd.DataFrame(P, index=np.arange(N)[::-1]),
@@ -85,7 +83,7 @@ class RowCountingClassifier:
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, pd.DataFrame, np.ndarray.tolist])
 def test_scorer_asks_classifier_for_one_block_at_a_time(monkeypatch, kind):
     expected = -complementary_risk(P, LABELS, PRIORS), approximated_accuracy(P, LABELS)
-    monkeypatch.setattr(blocks, "_CELLS", 8 * Q)
+    monkeypatch.setattr(_blocks, "_MAX_CELLS", 8 * Q)
     for criterion, value in zip(("risk", "approximated-accuracy"), expected, strict=True):
         classifier = RowCountingClassifier()
         scorer = make_complementary_scorer(criterion, priors=PRIORS)
@@ -95,9 +93,9 @@ def test_scorer_asks_classifier_for_one_block_at_a_time(monkeypatch, kind):
 
 def test_metrics_reject_scores_of_wrong_shape():
     with pytest.raises(LabelError, match=r"the probabilities have shape \(31, 3\); expected \(31, 4\)"):
-        approximated_accuracy(Computed(lambda rows: rows[:, :3], P, Q), LABELS)
+        approximated_accuracy(LazyScores(lambda rows: rows[:, :3], P, Q), LABELS)
     with pytest.raises(LabelError, match=r"have shape \(32, 4\); expected \(31, 4\)"):
-        approximated_accuracy(Computed(lambda rows: rows, np.vstack([P, P[:1]]), Q), LABELS)
+        approximated_accuracy(LazyScores(lambda rows: rows, np.vstack([P, P[:1]]), Q), LABELS)
     few = ComplementaryLabels.from_single([0], classes=2)
-    with pytest.raises(LabelError, match="the probabilities are no matrix of numbers"):
+    with pytest.raises(LabelError, match="the probabilities are not a matrix of numbers"):
         approximated_accuracy(np.array([["a", "b"]]), few)

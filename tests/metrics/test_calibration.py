@@ -1,4 +1,6 @@
-"""Reliability curves and the expected calibration error: by hand, by a slow loop and by construction."""
+"""Reliability curves, their figure and the expected calibration error: by hand, by a slow loop and by construction."""
+
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -6,8 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scarce._plotting import figure_svg
 from scarce.errors import LabelError, MethodError
-from scarce.metrics import expected_calibration_error, reliability
+from scarce.metrics import Reliability, expected_calibration_error, reliability, reliability_figure
 
 SIX = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.0, 0.0, 1.0]]
 
@@ -152,8 +155,8 @@ def test_reliability_accepts_float32_tensors():
             r"shape \(2,\); expected .* \(np.column_stack\(\[1 - p, p\]\) for two classes\)",
         ),
         ([[1.0]], [0], {}, r"shape \(1, 1\); expected"),
-        ([[0.5, 0.5], [1.0]], [0, 1], {}, "the probabilities are no matrix of numbers"),
-        ([["a", "b"]], [0], {}, "the probabilities are no matrix of numbers"),
+        ([[0.5, 0.5], [1.0]], [0, 1], {}, "the probabilities are not a matrix of numbers"),
+        ([["a", "b"]], [0], {}, "the probabilities are not a matrix of numbers"),
         (None, [0], {}, r"the probabilities have shape \(\); expected"),
         ([[0.5, 0.5], [0.5, 0.4]], [0, 1], {}, r"row 1: the probabilities sum to 0\.9; expected 1"),
         (
@@ -178,3 +181,38 @@ def test_reliability_rejects_invalid_number_of_bins(bins):
     for function in (reliability, expected_calibration_error):
         with pytest.raises(MethodError, match=f"bins={bins}; expected a whole number from 1 to 1000"):
             function([[0.5, 0.5]], [0], bins=bins)
+
+
+CURVE = Reliability(np.array([np.nan, 0.45, 0.8]), np.array([np.nan, 1.0, 0.5]), np.array([0, 3, 40]))
+
+
+def test_reliability_figure_draws_points_counts_and_error():
+    other = Reliability(np.array([0.5, 0.9]), np.array([0.5, 0.9]), np.array([10, 20]))
+    figure = reliability_figure({"one": CURVE, "other": other})
+    above, below = figure.axes
+    diagonal, line, doubtful, second, _ = above.lines
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
+    assert line.get_xydata().tolist() == [[0.8, 0.5]]
+    assert doubtful.get_xydata()[-1].tolist() == [0.45, 1.0]
+    assert second.get_xydata().tolist() == [[0.5, 0.5], [0.9, 0.9]]
+    assert line.get_color() != second.get_color()
+    assert line.get_linestyle() != second.get_linestyle()
+    error = 100 * (3 * 0.55 + 40 * 0.3) / 43
+    assert above.get_legend_handles_labels()[1] == [f"one: ECE {error:.1f} %", "other: ECE 0.0 %"]
+    bars = [[bar.get_height() for bar in group] for group in below.containers]
+    assert bars == [[0, 3, 40], [10, 20]]
+    for group, bins in zip(below.containers, (3, 2), strict=True):
+        for b, bar in enumerate(group):
+            assert b / bins <= bar.get_x() < bar.get_x() + bar.get_width() <= (b + 1) / bins
+
+
+def test_reliability_figure_is_reproducible():
+    texts = [figure_svg(reliability_figure({"a & b": CURVE})) for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert "a & b: ECE" in "".join(ElementTree.fromstring(texts[0]).itertext())
+
+
+@pytest.mark.parametrize("curves", [{}, {"scarce": 0.1}, [CURVE]])
+def test_reliability_figure_rejects_invalid_curves(curves):
+    with pytest.raises(MethodError, match="expected a Reliability for each name"):
+        reliability_figure(curves)

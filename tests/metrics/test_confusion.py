@@ -20,12 +20,14 @@ from scipy.stats import binomtest
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model
-from scarce.metrics.confusion import Confusion, count
+from scarce.metrics.confusion import Confusion, tally_labels
 from scarce.simulate import scar, uniform
 
 
 def confusion_of(predicted, labels, priors=None, errors=None):
-    return Confusion.of(count(np.asarray(predicted), labels), fit_label_model(labels, priors, errors=errors))
+    return Confusion.from_tallies(
+        tally_labels(np.asarray(predicted), labels), fit_label_model(labels, priors, errors=errors)
+    )
 
 
 # Counting ----------------------------------------------------------------------------------------------------------
@@ -33,10 +35,10 @@ def confusion_of(predicted, labels, priors=None, errors=None):
 
 def test_count_counts_exclusions_by_predicted_class():
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [2], []], classes=3)
-    tallies = count(np.array([0, 2, 2, 2, 1]), labels)
+    tallies = tally_labels(np.array([0, 2, 2, 2, 1]), labels)
     assert not tallies.from_answers
     assert tallies.predicted.tolist() == [1, 1, 3]
-    assert tallies.shares.tolist() == pytest.approx([0.2, 0.2, 0.6])
+    assert tallies.predicted_fractions.tolist() == pytest.approx([0.2, 0.2, 0.6])
     assert tallies.contradicted.tolist() == [[1, 0, 0], [0, 0, 0], [1, 2, 1]]
     assert tallies.denied.tolist() == [2, 2, 1]
     assert tallies.asked.tolist() == [5, 5, 5]
@@ -46,7 +48,7 @@ def test_count_counts_exclusions_by_predicted_class():
 def test_count_counts_answers_without_skipped_ones():
     """Rows 0 to 3 are predicted 0, 0, 1, 1. Row 0 is asked twice about class 1, and row 3 skips its question."""
     labels = labels_from_answers([0, 0, 1, 2, 2, 3], [1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 1, -1], 4, 2)
-    tallies = count(np.array([0, 0, 1, 1]), labels)
+    tallies = tally_labels(np.array([0, 0, 1, 1]), labels)
     assert tallies.from_answers
     assert tallies.asked.tolist() == [2, 3]
     assert tallies.denied.tolist() == [1, 2]
@@ -56,7 +58,7 @@ def test_count_counts_answers_without_skipped_ones():
 
 def test_count_treats_answers_that_are_all_no_as_exclusions():
     labels = labels_from_answers([0, 0, 1], [1, 2, 0], [0, 0, 0], 2, 3)
-    tallies = count(np.array([1, 1]), labels)
+    tallies = tally_labels(np.array([1, 1]), labels)
     assert not tallies.from_answers
     assert tallies.contradicted.tolist() == [[0, 0, 0], [1, 1, 1], [0, 0, 0]]
 
@@ -305,13 +307,13 @@ def test_standard_errors_include_uncertainty_of_priors():
     y, predicted = draw_predictions(np.random.default_rng(0), 1000)
     labels = uniform(y, classes=Q, seed=1)
     sure = confusion_of(predicted, labels, PRIORS)
-    open_ = Confusion.of(
+    open_ = Confusion.from_tallies(
         sure.tallies, fit_label_model(labels, PRIORS, prior_interval=(PRIORS - 0.1, PRIORS + 0.1))
     )
     assert open_.matrix.tolist() == sure.matrix.tolist()
     assert (open_.standard_errors > sure.standard_errors).all()
     # A_jk = s_j − (1 − π_k) x_jk, so that π_k contributes its deviation, weighted by x_jk.
-    of_priors = open_.shares * open_.prior_draws.std(axis=0)
+    of_priors = open_.contradicted_fractions * open_.prior_draws.std(axis=0)
     assert open_.standard_errors == pytest.approx(np.hypot(sure.standard_errors, of_priors))
 
 
@@ -333,8 +335,8 @@ def test_predictions_of_class_never_excluded_count_as_correct(error):
     labels = ComplementaryLabels.from_single([0, 1] * 100, classes=3)
     model = fit_label_model(labels, [0.4, 0.4, 0.2], errors=ErrorRates(error, 0.0))
     predicted = np.where(np.arange(200) < 100, 2, 1 - np.arange(200) % 2)
-    confusion = Confusion.of(count(predicted, labels), model)
-    assert confusion.matrix[:, 2] == pytest.approx(confusion.tallies.shares)
+    confusion = Confusion.from_tallies(tally_labels(predicted, labels), model)
+    assert confusion.matrix[:, 2] == pytest.approx(confusion.tallies.predicted_fractions)
     estimate = complementary_accuracy(predicted, labels, model)
     assert estimate.unseen == (2,)
     # All predictions of class 2 may be wrong, which is half of all, or by Wilson's interval somewhat more.
@@ -362,7 +364,7 @@ def test_count_of_selected_rows_equals_count_of_subset(seed, n, q):
         rng.random(n) < 0.5,
     )
     rows[0] = True
-    predicted, contradicted = count(codes, labels).of_rows(rows)
-    alone = count(codes[rows], labels[rows])
+    predicted, contradicted = tally_labels(codes, labels).for_rows(rows)
+    alone = tally_labels(codes[rows], labels[rows])
     assert predicted.tolist() == alone.predicted.tolist()
     assert contradicted.tolist() == alone.contradicted.tolist()

@@ -160,7 +160,11 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
             LabelError,
             r"the probabilities have shape \(1, 3\); expected \(2, 3\)",
         ),
-        (lambda: scel([["a"] * 3] * 2, LABELS, T), LabelError, "the probabilities are no matrix of numbers"),
+        (
+            lambda: scel([["a"] * 3] * 2, LABELS, T),
+            LabelError,
+            "the probabilities are not a matrix of numbers",
+        ),
         (lambda: scel(P, LABELS, T[:2]), MethodError, r"transition has shape \(2, 3\); expected 3 × 3"),
         (lambda: scel(P, LABELS, 2 * T), MethodError, "row of true class 0, sums to 2; expected 1"),
         (lambda: scel(P, LABELS, 2 * np.eye(3) - T), MethodError, "row of true class 0, holds a negative"),

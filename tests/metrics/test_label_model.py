@@ -21,7 +21,12 @@ from scipy.stats import binomtest
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ErrorRates, complementary_report, fit_label_model
-from scarce.metrics.label_model import _at_most, _likelihood, _single_likelihood, has_random_answers
+from scarce.metrics._label_posterior import (
+    cap_distributions,
+    exclusion_log_likelihood,
+    single_label_log_likelihood,
+)
+from scarce.metrics.label_model import has_random_answers
 from scarce.simulate import ask, from_transition, scar, uniform, with_errors
 
 NO_ERRORS = ErrorRates(0.0, 0.0)
@@ -181,7 +186,7 @@ def test_likelihood_of_independent_exclusions_equals_slow_loop(case, error):
                         chance *= error if excluded[k] else 1 - error
             total += chance
         expected += log(total)
-    likelihood = _likelihood(labels, error)
+    likelihood = exclusion_log_likelihood(labels, error)
     found = likelihood(torch.from_numpy(np.log(pi)), torch.from_numpy(np.log(c / (1 - c))))
     assert found.item() == pytest.approx(expected, abs=1e-6)
 
@@ -200,7 +205,7 @@ def test_likelihood_of_single_exclusions_equals_slow_loop(q, n, seed, error):
                 total += (1 - error) * pi[y] * exp(logits[k]) / others
         expected += log(total)
     labels = ComplementaryLabels.from_single(excluded, classes=q)
-    found = _single_likelihood(labels, error)(torch.from_numpy(np.log(pi)), torch.from_numpy(logits))
+    found = single_label_log_likelihood(labels, error)(torch.from_numpy(np.log(pi)), torch.from_numpy(logits))
     assert found.item() == pytest.approx(expected, abs=1e-9)
 
 
@@ -236,8 +241,8 @@ def any_labels(draw):
         ([1, 0, 0], [0.4, 1, 1], [0.4, 0.3, 0.3]),
     ],
 )
-def test_at_most_distributes_excess_proportionally(draw, most, expected):
-    found = _at_most(np.array([draw], float), np.array(most, float))[0]
+def test_cap_distributions_distributes_excess_proportionally(draw, most, expected):
+    found = cap_distributions(np.array([draw], float), np.array(most, float))[0]
     assert found == pytest.approx(expected, abs=1e-8)
     assert (found > 0).all()
 

@@ -7,9 +7,7 @@ from helpers.populations import PRIORS, Q, random_predictions_and_labels
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import (
-    _blocks as blocks,
-)
-from scarce.metrics import (
+    _blocks,
     complementary_risk,
 )
 from scarce.risk import scarce_risk
@@ -18,7 +16,7 @@ from scarce.risk import scarce_risk
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic", "square"])
 @pytest.mark.parametrize("height", [1, 5, 8192])
 def test_complementary_risk_equals_uncorrected_scarce_risk(monkeypatch, loss, height):
-    monkeypatch.setattr(blocks, "_CELLS", height * Q)
+    monkeypatch.setattr(_blocks, "_MAX_CELLS", height * Q)
     logits, _, excluded, _ = random_predictions_and_labels(3, n=23)
     expected = scarce_risk(
         torch.tensor(logits),

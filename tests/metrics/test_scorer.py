@@ -22,7 +22,7 @@ from scarce.metrics import (
     scel,
     transition_risk,
 )
-from scarce.metrics.scorer import CRITERIA
+from scarce.metrics.criteria import CRITERIA
 from scarce.simulate import uniform, uniform_transition
 
 X, TRUTH = load_iris(return_X_y=True)

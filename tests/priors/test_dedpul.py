@@ -6,7 +6,7 @@ from helpers.gaussians import log_odds, mixture
 from scipy.stats import gaussian_kde
 
 from scarce.errors import PriorError
-from scarce.priors.dedpul import _density, _mean_posterior, dedpul
+from scarce.priors.dedpul import dedpul, kernel_density, mean_posterior
 
 
 def scores(theta, apart=6.0, **world):
@@ -54,13 +54,13 @@ def test_density_equals_scipy_gaussian_kde(width):
     values = np.concatenate([rng.normal(size=300), rng.normal(20, 3, size=100), [80.0]])
     points = rng.uniform(-5, 90, size=500)
     expected = gaussian_kde(values, width)(points)
-    assert _density(values, width, points) == pytest.approx(expected, abs=2e-3 * expected.max())
+    assert kernel_density(values, width, points) == pytest.approx(expected, abs=2e-3 * expected.max())
 
 
 def test_mean_posterior_matches_values_by_hand():
     """θ = ½ turns the ratios 0, 1, 2, 4 into the posteriors 0, ½, 1, 1."""
-    assert _mean_posterior(0.5, np.array([2.0, 0.0, 4.0, 1.0])) == 2.5 / 4
-    assert _mean_posterior(np.array([0.25, 1.0]), np.array([4.0, 0.0, 2.0, 1.0])).tolist() == [
+    assert mean_posterior(0.5, np.array([2.0, 0.0, 4.0, 1.0])) == 2.5 / 4
+    assert mean_posterior(np.array([0.25, 1.0]), np.array([4.0, 0.0, 2.0, 1.0])).tolist() == [
         1.75 / 4,
         3 / 4,
     ]

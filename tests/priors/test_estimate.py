@@ -36,7 +36,7 @@ def test_resolve_priors_matches_prior_estimate_by_class_name():
     assert found.raw.tolist() == [0.35, 0.2, 0.3]
     assert found.low.tolist() == [0.3, 0.1, 0.2]
     other = ComplementaryLabels.from_single(["dog", "emu"] * 20, classes=["dog", "emu"])
-    with pytest.raises(PriorError, match="lacks emu and names cat, cow, which is no class"):
+    with pytest.raises(PriorError, match="lacks emu and names cat, cow, which is not a class"):
         resolve_priors(ESTIMATE, other)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scarce import ComplementaryLabels, MetaComplementaryClassifier, ScarceClassifier
 from scarce.errors import PriorError, PriorWarning
 from scarce.methods import available_methods, make_method
-from scarce.priors import PriorEstimate, candidate_shares, possible_priors, resolve_priors
+from scarce.priors import PriorEstimate, candidate_shares, feasible_priors, resolve_priors
 
 
 def candidate_sets(n=240, q=16, seed=0):
@@ -33,28 +33,28 @@ def test_candidate_shares_match_values_by_hand():
     assert candidate_shares(labels).tolist() == [3 / 16, 7 / 16, 5 / 16, 1 / 16]
 
 
-def test_possible_priors_are_cut_at_one_minus_rates():
-    """Only one of ten examples can be a, so the possible priors are 0.1, 0.45, 0.45."""
+def test_feasible_priors_are_cut_at_one_minus_rates():
+    """Only one of ten examples can be a, so the feasible priors are 0.1, 0.45, 0.45."""
     labels = ComplementaryLabels.from_candidates([[1, 0, 0]] + [[0, 1, 1]] * 9)
-    assert possible_priors(labels).values.tolist() == pytest.approx([0.1, 0.45, 0.45])
-    assert possible_priors(labels).source == "candidate shares"
+    assert feasible_priors(labels).values.tolist() == pytest.approx([0.1, 0.45, 0.45])
+    assert feasible_priors(labels).source == "candidate shares"
 
 
-def test_possible_priors_are_zero_for_impossible_class():
+def test_feasible_priors_are_zero_for_impossible_class():
     labels = ComplementaryLabels.from_candidates([[1, 1, 0], [0, 1, 0], [1, 1, 0]])
-    assert possible_priors(labels).values.tolist() == pytest.approx([1 / 3, 2 / 3, 0])
+    assert feasible_priors(labels).values.tolist() == pytest.approx([1 / 3, 2 / 3, 0])
 
 
 @given(st.integers(2, 23), st.integers(1, 40), st.integers(0, 1000))
 @settings(max_examples=60, deadline=None)
-def test_possible_priors_respect_rates_of_any_labels(q, n, seed):
+def test_feasible_priors_respect_rates_of_any_labels(q, n, seed):
     rng = np.random.default_rng(seed)
     sets = rng.random((n, q)) < rng.random(q)
     sets[np.arange(n), rng.integers(q, size=n)] = True
     labels = ComplementaryLabels.from_candidates(sets)
     slow = np.mean([row / row.sum() for row in sets], axis=0)
     np.testing.assert_allclose(candidate_shares(labels), slow, atol=1e-12)
-    values = possible_priors(labels).values
+    values = feasible_priors(labels).values
     assert values.sum() == pytest.approx(1)
     assert (values <= 1 - labels.rates + 1e-8).all()
     assert (values >= 0).all()

@@ -130,7 +130,12 @@ def test_kernel_mean_subsample_depends_only_on_seed():
         ([[1.0]], [[-np.inf]], {}, "hold -inf"),
         ([["a"]], [[1.0]], {}, "not an array of numbers"),
         (np.ones((3, 2)), np.ones((4, 2)), {}, "the same features"),
-        ([[0.0]], [[1.0]], {"largest_share": 1.0}, "largest_share=1.0"),
+        (
+            [[0.0]],
+            [[1.0]],
+            {"largest_share": 1.0},
+            r"largest_share=1\.0; expected a number above 0 and below 1",
+        ),
         ([[0.0]], [[1.0]], {"n_points": 1}, "n_points=1"),
         ([[0.0]], [[1.0]], {"seed": -1}, "seed=-1"),
     ],

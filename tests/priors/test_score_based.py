@@ -10,19 +10,18 @@ from scipy import sparse
 from scarce.errors import FeatureError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.models import make_model
-from scarce.priors import BestBin, KernelMean
-from scarce.priors import score_based as scorer
-from scarce.priors.score_based import splits
+from scarce.priors import BestBin, KernelMean, score_based
+from scarce.priors.score_based import split_folds
 from scarce.training import Recipe
 
 
-def test_splits_hold_out_every_row_once():
+def test_split_folds_holds_out_every_row_once():
     for folds in (1, 2, 5):
-        parts = list(splits(23, folds, seed=0))
+        parts = list(split_folds(23, folds, seed=0))
         assert len(parts) == folds
         for training, held_out in parts:
             assert sorted([*training, *held_out]) == list(range(23))
-    once = np.concatenate([held_out for _, held_out in splits(23, 5, seed=0)])
+    once = np.concatenate([held_out for _, held_out in split_folds(23, 5, seed=0)])
     assert sorted(once) == list(range(23))
 
 
@@ -59,9 +58,9 @@ def test_network_scores_keep_epoch_of_lowest_held_out_loss(monkeypatch):
             torch.zeros(12, 4),
         ]
     )
-    monkeypatch.setattr(scorer, "predict_logits", lambda *_, **__: next(outputs))
+    monkeypatch.setattr(score_based, "predict_logits", lambda *_, **__: next(outputs))
     rows = np.arange(12, 60), np.arange(12)
-    kept = scorer.network_scores(
+    kept = score_based.network_scores(
         X,
         labels,
         rows,
@@ -78,7 +77,7 @@ def test_network_scores_keep_epoch_of_lowest_held_out_loss(monkeypatch):
 def test_estimate_interval_is_middle_95_percent_of_resamples(monkeypatch):
     X, _, labels = labeled_clouds(300)
     known = np.repeat(np.arange(101.0)[:, None] / 400, 4, axis=1)
-    monkeypatch.setattr(BestBin, "_resampled", lambda *_: known)
+    monkeypatch.setattr(BestBin, "_bootstrap_estimates", lambda *_: known)
     estimate = BestBin(scorer="linear", bootstrap=101).estimate(X, labels)
     assert estimate.low == pytest.approx([2.5 / 400] * 4)
     assert estimate.high == pytest.approx([97.5 / 400] * 4)

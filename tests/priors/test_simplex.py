@@ -87,5 +87,5 @@ def test_to_simplex_rejects_invalid_input(raw, rates, message):
 
 
 def test_to_simplex_rejects_floor_of_zero():
-    with pytest.raises(MethodError, match="floor=0.0; expected a number above 0 and at most 1"):
+    with pytest.raises(MethodError, match=r"floor=0\.0; expected a number above 0 and at most 1"):
         to_simplex([0.5, 0.5], [0.1, 0.1], floor=0.0)

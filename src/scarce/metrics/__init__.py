@@ -1,4 +1,4 @@
-"""Judging a classifier: accuracy, risk and selection criteria from complementary labels alone; calibration from true ones."""
+"""Evaluation of a classifier: accuracy, risk and selection criteria from complementary labels alone; calibration from true ones."""
 
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy
 from scarce.metrics.alarms import Alarm

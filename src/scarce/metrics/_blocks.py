@@ -1,4 +1,4 @@
-"""Scores of n rows and q classes, a block of rows at a time: no metric needs n × q numbers of its own."""
+"""Scores of n rows and q classes, read a block of rows at a time, so that no metric holds n × q numbers in memory."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from scarce._validation import abbreviate
 from scarce.errors import FeatureError, LabelError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Block", "Computed", "blocks"]
+__all__ = ["Block", "LazyScores", "iter_blocks", "predicted_codes", "to_float_matrix"]
 
-_CELLS = 1 << 19  # scores of a block: 4 MB, whatever n and q are
+_MAX_CELLS = 1 << 19  # scores of a block: 4 MB, whatever n and q are
 
 
 class Block(NamedTuple):
@@ -28,12 +28,12 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Computed:
+class LazyScores:
     """Scores that are computed when their rows are read: ``function(X[rows])``.
 
     Examples
     --------
-    >>> Computed(np.exp, np.zeros((5, 3)), 3)[0:2].shape
+    >>> LazyScores(np.exp, np.zeros((5, 3)), 3)[0:2].shape
     (2, 3)
     """
 
@@ -50,42 +50,50 @@ class Computed:
         return self.function(_safe_indexing(self.X, rows))
 
 
-def blocks(scores: Any, labels: ComplementaryLabels, what: str) -> Iterator[Block]:
-    """Read logits or probabilities of shape (n, q) block after block; `what` they are is for the message.
+def iter_blocks(scores: Any, labels: ComplementaryLabels, what: str) -> Iterator[Block]:
+    """Yield logits or probabilities of shape (n, q) block by block; `what` they are is for error messages.
 
     Examples
     --------
     >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
-    >>> [block.columns.tolist() for block in blocks([[0.1, 0.9], [0.5, 0.5]], labels, "probabilities")]
+    >>> [block.columns.tolist() for block in iter_blocks([[0.1, 0.9], [0.5, 0.5]], labels, "probabilities")]
     [[0, 1]]
     """
-    whole = scores if isinstance(scores, (np.ndarray, Tensor, Computed)) else _floats(scores, what)
-    _refuse_other_shape(whole.shape, labels.shape, what)
-    height = max(1, _CELLS // labels.n_classes)
-    for start in range(0, labels.n_examples, height):
-        ends = labels.indptr[start : start + height + 1]
+    matrix = scores if isinstance(scores, (np.ndarray, Tensor, LazyScores)) else to_float_matrix(scores, what)
+    _check_scores_shape(matrix.shape, labels.shape, what)
+    block_rows = max(1, _MAX_CELLS // labels.n_classes)
+    for start in range(0, labels.n_examples, block_rows):
+        ends = labels.indptr[start : start + block_rows + 1]
         lengths = np.diff(ends)
-        part = _floats(whole[start : start + height], what)
-        _refuse_other_shape(part.shape, (len(lengths), labels.n_classes), what)
-        yield Block(part, np.repeat(np.arange(len(lengths)), lengths), labels.indices[ends[0] : ends[-1]])
+        block = to_float_matrix(matrix[start : start + block_rows], what)
+        _check_scores_shape(block.shape, (len(lengths), labels.n_classes), what)
+        yield Block(block, np.repeat(np.arange(len(lengths)), lengths), labels.indices[ends[0] : ends[-1]])
 
 
-def _floats(scores: Any, what: str) -> FloatArray:
+def to_float_matrix(scores: Any, what: str) -> FloatArray:
+    """Return scores as an array of float64; `what` they are is for error messages.
+
+    Examples
+    --------
+    >>> to_float_matrix([["a", "b"]], "probabilities")
+    Traceback (most recent call last):
+    scarce.errors.LabelError: the probabilities are not a matrix of numbers; expected a row per example and a column per class.
+    """
     try:
         return np.asarray(scores.detach().cpu() if isinstance(scores, Tensor) else scores, float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise LabelError(
-            f"the {what} are no matrix of numbers; expected a row per example, a column per class."
+            f"the {what} are not a matrix of numbers; expected a row per example and a column per class."
         ) from None
 
 
-def _refuse_other_shape(shape: tuple[int, ...], expected: tuple[int, int], what: str) -> None:
+def _check_scores_shape(shape: tuple[int, ...], expected: tuple[int, int], what: str) -> None:
     if tuple(shape) != expected:
         raise LabelError(f"the {what} have shape {tuple(shape)}; expected {expected}, as the labels.")
 
 
 def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:
-    """Return predictions as class indices, refusing names that are no class and a wrong length.
+    """Return predictions as class indices; raise an error if the number is wrong, or a name is not a class.
 
     Examples
     --------

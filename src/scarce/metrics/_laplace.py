@@ -1,4 +1,4 @@
-"""Laplace's approximation: a density around its mode as a normal distribution."""
+"""Laplace's approximation of a density: a normal distribution around its mode."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from torch import Tensor
 
 from scarce._arrays import FloatArray
 
-__all__ = ["Normal", "hold", "laplace", "minimum", "probability"]
+__all__ = ["Normal", "laplace", "mean_penalty", "minimize_lbfgs", "sigmoid"]
 
-_TAILS = 4.0  # degrees of freedom of Student's t
-_FLAT = 1e-3  # curvature below which a direction counts as this flat
+_T_DEGREES_OF_FREEDOM = 4.0  # degrees of freedom of Student's t
+_MIN_CURVATURE = 1e-3  # smaller eigenvalues of the Hessian are raised to this
 
 
 class Normal(NamedTuple):
@@ -34,9 +34,11 @@ class Normal(NamedTuple):
     log_evidence: float
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw n points with the tails of Student's t: densities that are skewed lie partly beyond those of a normal one."""
-        heavier = rng.standard_normal((n, len(self.mean))) / np.sqrt(rng.chisquare(_TAILS, (n, 1)) / _TAILS)
-        return (self.mean + torch.from_numpy(heavier) @ self.scaled_directions).numpy()
+        """Draw n points from Student's t around the mode: its heavier tails cover skewed densities better than a normal one."""
+        t_samples = rng.standard_normal((n, len(self.mean))) / np.sqrt(
+            rng.chisquare(_T_DEGREES_OF_FREEDOM, (n, 1)) / _T_DEGREES_OF_FREEDOM
+        )
+        return (self.mean + torch.from_numpy(t_samples) @ self.scaled_directions).numpy()
 
 
 def laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> Normal:
@@ -50,44 +52,44 @@ def laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> Normal:
     """
     if not len(start):
         return Normal(start, torch.empty(0, 0), -loss(start).item())
-    mode = minimum(loss, start)
+    mode = minimize_lbfgs(loss, start)
     hessian: Tensor = torch.autograd.functional.hessian(loss, mode, vectorize=True)  # type: ignore[no-untyped-call]
-    sizes, directions = torch.linalg.eigh((hessian + hessian.T) / 2)
-    sizes = sizes.clamp(min=_FLAT)
-    evidence = -loss(mode).item() - float(sizes.log().sum()) / 2
-    return Normal(mode, sizes.rsqrt()[:, None] * directions.T, evidence)
+    eigenvalues, eigenvectors = torch.linalg.eigh((hessian + hessian.T) / 2)
+    eigenvalues = eigenvalues.clamp(min=_MIN_CURVATURE)
+    log_evidence = -loss(mode).item() - float(eigenvalues.log().sum()) / 2
+    return Normal(mode, eigenvalues.rsqrt()[:, None] * eigenvectors.T, log_evidence)
 
 
-def minimum(loss: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
+def minimize_lbfgs(loss: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
     """Return the point where a loss is smallest, by L-BFGS.
 
     Examples
     --------
-    >>> minimum(lambda x: (x**2).sum(), torch.ones(2, dtype=torch.float64)).abs().max().item() < 1e-6
+    >>> minimize_lbfgs(lambda x: (x**2).sum(), torch.ones(2, dtype=torch.float64)).abs().max().item() < 1e-6
     True
     """
 
-    def with_slope(theta: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(theta: FloatArray) -> tuple[float, FloatArray]:
         point = torch.from_numpy(theta).requires_grad_()
         value = loss(point)
-        (slope,) = torch.autograd.grad(value, point)
-        return value.item(), slope.numpy()
+        (gradient,) = torch.autograd.grad(value, point)
+        return value.item(), gradient.numpy()
 
-    found = minimize(with_slope, start.numpy(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    found = minimize(value_and_gradient, start.numpy(), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return torch.from_numpy(found.x)
 
 
-def probability(log_odds: float) -> float:
+def sigmoid(log_odds: float) -> float:
     """Return the probability of something with these log-odds.
 
     Examples
     --------
-    >>> probability(0.0)
+    >>> sigmoid(0.0)
     0.5
     """
     return float(1 / (1 + np.exp(np.clip(-log_odds, -700, 700))))
 
 
-def hold(theta: Tensor) -> Tensor:
-    """Return a penalty that holds in place what a softmax leaves free: the mean of its arguments."""
+def mean_penalty(theta: Tensor) -> Tensor:
+    """Return a penalty on the mean of the arguments of a softmax, which the softmax itself leaves free."""
     return theta.mean() ** 2 / 2 if len(theta) else theta.sum()

@@ -16,11 +16,11 @@ import numpy as np
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import predicted_codes
-from scarce.metrics.confusion import Confusion, count
+from scarce.metrics.confusion import Confusion, tally_labels
 from scarce.metrics.intervals import gamma_interval, wilson_interval
 from scarce.metrics.label_model import as_label_model
 
-__all__ = ["AccuracyEstimate", "accuracy_of", "complementary_accuracy"]
+__all__ = ["AccuracyEstimate", "accuracy_from_confusion", "complementary_accuracy"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def complementary_accuracy(
 ) -> AccuracyEstimate:
     """Estimate the accuracy of predictions from complementary labels: 1 − Σ_k (1 − π_k) a_k.
 
-    a_k is the share of the examples excluding k that are predicted k. The standard error is that of a sum over
+    a_k is the fraction of the examples excluding k that are predicted k. The standard error is that of a sum over
     independent examples, which for one label per example and known priors is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k). The
     interval joins that of a weighted sum of rare events (`gamma_interval`) and, where priors or error rates are estimated, that of
     what they contribute; so it stays honest when an a_k is 0 or few examples exclude k.
@@ -85,10 +85,12 @@ def complementary_accuracy(
     """
     codes = predicted_codes(predicted, labels)
     model = as_label_model(labels, priors)
-    return accuracy_of(Confusion.of(count(codes, labels), model), labels, level)
+    return accuracy_from_confusion(Confusion.from_tallies(tally_labels(codes, labels), model), labels, level)
 
 
-def accuracy_of(confusion: Confusion, labels: ComplementaryLabels, level: float = 0.95) -> AccuracyEstimate:
+def accuracy_from_confusion(
+    confusion: Confusion, labels: ComplementaryLabels, level: float = 0.95
+) -> AccuracyEstimate:
     """Return the sum of the diagonal of a confusion matrix, with its interval.
 
     Parameters
@@ -102,32 +104,32 @@ def accuracy_of(confusion: Confusion, labels: ComplementaryLabels, level: float 
     """
     tallies, trials = confusion.tallies, confusion.trials
     weights = confusion.beta / np.maximum(trials, 1)
-    best = float(
-        confusion.alpha @ tallies.shares
+    best_value = float(
+        confusion.alpha @ tallies.predicted_fractions
     )  # 1, if no label contradicts a prediction; a little more with errors
     wrong = float(weights @ tallies.contradicted.diagonal())
     variance = float((confusion.influences**2).sum())
     draws = confusion.diagonal_draws.sum(axis=1)
     seen = (trials > 0) & (tallies.predicted > 0)
     unseen = (trials == 0) & (tallies.predicted > 0)
-    value = best - wrong
-    largest = float(weights[seen].max(initial=0.0))
-    # What is rare is skewed: errors of a good classifier, hits of a bad one.
-    if value > best / 2:
-        least, most = gamma_interval(wrong, variance, largest, level)
-        below, above = most - wrong, wrong - least
+    value = best_value - wrong
+    max_weight = float(weights[seen].max(initial=0.0))
+    # Rare events have skewed counts: the errors of a good classifier, the hits of a bad one.
+    if value > best_value / 2:
+        low, high = gamma_interval(wrong, variance, max_weight, level)
+        below, above = high - wrong, wrong - low
     else:
-        least, most = gamma_interval(max(value, 0.0), variance, largest, level)
-        below, above = value - least, most - value
+        low, high = gamma_interval(max(value, 0.0), variance, max_weight, level)
+        below, above = value - low, high - value
     # Every prediction of such a class may be wrong, but not more than there are, nor than examples of other classes.
     _, predicted = wilson_interval(tallies.predicted, np.full(len(trials), float(tallies.n_examples)), level)
-    of_others = np.quantile(confusion.beta_draws, (1 + level) / 2, axis=0)
-    hidden = float(np.minimum(confusion.alpha * predicted, of_others)[unseen].sum())
+    not_of_class = np.quantile(confusion.beta_draws, (1 + level) / 2, axis=0)
+    undetected = float(np.minimum(confusion.alpha * predicted, not_of_class)[unseen].sum())
     down, up = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return AccuracyEstimate(
         value=value,
         standard_error=float(np.sqrt(variance + draws.var())),
-        low=float(np.clip(value - np.hypot(below, max(value - down, 0.0)) - hidden, 0, 1)),
+        low=float(np.clip(value - np.hypot(below, max(value - down, 0.0)) - undetected, 0, 1)),
         high=float(np.clip(value + np.hypot(above, max(up - value, 0.0)), 0, 1)),
         level=level,
         unseen=tuple(labels.classes[unseen].tolist()),

@@ -1,4 +1,4 @@
-"""Signs that an accuracy estimated without true labels cannot be trusted; none of them needs a true label."""
+"""Alarms: signs, found without true labels, that an accuracy estimated without true labels cannot be trusted."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -19,14 +19,14 @@ from scarce.metrics.scar_fit import fit_scar
 
 __all__ = ["Alarm", "find_alarms"]
 
-_LEVEL = 0.99  # of the intervals that shares and learned priors must leave
-_MARGIN = 0.05  # by which they must leave them
-_OFF = 0.15  # relative deviation that matters
-_WIDE = 0.5  # an interval from which nothing follows
-_APPARENT = 0.1  # apparent errors of all examples below which wrong labels do not matter
-_LEFT = 0.3  # the share of them that may remain among the surer half
-_BEYOND = 0.03  # by how much they may exceed what the classifier expects there
-_MOST_LEFT = 0.65  # the share of them that may remain though the classifier expects as many
+_INTERVAL_LEVEL = 0.99  # of the intervals of class priors
+_INTERVAL_MARGIN = 0.05  # by which a fraction or a learned prior must lie outside its interval
+_MAX_RELATIVE_DEVIATION = 0.15
+_MAX_INTERVAL_WIDTH = 0.5  # a wider interval says nothing
+_MIN_APPARENT_ERROR_RATE = 0.1  # of all examples; below it wrong labels do not matter
+_MAX_REMAINING_FRACTION = 0.3  # of the apparent error rate, among the more confident half
+_MAX_EXCESS_ERROR_RATE = 0.03  # over what the classifier expects there
+_MAX_EXPECTED_REMAINING_FRACTION = 0.65  # the same where the classifier expects as many
 
 
 class Alarm(NamedTuple):
@@ -67,45 +67,45 @@ def find_alarms(
     accuracy : AccuracyEstimate
         The estimate.
     learned_priors : array of shape (q,), optional
-        Priors that the judged classifier has learned.
+        Priors that the classifier has learned.
     confidence : array of shape (n,), optional
-        How sure the classifier is of every prediction.
+        The confidence of the classifier in every prediction.
     """
-    violated = list(_violated_scar(confusion, labels, model, confidence))
-    low, high = _possible_priors(labels, model, is_scar=not violated)
+    scar_alarms = list(_scar_violations(confusion, labels, model, confidence))
+    low, high = _prior_bounds(labels, model, is_scar=not scar_alarms)
     found = [
         *_impossible_shares(confusion, labels, high),
         *_learned_priors(labels, low, high, learned_priors),
         *_no_better_than_constant(confusion, labels, accuracy),
         *_unidentified(confusion, labels, accuracy),
-        *violated,
+        *scar_alarms,
         *_questions(confusion, labels, model),
         *_wrong_labels(confusion, model, confidence),
     ]
     return tuple(found)
 
 
-def _possible_priors(
+def _prior_bounds(
     labels: ComplementaryLabels, model: LabelModel, is_scar: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return bounds of the priors; without SCAR, labels tell no more than that at most 1 − r_k do not exclude class k."""
+    """Return bounds of the priors; without SCAR, labels only show that at most 1 − r_k do not exclude class k."""
     if is_scar or model.source != "labels":
-        return model.prior_interval(_LEVEL)
+        return model.prior_interval(_INTERVAL_LEVEL)
     return np.zeros(labels.n_classes), 1 - labels.rates
 
 
 def _impossible_shares(
     confusion: Confusion, labels: ComplementaryLabels, high: FloatArray
 ) -> Iterator[Alarm]:
-    shares, n = confusion.tallies.shares, confusion.tallies.n_examples
-    noise = 3 * np.sqrt(shares * (1 - shares) / n)
-    excess = shares - noise - high - _MARGIN
+    fractions, n = confusion.tallies.predicted_fractions, confusion.tallies.n_examples
+    noise = 3 * np.sqrt(fractions * (1 - fractions) / n)
+    excess = fractions - noise - high - _INTERVAL_MARGIN
     if (excess > 0).any():
         k = int(excess.argmax())
         yield Alarm(
             "impossible-shares",
-            f"class {labels.classes[k]} is predicted for {shares[k]:.0%} of the examples, but by the labels at most {high[k]:.0%} "
-            "are of it. It is predicted far too often; train with another method, or pass priors if you know them.",
+            f"class {labels.classes[k]} is predicted for {fractions[k]:.0%} of the examples, but by the labels at most "
+            f"{high[k]:.0%} are of it. It is predicted far too often; train with another method, or pass priors if you know them.",
         )
 
 
@@ -114,7 +114,7 @@ def _learned_priors(
 ) -> Iterator[Alarm]:
     if learned is None:
         return
-    excess = np.maximum(learned - high, low - learned) - _MARGIN
+    excess = np.maximum(learned - high, low - learned) - _INTERVAL_MARGIN
     if (excess > 0).any():
         k = int(excess.argmax())
         yield Alarm(
@@ -129,8 +129,8 @@ def _no_better_than_constant(
 ) -> Iterator[Alarm]:
     k = int(confusion.priors.argmax())
     # Of constant predictions the two are the same number, up to rounding.
-    least = accuracy.value - norm.ppf(0.95) * np.sqrt((confusion.influences**2).sum())
-    if least <= confusion.priors[k] + 1e-9:
+    lower_bound = accuracy.value - norm.ppf(0.95) * np.sqrt((confusion.influences**2).sum())
+    if lower_bound <= confusion.priors[k] + 1e-9:
         yield Alarm(
             "no-better-than-constant",
             f"the labels do not show that the classifier is better than always saying {labels.classes[k]}, which would be right in "
@@ -141,14 +141,14 @@ def _no_better_than_constant(
 def _unidentified(
     confusion: Confusion, labels: ComplementaryLabels, accuracy: AccuracyEstimate
 ) -> Iterator[Alarm]:
-    shares = confusion.tallies.shares
-    hidden = (confusion.trials == 0) & (shares > 0.01)
-    if hidden.any():
+    fractions = confusion.tallies.predicted_fractions
+    undetectable = (confusion.trials == 0) & (fractions > 0.01)
+    if undetectable.any():
         verb = "was asked about" if confusion.tallies.from_answers else "excludes"
         yield Alarm(
             "unidentified",
-            f"{shares[hidden].sum():.0%} of the predictions are {abbreviate(labels.classes[hidden])}, which nobody {verb}: "
-            "errors in them cannot be detected, and the estimate counts them as right.",
+            f"{fractions[undetectable].sum():.0%} of the predictions are {abbreviate(labels.classes[undetectable])}, which "
+            f"nobody {verb}: errors in them cannot be detected, and the estimate counts them as right.",
         )
     if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1 + 1e-9:  # not by rounding
         yield Alarm(
@@ -156,7 +156,7 @@ def _unidentified(
             f"the estimate is {accuracy.value:.2f}, more than labels can show: they contradict the predictions less often than "
             "their error rates say. Check the error rates.",
         )
-    if accuracy.high - accuracy.low > _WIDE:
+    if accuracy.high - accuracy.low > _MAX_INTERVAL_WIDTH:
         yield Alarm(
             "few-labels",
             f"the {accuracy.level:.0%} interval is {accuracy.low:.2f} to {accuracy.high:.2f}: too few labels to tell. Evaluate on "
@@ -164,7 +164,7 @@ def _unidentified(
         )
 
 
-def _violated_scar(
+def _scar_violations(
     confusion: Confusion,
     labels: ComplementaryLabels,
     model: LabelModel,
@@ -175,14 +175,16 @@ def _violated_scar(
     if t.from_answers:
         return
     given = model.priors if model.source == "given" else None
-    groups = [None] if confidence is None else [None, _surer_half(t.codes, np.asarray(confidence, float))]
+    groups = (
+        [None] if confidence is None else [None, _more_confident_half(t.codes, np.asarray(confidence, float))]
+    )
     fits = [fit_scar(t, given, model.errors.false_negative, is_single_label(labels), rows) for rows in groups]
-    fit = max(fits, key=lambda fit: fit.statistic / fit.limit_of_statistic)
+    fit = max(fits, key=lambda fit: fit.statistic / fit.critical_value)
     if fit.rejects_scar:
         yield _scar_alarm(
-            f"{fit.share:.0%} of the examples predicted {labels.classes[fit.predicted]} are said not to be "
-            f"{labels.classes[fit.excluded]}, where at most {fit.limit:.0%} should be"
-            if fit.limit < fit.share
+            f"{fit.rate:.0%} of the examples predicted {labels.classes[fit.predicted]} are said not to be "
+            f"{labels.classes[fit.excluded]}, where at most {fit.max_rate:.0%} should be"
+            if fit.max_rate < fit.rate
             else f"the examples predicted {labels.classes[fit.predicted]} exclude more or fewer classes than they should"
         )
     elif labels.per_example.max(initial=0) > 1:
@@ -193,14 +195,14 @@ def _violated_scar(
             )
 
 
-def _surer_half(codes: IntArray, confidence: FloatArray) -> NDArray[np.bool_]:
-    """Return for every example whether it is in the surer half of those that are predicted to be of its class."""
+def _more_confident_half(codes: IntArray, confidence: FloatArray) -> NDArray[np.bool_]:
+    """Return for every example whether it is in the more confident half of those with the same predicted class."""
     order = np.lexsort((-confidence, codes))
     starts = np.searchsorted(codes[order], codes[order])
     sizes = np.bincount(codes)[codes[order]]
-    surer = np.empty(len(codes), bool)
-    surer[order] = np.arange(len(codes)) - starts < sizes / 2
-    return surer
+    is_confident = np.empty(len(codes), bool)
+    is_confident[order] = np.arange(len(codes)) - starts < sizes / 2
+    return is_confident
 
 
 def _scar_alarm(what: str) -> Alarm:
@@ -211,31 +213,34 @@ def _scar_alarm(what: str) -> Alarm:
 
 
 def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelModel) -> Iterator[Alarm]:
-    """Test that questions are independent of predictions, and that shares of "yes" sum to what error rates say."""
+    """Test that questions are independent of predictions, and that fractions of "yes" sum to what error rates imply."""
     t = confusion.tallies
     if not t.from_answers:
         return
     asked = t.asked_predicted[np.ix_(t.asked_predicted.sum(axis=1) > 0, t.asked > 0)]
     if min(asked.shape) > 1:
-        own = t.asked_predicted.diagonal().sum() / max(t.asked_predicted.sum(), 1)
-        expected = float(t.asked @ t.shares) / max(t.asked.sum(), 1)
-        if chi2_contingency(asked).pvalue < 1e-4 and abs(own - expected) > _OFF * expected + 0.01:
+        about_predicted = t.asked_predicted.diagonal().sum() / max(t.asked_predicted.sum(), 1)
+        expected = float(t.asked @ t.predicted_fractions) / max(t.asked.sum(), 1)
+        if (
+            chi2_contingency(asked).pvalue < 1e-4
+            and abs(about_predicted - expected) > _MAX_RELATIVE_DEVIATION * expected + 0.01
+        ):
             yield Alarm(
                 "questions-not-random",
-                f"{own:.0%} of the questions are about the predicted class, where {expected:.0%} of random ones would be: they "
-                "were chosen by something that knows the example. Estimate the accuracy from random questions only.",
+                f"{about_predicted:.0%} of the questions are about the predicted class, where {expected:.0%} of random ones would "
+                "be: they were chosen by something that knows the example. Estimate the accuracy from random questions only.",
             )
             return
     if (t.asked == 0).any():
         return
     yes = 1 - t.rates
-    miss, false = model.errors.false_negative, model.errors.false_positive
-    expected = 1 - miss + (len(yes) - 1) * false
+    false_negative, false_positive = model.errors.false_negative, model.errors.false_positive
+    expected = 1 - false_negative + (len(yes) - 1) * false_positive
     error = np.sqrt(
         (yes * (1 - yes) / t.asked).sum()
         + (len(yes) * model.error_draws[:, 1] - model.error_draws[:, 0]).var()
     )
-    if abs(yes.sum() - expected) > max(4 * error, _OFF * 2 / 3):
+    if abs(yes.sum() - expected) > max(4 * error, _MAX_RELATIVE_DEVIATION * 2 / 3):
         yield Alarm(
             "wrong-answers",
             f'the shares of "yes" of all classes sum to {yes.sum():.2f}, expected {expected:.2f}: answers are wrong more often '
@@ -246,27 +251,29 @@ def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelMo
 def _wrong_labels(
     confusion: Confusion, model: LabelModel, confidence: NDArray[np.floating] | None
 ) -> Iterator[Alarm]:
-    """Compare apparent errors among the surest predictions with those among all: wrong labels do not become rarer."""
+    """Compare apparent errors among the most confident predictions with those among all: wrong labels do not get rarer."""
     if confidence is None or model.error_source != "none":
         return
     t = confusion.tallies
     weight = confusion.beta / np.maximum(confusion.trials, 1) * t.n_examples
     wrong = t.is_denied & (t.codes[t.rows] == t.classes)
     apparent = np.bincount(t.rows, weight[t.classes] * wrong, t.n_examples)
-    sure = np.asarray(confidence, float)
-    surest = np.zeros(t.n_examples, bool)
-    surest[np.argsort(-sure, kind="stable")[: max(1, t.n_examples // 2)]] = True
-    overall, among = float(apparent.mean()), float(apparent[surest].mean())
-    beyond = (apparent - (1 - sure))[surest]
+    confidence = np.asarray(confidence, float)
+    is_confident = np.zeros(t.n_examples, bool)
+    is_confident[np.argsort(-confidence, kind="stable")[: max(1, t.n_examples // 2)]] = True
+    overall, among = float(apparent.mean()), float(apparent[is_confident].mean())
+    excess = (apparent - (1 - confidence))[is_confident]
 
-    def contrast(left: float) -> FloatArray:
-        found: FloatArray = apparent * (surest / surest.mean() - left)
+    def contrast(fraction: float) -> FloatArray:
+        found: FloatArray = apparent * (is_confident / is_confident.mean() - fraction)
         return found
 
-    # Apparent errors should become rarer where the classifier is surer, and not exceed what it expects itself.
-    stays = _is_clearly_above(contrast(_LEFT), 0.0)
-    exceeds = _is_clearly_above(beyond, _BEYOND) or _is_clearly_above(contrast(_MOST_LEFT), 0.0)
-    if overall > _APPARENT and stays and exceeds:
+    # Apparent errors should be rarer where the classifier is more confident, and not exceed what it expects itself.
+    remains = _is_significantly_above(contrast(_MAX_REMAINING_FRACTION), 0.0)
+    exceeds = _is_significantly_above(excess, _MAX_EXCESS_ERROR_RATE) or _is_significantly_above(
+        contrast(_MAX_EXPECTED_REMAINING_FRACTION), 0.0
+    )
+    if overall > _MIN_APPARENT_ERROR_RATE and remains and exceeds:
         yield Alarm(
             "wrong-labels",
             f"labels contradict the surer half of the predictions as if {among:.0%} of them were wrong, and {overall:.0%} of "
@@ -274,6 +281,6 @@ def _wrong_labels(
         )
 
 
-def _is_clearly_above(values: FloatArray, limit: float) -> bool:
+def _is_significantly_above(values: FloatArray, limit: float) -> bool:
     """Return whether the mean of values exceeds a limit, in a one-sided test at 5 %."""
     return bool(values.mean() - norm.ppf(0.95) * values.std() / np.sqrt(len(values)) > limit)

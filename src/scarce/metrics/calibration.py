@@ -1,6 +1,6 @@
-"""Whether predicted probabilities can be believed: of what is predicted with 80 %, 80 % should be right.
+"""Calibration of predicted probabilities: of the predictions made with confidence 0.8, 80 % should be right.
 
-The one metric here that needs true classes: a model trained from complementary labels is judged by it on test data.
+The only metric of this package that needs true classes: it is for test data.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,18 @@ from scarce._arrays import FloatArray, IntArray
 from scarce._truth import Classes, encode_truth
 from scarce._validation import check_integer
 from scarce.errors import LabelError, MethodError
+from scarce.metrics._blocks import to_float_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability", "reliability_figure"]
 
-_MOST_BINS = 1000
-_ROUNDING = 1e-3  # probabilities written with three decimals
-_MARKS = ("o", "s", "^", "D", "v")
-_FIRM = 10  # examples; the accuracy of fewer is chance, and a line through it would mislead
-_FILLED = 0.84  # of a bin, by the bars of all curves
+_MAX_BINS = 1000
+_SUM_TOLERANCE = 1e-3  # probabilities written with three decimals
+_MARKERS = ("o", "s", "^", "D", "v")
+_MIN_BIN_COUNT = 10  # examples; the accuracy of fewer is mostly noise, and a line through it would mislead
+_BAR_WIDTH_FRACTION = 0.84  # of the width of a bin, filled by the bars of all curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +83,8 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     >>> curve.counts.tolist(), curve.confidence.round(3).tolist(), curve.accuracy.round(3).tolist()
     ([0, 3], [nan, 0.733], [nan, 0.667])
     """
-    bins = check_integer("bins", bins, 1, _MOST_BINS)
-    matrix = _matrix(probabilities)
+    bins = check_integer("bins", bins, 1, _MAX_BINS)
+    matrix = _probability_matrix(probabilities)
     truth = encode_truth(y, matrix.shape[1] if classes is None else classes)
     expected = (len(truth.codes), truth.n_classes)
     if matrix.shape != expected:
@@ -94,12 +95,12 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     _check_distribution(matrix)
     highest = np.minimum(matrix.max(axis=1), 1)
     right = matrix.argmax(axis=1) == truth.codes
-    place = np.searchsorted(np.arange(1, bins) / bins, highest)
-    counts = np.bincount(place, minlength=bins)
+    bin_index = np.searchsorted(np.arange(1, bins) / bins, highest)
+    counts = np.bincount(bin_index, minlength=bins)
     members = np.where(counts > 0, counts, np.nan)
     return Reliability(
-        confidence=np.bincount(place, highest, bins) / members,
-        accuracy=np.bincount(place, right, bins) / members,
+        confidence=np.bincount(bin_index, highest, bins) / members,
+        accuracy=np.bincount(bin_index, right, bins) / members,
         counts=counts,
     )
 
@@ -117,14 +118,8 @@ def expected_calibration_error(
     return reliability(probabilities, y, bins, classes=classes).expected_error
 
 
-def _matrix(probabilities: Any) -> FloatArray:
-    try:
-        on_cpu = probabilities.detach().cpu() if hasattr(probabilities, "detach") else probabilities
-        matrix = np.asarray(on_cpu, float)
-    except (OverflowError, TypeError, ValueError):
-        raise LabelError(
-            "the probabilities are no matrix of numbers; expected a row per example and a column per class."
-        ) from None
+def _probability_matrix(probabilities: Any) -> FloatArray:
+    matrix = to_float_matrix(probabilities, "probabilities")
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise LabelError(
             f"the probabilities have shape {matrix.shape}; expected a row per example and a column per class "
@@ -134,16 +129,16 @@ def _matrix(probabilities: Any) -> FloatArray:
 
 
 def _check_distribution(matrix: FloatArray) -> None:
-    odd = ~(matrix >= 0).all(axis=1)  # also where there is NaN
-    if odd.any():
-        row = int(np.argmax(odd))
+    invalid = ~(matrix >= 0).all(axis=1)  # also true for NaN
+    if invalid.any():
+        row = int(np.argmax(invalid))
         raise LabelError(
             f"row {row}: the lowest probability is {matrix[row].min():.4g}; expected numbers from 0 to 1 "
             "(predict_proba gives them, decision_function does not)."
         )
     sums = matrix.sum(axis=1)
-    if (abs(sums - 1) > _ROUNDING).any():
-        row = int(np.argmax(abs(sums - 1) > _ROUNDING))
+    if (abs(sums - 1) > _SUM_TOLERANCE).any():
+        row = int(np.argmax(abs(sums - 1) > _SUM_TOLERANCE))
         raise LabelError(
             f"row {row}: the probabilities sum to {sums[row]:.4g}; expected 1. Divide each row by its sum."
         )
@@ -155,13 +150,13 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
     Parameters
     ----------
     curves : dict from name to Reliability
-        One line each, through the bins with at least ten examples; those with fewer are open marks beside it. The
+        One line each, through the bins with at least ten examples; those with fewer are open markers beside it. The
         legend gives the expected calibration error (ECE), the lower panel the number of examples of each bin.
 
     Returns
     -------
     Figure
-        Of matplotlib; `scarce._plotting.figure_svg` makes a text of it.
+        A figure of matplotlib; `scarce._plotting.figure_svg` converts it to SVG.
 
     Examples
     --------
@@ -182,32 +177,42 @@ def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
         raise MethodError(
             f"curves is {curves!r:.60}; expected a Reliability for each name: {{'scarce': reliability(...)}}."
         )
-    with new_axes(4.8, 4.8 + 0.24 * len(curves)) as first:
-        figure = first.figure
+    with new_axes(4.8, 4.8 + 0.24 * len(curves)) as axes:
+        figure = axes.figure
         assert isinstance(figure, Figure)
-        first.remove()
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-        above.plot([0, 1], [0, 1], color=INK, linewidth=1, zorder=1)
-        for place, (name, curve) in enumerate(curves.items()):
-            colour, line, mark = (looks[place % len(looks)] for looks in (COLORS, DASHES, _MARKS))
-            look = {"color": colour, "marker": mark, "markersize": 5}
-            firm = curve.counts >= _FIRM
+        axes.remove()
+        accuracy_axes, count_axes = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+        accuracy_axes.plot([0, 1], [0, 1], color=INK, linewidth=1, zorder=1)
+        for position, (name, curve) in enumerate(curves.items()):
+            color, dashes, marker = (styles[position % len(styles)] for styles in (COLORS, DASHES, _MARKERS))
+            style = {"color": color, "marker": marker, "markersize": 5}
+            is_reliable = curve.counts >= _MIN_BIN_COUNT
             label = f"{name}: ECE {100 * curve.expected_error:.1f} %"
-            above.plot(curve.confidence[firm], curve.accuracy[firm], linestyle=line, label=label, **look)
-            above.plot(
-                curve.confidence[~firm], curve.accuracy[~firm], linestyle="none", fillstyle="none", **look
+            accuracy_axes.plot(
+                curve.confidence[is_reliable],
+                curve.accuracy[is_reliable],
+                linestyle=dashes,
+                label=label,
+                **style,
+            )
+            accuracy_axes.plot(
+                curve.confidence[~is_reliable],
+                curve.accuracy[~is_reliable],
+                linestyle="none",
+                fillstyle="none",
+                **style,
             )
             bins = len(curve.counts)
-            width = _FILLED / bins / len(curves)
-            left = (np.arange(bins) + (1 - _FILLED) / 2) / bins + place * width
-            below.bar(left, curve.counts, width, align="edge", color=colour)
-        above.set(ylabel="accuracy", ylim=(-0.02, 1.02))
-        below.set(xlabel="confidence", ylabel="examples", xlim=(-0.02, 1.02), yscale="log")
-        below.set_ylim(bottom=0.7)  # a single example is seen
-        below.yaxis.set_major_locator(LogLocator(numticks=4))
-        below.yaxis.set_major_formatter("{x:,.0f}")
-        for axis in (above.yaxis, below.xaxis):
+            width = _BAR_WIDTH_FRACTION / bins / len(curves)
+            left_edges = (np.arange(bins) + (1 - _BAR_WIDTH_FRACTION) / 2) / bins + position * width
+            count_axes.bar(left_edges, curve.counts, width, align="edge", color=color)
+        accuracy_axes.set(ylabel="accuracy", ylim=(-0.02, 1.02))
+        count_axes.set(xlabel="confidence", ylabel="examples", xlim=(-0.02, 1.02), yscale="log")
+        count_axes.set_ylim(bottom=0.7)  # so that a single example is visible
+        count_axes.yaxis.set_major_locator(LogLocator(numticks=4))
+        count_axes.yaxis.set_major_formatter("{x:,.0f}")
+        for axis in (accuracy_axes.yaxis, count_axes.xaxis):
             percent_axis(axis)
         figure.align_ylabels()
-        figure.legend(*above.get_legend_handles_labels(), loc="outside lower left")
+        figure.legend(*accuracy_axes.get_legend_handles_labels(), loc="outside lower left")
         return figure

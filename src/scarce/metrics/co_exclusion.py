@@ -1,4 +1,4 @@
-"""A test of SCAR: whether classes are excluded together as often as independent exclusions would be."""
+"""A test of SCAR: whether pairs of classes are excluded together as often as if exclusions were independent."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +11,12 @@ from scarce.labels import ComplementaryLabels
 
 __all__ = ["CoExclusion", "co_exclusion_test"]
 
-_RARE = 0.005  # rates closer to 0 or 1 are left out: their z is far from normal
-_LARGEST_C = 0.98
-_CLEAR = 6.0  # Z of SCAR labels with estimated priors stayed below about 3, Z of real candidate sets above 14
-_LARGE = 0.005  # of many examples even a negligible dependence is significant
+_MIN_RATE = 0.005  # rates closer to 0 or 1 are left out: their z is far from normal
+_MAX_C = 0.98
+_MIN_STATISTIC = (
+    6.0  # Z of SCAR labels with estimated priors stayed below about 3, Z of real candidate sets above 14
+)
+_MIN_EXCESS = 0.005  # of many examples even a negligible dependence is significant
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class CoExclusion:
     n_pairs : int
         How many pairs of classes were compared.
     rejects_scar : bool
-        Whether Z > 6 and (Z − 1) / n > 0.005: no SCAR would exclude classes together as these labels do.
+        Whether Z > 6 and (Z − 1) / n > 0.005: SCAR labels would not exclude classes together as these labels do.
     """
 
     statistic: float
@@ -42,7 +44,7 @@ class CoExclusion:
 def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
     """Test whether classes are excluded independently given the true class, as SCAR has it.
 
-    Let N_k say whether class k is excluded, with the rate r_k. Under SCAR, c_k = r_k / (1 − π_k), two classes are
+    Let N_k be 1 where class k is excluded, with the rate r_k. Under SCAR, c_k = r_k / (1 − π_k), two classes are
     excluded together with the probability c_k c_l (1 − π_k − π_l), so their covariance is −c_k π_k c_l π_l, and
 
         z_kl = √n ( cov(N_k, N_l) + c_k π_k c_l π_l ) / √( r_k (1 − r_k) r_l (1 − r_l) )
@@ -76,13 +78,13 @@ def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
     excluded = labels.to_csr().astype(np.float64)[(labels.per_example > 0) | (labels.confirmed < 0)]
     n = excluded.shape[0]
     rates = np.asarray(excluded.mean(axis=0)).ravel()
-    common = (rates > _RARE) & (rates < 1 - _RARE)
-    together = np.asarray((excluded.T @ excluded).todense()) / n
-    own = np.minimum(rates / np.maximum(1 - pi, _RARE), _LARGEST_C) * pi
-    spread = np.sqrt(np.maximum(rates * (1 - rates), 0))  # a rate of 1 may be rounded up
-    surplus = together - np.outer(rates, rates) + np.outer(own, own)
-    pairs = np.triu(np.outer(common, common), k=1)
-    z = np.sqrt(n) * surplus[pairs] / np.outer(spread, spread)[pairs]
+    is_testable = (rates > _MIN_RATE) & (rates < 1 - _MIN_RATE)
+    joint_rates = np.asarray((excluded.T @ excluded).todense()) / n
+    c_pi = np.minimum(rates / np.maximum(1 - pi, _MIN_RATE), _MAX_C) * pi
+    deviations = np.sqrt(np.maximum(rates * (1 - rates), 0))  # a rate of 1 may be rounded up
+    covariance_excess = joint_rates - np.outer(rates, rates) + np.outer(c_pi, c_pi)
+    pairs = np.triu(np.outer(is_testable, is_testable), k=1)
+    z = np.sqrt(n) * covariance_excess[pairs] / np.outer(deviations, deviations)[pairs]
     statistic = float((z**2).mean()) if len(z) else 1.0
     excess = (statistic - 1) / n
-    return CoExclusion(statistic, excess, len(z), statistic > _CLEAR and excess > _LARGE)
+    return CoExclusion(statistic, excess, len(z), statistic > _MIN_STATISTIC and excess > _MIN_EXCESS)

@@ -22,10 +22,10 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import NO, SKIP
 from scarce.metrics.label_model import LabelModel, has_random_answers
 
-__all__ = ["Confusion", "Tallies", "count"]
+__all__ = ["Confusion", "Tallies", "tally_labels"]
 
-_LEAST = 1e-9
-_LEAST_NET = 0.05  # c − ρ, as a share of c or r
+_EPS = 1e-9
+_MIN_NET_FRACTION = 0.05  # c − ρ, as a fraction of c or r
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +66,19 @@ class Tallies:
     codes: IntArray
     from_answers: bool
 
-    def of_rows(self, rows: NDArray[np.bool_] | None) -> tuple[FloatArray, FloatArray]:
+    def for_rows(self, rows: NDArray[np.bool_] | None) -> tuple[FloatArray, FloatArray]:
         """Return `predicted` and `contradicted` of some examples, or of all."""
         if rows is None:
             return self.predicted, self.contradicted
         q = len(self.predicted)
-        said = self.is_denied & rows[self.rows]
-        pairs = (self.codes[self.rows] * q + self.classes)[said]
+        is_chosen = self.is_denied & rows[self.rows]
+        pairs = (self.codes[self.rows] * q + self.classes)[is_chosen]
         contradicted = np.bincount(pairs, minlength=q * q).reshape(q, q).astype(float)
         return np.bincount(self.codes[rows], minlength=q).astype(float), contradicted
 
     @property
-    def shares(self) -> FloatArray:
-        """The share of predictions of each class: s."""
+    def predicted_fractions(self) -> FloatArray:
+        """The fraction of predictions of each class: s."""
         return self.predicted / self.n_examples
 
     @property
@@ -87,7 +87,7 @@ class Tallies:
         return self.denied / np.maximum(self.asked, 1)
 
 
-def count(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
+def tally_labels(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
     """Count what was said about examples of each predicted class.
 
     Parameters
@@ -100,7 +100,7 @@ def count(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
     Examples
     --------
     >>> labels = ComplementaryLabels.from_single([0, 1, 1, 0], classes=2)
-    >>> count(np.array([1, 0, 1, 1]), labels).contradicted.tolist()
+    >>> tally_labels(np.array([1, 0, 1, 1]), labels).contradicted.tolist()
     [[0.0, 1.0], [2.0, 1.0]]
     """
     n, q = labels.shape
@@ -108,9 +108,12 @@ def count(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
     from_answers = has_random_answers(labels)
     if from_answers:
         assert labels.answers is not None
-        said = labels.answers.answer != SKIP
-        rows, classes = labels.answers.example[said], labels.answers.class_index[said].astype(np.int64)
-        is_denied = labels.answers.answer[said] == NO
+        is_answered = labels.answers.answer != SKIP
+        rows, classes = (
+            labels.answers.example[is_answered],
+            labels.answers.class_index[is_answered].astype(np.int64),
+        )
+        is_denied = labels.answers.answer[is_answered] == NO
         asked_predicted = np.bincount(codes[rows] * q + classes, minlength=q * q).reshape(q, q).astype(float)
     else:
         rows, classes = np.repeat(np.arange(n), labels.per_example), labels.indices.astype(np.int64)
@@ -134,16 +137,16 @@ def count(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """The confusion matrix A_jk = P(predicted j, y = k) = α_k s_j − β_k x_jk, as labels tell it.
+    """The confusion matrix A_jk = P(predicted j, y = k) = α_k s_j − β_k x_jk, estimated from labels.
 
     Attributes
     ----------
     tallies : Tallies
         What was counted.
     trials : array of shape (q,)
-        The number of labels that x_jk is a share of: those that say "not k", or, for answers whose error rates are all that
+        The number of labels that x_jk is a fraction of: those that say "not k", or, for answers whose error rates are all that
         is assumed, all that were asked about k.
-    shares : array of shape (q, q)
+    contradicted_fractions : array of shape (q, q)
         x_jk.
     alpha, beta : arrays of shape (q,)
         α_k = c_k / (c_k − ρ_k) and β_k, which follow from priors and error rates.
@@ -155,7 +158,7 @@ class Confusion:
 
     tallies: Tallies
     trials: FloatArray
-    shares: FloatArray
+    contradicted_fractions: FloatArray
     alpha: FloatArray
     beta: FloatArray
     alpha_draws: FloatArray
@@ -164,8 +167,8 @@ class Confusion:
     prior_draws: FloatArray
 
     @classmethod
-    def of(cls, tallies: Tallies, model: LabelModel) -> "Confusion":
-        """Put together what was counted and how labels arise."""
+    def from_tallies(cls, tallies: Tallies, model: LabelModel) -> "Confusion":
+        """Return the confusion matrix for these counts and this label model."""
         by_answers = tallies.from_answers and model.source != "given"
         trials = tallies.asked if by_answers else tallies.denied
         rates = None if by_answers else tallies.rates
@@ -186,18 +189,22 @@ class Confusion:
     @property
     def matrix(self) -> FloatArray:
         """A, of shape (q, q): a row for every predicted class, a column for every true one; sums to about one."""
-        return self.alpha * self.tallies.shares[:, None] - self.beta * self.shares
+        return (
+            self.alpha * self.tallies.predicted_fractions[:, None] - self.beta * self.contradicted_fractions
+        )
 
     @property
     def standard_errors(self) -> FloatArray:
         """The standard error of every cell of A: of the counts and of what is assumed of the labels."""
-        s, x = self.tallies.shares[:, None], self.shares
+        s, x = self.tallies.predicted_fractions[:, None], self.contradicted_fractions
         a, b = (
             self.alpha_draws - self.alpha_draws.mean(axis=0),
             self.beta_draws - self.beta_draws.mean(axis=0),
         )
-        of_draws = s**2 * (a**2).mean(axis=0) + x**2 * (b**2).mean(axis=0) - 2 * s * x * (a * b).mean(axis=0)
-        found: FloatArray = np.sqrt(self._count_errors**2 + np.maximum(of_draws, 0))
+        draw_variance = (
+            s**2 * (a**2).mean(axis=0) + x**2 * (b**2).mean(axis=0) - 2 * s * x * (a * b).mean(axis=0)
+        )
+        found: FloatArray = np.sqrt(self._count_errors**2 + np.maximum(draw_variance, 0))
         return found
 
     @property
@@ -208,12 +215,14 @@ class Confusion:
         nothing was counted, the former would be too small. What is assumed of the labels moves whole columns, and counts once.
         """
         q = len(self.trials)
-        at_zero = np.clip(self.alpha * self.tallies.shares[:, None] / np.maximum(self.beta, _LEAST), 0, 1)
-        of_zero = self.beta * np.sqrt(at_zero * (1 - at_zero) / np.maximum(self.trials, 1))
+        at_zero = np.clip(
+            self.alpha * self.tallies.predicted_fractions[:, None] / np.maximum(self.beta, _EPS), 0, 1
+        )
+        errors_at_zero = self.beta * np.sqrt(at_zero * (1 - at_zero) / np.maximum(self.trials, 1))
         low, high = np.quantile(self.beta_draws, [0.16, 0.84], axis=0)
         limit = np.hypot(
-            norm.isf(0.05 / (q * (q - 1))) * np.maximum(self._count_errors, of_zero),
-            (high - low) / 2 * self.shares,
+            norm.isf(0.05 / (q * (q - 1))) * np.maximum(self._count_errors, errors_at_zero),
+            (high - low) / 2 * self.contradicted_fractions,
         )
         found: NDArray[np.bool_] = (self.matrix > limit) & (self.trials > 0)
         np.fill_diagonal(found, False)
@@ -222,13 +231,16 @@ class Confusion:
     @property
     def _count_errors(self) -> FloatArray:
         """The standard error of every cell of A for known priors and error rates."""
-        s, n = self.tallies.shares[:, None], self.tallies.n_examples
-        x, asked = self.shares, self.tallies.asked_predicted / np.maximum(self.tallies.asked, 1)
-        inside = x if self._is_of_denied else asked
+        s, n = self.tallies.predicted_fractions[:, None], self.tallies.n_examples
+        x, asked = (
+            self.contradicted_fractions,
+            self.tallies.asked_predicted / np.maximum(self.tallies.asked, 1),
+        )
+        fractions = x if self._counts_denials else asked
         variance = (
             self.alpha**2 * s * (1 - s) / n
             + self.beta**2 * x * (1 - x) / np.maximum(self.trials, 1)
-            - 2 * self.alpha * self.beta * x * (1 - inside) / n
+            - 2 * self.alpha * self.beta * x * (1 - fractions) / n
         )
         found: FloatArray = np.sqrt(np.maximum(variance, 0))
         return found
@@ -236,36 +248,36 @@ class Confusion:
     @property
     def diagonal_draws(self) -> FloatArray:
         """P(predicted k, y = k) for every draw of the label model, of shape (m, q)."""
-        own = self.shares.diagonal()
-        return self.alpha_draws * self.tallies.shares - self.beta_draws * own
+        diagonal = self.contradicted_fractions.diagonal()
+        return self.alpha_draws * self.tallies.predicted_fractions - self.beta_draws * diagonal
 
     @property
     def influences(self) -> FloatArray:
         """The influence of every example on the sum of the diagonal, of shape (n,)."""
-        t, own = self.tallies, self.shares.diagonal()
+        t, diagonal = self.tallies, self.contradicted_fractions.diagonal()
         weight = self.beta / np.maximum(self.trials, 1)
         wrong = t.is_denied & (t.codes[t.rows] == t.classes)
-        of_labels = weight[t.classes] * (wrong - own[t.classes])
-        if self._is_of_denied:
-            of_labels = np.where(t.is_denied, of_labels, 0.0)
-        of_shares = (self.alpha[t.codes] - self.alpha @ t.shares) / t.n_examples
-        return of_shares - np.bincount(t.rows, of_labels, t.n_examples)
+        label_influence = weight[t.classes] * (wrong - diagonal[t.classes])
+        if self._counts_denials:
+            label_influence = np.where(t.is_denied, label_influence, 0.0)
+        prediction_influence = (self.alpha[t.codes] - self.alpha @ t.predicted_fractions) / t.n_examples
+        return prediction_influence - np.bincount(t.rows, label_influence, t.n_examples)
 
     @property
-    def _is_of_denied(self) -> bool:
+    def _counts_denials(self) -> bool:
         return self.trials is self.tallies.denied
 
 
 def _coefficients(
-    rates: FloatArray | None, priors: FloatArray, miss: FloatArray, false: FloatArray
+    rates: FloatArray | None, priors: FloatArray, false_negative: FloatArray, false_positive: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return α = c / (c − ρ) and β = r / (c − ρ), with c = (r − ρπ) / (1 − π); without rates c = 1 − fp and β = 1 / (c − ρ)."""
     if rates is None:
-        ones, net = np.ones_like(priors), np.maximum(1 - miss - false, _LEAST)
-        return ones * (1 - false) / net, ones / net
-    c = np.maximum(rates - miss * priors, 0) / np.maximum(1 - priors, _LEAST)
-    # Labels that are wrong as often as right say nothing; what they seem to say must not explode.
-    net = np.maximum(c - miss, _LEAST_NET * np.maximum(c, rates) + _LEAST)
+        ones, net = np.ones_like(priors), np.maximum(1 - false_negative - false_positive, _EPS)
+        return ones * (1 - false_positive) / net, ones / net
+    c = np.maximum(rates - false_negative * priors, 0) / np.maximum(1 - priors, _EPS)
+    # Labels that are wrong as often as right carry no information; dividing by almost zero must not amplify their noise.
+    net = np.maximum(c - false_negative, _MIN_NET_FRACTION * np.maximum(c, rates) + _EPS)
     # Without errors exactly 1 and 1 − π; so too of a class that nobody excludes, whose predictions count as right.
-    right = (miss == 0) | (rates == 0)
-    return np.where(right, 1.0, c / net), np.where(right, 1 - priors, rates / net)
+    has_no_errors = (false_negative == 0) | (rates == 0)
+    return np.where(has_no_errors, 1.0, c / net), np.where(has_no_errors, 1 - priors, rates / net)

@@ -1,21 +1,35 @@
-"""Other criteria of the field for choosing a model without true labels."""
+"""Criteria for choosing a model without true labels: those of the field besides accuracy and risk, and a registry of all."""
 
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from scarce._validation import check_option, check_transition
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
-from scarce.metrics._blocks import blocks, predicted_codes
+from scarce.metrics._blocks import iter_blocks, predicted_codes
+from scarce.metrics.accuracy import complementary_accuracy
+from scarce.metrics.risk import complementary_risk
 
-__all__ = ["approximated_accuracy", "covering_rate", "scel", "transition_risk"]
+__all__ = [
+    "CRITERIA",
+    "RECORDED_CRITERIA",
+    "Criterion",
+    "ModelOutputs",
+    "approximated_accuracy",
+    "covering_rate",
+    "scel",
+    "transition_risk",
+]
 
 _TINY = np.finfo(float).tiny
 
 
 def covering_rate(predicted: Any, labels: ComplementaryLabels) -> float:
-    """Return the share of examples whose predicted class is not excluded.
+    """Return the fraction of examples whose predicted class is not excluded.
 
     Examples
     --------
@@ -38,7 +52,7 @@ def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> fl
     0.375
     """
     total = 0.0
-    for p, rows, columns in blocks(probabilities, labels, "probabilities"):
+    for p, rows, columns in iter_blocks(probabilities, labels, "probabilities"):
         possible = p.sum(axis=1) - np.bincount(rows, p[rows, columns], len(p))
         best = p.argmax(axis=1)
         covered = np.ones(len(p), bool)
@@ -61,7 +75,7 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
     _check_any_exclusion(labels)
     matrix = check_transition(transition, labels.classes)
     total = 0.0
-    for p, rows, columns in blocks(probabilities, labels, "probabilities"):
+    for p, rows, columns in iter_blocks(probabilities, labels, "probabilities"):
         total -= float(np.log(np.maximum((p @ matrix)[rows, columns], _TINY)).sum())
     return total / len(labels.indices)
 
@@ -88,7 +102,7 @@ def transition_risk(
             "the transition matrix has no inverse, so this risk does not exist; use scel instead."
         )
     inverse, total = np.linalg.inv(matrix).T, 0.0
-    for p, rows, columns in blocks(probabilities, labels, "probabilities"):
+    for p, rows, columns in iter_blocks(probabilities, labels, "probabilities"):
         if loss == "cce":
             losses = -np.log(np.maximum(p, _TINY))
         else:
@@ -101,3 +115,79 @@ def transition_risk(
 def _check_any_exclusion(labels: ComplementaryLabels) -> None:
     if len(labels.indices) == 0:
         raise LabelError("no example excludes any class: there is nothing to judge by.")
+
+
+class ModelOutputs(NamedTuple):
+    """What a classifier returns for the examples; each is computed when it is called."""
+
+    predict: Callable[[], Any]
+    decision_function: Callable[[], Any]
+    predict_proba: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion for choosing a model without true labels.
+
+    Attributes
+    ----------
+    function : callable
+        From model outputs, labels, label model and transition matrix to a number.
+    record_key : str or None
+        The key in the records of trials; None if they do not have it.
+    higher_is_better : bool
+        Its direction.
+    needs : {"", "priors", "transition"}
+        What it needs besides outputs and labels.
+    """
+
+    function: Callable[[ModelOutputs, ComplementaryLabels, Any, Any], float]
+    record_key: str | None
+    higher_is_better: bool = True
+    needs: Literal["", "priors", "transition"] = ""
+
+
+CRITERIA: Mapping[str, Criterion] = MappingProxyType(
+    {
+        "accuracy": Criterion(
+            lambda outputs, labels, model, _: complementary_accuracy(outputs.predict(), labels, model).value,
+            "scar_accuracy",
+            needs="priors",
+        ),
+        "risk": Criterion(
+            lambda outputs, labels, model, _: complementary_risk(
+                outputs.decision_function(), labels, model.priors
+            ),
+            "scar_risk",
+            higher_is_better=False,
+            needs="priors",
+        ),
+        "covering-rate": Criterion(
+            lambda outputs, labels, *_: covering_rate(outputs.predict(), labels), "covering_rate"
+        ),
+        "approximated-accuracy": Criterion(
+            lambda outputs, labels, *_: approximated_accuracy(outputs.predict_proba(), labels),
+            "approximated_accuracy",
+        ),
+        "scel": Criterion(
+            lambda outputs, labels, _, transition: scel(outputs.predict_proba(), labels, transition),
+            "scel",
+            higher_is_better=False,
+            needs="transition",
+        ),
+        "transition-risk": Criterion(
+            lambda outputs, labels, _, transition: transition_risk(
+                outputs.predict_proba(), labels, transition, loss="01"
+            ),
+            None,
+            higher_is_better=False,
+            needs="transition",
+        ),
+    }
+)
+"""All criteria by their names in `make_complementary_scorer`."""
+
+RECORDED_CRITERIA: Mapping[str, Criterion] = MappingProxyType(
+    {criterion.record_key: criterion for criterion in CRITERIA.values() if criterion.record_key is not None}
+)
+"""Those that a trial records after every epoch, by their keys in the record."""

@@ -12,7 +12,7 @@ __all__ = ["gamma_interval", "wilson_interval"]
 def wilson_interval(
     successes: FloatArray, trials: FloatArray, level: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Wilson's confidence interval of binomial proportions; all of [0, 1] where nothing was tried.
+    """Return Wilson's confidence interval of binomial proportions; [0, 1] where there were no trials.
 
     With z the normal quantile, its bounds are (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n).
 
@@ -25,15 +25,17 @@ def wilson_interval(
     check_number("level", level, high=1, open_low=True, open_high=True)
     z = float(norm.ppf((1 + level) / 2))
     n = np.maximum(trials, 1)
-    share = successes / n
-    middle = share + z**2 / (2 * n)
-    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    proportion = successes / n
+    middle = proportion + z**2 / (2 * n)
+    half = z * np.sqrt(proportion * (1 - proportion) / n + z**2 / (4 * n**2))
     low, high = (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
     # exactly 0 and 1 where nothing or everything succeeded, which rounding would miss
     return np.where(successes > 0, low, 0.0), np.where(successes < trials, high, 1.0)
 
 
-def gamma_interval(total: float, variance: float, largest: float, level: float = 0.95) -> tuple[float, float]:
+def gamma_interval(
+    total: float, variance: float, max_weight: float, level: float = 0.95
+) -> tuple[float, float]:
     """Return the confidence interval of Fay and Feuer for a weighted sum of counts, Σ_k w_k e_k.
 
     The lower bound is a quantile of the gamma distribution with the mean and variance of the sum, the upper one of that with one
@@ -43,7 +45,7 @@ def gamma_interval(total: float, variance: float, largest: float, level: float =
     ----------
     total, variance : float
         The sum, and its estimated variance.
-    largest : float
+    max_weight : float
         The largest w_k.
     level : float
         Of the interval.
@@ -60,9 +62,9 @@ def gamma_interval(total: float, variance: float, largest: float, level: float =
     check_number("level", level, high=1, open_low=True, open_high=True)
     tail = (1 - level) / 2
 
-    def quantile(share: float, mean: float, spread: float) -> float:
-        if mean <= 0 or spread <= 0:
+    def quantile(probability: float, mean: float, variance: float) -> float:
+        if mean <= 0 or variance <= 0:
             return max(mean, 0.0)
-        return float(gamma.ppf(share, mean**2 / spread, scale=spread / mean))
+        return float(gamma.ppf(probability, mean**2 / variance, scale=variance / mean))
 
-    return quantile(tail, total, variance), quantile(1 - tail, total + largest, variance + largest**2)
+    return quantile(tail, total, variance), quantile(1 - tail, total + max_weight, variance + max_weight**2)

@@ -1,4 +1,4 @@
-"""All that complementary labels tell of a classifier: accuracy, recall, precision, confusions, and when not to believe it."""
+"""An evaluation from complementary labels alone: accuracy, recall, precision, confusions, and alarms."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,17 +12,17 @@ from scarce._console import WIDTH, text_table
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import predicted_codes
-from scarce.metrics.accuracy import AccuracyEstimate, accuracy_of
+from scarce.metrics.accuracy import AccuracyEstimate, accuracy_from_confusion
 from scarce.metrics.alarms import Alarm, find_alarms
-from scarce.metrics.confusion import Confusion, Tallies, count
+from scarce.metrics.confusion import Confusion, Tallies, tally_labels
 from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
 
 __all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
 
-_SHOWN = 20
-_RARE = 1e-3  # prior below which a recall is not told
-_UNKNOWN = 0.8  # width of an interval that tells nothing
-_SUPPOSED = 0.05  # share of wrong labels of the bound that is told where nothing is known of errors
+_MAX_CLASSES_SHOWN = 20
+_MIN_PRIOR = 1e-3  # of a class with a recall
+_MAX_INTERVAL_WIDTH = 0.8  # of an informative score
+_ASSUMED_ERROR_RATE = 0.05  # of the bound that is reported where nothing is known about errors
 _SOURCES = {
     "given": "given",
     "answers": 'shares of "yes" among answers (random questions)',
@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
 
 class ClassScores(NamedTuple):
-    """What labels tell of one class; `recall` and `precision` are None where they cannot be told."""
+    """The scores of one class; `recall` and `precision` are None where the labels do not determine them."""
 
     name: Any
     prior: Score
@@ -58,7 +58,7 @@ class ComplementaryReport:
     accuracy : AccuracyEstimate
         The accuracy.
     balanced_accuracy : Score or None
-        The mean recall of all classes; None where labels do not tell it.
+        The mean recall of all classes; None where the labels do not determine it.
     classes : tuple of ClassScores
         Prior, predicted share, precision and recall of every class.
     confusion : array of shape (q, q)
@@ -71,9 +71,9 @@ class ComplementaryReport:
         How labels arise: priors and error rates.
     if_labels_are_wrong : Score or None
         Where nothing is known of errors: the accuracy if 5 % of the answers, or the labels of 5 % of the examples, are wrong, and
-        the range from no errors to so many.
+        the range from no errors to these.
     alarms : tuple of Alarm
-        Why not to believe it.
+        Reasons not to trust it.
     n_examples, n_labels : int
         What it was estimated from.
     """
@@ -92,12 +92,12 @@ class ComplementaryReport:
 
     def most_confused(self, n: int = 5) -> list[tuple[Any, Any, float, float]]:
         """Return the confusions that clearly happen: predicted class, true class, share of all examples, standard error."""
-        places = np.argwhere(self.clear_confusions)
-        order = np.argsort([-self.confusion[j, k] for j, k in places], kind="stable")[:n]
+        cells = np.argwhere(self.clear_confusions)
+        order = np.argsort([-self.confusion[j, k] for j, k in cells], kind="stable")[:n]
         names = [one.name for one in self.classes]
         return [
             (names[j], names[k], float(self.confusion[j, k]), float(self.confusion_errors[j, k]))
-            for j, k in places[order]
+            for j, k in cells[order]
         ]
 
     def __str__(self) -> str:
@@ -118,7 +118,9 @@ class ComplementaryReport:
             )
         if self.if_labels_are_wrong is not None:
             _, low, high = self.if_labels_are_wrong
-            lines.append(f"if {_SUPPOSED:.0%} of labels are wrong     between {low:.4f} and {high:.4f}")
+            lines.append(
+                f"if {_ASSUMED_ERROR_RATE:.0%} of labels are wrong     between {low:.4f} and {high:.4f}"
+            )
         return lines
 
     def class_lines(self, width: int = WIDTH) -> list[str]:
@@ -135,16 +137,17 @@ class ComplementaryReport:
                 f"{one.prior.low:.2f}-{one.prior.high:.2f}",
                 f"{one.n_labels:,}",
             ]
-            for one in self.classes[:_SHOWN]
+            for one in self.classes[:_MAX_CLASSES_SHOWN]
         ]
         lines = text_table(columns, rows, 1, width).splitlines()
-        if len(self.classes) > _SHOWN:
-            lines.append(f"... and {len(self.classes) - _SHOWN:,} more classes")
+        if len(self.classes) > _MAX_CLASSES_SHOWN:
+            lines.append(f"... and {len(self.classes) - _MAX_CLASSES_SHOWN:,} more classes")
         confused = self.most_confused()
         if confused:
             lines.append("confusions, as shares of all examples:")
             lines += [
-                f"  {true} called {said}: {share:.1%} ± {error:.1%}" for said, true, share, error in confused
+                f"  {true} called {predicted}: {fraction:.1%} ± {error:.1%}"
+                for predicted, true, fraction, error in confused
             ]
         return lines
 
@@ -165,7 +168,7 @@ class ComplementaryReport:
             "balanced_accuracy": None if self.balanced_accuracy is None else self.balanced_accuracy._asdict(),
             "if_labels_are_wrong": None
             if self.if_labels_are_wrong is None
-            else {"share": _SUPPOSED, **self.if_labels_are_wrong._asdict()},
+            else {"share": _ASSUMED_ERROR_RATE, **self.if_labels_are_wrong._asdict()},
             "priors_from": self.label_model.source,
             "errors_from": self.label_model.error_source,
             "false_negative_rate": errors.false_negative,
@@ -228,10 +231,10 @@ def complementary_report(
             f"the confidence has shape {np.shape(confidence)}; expected {len(labels)} numbers, one per prediction."
         )
     model = as_label_model(labels, priors)
-    tallies = count(codes, labels)
-    confusion = Confusion.of(tallies, model)
-    accuracy = accuracy_of(confusion, labels, level)
-    classes, balanced = _by_class(confusion, labels, level)
+    tallies = tally_labels(codes, labels)
+    confusion = Confusion.from_tallies(tallies, model)
+    accuracy = accuracy_from_confusion(confusion, labels, level)
+    classes, balanced = _class_scores(confusion, labels, level)
     return ComplementaryReport(
         accuracy=accuracy,
         balanced_accuracy=balanced,
@@ -240,7 +243,7 @@ def complementary_report(
         confusion_errors=confusion.standard_errors,
         clear_confusions=confusion.clear_confusions,
         label_model=model,
-        if_labels_are_wrong=_if_wrong(tallies, model, accuracy.value),
+        if_labels_are_wrong=_accuracy_if_labels_are_wrong(tallies, model, accuracy.value),
         n_examples=tallies.n_examples,
         n_labels=len(tallies.rows),
         alarms=find_alarms(
@@ -249,19 +252,21 @@ def complementary_report(
     )
 
 
-def _by_class(
+def _class_scores(
     confusion: Confusion, labels: ComplementaryLabels, level: float
 ) -> tuple[tuple[ClassScores, ...], Score | None]:
     t, z = confusion.tallies, float(norm.ppf((1 + level) / 2))
-    right, priors, shares = confusion.matrix.diagonal(), confusion.priors, t.shares
-    own = confusion.shares.diagonal()
-    of_counts = confusion.beta * np.sqrt(own * (1 - own) / np.maximum(confusion.trials, 1))
+    right, priors, fractions = confusion.matrix.diagonal(), confusion.priors, t.predicted_fractions
+    diagonal = confusion.contradicted_fractions.diagonal()
+    count_errors = confusion.beta * np.sqrt(diagonal * (1 - diagonal) / np.maximum(confusion.trials, 1))
     tails = (1 - level) / 2, (1 + level) / 2
     bounds = np.quantile(confusion.prior_draws, tails, axis=0)
-    recalls = np.clip(right / np.maximum(priors, _RARE), 0, 1)
-    of_draws = np.clip(confusion.diagonal_draws / np.maximum(confusion.prior_draws, _RARE), 0, 1)
-    precision_errors = np.hypot(of_counts, confusion.diagonal_draws.std(axis=0)) / np.maximum(shares, _RARE)
-    told = (priors >= _RARE) & (confusion.trials > 0)
+    recalls = np.clip(right / np.maximum(priors, _MIN_PRIOR), 0, 1)
+    recall_draws = np.clip(confusion.diagonal_draws / np.maximum(confusion.prior_draws, _MIN_PRIOR), 0, 1)
+    precision_errors = np.hypot(count_errors, confusion.diagonal_draws.std(axis=0)) / np.maximum(
+        fractions, _MIN_PRIOR
+    )
+    is_identified = (priors >= _MIN_PRIOR) & (confusion.trials > 0)
 
     def score(value: float, error: float, draws: FloatArray | None = None) -> Score:
         down, up = (value, value) if draws is None else np.quantile(draws, tails)
@@ -269,38 +274,38 @@ def _by_class(
         high = value + np.hypot(z * error, max(up - value, 0.0))
         return Score(*np.clip([value, low, high], 0, 1).tolist())
 
-    def unless_unknown(one: Score) -> Score | None:
-        return one if one.high - one.low <= _UNKNOWN else None
+    def unless_too_wide(one: Score) -> Score | None:
+        return one if one.high - one.low <= _MAX_INTERVAL_WIDTH else None
 
-    recall_errors = of_counts / np.maximum(priors, _RARE)
+    recall_errors = count_errors / np.maximum(priors, _MIN_PRIOR)
     found = tuple(
         ClassScores(
             name=name,
             prior=Score(float(priors[k]), float(bounds[0, k]), float(bounds[1, k])),
-            predicted=float(shares[k]),
-            precision=unless_unknown(score(float(right[k] / shares[k]), float(precision_errors[k])))
-            if shares[k] > 0 and confusion.trials[k] > 0
+            predicted=float(fractions[k]),
+            precision=unless_too_wide(score(float(right[k] / fractions[k]), float(precision_errors[k])))
+            if fractions[k] > 0 and confusion.trials[k] > 0
             else None,
-            recall=unless_unknown(score(float(recalls[k]), float(recall_errors[k]), of_draws[:, k]))
-            if told[k]
+            recall=unless_too_wide(score(float(recalls[k]), float(recall_errors[k]), recall_draws[:, k]))
+            if is_identified[k]
             else None,
             n_labels=int(t.denied[k] if not t.from_answers else t.asked[k]),
         )
         for k, name in enumerate(labels.classes.tolist())
     )
-    if not told.all():
+    if not is_identified.all():
         return found, None
     spread = float(np.sqrt((recall_errors**2).sum()) / len(priors))
-    return found, unless_unknown(score(float(recalls.mean()), spread, of_draws.mean(axis=1)))
+    return found, unless_too_wide(score(float(recalls.mean()), spread, recall_draws.mean(axis=1)))
 
 
-def _if_wrong(tallies: Tallies, model: LabelModel, value: float) -> Score | None:
-    """Return the accuracy if some labels are wrong, and the range from none to so many; None if errors are known."""
+def _accuracy_if_labels_are_wrong(tallies: Tallies, model: LabelModel, value: float) -> Score | None:
+    """Return the accuracy if some labels are wrong, and the range from no errors to these; None if errors are known."""
     if model.error_source != "none":
         return None
-    priors, rates = model.priors, (_SUPPOSED, 0.0)
+    priors, rates = model.priors, (_ASSUMED_ERROR_RATE, 0.0)
     wrong = LabelModel(priors, ErrorRates(*rates), model.source, "given", priors[None], np.array([rates]))
-    confusion = Confusion.of(tallies, wrong)
-    then = float(np.clip(confusion.matrix.trace(), 0, 1))
-    now = float(np.clip(value, 0, 1))
-    return Score(then, min(now, then), max(now, then))
+    confusion = Confusion.from_tallies(tallies, wrong)
+    if_wrong = float(np.clip(confusion.matrix.trace(), 0, 1))
+    if_right = float(np.clip(value, 0, 1))
+    return Score(if_wrong, min(if_right, if_wrong), max(if_right, if_wrong))

@@ -8,8 +8,8 @@ import torch
 
 from scarce._validation import check_priors
 from scarce.labels import ComplementaryLabels
-from scarce.metrics._blocks import blocks
-from scarce.risk import ClassSums, class_risks, class_sums, signed_losses
+from scarce.metrics._blocks import iter_blocks
+from scarce.risk import ClassSums, signed_losses, class_risks, class_sums
 
 __all__ = ["complementary_risk"]
 
@@ -40,7 +40,7 @@ def complementary_risk(
     0.0
     """
     total: ClassSums | None = None
-    for scores, rows, columns in blocks(logits, labels, "logits"):
+    for scores, rows, columns in iter_blocks(logits, labels, "logits"):
         excluded = np.zeros_like(scores)
         excluded[rows, columns] = 1
         sums = class_sums(*signed_losses(loss, torch.tensor(scores)), torch.from_numpy(excluded))

@@ -1,6 +1,6 @@
 """Does SCAR fit? A test of exclusion rates given the predicted class, for which no priors need to be known.
 
-Under SCAR, of the examples predicted j the share c_k (1 − P(y = k | predicted j)) excludes class k. So whatever the classifier,
+Under SCAR, of the examples predicted j the fraction c_k (1 − P(y = k | predicted j)) excludes class k. So whatever the classifier,
 
     P("not k" | predicted j) ≤ c_k    and    Σ_k P("not k" | predicted j) / c_k = q − 1,
 
@@ -16,15 +16,17 @@ from scipy.stats import norm
 from torch import Tensor
 
 from scarce._arrays import FloatArray
-from scarce.metrics._laplace import hold, minimum
+from scarce.metrics._laplace import mean_penalty, minimize_lbfgs
 from scarce.metrics.confusion import Tallies
 
 __all__ = ["ScarFit", "fit_scar"]
 
-_FALSE_ALARMS = 5e-3  # probability of rejecting SCAR though it holds, at most
-_ENOUGH = 20  # examples of a predicted class that is tested
-_NEGLIGIBLE = 0.1  # relative violations that hardly change an accuracy; with many examples even these would be significant
-_LEAST = 1e-6
+_FALSE_ALARM_RATE = 5e-3  # probability of rejecting SCAR though it holds, at most
+_MIN_EXAMPLES = 20  # examples of a predicted class that is tested
+_NEGLIGIBLE_VIOLATION = (
+    0.1  # relative; it hardly changes an accuracy, but with many examples it would be significant
+)
+_EPS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,25 +35,25 @@ class ScarFit:
 
     Attributes
     ----------
-    statistic, limit_of_statistic : float
+    statistic, critical_value : float
         The sum of squared violations, and what it exceeds under SCAR in one of two hundred samples at most.
     predicted, excluded : int
         The classes j and k of the worst violation.
-    share, limit : float
-        How many of the examples predicted j exclude k, and how many do at most, c_k.
+    rate, max_rate : float
+        The fraction of the examples predicted j that exclude k, and its upper limit c_k.
     """
 
     statistic: float
-    limit_of_statistic: float
+    critical_value: float
     predicted: int
     excluded: int
-    share: float
-    limit: float
+    rate: float
+    max_rate: float
 
     @property
     def rejects_scar(self) -> bool:
         """Whether no priors explain the exclusions."""
-        return self.statistic > self.limit_of_statistic
+        return self.statistic > self.critical_value
 
 
 def fit_scar(
@@ -72,56 +74,64 @@ def fit_scar(
     error_rate : float
         ρ, the probability that an example excludes its own class.
     is_single : bool
-        Whether examples have one label by design: then the number of labels tells nothing.
+        Whether examples have one label by design: then the number of labels carries no information.
     rows : array of shape (n,), optional
-        The examples to test; what must hold for all examples of a predicted class must hold for the surest of them too.
+        The examples to test; what must hold for all examples of a predicted class must hold for the most confident of them too.
 
     Examples
     --------
-    >>> from scarce.metrics.confusion import count
+    >>> from scarce.metrics.confusion import tally_labels
     >>> from scarce.simulate import biased_a, uniform
     >>> y = np.arange(3000) % 10
-    >>> [fit_scar(count(y, labels), None, 0.0, True).rejects_scar for labels in (uniform(y), biased_a(y))]
+    >>> [fit_scar(tally_labels(y, labels), None, 0.0, True).rejects_scar for labels in (uniform(y), biased_a(y))]
     [False, True]
     """
     q = len(tallies.predicted)
-    predicted, contradicted = tallies.of_rows(rows)
-    kept = predicted >= _ENOUGH
+    predicted, contradicted = tallies.for_rows(rows)
+    is_tested = predicted >= _MIN_EXAMPLES
     excluded = np.flatnonzero(tallies.denied > 0)
-    if not kept.any() or len(excluded) < 2:
+    if not is_tested.any() or len(excluded) < 2:
         return ScarFit(0.0, 1.0, 0, 0, 0.0, 1.0)
-    n = torch.from_numpy(predicted[kept])[:, None]
-    share = torch.from_numpy(contradicted[np.ix_(kept, excluded)]) / n
+    n = torch.from_numpy(predicted[is_tested])[:, None]
+    observed = torch.from_numpy(contradicted[np.ix_(is_tested, excluded)]) / n
     rates = torch.from_numpy(tallies.rates[excluded])
 
     def violations(pi: Tensor) -> tuple[Tensor, Tensor]:
-        c = (rates - error_rate * pi[excluded]).clamp(min=_LEAST) / (1 - pi[excluded]).clamp(min=_LEAST)
+        c = (rates - error_rate * pi[excluded]).clamp(min=_EPS) / (1 - pi[excluded]).clamp(min=_EPS)
         c = c.clamp(max=1)
-        spread = torch.maximum(share * (1 - share), c * (1 - c)) / n + (_NEGLIGIBLE * c) ** 2
-        above = ((share - c).clamp(min=0) / spread.clamp(min=_LEAST**2).sqrt()) ** 2
+        variance = (
+            torch.maximum(observed * (1 - observed), c * (1 - c)) / n + (_NEGLIGIBLE_VIOLATION * c) ** 2
+        )
+        violations_above = ((observed - c).clamp(min=0) / variance.clamp(min=_EPS**2).sqrt()) ** 2
         if is_single or len(excluded) < q:
-            return above, torch.zeros(len(share), dtype=torch.float64)
-        off = (share / c).sum(dim=1) - (q - 1) - error_rate * q
-        noise = (share * (1 - share) / c**2).sum(dim=1) / n[:, 0] + (_NEGLIGIBLE * (q - 1)) ** 2
-        return above, off**2 / noise
+            return violations_above, torch.zeros(len(observed), dtype=torch.float64)
+        deviation = (observed / c).sum(dim=1) - (q - 1) - error_rate * q
+        sum_variance = (observed * (1 - observed) / c**2).sum(dim=1) / n[:, 0] + (
+            _NEGLIGIBLE_VIOLATION * (q - 1)
+        ) ** 2
+        return violations_above, deviation**2 / sum_variance
 
     def total(theta: Tensor) -> Tensor:
-        above, off = violations(theta.softmax(dim=0))
-        return above.sum() + off.sum() + 1e-3 * hold(theta)
+        violations_above, sum_violations = violations(theta.softmax(dim=0))
+        return violations_above.sum() + sum_violations.sum() + 1e-3 * mean_penalty(theta)
 
     equal = torch.zeros(q, dtype=torch.float64)
-    pi = minimum(total, equal).softmax(dim=0) if priors is None else torch.from_numpy(priors)
-    above, off = violations(pi)
-    cells, sums = above.numel(), 0 if is_single else len(share)
+    pi = minimize_lbfgs(total, equal).softmax(dim=0) if priors is None else torch.from_numpy(priors)
+    violations_above, sum_violations = violations(pi)
+    cells, sums = violations_above.numel(), 0 if is_single else len(observed)
     # At most half of the violations are positive, so that a cell adds at most 1/2 to the mean and 5/4 to the variance.
-    limit = cells / 2 + sums + norm.isf(_FALSE_ALARMS) * np.sqrt(5 * cells / 4 + 2 * sums)
-    j, k = np.unravel_index(int(above.argmax()), above.shape)
-    c = float(rates[k] / (1 - pi[excluded][k]).clamp(min=_LEAST))
+    critical_value = cells / 2 + sums + norm.isf(_FALSE_ALARM_RATE) * np.sqrt(5 * cells / 4 + 2 * sums)
+    j, k = np.unravel_index(int(violations_above.argmax()), violations_above.shape)
+    c = float(rates[k] / (1 - pi[excluded][k]).clamp(min=_EPS))
     return ScarFit(
-        float(above.sum() + off.sum()),
-        float(limit),
-        int(np.flatnonzero(kept)[j if above.sum() >= off.sum() else int(off.argmax())]),
+        float(violations_above.sum() + sum_violations.sum()),
+        float(critical_value),
+        int(
+            np.flatnonzero(is_tested)[
+                j if violations_above.sum() >= sum_violations.sum() else int(sum_violations.argmax())
+            ]
+        ),
         int(excluded[k]),
-        float(share[j, k]),
-        c if above.sum() >= off.sum() else 1.0,
+        float(observed[j, k]),
+        c if violations_above.sum() >= sum_violations.sum() else 1.0,
     )

@@ -5,7 +5,7 @@ from scarce.priors.best_bin import BestBin
 from scarce.priors.dedpul import Dedpul
 from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.estimate import PriorEstimate
-from scarce.priors.feasible import candidate_shares, possible_priors
+from scarce.priors.feasible import candidate_shares, feasible_priors
 from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.io import load_priors
 from scarce.priors.kernel_mean import KernelMean
@@ -27,11 +27,11 @@ __all__ = [
     "are_learned",
     "are_unused",
     "candidate_shares",
+    "feasible_priors",
     "is_estimated",
     "learned_priors",
     "load_priors",
     "make_estimator",
-    "possible_priors",
     "priors_from_answers",
     "resolve_priors",
 ]

@@ -1,4 +1,4 @@
-"""What an estimator of class priors is: evidence about some rows, one number per class, and a bootstrap around it."""
+"""The base class of prior estimators: statistics of rows, one raw estimate per class, and a bootstrap around them."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -22,6 +22,7 @@ from scarce.priors.estimate import PriorEstimate
 from scarce.priors.simplex import to_simplex
 
 __all__ = [
+    "MIN_EXCLUSIONS",
     "MakeModel",
     "PriorEstimator",
     "check_enough_exclusions",
@@ -30,11 +31,14 @@ __all__ = [
 ]
 
 MakeModel = Callable[[int], nn.Module]
-"""Makes a network from a seed."""
+"""Makes a model from a seed."""
 
-_FEWEST = 10  # rows on either side of a class, and resamples
-_FAR, _SAMPLING_ERRORS = 0.25, 3.0  # how far the raw estimates may sum from one, beside chance
-_COVERAGE = (0.025, 0.975)
+MIN_EXCLUSIONS = 10
+"""Rows that must exclude a class, and rows that must not, for its prior to be estimated."""
+
+_MIN_RESAMPLES = 10
+_MAX_SUM_DEVIATION, _MAX_STANDARD_ERRORS = 0.25, 3.0  # of the sum of the raw estimates from one
+_INTERVAL_QUANTILES = (0.025, 0.975)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +48,10 @@ class PriorEstimator(ABC):
     Parameters
     ----------
     bootstrap : int
-        How often the rows the estimate is made from are drawn anew, for 95 % intervals; 0 for none. What was learned
-        from the other rows stays as it is, so the intervals leave out that part of the uncertainty.
+        The number of bootstrap resamples for 95 % intervals; 0 for none. Only the rows that the estimate is made from are
+        resampled, not those that a scorer was trained on, so the intervals leave out that part of the uncertainty.
     shrink : bool
-        Draw the priors towards equal ones by as much as the bootstrap says they are noise; see `shrink_to_uniform`.
+        Shrink the priors towards uniform ones by the bootstrap estimate of their noise; see `shrink_to_uniform`.
     seed : int
         Same seed, same estimate.
     """
@@ -62,10 +66,10 @@ class PriorEstimator(ABC):
 
     def __post_init__(self) -> None:
         check_integer("bootstrap", self.bootstrap)
-        if self.bootstrap < _FEWEST and (self.bootstrap or self.shrink):
+        if self.bootstrap < _MIN_RESAMPLES and (self.bootstrap or self.shrink):
             needs = "shrink=True" if self.shrink else "an interval"
             raise MethodError(
-                f"bootstrap={self.bootstrap}; {needs} needs at least {_FEWEST} resamples (0 without an interval)."
+                f"bootstrap={self.bootstrap}; {needs} needs at least {_MIN_RESAMPLES} resamples (0 without an interval)."
             )
         check_integer("seed", self.seed)
 
@@ -79,10 +83,10 @@ class PriorEstimator(ABC):
         device: str,
         verbose: bool,
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
-        """Return what estimates are made from, as arrays with a row for each of the rows named last."""
+        """Return arrays that estimates are made from, and the row numbers of `X` that their rows belong to."""
 
     @abstractmethod
-    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+    def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
         """Return an estimate of every π_k, before they are made to sum to one."""
 
     def estimate(
@@ -103,7 +107,7 @@ class PriorEstimator(ABC):
         labels : ComplementaryLabels or n × q indicator
             What is known, in the same order.
         make_model : callable, optional
-            Makes the network to train from a seed; by default as the estimator says.
+            Makes the model to train from a seed; by default the estimator makes it.
         device : str
             Where to train it.
         verbose : bool
@@ -114,31 +118,31 @@ class PriorEstimator(ABC):
         PriorEstimate
             Priors that sum to one and leave room for the exclusions (π_k ≤ 1 − π̄_k), with the raw estimates.
         """
-        labels, X = as_labels(labels), _as_rows(X)
+        labels, X = as_labels(labels), _as_feature_array(X)
         check_finite(X)
         if X.shape[0] != labels.n_examples:
             raise FeatureError(
                 f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one each."
             )
         check_enough_exclusions(labels)
-        evidence, rows = self.statistics(X, labels, make_model=make_model, device=device, verbose=verbose)
+        statistics, rows = self.statistics(X, labels, make_model=make_model, device=device, verbose=verbose)
         excluded = labels.indicator(rows)
-        raw = self.raw(evidence, excluded, labels.rates)
+        raw = self.raw(statistics, excluded, labels.rates)
         if np.isnan(raw).any():
             raise PriorError(
                 f"none of the held-out rows excludes class {abbreviate(labels.classes[np.isnan(raw)])}; pass folds=5, which holds "
                 "out every row once, or priors=[...]."
             )
-        values, low, high, chance = to_simplex(raw, labels.rates), None, None, 0.0
+        values, low, high, total_error = to_simplex(raw, labels.rates), None, None, 0.0
         if self.bootstrap:
-            again = self._resampled(evidence, excluded, labels.rates)
-            low, high = np.nanquantile(again, _COVERAGE, axis=0)
-            chance = float(np.nanstd(again.sum(axis=1)))
+            resampled = self._bootstrap_estimates(statistics, excluded, labels.rates)
+            low, high = np.nanquantile(resampled, _INTERVAL_QUANTILES, axis=0)
+            total_error = float(np.nanstd(resampled.sum(axis=1)))
             if self.shrink:
-                values = to_simplex(shrink_to_uniform(values, again), labels.rates)
+                values = to_simplex(shrink_to_uniform(values, resampled), labels.rates)
         source = f"{self.name}, drawn towards equal priors" if self.shrink else self.name
         estimate = PriorEstimate(values, source, raw, low, high, labels.classes)
-        if abs(estimate.total - 1) > max(_FAR, _SAMPLING_ERRORS * chance):
+        if abs(estimate.total - 1) > max(_MAX_SUM_DEVIATION, _MAX_STANDARD_ERRORS * total_error):
             warnings.warn(
                 f"the estimated priors sum to {estimate.total:.2f} before normalising; they should be near 1. The classes to "
                 "exclude may not have been chosen at random, or there are too few examples: check the priors, or pass "
@@ -148,44 +152,44 @@ class PriorEstimator(ABC):
             )
         return estimate
 
-    def _resampled(
-        self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray
+    def _bootstrap_estimates(
+        self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray
     ) -> FloatArray:
-        """Return raw estimates from rows drawn anew, of shape (bootstrap, q)."""
+        """Return raw estimates from bootstrap resamples, of shape (bootstrap, q)."""
         rng = np.random.default_rng(self.seed)
         n = len(excluded)
         draws = (rng.integers(n, size=n) for _ in range(self.bootstrap))
         return np.array(
-            [self.raw([part[draw] for part in evidence], excluded[draw], rates) for draw in draws]
+            [self.raw([array[draw] for array in statistics], excluded[draw], rates) for draw in draws]
         )
 
 
-def shrink_to_uniform(values: FloatArray, again: FloatArray) -> FloatArray:
-    """Draw priors towards equal ones: 1/q + B (π − 1/q), B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
+def shrink_to_uniform(values: FloatArray, resampled: FloatArray) -> FloatArray:
+    """Shrink priors towards uniform ones: 1/q + B (π − 1/q), B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
 
-    Few rows give priors that differ by chance alone, and equal ones are then the better guess; many rows give B near 1.
+    Few rows give priors that differ by chance alone, and uniform ones are then the better guess; many rows give B near 1.
 
     Parameters
     ----------
     values : array of shape (q,)
         π, summing to one.
-    again : array of shape (resamples, q)
-        Estimates from rows drawn anew.
+    resampled : array of shape (resamples, q)
+        Estimates from bootstrap resamples.
 
     Examples
     --------
     >>> shrink_to_uniform(np.array([0.4, 0.6]), np.array([[0.4, 0.6], [0.5, 0.5], [0.3, 0.7]])).round(3).tolist()
     [0.467, 0.533]
     """
-    equal = 1 / len(values)
-    shares = np.nan_to_num(again).clip(min=0)
-    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    signal = ((values - equal) ** 2).sum()
-    kept = max(0.0, 1 - shares.var(axis=0).sum() / signal) if signal else 0.0
-    return equal + kept * (values - equal)
+    uniform = 1 / len(values)
+    priors = np.nan_to_num(resampled).clip(min=0)
+    priors = priors / np.maximum(priors.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    signal = ((values - uniform) ** 2).sum()
+    factor = max(0.0, 1 - priors.var(axis=0).sum() / signal) if signal else 0.0
+    return uniform + factor * (values - uniform)
 
 
-def _as_rows(X: Any) -> Any:
+def _as_feature_array(X: Any) -> Any:
     X = X.detach().cpu() if hasattr(X, "detach") else X
     if sparse.issparse(X):
         X = X.tocsr()
@@ -199,7 +203,7 @@ def _as_rows(X: Any) -> Any:
 
 
 def identifiable_classes(excluded: NDArray[np.bool_]) -> list[int]:
-    """Return the classes that some of the rows exclude and some do not: only of these can anything be said.
+    """Return the classes that some of the rows exclude and some do not: the priors of the others are not identifiable.
 
     Examples
     --------
@@ -211,7 +215,7 @@ def identifiable_classes(excluded: NDArray[np.bool_]) -> list[int]:
 
 
 def check_enough_exclusions(labels: ComplementaryLabels) -> None:
-    """Refuse labels in which a class is excluded by almost none or almost all of the examples.
+    """Raise a `PriorError` if a class is excluded by almost none or almost all of the examples.
 
     Examples
     --------
@@ -220,11 +224,10 @@ def check_enough_exclusions(labels: ComplementaryLabels) -> None:
     scarce.errors.PriorError: class 2 is excluded by 0 of 100 examples; ... pass priors='uniform' or the priors themselves.
     """
     n, counts = labels.n_examples, labels.counts
-    for poor, side in ((counts < _FEWEST, "excluded"), (n - counts < _FEWEST, "left possible")):
-        if poor.any():
-            k = int(np.argmax(poor))
-            got = counts[k] if side == "excluded" else n - counts[k]
+    for side, side_counts in (("excluded", counts), ("left possible", n - counts)):
+        if (side_counts < MIN_EXCLUSIONS).any():
+            k = int(np.argmax(side_counts < MIN_EXCLUSIONS))
             raise PriorError(
-                f"class {labels.classes[k]} is {side} by {got} of {n} examples; to estimate its prior at least {_FEWEST} are "
-                "needed: ask about it, or pass priors='uniform' or the priors themselves."
+                f"class {labels.classes[k]} is {side} by {side_counts[k]} of {n} examples; to estimate its prior at least "
+                f"{MIN_EXCLUSIONS} are needed: ask about it, or pass priors='uniform' or the priors themselves."
             )

@@ -17,7 +17,7 @@ __all__ = ["BestBin"]
 @renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class BestBin(ScoredEstimator):
-    """1 − π_k is the share of "not k" rows, read off where the scores are highest; see `scarce.risk.mixture_proportion`.
+    """1 − π_k is the proportion of "not k" rows, read off where the scores are highest; see `scarce.risk.mixture_proportion`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class BestBin(ScoredEstimator):
         check_number("gamma", self.gamma)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Read π_k off the best bin."""
+        """Return π_k from the best bin."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
-        share = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).mixture_proportion
-        return priors_from_mixture(share, rate, self.unlabeled)
+        proportion = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).mixture_proportion
+        return priors_from_mixture(proportion, rate, self.unlabeled)

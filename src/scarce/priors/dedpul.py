@@ -1,4 +1,4 @@
-"""DEDPUL: the share of positives from a smoothed ratio of densities of the scores."""
+"""DEDPUL: the proportion of positives from a smoothed ratio of densities of the scores."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,19 +13,25 @@ from scarce.errors import PriorError
 from scarce.priors.score_based import ScoredEstimator
 from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 
-__all__ = ["Dedpul", "dedpul"]
+__all__ = ["Dedpul", "dedpul", "kernel_density", "mean_posterior"]
 
-_WIDTH_P, _WIDTH_U = 0.1, 0.05  # of the density estimates, in standard deviations of the scores
-_CELLS, _REACH = 10, 6  # of a histogram to a kernel's width, and widths to where it ends
-_MOST_POINTS = 2000  # order statistics of the unlabelled scores that stand for all of them
-_LARGEST_RATIO = 50.0
-_STEP = 0.001
-_SMALL_EXCESS = 0.05  # no θ is taken that is farther above its mean posterior
-_CONVERGED, _MOST_ITERATIONS = 1e-5, 1000
+_POSITIVE_WIDTH, _UNLABELED_WIDTH = (
+    0.1,
+    0.05,
+)  # of the density estimates, in standard deviations of the scores
+_CELLS_PER_WIDTH, _KERNEL_WIDTHS = (
+    10,
+    6,
+)  # histogram cells per kernel width, and widths at which the kernel is cut off
+_MAX_POINTS = 2000  # order statistics that represent all unlabelled scores
+_MAX_RATIO = 50.0
+_GRID_STEP = 0.001
+_MAX_EXCESS = 0.05  # of θ over its mean posterior
+_TOLERANCE, _MAX_ITERATIONS = 1e-5, 1000
 
 
 def dedpul(positive: Any, unlabeled: Any) -> float:
-    """Estimate the share θ of positives among unlabelled rows (Ivanov, 2020).
+    """Estimate the proportion θ of positives among unlabelled rows (Ivanov, 2020).
 
     With r = f_P / f_U the ratio of the densities of the scores, at unlabelled scores, the posterior of "positive" is
     min(1, θ r), and its mean is θ. Iterating
@@ -51,63 +57,71 @@ def dedpul(positive: Any, unlabeled: Any) -> float:
     >>> round(dedpul(positive[:1000], np.concatenate([positive[1000:], negative])), 1)
     0.5
     """
-    ratios = _ratios(
+    ratios = _density_ratios(
         check_numbers(positive, "the scores of positives"),
         check_numbers(unlabeled, "the scores of unlabelled rows"),
     )
     theta = 1.0
-    for _ in range(_MOST_ITERATIONS):
-        posterior = float(_mean_posterior(theta, ratios))
-        if theta - posterior < _CONVERGED or theta * ratios.max() < 1:
+    for _ in range(_MAX_ITERATIONS):
+        posterior = float(mean_posterior(theta, ratios))
+        if theta - posterior < _TOLERANCE or theta * ratios.max() < 1:
             break
         theta = posterior
-    if theta - posterior > _SMALL_EXCESS:  # it ended for lack of any sure positive
+    if theta - posterior > _MAX_EXCESS:  # it ended because no posterior reaches 1
         theta = 0.0
-    grid = np.arange(_STEP, 1.0 + _STEP / 2, _STEP)
-    excess = grid - _mean_posterior(grid, ratios)
-    if theta > _STEP and (excess < 0).sum() > 1:  # some smaller θ is below its mean posterior
+    grid = np.arange(_GRID_STEP, 1.0 + _GRID_STEP / 2, _GRID_STEP)
+    excess = grid - mean_posterior(grid, ratios)
+    if theta > _GRID_STEP and (excess < 0).sum() > 1:  # some smaller θ is below its mean posterior
         return theta
-    bends = np.where(excess[1:-1] < _SMALL_EXCESS, np.diff(excess, 2).round(12), -np.inf)
-    return max(theta, float(grid[1 + int(np.argmax(bends))]))
+    second_differences = np.where(excess[1:-1] < _MAX_EXCESS, np.diff(excess, 2).round(12), -np.inf)
+    return max(theta, float(grid[1 + int(np.argmax(second_differences))]))
 
 
-def _mean_posterior(shares: float | FloatArray, ratios: FloatArray) -> FloatArray:
-    """Return mean min(1, θ r) for each share θ."""
-    rising = np.sort(ratios)
-    sums = np.concatenate([[0.0], np.cumsum(rising)])
-    unsure = np.searchsorted(rising, 1 / np.asarray(shares))  # how many θ r are below 1
-    means: FloatArray = (shares * sums[unsure] + len(rising) - unsure) / len(rising)
+def mean_posterior(proportions: float | FloatArray, ratios: FloatArray) -> FloatArray:
+    """Return mean min(1, θ r) for each proportion θ.
+
+    Examples
+    --------
+    >>> float(mean_posterior(0.5, np.array([4.0, 0.0, 2.0, 1.0])))
+    0.625
+    """
+    increasing = np.sort(ratios)
+    sums = np.concatenate([[0.0], np.cumsum(increasing)])
+    unsure = np.searchsorted(increasing, 1 / np.asarray(proportions))  # how many θ r are below 1
+    means: FloatArray = (proportions * sums[unsure] + len(increasing) - unsure) / len(increasing)
     return means
 
 
-def _ratios(positive: FloatArray, unlabeled: FloatArray) -> FloatArray:
-    """Return f_P / f_U at the unlabelled scores in rising order, smoothed."""
-    for scores, whose in ((positive, "positives"), (unlabeled, "unlabelled rows")):
+def _density_ratios(positive: FloatArray, unlabeled: FloatArray) -> FloatArray:
+    """Return f_P / f_U at the unlabelled scores in increasing order, smoothed."""
+    for scores, sample in ((positive, "positives"), (unlabeled, "unlabelled rows")):
         if np.ptp(scores) <= max(1e-9 * np.abs(scores).max(), 1e-100):
             raise PriorError(
-                f"the scores of {whose} are all {scores[0]:g}; expected a scorer that tells rows apart: train it longer."
+                f"the scores of {sample} are all {scores[0]:g}; expected a scorer that tells rows apart: train it longer."
             )
-    ranks = np.linspace(0, len(unlabeled) - 1, min(len(unlabeled), _MOST_POINTS)).round().astype(int)
+    ranks = np.linspace(0, len(unlabeled) - 1, min(len(unlabeled), _MAX_POINTS)).round().astype(int)
     points = np.sort(unlabeled)[ranks]
-    ratios = _density(positive, _WIDTH_P, points) / _density(unlabeled, _WIDTH_U, points)
-    ratios = median_filter(np.minimum(ratios, _LARGEST_RATIO), 11, mode="nearest")
+    ratios = kernel_density(positive, _POSITIVE_WIDTH, points) / kernel_density(
+        unlabeled, _UNLABELED_WIDTH, points
+    )
+    ratios = median_filter(np.minimum(ratios, _MAX_RATIO), 11, mode="nearest")
     upper = points >= (positive.mean() + unlabeled.mean()) / 2
     ratios[upper] = np.maximum.accumulate(ratios[upper])
     smooth: FloatArray = median_filter(ratios, 2 * (len(points) // 20) + 1, mode="nearest")
     return smooth
 
 
-def _density(scores: FloatArray, width: float, points: FloatArray) -> FloatArray:
+def kernel_density(scores: FloatArray, width: float, points: FloatArray) -> FloatArray:
     """Return the Gaussian kernel density estimate at `points`, by way of a histogram ten times finer than the kernel."""
     width *= scores.std(ddof=1)
-    step = width / _CELLS
-    start = scores.min() - _REACH * width
+    step = width / _CELLS_PER_WIDTH
+    start = scores.min() - _KERNEL_WIDTHS * width
     cells = np.bincount(np.round((scores - start) / step).astype(int))
-    counts = np.pad(cells, (0, _REACH * _CELLS)) / (len(scores) * step)
+    counts = np.pad(cells, (0, _KERNEL_WIDTHS * _CELLS_PER_WIDTH)) / (len(scores) * step)
     density: FloatArray = np.interp(
         points,
         start + step * np.arange(len(counts)),
-        gaussian_filter1d(counts, _CELLS, mode="constant", truncate=_REACH),
+        gaussian_filter1d(counts, _CELLS_PER_WIDTH, mode="constant", truncate=_KERNEL_WIDTHS),
         left=0.0,
         right=0.0,
     )
@@ -117,7 +131,7 @@ def _density(scores: FloatArray, width: float, points: FloatArray) -> FloatArray
 @renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class Dedpul(ScoredEstimator):
-    """1 − π_k is the share of "not k" rows under the densities of the scores; see `dedpul`.
+    """1 − π_k is the proportion of "not k" rows under the densities of the scores; see `dedpul`.
 
     Parameters
     ----------
@@ -139,6 +153,6 @@ class Dedpul(ScoredEstimator):
         check_unlabeled(self.unlabeled)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Read π_k off the densities."""
+        """Return π_k from the densities."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
         return priors_from_mixture(dedpul(scores[excluded], rest), rate, self.unlabeled)

@@ -1,4 +1,4 @@
-"""Elkan and Noto's estimate: how sure a calibrated model is that labelled rows are labelled."""
+"""Elkan and Noto's estimate: the mean probability of "labelled" that a calibrated model gives to labelled rows."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,9 +16,9 @@ __all__ = ["ElkanNoto", "elkan_noto"]
 
 
 def elkan_noto(positive_probabilities: Any, rate: float) -> float:
-    """Estimate the share 1 − π of positives among all rows (Elkan and Noto, 2008).
+    """Estimate the proportion 1 − π of positives among all rows (Elkan and Noto, 2008).
 
-    A model of p(labelled | x) gives c, the share of positives that are labelled, on every positive, so
+    A model of p(labelled | x) gives c, the fraction of positives that are labelled, on every positive, so
 
         c = mean over held-out labelled rows of p(labelled | x),    1 − π = π̄ / c,
 

@@ -1,22 +1,27 @@
 """Class priors with their uncertainty and their origin."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
+
+from scarce._arrays import FloatArray
+from scarce.errors import MethodError, PriorError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-from scarce._arrays import FloatArray
-
 __all__ = ["PriorEstimate"]
+
+_MAX_FIGURE_WIDTH = 16.0  # inches
 
 
 @dataclass(frozen=True, eq=False)
 class PriorEstimate:
-    """Class priors π: a distribution over the classes, how it was found, and how sure one can be.
+    """Class priors π: a distribution over the classes, how it was found, and its confidence interval.
 
     Attributes
     ----------
@@ -33,7 +38,6 @@ class PriorEstimate:
 
     Examples
     --------
-    >>> import numpy as np
     >>> estimate = PriorEstimate(np.array([0.25, 0.75]), "best-bin", np.array([0.2, 0.6]), classes=np.array(["cat", "dog"]))
     >>> round(estimate.total, 3)
     0.8
@@ -63,13 +67,13 @@ class PriorEstimate:
         """Return the same estimate with its classes, compared by name, in another order."""
         if self.classes is None:
             return replace(self, classes=classes)
-        places = {str(name): place for place, name in enumerate(self.classes)}
-        order = [places[str(name)] for name in classes]
-        moved: dict[str, Any] = {
+        positions = {str(name): position for position, name in enumerate(self.classes)}
+        order = [positions[str(name)] for name in classes]
+        reordered: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[order]
             for name in ("values", "raw", "low", "high")
         }
-        return replace(self, **moved, classes=classes)
+        return replace(self, **reordered, classes=classes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -93,6 +97,18 @@ class PriorEstimate:
 
     def plot(self, truth: Any = None) -> "Figure":
         """Draw the raw estimates with their intervals, class by class, and the true priors if they are known."""
-        from scarce.priors.plot import plot_priors
-
-        return plot_priors(self, truth)
+        try:
+            from scarce._plotting import draw_priors, new_axes
+        except ImportError:
+            raise MethodError("figures need matplotlib; install scarce[bench].") from None
+        names = range(len(self.values)) if self.classes is None else self.classes.tolist()
+        title = f"Share of each class: {self.source}, sum {self.total:.3f}"
+        if isinstance(truth, Mapping):
+            truth = [truth[name] for name in names]
+        if truth is not None and np.shape(truth) != (len(names),):
+            raise PriorError(
+                f"truth has shape {np.shape(truth)}; expected {len(names)} numbers, one per class."
+            )
+        with new_axes(width=min(max(4.8, 0.3 * len(names)), _MAX_FIGURE_WIDTH)) as axes:
+            draw_priors(axes, list(names), self.raw, self.low, self.high, truth, title)
+            return axes.figure  # type: ignore[return-value]

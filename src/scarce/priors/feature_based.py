@@ -1,4 +1,4 @@
-"""Estimators that read priors off the features themselves, without training anything."""
+"""Prior estimators that compare features directly, without training anything."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class FeatureEstimator(PriorEstimator):
     Parameters
     ----------
     bootstrap : int
-        As in `PriorEstimator`; by default 0, for a single estimate takes seconds per class.
+        As in `PriorEstimator`; by default 0, since a single estimate takes seconds per class.
     n_rows : int
         How many rows to use, drawn at random if there are more.
     """
@@ -56,9 +56,9 @@ class FeatureEstimator(PriorEstimator):
         table = chosen.toarray() if sparse.issparse(X) else chosen.reshape(len(rows), -1)
         return [table.astype(np.float64)], rows
 
-    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Return π_k of every class; NaN where the rows tell nothing about it."""
-        (features,) = evidence
+    def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+        """Return π_k of every class; NaN where it is not identifiable from the rows."""
+        (features,) = statistics
         estimates = np.full(len(rates), np.nan)
         for k in identifiable_classes(excluded):
             estimates[k] = self.prior(features, excluded[:, k], rates[k])

@@ -42,7 +42,7 @@ def load_priors(path: str | Path) -> PriorEstimate:
 
 
 def is_estimate(stored: Any) -> bool:
-    """Tell whether the content of a JSON file is an estimate of priors, rather than bare numbers.
+    """Return whether the content of a JSON file is an estimate of priors, rather than bare numbers.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
     }
     values, classes = arrays["values"], arrays["classes"]
     if values is None or arrays["raw"] is None or not isinstance(stored.get("source"), str):
-        raise ValueError("it lacks values, raw or source")
+        raise ValueError("values, raw or source is missing")
     if any(
         (array is not None and array.shape != values.shape) or values.ndim != 1 for array in arrays.values()
     ):

@@ -1,4 +1,4 @@
-"""Kernel mean matching: how much of one distribution can be taken out of another before something negative is left."""
+"""Kernel mean matching: how much of one distribution can be subtracted from another before something negative remains."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,20 +9,20 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
 from scarce._arrays import FloatArray
-from scarce._validation import check_integer, check_numbers, renamed_parameters
-from scarce.errors import FeatureError, PriorError
+from scarce._validation import check_integer, check_number, check_numbers, renamed_parameters
+from scarce.errors import FeatureError
 from scarce.priors.feature_based import FeatureEstimator
 from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 
 __all__ = ["KernelMean", "kernel_mean", "nearest_mean"]
 
-_CHECK_EVERY = 50  # steps between two looks at how far from optimal the weights may be
+_CHECK_EVERY = 50  # steps between two checks for convergence
 _WIDTHS = np.logspace(-1, 1, 5)  # multiples of the median distance
-_MOST_COLUMNS = 50
-_PRECISION = 0.005  # of the share
-_SAME = 1e-6  # a distance between means that rounding may have made
-_TOLERANCE = (
-    0.03  # of squared distances: 0.001 takes up to ten times longer and moves the share by less than 0.01
+_MAX_COLUMNS = 50
+_PROPORTION_TOLERANCE = 0.005
+_EPS = 1e-6  # smaller distances between means are rounding errors
+_DISTANCE_TOLERANCE = (
+    0.03  # of squared distances; 0.001 is up to ten times slower and changes θ by less than 0.01
 )
 
 
@@ -57,7 +57,7 @@ def nearest_mean(
     tolerance : float
         Relative error.
     max_steps : int
-        When to give up: only distances of nearly zero get there.
+        The limit of steps; only distances of nearly zero reach it.
 
     Examples
     --------
@@ -72,29 +72,29 @@ def nearest_mean(
     length = float(signed @ pull)
     gradient = kernel @ weights - pull
     for step in range(max_steps):
-        to = int(np.argmin(gradient))
+        target = int(np.argmin(gradient))
         if step % _CHECK_EVERY == 0:
-            along = float(weights @ gradient)
-            distance = length - float(weights @ pull) + along  # squared
-            if along - gradient[to] <= tolerance * max(distance, negligible):
+            weighted_gradient = float(weights @ gradient)
+            distance = length - float(weights @ pull) + weighted_gradient  # squared
+            if weighted_gradient - gradient[target] <= tolerance * max(distance, negligible):
                 break
-        gains = np.where(weights > 0, gradient - gradient[to], 0.0)
-        curvatures = np.maximum(diagonal[to] + diagonal - 2 * kernel[to], 1e-12)
+        gains = np.where(weights > 0, gradient - gradient[target], 0.0)
+        curvatures = np.maximum(diagonal[target] + diagonal - 2 * kernel[target], 1e-12)
         source = int(np.argmax(gains * gains / curvatures))
-        moved = min(gains[source] / curvatures[source], weights[source])
-        weights[to] += moved
-        weights[source] -= moved
-        gradient += moved * (kernel[to] - kernel[source])
+        step_size = min(gains[source] / curvatures[source], weights[source])
+        weights[target] += step_size
+        weights[source] -= step_size
+        gradient += step_size * (kernel[target] - kernel[source])
     return weights
 
 
 def kernel_mean(
     positive: Any, unlabeled: Any, *, largest_share: float = 0.975, n_points: int = 1000, seed: int = 0
 ) -> float:
-    """Estimate the share θ of positives among unlabelled rows (KM2 of Ramaswamy et al., 2016).
+    """Estimate the proportion θ of positives among unlabelled rows (KM2 of Ramaswamy et al., 2016).
 
     With F and H the means of the unlabelled and the positive rows in the space of a Gaussian kernel, what is left of
-    F without a share θ of H is λF + (1 − λ)H, λ = 1/(1 − θ). As long as there is that much of H in F, it is a weighted
+    F without a proportion θ of H is λF + (1 − λ)H, λ = 1/(1 − θ). As long as there is that much of H in F, it is a weighted
     mean of rows, and its distance d(λ) from all such means is nearly 0; beyond, the distance grows. d is convex, so
     bisection finds the θ at which the slope
 
@@ -126,57 +126,56 @@ def kernel_mean(
     0.5
     """
     positive, unlabeled = check_paired_features(positive, unlabeled)
-    if not 0 < largest_share < 1:
-        raise PriorError(f"largest_share={largest_share!r}; expected a share above 0 and below 1.")
+    check_number("largest_share", largest_share, high=1, open_low=True, open_high=True)
     rng, n_points = np.random.default_rng(check_integer("seed", seed)), check_integer("n_points", n_points, 2)
-    unlabeled, positive = (_some_rows(rows, n_points, rng) for rows in (unlabeled, positive))
+    unlabeled, positive = (_subsample(rows, n_points, rng) for rows in (unlabeled, positive))
     n_u, n_p = len(unlabeled), len(positive)
-    kernel = _kernel(_few_columns(np.concatenate([unlabeled, positive]), seed), n_u)
+    kernel = _select_kernel(_reduce_columns(np.concatenate([unlabeled, positive]), seed), n_u)
     mixture, component = np.repeat([1 / n_u, 0.0], [n_u, n_p]), np.repeat([0.0, 1 / n_p], [n_u, n_p])
-    apart = mixture - component
-    pull = kernel @ apart
-    separation = np.sqrt(max(float(apart @ pull), 0.0))
-    if separation < _SAME:
+    difference = mixture - component
+    pull = kernel @ difference
+    separation = np.sqrt(max(float(difference @ pull), 0.0))
+    if separation < _EPS:
         return largest_share
     nearest = mixture
 
-    def left_over(theta: float) -> tuple[float, float]:
-        """Return the distance of what is left without a share theta of positives, and its slope."""
-        nonlocal nearest  # of one share is a good start for the next
+    def remainder(theta: float) -> tuple[float, float]:
+        """Return the distance of what remains without a proportion theta of positives, and its slope."""
+        nonlocal nearest  # for one theta, a good start for the next
         excess = theta / (1 - theta)  # λ − 1
-        signed = mixture + excess * apart
+        signed = mixture + excess * difference
         negligible = (0.1 * excess * separation) ** 2
-        nearest = nearest_mean(kernel, signed, nearest, negligible=negligible, tolerance=_TOLERANCE)
-        missing = signed - nearest
-        distance = np.sqrt(max(float(missing @ kernel @ missing), 0.0))
-        return distance, float(missing @ pull) / distance if distance > 0 else 0.0
+        nearest = nearest_mean(kernel, signed, nearest, negligible=negligible, tolerance=_DISTANCE_TOLERANCE)
+        residual = signed - nearest
+        distance = np.sqrt(max(float(residual @ kernel @ residual), 0.0))
+        return distance, float(residual @ pull) / distance if distance > 0 else 0.0
 
     threshold = 1 / np.sqrt(min(n_u, n_p))
     if threshold > 0.9 * separation:
-        threshold = 0.8 * left_over(1 - 1 / 1.05)[0] / 0.05 + 0.2 * separation
+        threshold = 0.8 * remainder(1 - 1 / 1.05)[0] / 0.05 + 0.2 * separation
     low, high = 0.0, largest_share
-    while high - low > _PRECISION:
+    while high - low > _PROPORTION_TOLERANCE:
         middle = (low + high) / 2
-        if left_over(middle)[1] > threshold:
+        if remainder(middle)[1] > threshold:
             high = middle
         else:
             low = middle
     return (low + high) / 2
 
 
-def _some_rows(rows: FloatArray, most: int, rng: np.random.Generator) -> FloatArray:
-    return rows if len(rows) <= most else rows[np.sort(rng.choice(len(rows), most, replace=False))]
+def _subsample(rows: FloatArray, n_rows: int, rng: np.random.Generator) -> FloatArray:
+    return rows if len(rows) <= n_rows else rows[np.sort(rng.choice(len(rows), n_rows, replace=False))]
 
 
-def _few_columns(rows: FloatArray, seed: int) -> FloatArray:
+def _reduce_columns(rows: FloatArray, seed: int) -> FloatArray:
     rows = rows / (np.abs(rows).max() or 1.0)  # squares of tiny numbers would vanish
-    if rows.shape[1] <= _MOST_COLUMNS:
+    if rows.shape[1] <= _MAX_COLUMNS:
         return rows
-    reduced: FloatArray = PCA(min(_MOST_COLUMNS, len(rows)), random_state=seed).fit_transform(rows)
+    reduced: FloatArray = PCA(min(_MAX_COLUMNS, len(rows)), random_state=seed).fit_transform(rows)
     return reduced
 
 
-def _kernel(rows: FloatArray, n_u: int) -> FloatArray:
+def _select_kernel(rows: FloatArray, n_u: int) -> FloatArray:
     """Return the Gaussian kernel of the width that sets the first `n_u` rows farthest apart from the others."""
     squares = pdist(rows, "sqeuclidean")
     if not squares.any():
@@ -185,10 +184,10 @@ def _kernel(rows: FloatArray, n_u: int) -> FloatArray:
         )
     squares = squareform(squares / np.median(squares[squares > 0]))
     kernels = (np.exp(-squares / (2 * width * width)) for width in _WIDTHS)
-    return max(kernels, key=lambda kernel: _separation(kernel, n_u))
+    return max(kernels, key=lambda kernel: _squared_distance(kernel, n_u))
 
 
-def _separation(kernel: FloatArray, n_u: int) -> float:
+def _squared_distance(kernel: FloatArray, n_u: int) -> float:
     """Return the squared distance of two distributions without bias: no row is compared with itself."""
     n_p = len(kernel) - n_u
     within_u = (kernel[:n_u, :n_u].sum() - n_u) / max(n_u * (n_u - 1), 1)
@@ -223,17 +222,17 @@ class KernelMean(FeatureEstimator):
         super().__post_init__()
         check_unlabeled(self.unlabeled)
 
-    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+    def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
         """Reduce many columns once for all classes."""
-        return super().raw([_few_columns(evidence[0], self.seed)], excluded, rates)
+        return super().raw([_reduce_columns(statistics[0], self.seed)], excluded, rates)
 
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Look for shares up to 1 − 1/400, which is beyond 1 − 1/q of a hundred classes."""
+        """Search proportions up to 1 − 1/400, which is beyond 1 − 1/q of a hundred classes."""
         rest = features if self.unlabeled == "all" else features[~excluded]
-        share = kernel_mean(
+        proportion = kernel_mean(
             features[excluded], rest, largest_share=1 - 1 / 400, n_points=self.n_points, seed=self.seed
         )
-        return priors_from_mixture(share, rate, self.unlabeled)
+        return priors_from_mixture(proportion, rate, self.unlabeled)
 
 
 def check_paired_features(positive: Any, unlabeled: Any) -> tuple[FloatArray, FloatArray]:

@@ -53,19 +53,19 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
         1 + sigma * np.random.default_rng(check_integer("seed", seed)).standard_normal(len(values)),
         _MIN_FACTOR,
     )
-    corrupted: FloatArray = factors * values
-    corrupted /= corrupted.sum()
-    return corrupted
+    perturbed: FloatArray = factors * values
+    perturbed /= perturbed.sum()
+    return perturbed
 
 
 @dataclass(frozen=True)
 class PriorSensitivity:
-    """Scores under corrupted priors.
+    """Scores under perturbed priors.
 
     Attributes
     ----------
     sigmas : array of shape (s,)
-        How strongly the priors were corrupted.
+        Standard deviations of the factors of the priors.
     scores : array of shape (s, draws)
         The score of every fit.
     priors : array of shape (s, draws, q)
@@ -90,9 +90,9 @@ def prior_sensitivity(
     seed: int = 0,
     tell: Callable[[float, int, float], None] | None = None,
 ) -> PriorSensitivity:
-    """Fit an estimator again and again with corrupted priors π_k ξ_k, ξ_k ~ N(1, σ²), and score it.
+    """Fit an estimator repeatedly with perturbed priors π_k ξ_k, ξ_k ~ N(1, σ²), and score it.
 
-    Corrupted priors that the labels themselves contradict (π_k > 1 − π̄_k) are cut to what they leave possible.
+    Perturbed priors that the labels contradict (π_k > 1 − π̄_k) are cut to what they leave possible.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def prior_sensitivity(
     priors : array of shape (q,)
         The true priors.
     sigmas : sequence of float
-        How strongly to corrupt them; see `scarce.priors.perturbation`.
+        Standard deviations of the factors; see `perturb_priors`.
     draws : int
-        How many corruptions of each strength; the same draws of ξ at every σ are scaled up.
+        The number of perturbations for each σ; the same draws of ξ are scaled by σ.
     seed : int
         Of the draws.
     tell : callable, optional

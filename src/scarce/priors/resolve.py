@@ -1,4 +1,4 @@
-"""From what a user may say about priors to checked numbers."""
+"""Resolve the parameter `priors`: a name, numbers, an estimate or an estimator become checked class priors."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -18,15 +18,15 @@ from scarce.methods.refine import Refine
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
 from scarce.priors.estimate import PriorEstimate
-from scarce.priors.feasible import classes_without_evidence, possible_priors
+from scarce.priors.feasible import feasible_priors, unidentifiable_classes
 from scarce.priors.from_answers import priors_from_answers
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 from scarce.priors.simplex import to_simplex
 
 __all__ = ["are_learned", "are_unused", "is_estimated", "learned_priors", "resolve_priors"]
 
-_SAMPLING_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
-_ROUNDING = 1e-9
+_MAX_STANDARD_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
+_EPS = 1e-9
 
 
 def resolve_priors(
@@ -36,7 +36,7 @@ def resolve_priors(
     *,
     seed: int = 0,
 ) -> PriorEstimate:
-    """Return class priors from what a user may say about them.
+    """Return class priors for a value of the parameter `priors`.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def resolve_priors(
         values = np.full(labels.n_classes, 1 / labels.n_classes)
         found = PriorEstimate(values, "uniform", values, classes=labels.classes)
     elif isinstance(priors, PriorEstimate):
-        _given(priors.by_class(), labels)  # refuses other classes
+        _check_given(priors.by_class(), labels)  # raises an error for other classes
         found = priors.arranged(labels.classes)
     else:
-        values = _given(priors, labels)
+        values = _check_given(priors, labels)
         found = PriorEstimate(values / values.sum(), "given", values, classes=labels.classes)
     excess = _excess(found.values, labels)
     if excess.any():
@@ -82,7 +82,7 @@ def resolve_priors(
 
 
 def is_estimated(priors: Any, labels: ComplementaryLabels) -> bool:
-    """Tell whether these priors have to be estimated from features.
+    """Return whether these priors have to be estimated from features.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def is_estimated(priors: Any, labels: ComplementaryLabels) -> bool:
     False
     """
     named = isinstance(priors, str) and (
-        priors in PRIOR_ESTIMATORS or (priors == "estimate" and not _has_yes(labels))
+        priors in PRIOR_ESTIMATORS or (priors == "estimate" and not _has_yes_answers(labels))
     )
     return named or isinstance(priors, PriorEstimator)
 
 
-def _has_yes(labels: ComplementaryLabels) -> bool:
+def _has_yes_answers(labels: ComplementaryLabels) -> bool:
     return labels.answers is not None and bool(labels.answers.counts(labels.n_classes)[0].sum() > 0)
 
 
@@ -105,41 +105,42 @@ def _estimated(
     estimate: Callable[[PriorEstimator], PriorEstimate] | None,
     seed: int,
 ) -> PriorEstimate:
-    """Return estimated priors, or, with a warning, what the labels leave possible."""
+    """Return estimated priors, or, with a warning, feasible ones."""
     if priors == "answers":
-        return _cut(priors_from_answers(labels), labels)
-    if priors == "estimate" and _has_yes(labels):
-        return _attempt(lambda: priors_from_answers(labels), labels)
-    estimator, unsaid = _estimator(priors, labels, seed), classes_without_evidence(labels)
-    if len(unsaid):
+        return _clip_to_feasible(priors_from_answers(labels), labels)
+    if priors == "estimate" and _has_yes_answers(labels):
+        return _try_estimate(lambda: priors_from_answers(labels), labels)
+    estimator, unidentifiable = _estimator(priors, labels, seed), unidentifiable_classes(labels)
+    if len(unidentifiable):
         n = labels.n_examples
-        return _guess(
-            labels, f"too few of {n} examples exclude class {abbreviate(unsaid)}, or leave it possible"
+        return _fall_back(
+            labels,
+            f"too few of {n} examples exclude class {abbreviate(unidentifiable)}, or leave it possible",
         )
     if estimate is None:
         raise PriorError(
             "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
         )
-    return _attempt(lambda: estimate(estimator), labels)
+    return _try_estimate(lambda: estimate(estimator), labels)
 
 
-def _attempt(run: Callable[[], PriorEstimate], labels: ComplementaryLabels) -> PriorEstimate:
+def _try_estimate(run: Callable[[], PriorEstimate], labels: ComplementaryLabels) -> PriorEstimate:
     try:
         found = run()
     except PriorError as error:
-        return _guess(labels, str(error).rstrip("."))
-    return _cut(found, labels)
+        return _fall_back(labels, str(error).rstrip("."))
+    return _clip_to_feasible(found, labels)
 
 
-def _guess(labels: ComplementaryLabels, reason: str) -> PriorEstimate:
+def _fall_back(labels: ComplementaryLabels, reason: str) -> PriorEstimate:
     _warn(
         f"the priors are taken from the shares of the candidates: {reason}; pass priors=[...] if you know them."
     )
-    return possible_priors(labels)
+    return feasible_priors(labels)
 
 
-def _cut(found: PriorEstimate, labels: ComplementaryLabels) -> PriorEstimate:
-    """Return the estimate, cut with a warning to what the labels leave possible."""
+def _clip_to_feasible(found: PriorEstimate, labels: ComplementaryLabels) -> PriorEstimate:
+    """Return the estimate, clipped with a warning to what the labels allow."""
     excess = _excess(found.values, labels)
     if not excess.any():
         return found
@@ -167,19 +168,19 @@ def _warn(message: str) -> None:
     warnings.warn(message, PriorWarning, stacklevel=5)
 
 
-def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
+def _check_given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
     if hasattr(priors, "to_dict"):  # a pandas Series names its classes, in an order of its own
         priors = priors.to_dict()
     if isinstance(priors, Mapping):
         by_name = {str(name): value for name, value in priors.items()}
         names = [str(name) for name in labels.classes]
-        lacking = [name for name in names if name not in by_name]
+        missing = [name for name in names if name not in by_name]
         unknown = [name for name in by_name if name not in names]
-        if lacking or unknown:
-            parts = [f"lacks {abbreviate(lacking)}"] * bool(lacking)
-            parts += [f"names {abbreviate(unknown)}, which is no class"] * bool(unknown)
+        if missing or unknown:
+            problems = [f"lacks {abbreviate(missing)}"] * bool(missing)
+            problems += [f"names {abbreviate(unknown)}, which is not a class"] * bool(unknown)
             raise PriorError(
-                f"the mapping of priors {' and '.join(parts)}; expected one number for each of {abbreviate(names)}."
+                f"the mapping of priors {' and '.join(problems)}; expected one number for each of {abbreviate(names)}."
             )
         priors = [by_name[name] for name in names]
     return check_priors(priors, labels.classes)
@@ -188,12 +189,12 @@ def _given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
 def _excess(values: FloatArray, labels: ComplementaryLabels) -> FloatArray:
     """Return by how much rates_k exceeds 1 − π_k beyond chance: only examples of other classes can exclude class k."""
     room = 1 - values
-    excess = labels.rates - room - _SAMPLING_ERRORS * np.sqrt(values * room / labels.n_examples)
-    return np.where(excess > _ROUNDING, excess, 0.0)
+    excess = labels.rates - room - _MAX_STANDARD_ERRORS * np.sqrt(values * room / labels.n_examples)
+    return np.where(excess > _EPS, excess, 0.0)
 
 
 def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
-    """Tell whether priors come out of the training: nobody has given any, the method can, and nothing better is there.
+    """Return whether priors are learned in training: none are given, the method can learn them, and nothing is better.
 
     The share of "yes" among answers is better if questions were random, which only `answers` need not assume.
 
@@ -213,7 +214,7 @@ def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> boo
 
 
 def are_unused(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
-    """Return whether nobody has given priors, estimating them would take features, and the method uses none.
+    """Return whether priors can be left out: none are given, estimating them would take features, and the method uses none.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def are_unused(method: Method, priors: Any, labels: ComplementaryLabels) -> bool
 def learned_priors(
     method: Method, classes: NDArray[Any], labels: ComplementaryLabels | None = None
 ) -> PriorEstimate:
-    """Return the class priors that came out of the training of a method.
+    """Return the class priors that a method has learned in training.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Estimators that read a prior off the scores of held-out rows."""
+"""Prior estimators that use the scores of held-out rows."""
 
 import math
 from abc import abstractmethod
@@ -28,13 +28,16 @@ from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
 from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits, train
 from scarce.training.build import build_model
 
-__all__ = ["ScoredEstimator", "classifier_scores", "network_scores", "splits"]
+__all__ = ["ScoredEstimator", "classifier_scores", "network_scores", "split_folds"]
 
-_HELD_OUT = 5  # one in five
-_EPOCHS, _FEWEST_STEPS = 10, 100
-_SMALLEST_BATCH, _STEPS_PER_EPOCH = 16, 8
-_MANY_ROWS, _MANY_EXCLUSIONS = 5000, 500  # from here on a fifth of the rows is enough to read a prior from
-_FOLDS = 5
+_HOLD_OUT_FOLDS = 5  # one of them is held out
+_EPOCHS, _MIN_STEPS = 10, 100
+_MIN_BATCH_SIZE, _MIN_STEPS_PER_EPOCH = 16, 8
+_MIN_ROWS_FOR_HOLD_OUT, _MIN_EXCLUSIONS_FOR_HOLD_OUT = (
+    5000,
+    500,
+)  # with as many a fifth of the rows is enough to estimate a prior
+_DEFAULT_FOLDS = 5
 
 
 def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
@@ -43,7 +46,7 @@ def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
 
 
 class PositiveVersusUnlabeled(Method):
-    """Tells rows that exclude a class from the others, for all classes together."""
+    """Separates rows that exclude a class from the others, for all classes at once."""
 
     facts = MethodFacts("class priors", "P versus U", "Garg et al., NeurIPS 2021", "SCAR")
 
@@ -52,22 +55,22 @@ class PositiveVersusUnlabeled(Method):
         return positive_versus_unlabeled(logits, batch.excluded)
 
 
-def splits(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def split_folds(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield rows to train on and rows held out: with one fold a fifth of all rows, else every row once.
 
     Examples
     --------
-    >>> [(len(train), len(held_out)) for train, held_out in splits(10, 1, 0)]
+    >>> [(len(train), len(held_out)) for train, held_out in split_folds(10, 1, 0)]
     [(8, 2)]
     """
     order = np.random.default_rng(seed).permutation(n_rows)
-    parts = np.array_split(order, _HELD_OUT if folds == 1 else folds)
-    for held_out in parts[:folds]:
+    pieces = np.array_split(order, _HOLD_OUT_FOLDS if folds == 1 else folds)
+    for held_out in pieces[:folds]:
         yield np.setdiff1d(order, held_out), np.sort(held_out)
 
 
 @dataclass
-class _Snapshots(Callback):
+class _HeldOutScores(Callback):
     """Keeps the held-out scores of the last `last` epochs, or of the one with the lowest held-out loss."""
 
     inputs: Any
@@ -76,7 +79,7 @@ class _Snapshots(Callback):
     device: str
 
     def on_train_begin(self, state: TrainingState) -> None:
-        """Nothing is kept yet."""
+        """Forget an earlier run."""
         self.kept: list[FloatArray] = []
         self.lowest = np.inf
 
@@ -105,8 +108,8 @@ def network_scores(
 ) -> list[FloatArray]:
     """Train one network with q outputs on the first rows; return its scores of the second, one array per epoch kept."""
     training, held_out = rows
-    snapshots = _Snapshots(take_rows(X, held_out), labels[held_out], last, device)
-    callbacks = [snapshots, ProgressBar()] if verbose else [snapshots]
+    held_out_scores = _HeldOutScores(take_rows(X, held_out), labels[held_out], last, device)
+    callbacks = [held_out_scores, ProgressBar()] if verbose else [held_out_scores]
     train(
         make_model(recipe.seed),
         PositiveVersusUnlabeled(),
@@ -116,7 +119,7 @@ def network_scores(
         callbacks=callbacks,
         device=device,
     )
-    return snapshots.kept
+    return held_out_scores.kept
 
 
 def classifier_scores(
@@ -152,7 +155,7 @@ def classifier_scores(
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredEstimator(PriorEstimator):
-    """Trains scorers of "excludes k" against "does not", and reads every prior off the scores of held-out rows.
+    """Trains scorers of "excludes k" against "does not", and estimates every prior from the scores of held-out rows.
 
     Parameters
     ----------
@@ -164,7 +167,7 @@ class ScoredEstimator(PriorEstimator):
     last : int, optional
         Take the mean over the last epochs of the network, instead of the epoch with the lowest held-out loss.
     module : str, nn.Module or callable
-        The network, where none is handed over.
+        The network, if `estimate` gets none.
     recipe : Recipe, optional
         How it is trained: by default 10 annealed epochs, and at least 100 steps.
     """
@@ -199,46 +202,48 @@ class ScoredEstimator(PriorEstimator):
         verbose: bool,
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
         """Return the scores of held-out rows, one array for every epoch that counts."""
-        make = make_model or partial(self._build, X, labels.n_classes)
-        n, fewest = labels.n_examples, labels.counts.min()
-        folds = self.folds or (1 if n >= _MANY_ROWS and fewest >= _MANY_EXCLUSIONS else _FOLDS)
+        make = make_model or partial(self._build_model, X, labels.n_classes)
+        n, min_count = labels.n_examples, labels.counts.min()
+        folds = self.folds or (
+            1 if n >= _MIN_ROWS_FOR_HOLD_OUT and min_count >= _MIN_EXCLUSIONS_FOR_HOLD_OUT else _DEFAULT_FOLDS
+        )
         if folds > n:
             raise MethodError(f"folds={folds}; there are only {n} rows to hold out.")
-        parts, held_out = [], []
-        for rows in splits(n, folds, self.seed):
+        fold_scores, held_out = [], []
+        for rows in split_folds(n, folds, self.seed):
             if self.scorer == "network":
-                recipe = self._recipe(len(rows[0]))
-                parts.append(
+                recipe = self._resolve_recipe(len(rows[0]))
+                fold_scores.append(
                     network_scores(
                         X, labels, rows, make, recipe, last=self.last, device=device, verbose=verbose
                     )
                 )
             else:
-                parts.append([classifier_scores(X, labels, rows, self._classifier())])
+                fold_scores.append([classifier_scores(X, labels, rows, self._make_classifier())])
             held_out.append(rows[1])
-        return [np.concatenate(epoch) for epoch in zip(*parts, strict=True)], np.concatenate(held_out)
+        return [np.concatenate(epoch) for epoch in zip(*fold_scores, strict=True)], np.concatenate(held_out)
 
-    def raw(self, evidence: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Return the mean over the epochs that count; NaN where the rows tell nothing about a class."""
-        estimates = np.full((len(evidence), len(rates)), np.nan)
-        for epoch, scores in enumerate(evidence):
+    def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
+        """Return the mean over the epochs that count; NaN where a class is not identifiable from the rows."""
+        estimates = np.full((len(statistics), len(rates)), np.nan)
+        for epoch, scores in enumerate(statistics):
             for k in identifiable_classes(excluded):
                 estimates[epoch, k] = self.prior(scores[:, k], excluded[:, k], rates[k])
         mean: FloatArray = estimates.mean(axis=0)
         return mean
 
-    def _build(self, X: Any, n_classes: int, seed: int) -> Any:
+    def _build_model(self, X: Any, n_classes: int, seed: int) -> Any:
         return build_model(self.module, X, n_classes, seed=seed)
 
-    def _recipe(self, n_rows: int) -> Recipe:
+    def _resolve_recipe(self, n_rows: int) -> Recipe:
         if self.recipe is not None:
             return self.recipe
-        # An epoch of at least eight steps, for the best epoch is looked for.
-        batch_size = min(ANNEALED.batch_size, max(_SMALLEST_BATCH, n_rows // _STEPS_PER_EPOCH))
-        enough = math.ceil(_FEWEST_STEPS / math.ceil(n_rows / batch_size))
-        return replace(ANNEALED, batch_size=batch_size, epochs=max(_EPOCHS, enough), seed=self.seed)
+        # An epoch has at least eight steps, so that the best epoch can be chosen.
+        batch_size = min(ANNEALED.batch_size, max(_MIN_BATCH_SIZE, n_rows // _MIN_STEPS_PER_EPOCH))
+        min_epochs = math.ceil(_MIN_STEPS / math.ceil(n_rows / batch_size))
+        return replace(ANNEALED, batch_size=batch_size, epochs=max(_EPOCHS, min_epochs), seed=self.seed)
 
-    def _classifier(self) -> Any:
+    def _make_classifier(self) -> Any:
         if self.scorer == "linear":
             return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1000))
         if self.scorer == "boosting":

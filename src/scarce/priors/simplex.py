@@ -10,7 +10,7 @@ from scarce.errors import PriorError
 
 __all__ = ["to_simplex"]
 
-_ROUNDING = 1e-9  # of a limit; were it none, limits that sum to just one could never be met
+_EPS = 1e-9  # of a limit; were it none, limits that sum to just one could never be met
 
 
 def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
@@ -38,27 +38,27 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
     >>> to_simplex([0.6, 0.3, 0.3], [0.6, 0.2, 0.2]).tolist()
     [0.4, 0.3, 0.3]
     """
-    shares, caps = check_numbers(raw, "the raw priors"), 1 - check_numbers(rates, "the rates")
-    if shares.shape != caps.shape:
+    proportions, caps = check_numbers(raw, "the raw priors"), 1 - check_numbers(rates, "the rates")
+    if proportions.shape != caps.shape:
         raise PriorError(
-            f"there are {len(shares)} raw priors and {len(caps)} rates; expected one of each per class."
+            f"there are {len(proportions)} raw priors and {len(caps)} rates; expected one of each per class."
         )
     if (caps < 0).any() or (caps > 1).any():
         raise PriorError(
             f"the rates go from {1 - caps.max():g} to {1 - caps.min():g}; expected shares from 0 to 1."
         )
     check_number("floor", floor, high=1, open_low=True)
-    if caps.sum() < 1 - _ROUNDING / 2:
+    if caps.sum() < 1 - _EPS / 2:
         raise PriorError(
             f"the rates sum to {np.sum(1 - caps):.4g} over {len(caps)} classes, so some example excludes every class; "
             f"expected a sum of at most {len(caps) - 1}: look for wrong exclusions."
         )
-    shares = np.clip(shares, floor, 1.0)
-    capped = np.zeros(len(shares), bool)
+    proportions = np.clip(proportions, floor, 1.0)
+    capped = np.zeros(len(proportions), bool)
     while True:
-        scale = (1 - caps[capped].sum()) / shares[~capped].sum()
-        above = ~capped & (scale * shares > caps + _ROUNDING)
+        scale = (1 - caps[capped].sum()) / proportions[~capped].sum()
+        above = ~capped & (scale * proportions > caps + _EPS)
         if not above.any():
-            priors: FloatArray = np.where(capped, caps, scale * shares)
+            priors: FloatArray = np.where(capped, caps, scale * proportions)
             return priors
         capped |= above  # what they lose only raises the scale of the others, so none comes back

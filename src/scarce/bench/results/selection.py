@@ -5,10 +5,9 @@ from statistics import fmean
 
 from scarce.bench.results.results import ExperimentResults, finished
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord
+from scarce.metrics.criteria import RECORDED_CRITERIA
 
 __all__ = ["EpochChoice", "MethodChoice", "criteria", "epoch_choices", "method_choices"]
-
-_LOWER_IS_BETTER = {"scar_risk", "scel"}
 
 
 @dataclass(frozen=True)
@@ -111,4 +110,4 @@ def _method_choice(column: list[str], name: str, methods: dict[str, list[TrialRe
 
 
 def _goodness(criterion: str, value: float) -> float:
-    return -value if criterion in _LOWER_IS_BETTER else value
+    return value if RECORDED_CRITERIA[criterion].higher_is_better else -value

@@ -6,22 +6,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from scarce.labels import ComplementaryLabels
-from scarce.metrics import (
-    approximated_accuracy,
-    complementary_accuracy,
-    complementary_risk,
-    covering_rate,
-    reliability,
-    scel,
-)
+from scarce.metrics import reliability
+from scarce.metrics.criteria import RECORDED_CRITERIA, ModelOutputs
+from scarce.metrics.label_model import as_label_model
 from scarce.priors import PriorEstimate, learned_priors
 from scarce.simulate import uniform_transition
 from scarce.training import Callback, TrainingState, predict_logits
 
-__all__ = ["CRITERIA", "EpochEvaluator"]
-
-CRITERIA = ("scar_accuracy", "scar_risk", "covering_rate", "approximated_accuracy", "scel")
-"""Criteria that need no true label; of ``scar_risk`` and ``scel`` the lowest is best, of the others the highest."""
+__all__ = ["EpochEvaluator"]
 
 
 class EpochEvaluator(Callback):
@@ -54,7 +46,7 @@ class EpochEvaluator(Callback):
         self.last = started
 
     def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
-        """EpochMetric."""
+        """Evaluate the test images."""
         logits = predict_logits(state.model, self.X)
         scores = state.method.scores(logits)
         probabilities = state.method.probabilities(logits.double()).numpy()
@@ -62,15 +54,10 @@ class EpochEvaluator(Callback):
         record["test_accuracy"] = float((predicted == self.y).mean())
         record["confidence"] = float(probabilities.max(axis=1).mean())
         record["calibration_error"] = reliability(probabilities, self.y).expected_error
-        labels = self.labels
-        priors = (self.priors or learned_priors(state.method, labels.classes)).values
-        values = (
-            complementary_accuracy(predicted, labels, priors).value,
-            complementary_risk(scores, labels, priors),
-            covering_rate(predicted, labels),
-            approximated_accuracy(probabilities, labels),
-            scel(probabilities, labels, self.transition),
-        )
-        record.update(zip(CRITERIA, values, strict=True))
+        priors = (self.priors or learned_priors(state.method, self.labels.classes)).values
+        model = as_label_model(self.labels, priors)
+        outputs = ModelOutputs(lambda: predicted, lambda: scores, lambda: probabilities)
+        for key, criterion in RECORDED_CRITERIA.items():
+            record[key] = criterion.function(outputs, self.labels, model, self.transition)
         now = time.perf_counter()
         record["session_seconds"], self.last = now - self.last, now

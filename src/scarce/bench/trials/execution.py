@@ -20,7 +20,7 @@ from torch import nn
 from scarce.bench.spec.grid import OWN_LABELS
 from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
 from scarce.bench.trials.classifiers import cached_table, classifier_result
-from scarce.bench.trials.evaluation import CRITERIA, EpochEvaluator
+from scarce.bench.trials.evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
 from scarce.datasets import ImageDataset, load_dataset
@@ -28,6 +28,7 @@ from scarce.errors import FileError
 from scarce.estimators.early_stopping import make_early_stopping, split_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, make_method
+from scarce.metrics.criteria import RECORDED_CRITERIA
 from scarce.priors import (
     PRIOR_ESTIMATORS,
     PriorEstimate,
@@ -172,7 +173,7 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
     return {
         "accuracy": _accuracy(model, method, X_test, y_test) if spec.early_stopping else float(np.mean(last)),
         "curves": {name: history[name] for name in _CURVES},
-        "selection": {name: history[name] for name in CRITERIA},
+        "selection": {name: history[name] for name in RECORDED_CRITERIA},
         "priors": used.as_dict() | {"true": true.tolist()},
         "seconds": sum(history["session_seconds"]),
         "n_examples": len(kept),
