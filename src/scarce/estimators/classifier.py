@@ -22,7 +22,7 @@ from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, pro
 from scarce.estimators.base import (
     ComplementaryClassifierMixin,
     check_consistent_length,
-    judge,
+    report_on_predictions,
     restore_on_error,
 )
 from scarce.estimators.training_rows import TrainingRows
@@ -51,7 +51,7 @@ __all__ = ["ScarceClassifier"]
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier learned from complementary labels.
 
-    By default it fits linear, kernel and neural learners under several models of how the labels arise, judges them by the
+    By default it fits linear, kernel and neural learners under several models of how the labels arise, evaluates them by the
     likelihood of held-out labels, and stacks the best; `choice_` says what was chosen and why. With a method by name it trains
     one network by that method.
 
@@ -236,7 +236,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             self._fit_network(X, labels, classes, context)
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
-        self.training_rows_: TrainingRows | None = TrainingRows.of(X)
+        self.training_rows_: TrainingRows | None = TrainingRows.from_features(X)
         self.priors_ = self.prior_estimate_.values
         self.label_summary_ = labels.summary()
 
@@ -259,7 +259,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
         predicted = labels.classes[result.held_out.argmax(axis=1)]
-        self.held_out_report_ = judge(self, predicted, result.held_out.max(axis=1), labels[result.rows])
+        self.held_out_report_ = report_on_predictions(
+            self, predicted, result.held_out.max(axis=1), labels[result.rows]
+        )
 
     def _fit_network(
         self, X: Any, labels: ComplementaryLabels, classes: Array, context: DistributedContext

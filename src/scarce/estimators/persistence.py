@@ -208,7 +208,7 @@ def _rebuild(
     if settings.get("choice") is not None:
         classifier.choice_ = Choice.from_dict(settings["choice"])
     elif settings.get("method_choice") is not None:  # as earlier versions wrote it
-        classifier.choice_ = Choice.of_one(settings["method"], settings["method_choice"])
+        classifier.choice_ = Choice.from_method(settings["method"], settings["method_choice"])
     classifier.model_, classifier.method_ = model.eval(), method
     kind = settings["classes"]["kind"]
     classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)
