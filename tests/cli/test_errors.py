@@ -179,8 +179,8 @@ def test_outputs_in_the_way(world: Path, tmp_path: Path, refused: Refused, run: 
     train = ["train", world / "features.csv", "--labels", world / "labels.csv", "--epochs", 1, "--out"]
     (tmp_path / "notes.txt").write_text("mine")
     assert "exists" in refused(*train, world / "model")
-    assert "is no saved classifier" in refused(*train, tmp_path, "--force")
-    assert "is no saved classifier" in refused(*train, tmp_path / "notes.txt", "--force")
+    assert "is not a saved classifier" in refused(*train, tmp_path, "--force")
+    assert "is not a saved classifier" in refused(*train, tmp_path / "notes.txt", "--force")
     assert "cannot be written" in refused(*train, tmp_path / "notes.txt" / "model")
     predict = ["predict", world / "model", world / "features.csv", "--out"]
     assert "exists" in refused(*predict, tmp_path / "notes.txt")
@@ -276,7 +276,7 @@ def test_damaged_models(world: Path, tmp_path: Path, refused: Refused) -> None:
     assert "another program" in predicted_with("classifier.json", b'{"format": "cake"}')
     (tmp_path / "foreign").mkdir()
     save_file({"x": np.zeros(3)}, tmp_path / "foreign" / "weights.safetensors")
-    assert "no saved classifier" in refused("predict", tmp_path / "foreign", world / "features.csv")
+    assert "not a saved classifier" in refused("predict", tmp_path / "foreign", world / "features.csv")
     assert "expected a folder" in refused("predict", world / "labels.csv", world / "features.csv")
 
 

@@ -136,7 +136,7 @@ def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.
         return None
     if classifier.input_shape_ != input_shape(X) or not np.array_equal(classifier.classes_, classes):
         raise MethodError(
-            "warm_start=True goes on with the same inputs and classes; these differ: make a new classifier."
+            "warm_start=True needs the same inputs and classes as before; these differ: make a new classifier."
         )
     return copy.deepcopy(classifier.model_)
 

@@ -95,9 +95,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     time_limit : float, optional
         Seconds after which ``method="auto"`` adds no further candidates to the stack; there is always a result.
     warm_start : bool
-        Go on from the weights of the last `fit`.
+        Start from the weights of the last `fit`.
     checkpoint : path, optional
-        Written after every epoch; if it is there, `fit` goes on from it.
+        Written after every epoch; if the file exists, `fit` resumes from it.
     device : str
         Where to compute, such as ``cpu`` or ``cuda``.
     distributed : bool
