@@ -66,10 +66,10 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ``method="auto"``, ``linear``, ``nystroem`` or ``mlp`` limit the stack to learners of that kind; with a method by name
         ``auto`` is ``mlp``.
     priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
-        Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
+        Class priors π: q numbers, or a number by class name; ``answers`` reads them from the proportion of "yes";
         ``estimate`` does so where there are such answers, and else estimates them with `scarce.priors.BestBin` (with
-        ordinary labels: the frequencies of the classes). An estimator says how, such as ``BestBin(scorer="linear")``.
-        Where that cannot be done, the shares of the candidates are used, with a warning. A method that uses no priors asks for
+        ordinary labels: the frequencies of the classes). Or pass an estimator, such as ``BestBin(scorer="linear")``.
+        Where that cannot be done, the shares of the candidates are used, with a warning. A method that uses no priors needs
         none; `priors_`, for `score`, are then the shares of the candidates too.
     labels : {"complementary", "ordinary"}
         What `y` means. With ``ordinary`` it holds one true class per example, and the classifier is an ordinary
@@ -101,9 +101,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     device : str
         Where to compute, such as ``cpu`` or ``cuda``.
     distributed : bool
-        Train together with the other processes that torchrun has started; each calls `fit` with the same data.
+        Train jointly with the other processes that torchrun has started; each calls `fit` with the same data.
     random_state : int, RandomState or None
-        Fixes initial weights, order of examples and held-out part.
+        Fixes initial weights, order of examples and held-out examples.
     verbose : bool
         Show a progress bar.
 
@@ -112,15 +112,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     classes_ : array
         The classes.
     priors_ : array of shape (q,)
-        The priors used; `prior_estimate_` tells where they come from.
+        The priors used; `prior_estimate_` says where they come from.
     history_ : History
-        What happened, epoch by epoch.
+        The loss and other values of every epoch.
     model_, method_ : nn.Module, Method
         The trained network and the method.
     label_summary_ : LabelSummary
-        What was known.
+        A summary of the labels.
     exclusion_matrix_, exclusion_counts_ : arrays of shape (q, q)
-        Of ``refine``: the chances that an example of class y (row) excludes class k (column), and what was counted.
+        Of ``refine``: the probabilities that an example of class y (row) excludes class k (column), and the counts behind them.
     held_out_report_ : ComplementaryReport
         With ``method="auto"`` on a table: how good it is, by the labels of rows that were held out in turn. For one network see
         `scarce.estimators.cross_fitted_report`.
@@ -279,37 +279,37 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return labels, labels.classes
 
     def logits(self, X: Any) -> Tensor:
-        """Return what the network says of each example and class, of shape (n, q)."""
-        return self._of_logits(X, lambda _, logits: logits)
+        """Return the output of the network, of shape (n, q)."""
+        return self._map_logits(X, lambda _, logits: logits)
 
     def predict(self, X: Any) -> Array:
         """Return the most likely class of each example."""
-        best = self._of_logits(X, lambda method, logits: method.scores(logits).argmax(dim=1))
+        best = self._map_logits(X, lambda method, logits: method.scores(logits).argmax(dim=1))
         return self.classes_[best.numpy()]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
-        return self._of_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
+        return self._map_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
-        return self._of_logits(
+        return self._map_logits(
             X, lambda method, logits: method.probabilities(logits.double()).amax(dim=1)
         ).numpy()
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""
-        scores = self._of_logits(X, lambda method, logits: method.scores(logits)).numpy()
+        scores = self._map_logits(X, lambda method, logits: method.scores(logits)).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @property
     def exclusion_matrix_(self) -> Array:
         """Of ``refine``: how probable it is that an example of class y (row) excludes class k (column)."""
-        return self._counted("exclusion_matrix")
+        return self._refine_buffer("exclusion_matrix")
 
     @property
     def exclusion_counts_(self) -> Array:
         """Of ``refine``: how many of the examples that were counted as class y (row) exclude class k (column)."""
-        return self._counted("counts")
+        return self._refine_buffer("counts")
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
@@ -317,18 +317,18 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
         save_classifier(self, Path(folder), force=force)
 
-    def _counted(self, name: str) -> Array:
+    def _refine_buffer(self, name: str) -> Array:
         check_is_fitted(self)
         if not isinstance(self.method_, Refine):
-            raise AttributeError(f"{self.method_.facts.name} counts no exclusions; method='refine' does.")
+            raise AttributeError(f"{self.method_.facts.name} does not count exclusions; method='refine' does.")
         return getattr(self.method_, name).double().cpu().numpy()  # type: ignore[no-any-return]
 
-    def _of_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
-        """Return what the function makes of the method and the logits of each batch, on the CPU: n × q only if asked for."""
+    def _map_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
+        """Return the function of the method and the logits, batch by batch on the CPU, so that n × q logits are not stored."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
         device = usable_device(self.device)
-        # A loaded model, or one whose device was set after `fit`, is still elsewhere.
+        # A loaded model, or one whose device was set after `fit`, is still on another device.
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 
