@@ -17,12 +17,14 @@ def letters(*texts: str) -> Counter[str]:
 
 @given(
     table=st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=2)),
-    words=st.integers(0, 5),
+    n_text_columns=st.integers(0, 5),
     width=st.integers(10, 100),
 )
-def test_text_table_keeps_all_text_within_width(table: list[list[str]], words: int, width: int) -> None:
+def test_text_table_keeps_all_text_within_width(
+    table: list[list[str]], n_text_columns: int, width: int
+) -> None:
     columns, *rows = table
-    text = text_table(columns, rows, words, width)
+    text = text_table(columns, rows, n_text_columns, width)
     assert letters(*columns, *(cell for row in rows for cell in row)) <= letters(text)
     assert max(map(len, text.splitlines()), default=0) <= width
 

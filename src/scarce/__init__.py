@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scarce.labels import read_labels as read_labels
 
 # Imported on first use, so that `import scarce` and `scarce --help` do not wait for torch.
-_HOMES = {
+_MODULES = {
     "ComplementaryLabels": "scarce.labels",
     "EMComplementaryClassifier": "scarce.estimators",
     "ElkanNotoClassifier": "scarce.estimators",
@@ -25,13 +25,13 @@ _HOMES = {
     "read_labels": "scarce.labels",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'scarce' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The terminal: tables no wider than it, and progress bars."""
+"""Terminal output: its width, tables of text, and progress bars."""
 
 import io
 import shutil
@@ -13,38 +13,37 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["GAP", "WIDTH", "longest", "make_progress", "terminal_width", "text_table"]
+__all__ = ["COLUMN_GAP", "MAX_WIDTH", "max_display_width", "make_progress", "terminal_width", "text_table"]
 
-WIDTH = 100
-GAP = 2
-"""Blanks between columns."""
-_LONG = 20  # a word that is longer, such as a path, may be broken
+MAX_WIDTH = 100
+COLUMN_GAP = 2  # spaces
+_MAX_UNBROKEN = 20  # columns; a longer word, such as a path, may be broken
 
 
 def terminal_width() -> int:
-    """Return how wide text may be: as the terminal, but not so wide that it is hard to read.
+    """Return the width of text: that of the terminal, but at most `MAX_WIDTH`.
 
     Examples
     --------
-    >>> terminal_width() <= WIDTH
+    >>> terminal_width() <= MAX_WIDTH
     True
     """
-    return min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)
+    return min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 0)).columns)
 
 
 def make_progress(
     *columns: "ProgressColumn", show: bool | None = None, eta: bool = True, console: Console | None = None
 ) -> "Progress":
-    """Return progress bars on standard error, to be used with ``with``: description, bar, `columns`, time that is left.
+    """Return progress bars on standard error, to be used with ``with``: description, bar, `columns`, time remaining.
 
     Parameters
     ----------
     *columns : rich.progress.ProgressColumn
-        What stands between the bar and the time.
+        Columns between the bar and the remaining time.
     show : bool, optional
         Whether to show them; by default only if standard error is a terminal.
     eta : bool
-        Whether to show the time that is left.
+        Whether to show the time remaining.
     console : rich.console.Console, optional
         Where to show them instead.
 
@@ -68,9 +67,9 @@ def make_progress(
 
 
 def text_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, width: int = WIDTH
+    columns: Sequence[str], rows: Iterable[Sequence[str]], n_text_columns: int = 1, width: int = MAX_WIDTH
 ) -> str:
-    """Return a table no wider than `width`; the first `words` columns are flush left, the others, numbers, flush right.
+    """Return a table no wider than `width`; the first `n_text_columns` columns are flush left, the others, numbers, flush right.
 
     Lines are broken between words, and within very long ones. Where not even words fit side by side, every row is a
     paragraph.
@@ -91,12 +90,14 @@ def text_table(
       88.00
     """
     rows = list(rows)
-    sizes = _widths([columns, *rows], words, width)
-    if sizes is None:
+    widths = _column_widths([columns, *rows], n_text_columns, width)
+    if widths is None:
         return "\n".join(_paragraph(columns, row, width) for row in rows)
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
-    for place, (column, size) in enumerate(zip(columns, sizes, strict=True)):
-        table.add_column(column, justify="left" if place < words else "right", overflow="fold", width=size)
+    table = Table(box=None, padding=(0, COLUMN_GAP, 0, 0), pad_edge=False)
+    for index, (column, column_width) in enumerate(zip(columns, widths, strict=True)):
+        table.add_column(
+            column, justify="left" if index < n_text_columns else "right", overflow="fold", width=column_width
+        )
     for row in rows:
         table.add_row(*row)
     # Names are printed as they are: rich would read [bold] and :cat: as commands.
@@ -108,33 +109,36 @@ def text_table(
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
-def longest(parts: Iterable[str]) -> int:
-    """Return how many places of a terminal the longest text takes.
+def max_display_width(texts: Iterable[str]) -> int:
+    """Return the width of the widest text in terminal columns.
 
     Examples
     --------
-    >>> longest(["cat", "猫猫"])
+    >>> max_display_width(["cat", "猫猫"])
     4
     """
-    return max(map(cell_len, parts), default=0)
+    return max(map(cell_len, texts), default=0)
 
 
-def _widths(rows: Sequence[Sequence[str]], words: int, width: int) -> list[int] | None:
-    """Return how wide columns are to be: as their texts are, and if that is too much, the widest become narrower.
+def _column_widths(rows: Sequence[Sequence[str]], n_text_columns: int, width: int) -> list[int] | None:
+    """Return the widths of the columns: those of their texts, or less for the widest if they do not fit.
 
-    None becomes narrower than its longest word, or, for words, than 20 places; if those are too wide together, there are
-    no such widths.
+    No column becomes narrower than its longest word, which in text columns counts for at most 20. None if even that does not
+    fit.
     """
     columns = list(zip(*rows, strict=True))
-    widths = [longest(line for text in column for line in text.split("\n")) for column in columns]
-    least = [longest(word for text in column for word in text.split()) for column in columns]
-    least = [min(size, _LONG) if place < words else size for place, size in enumerate(least)]
-    room = width - GAP * (len(widths) - 1)
-    if sum(least) > room:
+    widths = [max_display_width(line for text in column for line in text.split("\n")) for column in columns]
+    min_widths = [max_display_width(word for text in column for word in text.split()) for column in columns]
+    min_widths = [
+        min(size, _MAX_UNBROKEN) if index < n_text_columns else size for index, size in enumerate(min_widths)
+    ]
+    available = width - COLUMN_GAP * (len(widths) - 1)
+    if sum(min_widths) > available:
         return None
-    while sum(widths) > room:
+    while sum(widths) > available:
         widest = max(
-            (place for place in range(len(widths)) if widths[place] > least[place]), key=widths.__getitem__
+            (index for index in range(len(widths)) if widths[index] > min_widths[index]),
+            key=widths.__getitem__,
         )
         widths[widest] -= 1
     return widths

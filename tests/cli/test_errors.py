@@ -233,8 +233,8 @@ def test_commands_do_not_replace_existing_outputs(
     ]
     (tmp_path / "notes.txt").write_text("mine")
     assert "exists" in run_expecting_error(*train, dataset_dir / "model")
-    assert "is no saved classifier" in run_expecting_error(*train, tmp_path, "--force")
-    assert "is no saved classifier" in run_expecting_error(*train, tmp_path / "notes.txt", "--force")
+    assert "is not a saved classifier" in run_expecting_error(*train, tmp_path, "--force")
+    assert "is not a saved classifier" in run_expecting_error(*train, tmp_path / "notes.txt", "--force")
     assert "cannot be written" in run_expecting_error(*train, tmp_path / "notes.txt" / "model")
     predict = ["predict", dataset_dir / "model", dataset_dir / "features.csv", "--out"]
     assert "exists" in run_expecting_error(*predict, tmp_path / "notes.txt")
@@ -343,7 +343,7 @@ def test_predict_rejects_damaged_model(
     assert "another program" in predicted_with("classifier.json", b'{"format": "cake"}')
     (tmp_path / "foreign").mkdir()
     save_file({"x": np.zeros(3)}, tmp_path / "foreign" / "weights.safetensors")
-    assert "no saved classifier" in run_expecting_error(
+    assert "not a saved classifier" in run_expecting_error(
         "predict", tmp_path / "foreign", dataset_dir / "features.csv"
     )
     assert "expected a folder" in run_expecting_error(

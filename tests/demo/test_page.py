@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from helpers.html import Page
 
+from scarce._plotting import new_axes
+from scarce.demo import page
 from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
 
 
@@ -79,3 +81,33 @@ def test_is_report_recognizes_only_reports(tmp_path, text):
     assert is_report(tmp_path / "report.html")
     assert not is_report(tmp_path / "other.html")
     assert not is_report(tmp_path)
+
+
+def curves_of(axes):
+    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+def test_draw_risks_starts_at_epoch_one_with_line_at_zero():
+    with new_axes() as axes:
+        page._draw_risks(axes, [page._Curve("a", [3.0, -1.0, -4.0]), page._Curve("b", [2.0, 1.0, 0.5])])
+    lines = curves_of(axes)
+    assert list(lines) == ["a", "b"]
+    assert lines["a"].get_xydata().tolist() == [[1, 3.0], [2, -1.0], [3, -4.0]]
+    assert lines["b"].get_ydata().tolist() == [2.0, 1.0, 0.5]
+    (zero,) = [line for line in axes.lines if line not in lines.values()]
+    assert list(zero.get_ydata()) == [0, 0]
+    assert lines["a"].get_color() != lines["b"].get_color()
+    assert lines["a"].get_linestyle() != lines["b"].get_linestyle()
+
+
+def test_draw_accuracies_draws_band_around_estimate():
+    with new_axes() as axes:
+        page._draw_accuracies(
+            axes, [page._Curve("a", [0.5, 0.75], [0.4, 0.8], [0.1, 0.05]), page._Curve("b", [0.9, 0.9])]
+        )
+    assert curves_of(axes)["a"].get_ydata().tolist() == [0.5, 0.75]
+    (band,) = axes.collections
+    corners = band.get_paths()[0].vertices
+    for epoch, low, high in ((1, 0.3, 0.5), (2, 0.75, 0.85)):
+        heights = corners[corners[:, 0] == epoch, 1]
+        assert (heights.min(), heights.max()) == pytest.approx((low, high))

@@ -190,7 +190,7 @@ def test_warm_start_continues_from_last_fit(blobs):
     assert losses[-1] < losses[0]
     cold = ScarceClassifier(priors="uniform", module="linear", epochs=1, learning_rate=0.01)
     assert cold.fit(X, labels).history_["loss"] == cold.fit(X, labels).history_["loss"]
-    with pytest.raises(MethodError, match="warm_start=True goes on with the same inputs and classes"):
+    with pytest.raises(MethodError, match="warm_start=True needs the same inputs and classes"):
         classifier.fit(X[:, :1], labels)
 
 

@@ -100,8 +100,8 @@ def test_em_posterior_of_confirmed_class_is_certain(blobs):
         assert fitted.posterior_[np.arange(50), codes[:50]].min() > 1 - 1e-6
 
 
-def predict_uniform(evidence):
-    return np.full(evidence.shape, 1 / evidence.shape[1])
+def predict_uniform(log_likelihood):
+    return np.full(log_likelihood.shape, 1 / log_likelihood.shape[1])
 
 
 def test_likely_mechanism_depends_on_co_exclusion():

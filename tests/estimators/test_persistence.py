@@ -122,7 +122,7 @@ def test_save_keeps_existing_folder_unless_forced(blobs, saved, tmp_path):
     assert (saved / "weights.safetensors").read_bytes() != before
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("precious")
-    with pytest.raises(FileError, match="is no saved classifier and is not replaced"):
+    with pytest.raises(FileError, match="is not a saved classifier and is not replaced"):
         classifier.save(tmp_path / "thesis", force=True)
     assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]
@@ -159,7 +159,7 @@ def change(folder, **settings):
         (lambda folder: (folder / "weights.safetensors").unlink(), r"weights.safetensors does not exist"),
         (
             lambda folder: (folder / "classifier.json").unlink(),
-            r"is no saved classifier: it has no classifier.json",
+            r"is not a saved classifier: it has no classifier.json",
         ),
         (lambda folder: (folder / "classifier.json").write_text("[1, 2]"), r"has the format 'list'"),
         (
@@ -187,7 +187,7 @@ def test_load_rejects_damaged_and_foreign_files(saved, damage, message):
 
 def test_load_rejects_file_in_place_of_folder(tmp_path):
     (tmp_path / "model").write_bytes(b"\x80\x04pickle")
-    with pytest.raises(FileError, match="is no saved classifier"):
+    with pytest.raises(FileError, match="is not a saved classifier"):
         scarce.load(tmp_path / "model")
 
 

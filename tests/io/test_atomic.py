@@ -28,6 +28,6 @@ def test_failed_write_keeps_old_file_and_leaves_no_temporary_file(tmp_path):
 def test_write_rejects_named_pipe(tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    with pytest.raises(FileError, match="no ordinary file"), atomic_write(pipe, force=True):
+    with pytest.raises(FileError, match="not an ordinary file"), atomic_write(pipe, force=True):
         pass
     assert pipe.is_fifo()

@@ -1,1 +1,1 @@
-"""Reading and writing files: paths, atomic writes, and the formats that several packages share."""
+"""Files: checks of paths, atomic writes, and the formats that several packages read."""

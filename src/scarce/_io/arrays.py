@@ -1,4 +1,4 @@
-"""Arrays in files of NumPy, read without running code that such a file may hold."""
+"""NumPy files, read without unpickling anything."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ __all__ = ["map_array", "read_array", "read_arrays"]
 
 
 def read_array(path: str | Path) -> NDArray[Any]:
-    """Read the array of an ``.npy`` file, never running code that such a file may hold.
+    """Read the array of an ``.npy`` file; nothing is unpickled.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def read_array(path: str | Path) -> NDArray[Any]:
 
 
 def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Read the named arrays of an ``.npz`` file, never running code that such a file may hold.
+    """Read the named arrays of an ``.npz`` file; nothing is unpickled.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def map_array(path: str | Path) -> NDArray[Any]:
-    """Map the array of an ``.npy`` file into memory: of a large one only what is looked at is read.
+    """Map the array of an ``.npy`` file into memory: only the rows that are used are read.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def map_array(path: str | Path) -> NDArray[Any]:
     [3, 4]
     """
     path = check_file(path)
-    with _damage_named(path):
+    with _translate_errors(path):
         return np.lib.format.open_memmap(path, mode="r")
 
 
 def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     path = check_file(path)
-    with _damage_named(path), path.open("rb") as file:  # numpy leaves a file that it cannot read open
+    with _translate_errors(path), path.open("rb") as file:  # numpy leaves a file that it cannot read open
         loaded = np.load(file, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
@@ -72,7 +72,7 @@ def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
 
 
 @contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # zip, zlib, header and memory errors: damage can show in any of them

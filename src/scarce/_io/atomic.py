@@ -1,4 +1,4 @@
-"""Atomic writes: a file or folder appears under its name whole, or not at all."""
+"""Atomic writes: a file or folder is written completely, or not at all."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ __all__ = ["atomic_write", "atomic_write_dir"]
 
 @contextmanager
 def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
-    """Give a temporary path beside `path`; when the block ends well it takes the name `path` at once.
+    """Yield a temporary path in the same folder; it is renamed to `path` if the block succeeds, else deleted.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-            _allow_as_usual(temporary, 0o666)
+            _apply_umask(temporary, 0o666)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
-    """Give a temporary folder beside `folder`; when the block ends well it takes its place, an earlier one goes.
+    """Yield a temporary folder beside `folder`, which it replaces if the block succeeds.
 
     Examples
     --------
@@ -61,22 +61,22 @@ def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
     folder = Path(folder)
     try:
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        earlier = temporary.with_name(f"{temporary.name}.earlier")
+        previous = temporary.with_name(f"{temporary.name}.earlier")
         try:
             yield temporary
-            _allow_as_usual(temporary, 0o777)
+            _apply_umask(temporary, 0o777)
             if folder.exists():
-                folder.rename(earlier)  # deleted only when the new one stands in its place
+                folder.rename(previous)  # deleted only after the new one has replaced it
             temporary.rename(folder)
-            shutil.rmtree(earlier, ignore_errors=True)
+            shutil.rmtree(previous, ignore_errors=True)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
 
 
-def _allow_as_usual(path: Path, mode: int) -> None:
-    """Give a temporary file or folder the permissions that an ordinary one would have."""
+def _apply_umask(path: Path, mode: int) -> None:
+    """Set the permissions of a temporary file or folder to those of an ordinary one."""
     umask = os.umask(0)
     os.umask(umask)
     path.chmod(mode & ~umask)

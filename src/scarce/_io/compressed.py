@@ -1,4 +1,4 @@
-"""What a file holds, unpacked if it is gzipped."""
+"""Files that may be gzipped."""
 
 import gzip
 import zlib
@@ -6,13 +6,13 @@ from pathlib import Path
 
 from scarce.errors import FileError
 
-__all__ = ["read_content", "unpacked"]
+__all__ = ["read_content", "decompress"]
 
-_GZIP = b"\x1f\x8b"
+_GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_content(path: Path) -> bytes:
-    """Return what a file holds, unpacked if it is gzipped.
+    """Return the content of a file, decompressed if it is gzipped.
 
     Examples
     --------
@@ -23,20 +23,20 @@ def read_content(path: Path) -> bytes:
     b'content'
     """
     try:
-        return unpacked(path.read_bytes(), path)
+        return decompress(path.read_bytes(), path)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def unpacked(data: bytes, path: Path) -> bytes:
-    """Return the bytes of the file `path`, unpacked if they are gzipped.
+def decompress(data: bytes, path: Path) -> bytes:
+    """Return the bytes of the file `path`, decompressed if they are gzipped.
 
     Examples
     --------
-    >>> unpacked(b"plain", Path("a")), unpacked(gzip.compress(b"packed"), Path("a.gz"))
+    >>> decompress(b"plain", Path("a")), decompress(gzip.compress(b"packed"), Path("a.gz"))
     (b'plain', b'packed')
     """
     try:
-        return gzip.decompress(data) if data[:2] == _GZIP else data
+        return gzip.decompress(data) if data[:2] == _GZIP_MAGIC else data
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"{path} is a damaged or cut short gzip file; fetch it again.") from error

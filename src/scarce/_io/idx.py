@@ -15,11 +15,11 @@ from scarce.errors import FileError
 
 __all__ = ["is_idx_name", "parse_idx", "read_idx"]
 
-_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_DTYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
 def is_idx_name(path: str | Path) -> bool:
-    """Tell from its name whether a file is in the idx format.
+    """Return whether a file has a name of the idx format.
 
     Examples
     --------
@@ -45,16 +45,18 @@ def read_idx(path: str | Path) -> NDArray[Any]:
 
 
 def parse_idx(data: bytes, path: Path) -> NDArray[Any]:
-    r"""Return the array that the unpacked bytes of the idx file `path` hold.
+    r"""Return the array in the decompressed bytes of the idx file `path`.
 
     Examples
     --------
     >>> parse_idx(b"\0\0\x08\x01" + b"\0\0\0\x02" + b"\x07\x02", Path("labels-idx1-ubyte")).tolist()
     [7, 2]
     """
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or data[3] == 0:
-        raise FileError(f"{path} is no idx file: it does not start with the header of one; check the file.")
-    rank, dtype = data[3], np.dtype(_TYPES[data[2]])
+    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _DTYPES or data[3] == 0:
+        raise FileError(
+            f"{path} is not an idx file: it does not start with the header of one; check the file."
+        )
+    rank, dtype = data[3], np.dtype(_DTYPES[data[2]])
     start = 4 + 4 * rank
     if len(data) < start:
         raise FileError(f"{path} is cut short in its header; fetch it again.")
@@ -64,7 +66,7 @@ def parse_idx(data: bytes, path: Path) -> NDArray[Any]:
         fault = "is cut short" if len(data) - start < expected else "is too long"
         sizes = " × ".join(map(str, shape))
         raise FileError(
-            f"{path} {fault}: its header announces {sizes} values, {expected} bytes, but {len(data) - start} follow; "
+            f"{path} {fault}: its header declares {sizes} values, {expected} bytes, but {len(data) - start} follow; "
             "fetch it again."
         )
     return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="))

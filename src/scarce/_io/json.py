@@ -1,4 +1,4 @@
-"""JSON files of annotation tools, and their fields, with errors that say where."""
+"""JSON and JSON Lines files, and checked fields of their records."""
 
 import json
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ def read_json(path: str | Path) -> Any:
     scarce.errors.FileError: nowhere.json does not exist; check the path.
     """
     path = check_file(path)
-    text = _text(path)
+    text = _read_text(path)
     if not text.strip():
         raise FileError(f"{path} is empty; export it again.")
-    return _parsed(text, path, None)
+    return _parse(text, path, None)
 
 
 def read_json_lines(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Read a file with one JSON object per line, each with its place, such as "line 3".
+    """Read a file with one JSON object per line, each with its position, such as "line 3".
 
     Examples
     --------
@@ -39,15 +39,15 @@ def read_json_lines(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     [('line 1', {'label': 'CAT'})]
     """
     path = check_file(path)
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
         if line.strip():
-            record = _parsed(line, path, number)
+            record = _parse(line, path, number)
             if not isinstance(record, dict):
-                raise FileError(f"{path} line {number} is no JSON object; expected one {{...}} per line.")
+                raise FileError(f"{path} line {number} is not a JSON object; expected one {{...}} per line.")
             yield f"line {number}", record
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -56,7 +56,7 @@ def _text(path: Path) -> str:
         raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _parsed(text: str, path: Path, line: int | None) -> Any:
+def _parse(text: str, path: Path, line: int | None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -68,7 +68,7 @@ def _parsed(text: str, path: Path, line: int | None) -> Any:
 
 
 def field_of(record: Any, name: str, kind: type, where: str, fix: str) -> Any:
-    """Return a field of a JSON object, or say that it is missing or of another type.
+    """Return a field of a JSON object, or raise `LabelError` if it is missing or of another type.
 
     Examples
     --------

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def check_file(path: str | Path) -> Path:
-    """Return the path of an existing, readable file, or say what is wrong with it.
+    """Return the path, or raise `FileError` unless it is an existing, readable file.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def check_file(path: str | Path) -> Path:
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere.csv does not exist; check the path.
     """
-    path, mode = _look_at(path)
+    path, mode = _stat(path)
     if stat.S_ISDIR(mode):
         raise FileError(f"{path} is a folder; expected a file.")
     if not os.access(path, os.R_OK):
@@ -39,7 +39,7 @@ def check_file(path: str | Path) -> Path:
 
 
 def check_dir(path: str | Path) -> Path:
-    """Return the path of an existing folder, or say what is wrong with it.
+    """Return the path, or raise `FileError` unless it is an existing folder.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def check_dir(path: str | Path) -> Path:
 
 
 def make_dir(path: str | Path) -> Path:
-    """Return the path of a folder that can be written to, made if it is not there, or say what is wrong with it.
+    """Return the path of a writable folder, created if it does not exist, or raise `FileError`.
 
     Examples
     --------
@@ -74,13 +74,13 @@ def make_dir(path: str | Path) -> Path:
 
 
 def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
-    """Refuse a place where a folder of ours cannot be written; only one that holds `marker`, or nothing, is replaced.
+    """Raise `FileError` unless a folder can be written there; only one that holds `marker`, or nothing, is replaced.
 
     Examples
     --------
     >>> check_writable_dir(".", "classifier.json", force=True)
     Traceback (most recent call last):
-    scarce.errors.FileError: . is no saved classifier and is not replaced; choose another name.
+    scarce.errors.FileError: . is not a saved classifier and is not replaced; choose another name.
     """
     folder = Path(folder)
     try:
@@ -88,11 +88,11 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
             raise FileError(
                 f"{folder} exists; choose another name, or pass force=True (--force) to replace it."
             )
-        is_other = not (folder / marker).exists() and (not folder.is_dir() or any(folder.iterdir()))
+        is_foreign = not (folder / marker).exists() and (not folder.is_dir() or any(folder.iterdir()))
         if folder.exists() and (
-            is_other or not folder.name
+            is_foreign or not folder.name
         ):  # the current folder has no name to replace it by
-            raise FileError(f"{folder} is no saved classifier and is not replaced; choose another name.")
+            raise FileError(f"{folder} is not a saved classifier and is not replaced; choose another name.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder.parent, prefix=f".{folder.name}."):
             pass
@@ -101,17 +101,17 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
 
 
 def is_dir(path: str | Path) -> bool:
-    """Tell a folder from a file, or say what is wrong with the path.
+    """Return whether the path is a folder, or raise `FileError` if it does not exist.
 
     Examples
     --------
     >>> is_dir(Path.cwd())
     True
     """
-    return stat.S_ISDIR(_look_at(path)[1])
+    return stat.S_ISDIR(_stat(path)[1])
 
 
-def _look_at(path: str | Path) -> tuple[Path, int]:
+def _stat(path: str | Path) -> tuple[Path, int]:
     path = Path(path)
     try:
         return path, path.stat().st_mode
@@ -142,7 +142,7 @@ def prefix_errors(path: str | Path) -> Iterator[None]:
 
 
 def check_writable(path: str | Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
-    """Refuse early a file that could not be written in the end, or that would replace one of the inputs.
+    """Raise `FileError` unless a file can be written there without replacing one of the inputs.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def check_writable(path: str | Path, *, force: bool, inputs: Iterable[str | Path
     scarce.errors.FileError: . is a folder; choose the name of a file.
     """
     path = Path(path)
-    if any(path.exists() and Path(other).exists() and path.samefile(other) for other in inputs):
+    if any(path.exists() and Path(source).exists() and path.samefile(source) for source in inputs):
         raise FileError(f"{path} is one of the inputs and is not replaced; choose another name.")
     try:
         check_overwrite(path, force=force)
@@ -163,9 +163,10 @@ def check_writable(path: str | Path, *, force: bool, inputs: Iterable[str | Path
 
 
 def check_overwrite(path: Path, *, force: bool) -> None:
+    """Raise `FileError` if the path is a folder or a device, or an existing file without `force`."""
     if path.is_dir():
         raise FileError(f"{path} is a folder; choose the name of a file.")
     if path.exists() and not path.is_file():  # to rename over a device would destroy it
-        raise FileError(f"{path} is no ordinary file and is not replaced; choose another name.")
+        raise FileError(f"{path} is not an ordinary file and is not replaced; choose another name.")
     if path.exists() and not force:
         raise FileError(f"{path} exists; choose another name, or pass force=True (--force) to replace it.")

@@ -1,4 +1,4 @@
-"""Tables on disk, CSV or Parquet, read as a header and rows of text, with the line each row stands on."""
+"""Tables on disk, CSV or Parquet, read as a header and rows of text, with the line number of each row."""
 
 import csv
 import re
@@ -18,12 +18,12 @@ from scarce.errors import FileError, LabelError
 __all__ = ["Row", "TextTable", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
 
 Row = tuple[int, list[str]]
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """The column names of a table and its rows, which are read as they are asked for (once).
+    """The column names of a table and its rows, an iterator that reads the file lazily, once.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ def as_names(texts: Iterable[str], what: str = "name") -> Array:
     texts = list(texts)
     if "" in texts:
         raise LabelError(f"row {texts.index('')}: the {what} is missing; fill it in or leave the row out.")
-    whole = all(_WHOLE.fullmatch(text) for text in texts)
-    return np.array(texts, dtype=str).astype(np.int64) if whole and texts else np.array(texts, dtype=str)
+    is_whole = all(_INTEGER.fullmatch(text) for text in texts)
+    return np.array(texts, dtype=str).astype(np.int64) if is_whole and texts else np.array(texts, dtype=str)
 
 
 def read_table(path: str | Path) -> TextTable:
@@ -79,15 +79,15 @@ def read_table(path: str | Path) -> TextTable:
 def _check_header(header: list[str], path: Path) -> None:
     if not header:
         raise FileError(f"{path} is empty; expected a first line with the names of the columns.")
-    if len(header) == 1 and (mark := next((mark for mark in ";\t|" if mark in header[0]), "")):
-        raise FileError(f"{path} separates its columns by {mark!r}; write it with commas.")
-    for place, name in enumerate(header):
+    if len(header) == 1 and (separator := next((char for char in ";\t|" if char in header[0]), "")):
+        raise FileError(f"{path} separates its columns by {separator!r}; write it with commas.")
+    for index, name in enumerate(header):
         if not name.strip():
             raise FileError(
-                f"{path}: column {place + 1} has no name in the first line; name it, or leave it out "
+                f"{path}: column {index + 1} has no name in the first line; name it, or leave it out "
                 "(pandas: to_csv(index=False))."
             )
-        if name in header[:place]:
+        if name in header[:index]:
             raise FileError(f"{path}: two columns are named {name!r}; every column needs a name of its own.")
 
 
@@ -137,7 +137,7 @@ def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
     scarce.errors.FileError: nowhere.parquet does not exist; check the path.
     """
     path = check_file(path)
-    with _pyarrow(path) as parquet:
+    with _parquet_module(path) as parquet:
         table = parquet.read_table(path, columns=columns, partitioning=None)
     _check_header(table.column_names, path)
     return table
@@ -153,16 +153,16 @@ def parquet_header(path: str | Path) -> tuple[int, list[str]]:
     scarce.errors.FileError: nowhere.parquet does not exist; check the path.
     """
     path = check_file(path)
-    with _pyarrow(path) as parquet:
-        facts = parquet.read_metadata(path)
-        names = facts.schema.to_arrow_schema().names
+    with _parquet_module(path) as parquet:
+        metadata = parquet.read_metadata(path)
+        names = metadata.schema.to_arrow_schema().names
     _check_header(names, path)
-    return facts.num_rows, names
+    return metadata.num_rows, names
 
 
 @contextmanager
-def _pyarrow(path: Path) -> Iterator[Any]:
-    """Give pyarrow's module for Parquet files, and say in our words what goes wrong with it."""
+def _parquet_module(path: Path) -> Iterator[Any]:
+    """Yield pyarrow's module for Parquet files, and raise its errors as `FileError`."""
     try:
         from pyarrow import parquet
     except ImportError:
@@ -176,7 +176,7 @@ def _pyarrow(path: Path) -> Iterator[Any]:
             f"{path} needs more memory than there is; write it as several smaller files."
         ) from error
     except Exception as error:  # pyarrow has its own errors for every kind of damage
-        raise FileError(f"{path} is damaged or no Parquet file; write it again.") from error
+        raise FileError(f"{path} is damaged or not a Parquet file; write it again.") from error
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:

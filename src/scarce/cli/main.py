@@ -22,7 +22,7 @@ from scarce.cli.methods import methods
 from scarce.cli.predict import predict
 from scarce.cli.priors import priors
 from scarce.cli.train import train
-from scarce.errors import DivergedError, FetchError, ProcessError, ScarceError
+from scarce.errors import ScarceError
 
 __all__ = ["app", "main", "main_and_exit"]
 
@@ -163,10 +163,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             1,
         )
     except ScarceError as error:
-        failed = isinstance(error, DivergedError | FetchError | ProcessError) or _is_machine_failure(
-            error.__cause__
-        )
-        return _fail(str(error), 1 if failed else 2)
+        return _fail(str(error), 1 if _is_machine_failure(error.__cause__) else error.exit_code)
     except OSError as error:
         return _fail(str(error), 1 if _is_machine_failure(error) else 2)
     except ValueError as error:  # of scikit-learn, which explains itself in the first line

@@ -9,7 +9,7 @@ from typing import Literal
 import pooch
 
 from scarce._hashing import matches_checksum
-from scarce._io.compressed import read_content, unpacked
+from scarce._io.compressed import decompress, read_content
 from scarce._io.paths import check_dir
 from scarce.errors import FileError
 
@@ -112,7 +112,7 @@ class LocatedFiles:
             checksum = self._checksum(name)
             if checksum is None:
                 return "unchecked"
-            return "right" if matches_checksum(unpacked(served, path), checksum) else "wrong"
+            return "right" if matches_checksum(decompress(served, path), checksum) else "wrong"
         except (OSError, FileError):
             return "wrong"
 

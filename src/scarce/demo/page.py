@@ -3,16 +3,28 @@
 import base64
 import io
 import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from PIL import Image
 
-from scarce._plotting import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
+from scarce._plotting import (
+    COLORS,
+    DASHES,
+    INK,
+    draw_priors,
+    figure_svg,
+    legend_below,
+    new_axes,
+    percent_axis,
+)
 from scarce.demo.study import QUESTIONS, Demo
 from scarce.training import PAPER
 
@@ -21,6 +33,16 @@ __all__ = ["COLUMNS", "is_report", "render_report", "result_rows"]
 COLUMNS = ("method", "learned from", "without truth", "truth", "within 2 s.e.")
 _MARK = '<meta name="generator" content="scarce demo">'
 _PACKAGES = ("scarce", "torch", "numpy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A number per epoch, from the first; with `spread`, a band of that half-width around `center`."""
+
+    name: str
+    values: Sequence[float]
+    center: Sequence[float] | None = None
+    spread: Sequence[float] | None = None
 
 
 def render_report(demo: Demo, command: str) -> str:
@@ -101,15 +123,40 @@ def _figures(demo: Demo) -> dict[str, str]:
         draw_priors(priors, names, estimate.raw, estimate.low, estimate.high, demo.frequencies,
                     "Share of each digit")  # fmt: skip
     with new_axes() as risks:
-        draw_risks(risks, [Curve(run.title, run.risks) for run in (demo.corrected, demo.uncorrected)])
+        _draw_risks(risks, [_Curve(run.title, run.risks) for run in (demo.corrected, demo.uncorrected)])
     with new_axes() as accuracies:
         curves = [
-            Curve(run.title, run.accuracies, run.estimates, [2 * error for error in run.standard_errors])
+            _Curve(run.title, run.accuracies, run.estimates, [2 * error for error in run.standard_errors])
             for run in demo.runs
         ]
-        draw_accuracies(accuracies, curves)
+        _draw_accuracies(accuracies, curves)
     axes = {"priors": priors, "risks": risks, "accuracies": accuracies}
     return {name: figure_svg(each.figure) for name, each in axes.items()}
+
+
+def _draw_risks(axes: Axes, curves: Sequence[_Curve]) -> None:
+    """Draw risks over the epochs, with a line at zero, below which no true risk can be."""
+    for curve, color, line in zip(curves, COLORS, DASHES, strict=False):
+        axes.plot(_epochs(curve), curve.values, line, color=color, label=curve.name)
+    axes.axhline(0, color=INK, linewidth=1, zorder=1)
+    axes.set(title="Risk on the training answers", xlabel="epoch")
+    legend_below(axes, columns=2)
+
+
+def _draw_accuracies(axes: Axes, curves: Sequence[_Curve]) -> None:
+    """Draw accuracies over the epochs, and the band of each curve that has one."""
+    for curve, color, line in zip(curves, COLORS, DASHES, strict=False):
+        axes.plot(_epochs(curve), curve.values, line, color=color, label=curve.name)
+        if curve.center is not None and curve.spread is not None:
+            low, high = np.subtract(curve.center, curve.spread), np.add(curve.center, curve.spread)
+            axes.fill_between(_epochs(curve), low, high, color=color, alpha=0.16, linewidth=0)
+    axes.set(title="Accuracy on the test images", xlabel="epoch", ylim=(0, 1.02))
+    percent_axis(axes.yaxis)
+    legend_below(axes, columns=2)
+
+
+def _epochs(curve: _Curve) -> range:
+    return range(1, len(curve.values) + 1)
 
 
 def _class_rows(demo: Demo) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The scikit-learn face."""
+"""Classifiers with the interface of scikit-learn."""
 
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.estimators.cross_fitted_report import cross_fitted_report

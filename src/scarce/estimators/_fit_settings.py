@@ -15,7 +15,7 @@ from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.estimators.auto import Choice
 from scarce.estimators.method_choice import choose_method
-from scarce.estimators.regularization import against_overfitting
+from scarce.estimators.regularization import choose_regularization
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, make_method
@@ -78,7 +78,7 @@ def training_method(
     if classifier.labels == "ordinary":
         return make_method("scarce", **params), None
     choice = choose_method(labels)
-    return make_method(choice.method, **params), Choice.of_one(choice.method, choice.reason)
+    return make_method(choice.method, **params), Choice.from_method(choice.method, choice.reason)
 
 
 def training_recipe(
@@ -116,7 +116,7 @@ def regularization(
     is_mlp = isinstance(classifier.module, str) and classifier.module in ("auto", "mlp")
     if not (is_free and is_mlp and classifier.recipe == "annealed"):
         return {}
-    return against_overfitting(method, labels, is_image=is_image, strong=strong)
+    return choose_regularization(method, labels, is_image=is_image, strong=strong)
 
 
 def model_builder(classifier: "ScarceClassifier", X: Any, n_classes: int) -> MakeModel:
@@ -136,7 +136,7 @@ def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.
         return None
     if classifier.input_shape_ != input_shape(X) or not np.array_equal(classifier.classes_, classes):
         raise MethodError(
-            "warm_start=True goes on with the same inputs and classes; these differ: make a new classifier."
+            "warm_start=True needs the same inputs and classes as before; these differ: make a new classifier."
         )
     return copy.deepcopy(classifier.model_)
 

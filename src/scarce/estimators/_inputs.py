@@ -1,4 +1,4 @@
-"""Features as a network takes them: checked, shaped, and said clearly when they will not do."""
+"""Checks of features before training and prediction."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from scarce.features.arrays import check_finite, iter_chunks
 
 __all__ = ["check_inputs"]
 
-_EXACT = 2**24  # up to which float32 knows all whole numbers
+_MAX_EXACT_INTEGER = 2**24  # up to it float32 holds all whole numbers
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Return `X` as a dense array or CSR matrix of numbers, after refusing what cannot be trained on.
+    """Return `X` as a dense array or CSR matrix of numbers, or raise `FeatureError` if it cannot be trained on.
 
     Tables have two axes; images three (n × h × w) or four (n × c × h × w). Images of bytes stay bytes. What is on disk
-    (`Shards`, arrays of `numpy.memmap`) is looked through and stays there, as it is. With `reset` the estimator learns
+    (`Shards`, arrays of `numpy.memmap`) is checked and stays there. With `reset` the estimator learns
     width and names of the features, else they must be those it was fitted on.
     """
     is_image = getattr(X, "ndim", 2) > 2
@@ -46,7 +46,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     )
     is_on_disk = isinstance(given, (Shards, np.memmap)) and given.dtype == X.dtype
     if is_on_disk:
-        X = given  # of a mapped array scikit-learn makes one that no longer says so
+        X = given  # scikit-learn returns a mapped array as an ordinary one
     if X.ndim > 4 or 0 in X.shape[1:]:
         raise FeatureError(
             f"X has shape {X.shape}; expected a table (n × d) or images (n × h × w or n × c × h × w)."
@@ -60,16 +60,16 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     check_finite(X)
     if is_image and not reset:
         _check_pixel_scale(X, estimator.byte_inputs_)
-    stays = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
-    return X if stays else X.astype(np.float64 if _needs_many_digits(X) else np.float32)
+    is_kept = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
+    return X if is_kept else X.astype(np.float64 if _needs_float64(X) else np.float32)
 
 
-def _needs_many_digits(X: Any) -> bool:
+def _needs_float64(X: Any) -> bool:
     """Return whether there are whole numbers that float32 would round."""
     values = X.data if sparse.issparse(X) else X
     if values.dtype.itemsize < 4 or not values.size:
         return False
-    return any(max(int(rows.max()), -int(rows.min())) > _EXACT for _, rows in iter_chunks(values))
+    return any(max(int(rows.max()), -int(rows.min())) > _MAX_EXACT_INTEGER for _, rows in iter_chunks(values))
 
 
 def _check_pixel_scale(images: Any, fitted_on_bytes: bool) -> None:

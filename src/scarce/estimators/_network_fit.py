@@ -25,7 +25,7 @@ from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
 from scarce.methods.transition import resolve_transition
-from scarce.priors import PriorEstimate, learned_priors, possible_priors
+from scarce.priors import PriorEstimate, learned_priors, feasible_priors
 from scarce.training import Callback, History, ProgressBar, Recipe, map_logits, train
 from scarce.training.distributed import DistributedContext
 from scarce.training.runtime import usable_device
@@ -69,7 +69,7 @@ def fit_network(
             classifier, X, labels, estimate, recipe, (model, method, history)
         )
     if estimate is None and not method.can_learn_priors():
-        estimate = possible_priors(labels)
+        estimate = feasible_priors(labels)
     estimate = estimate or learned_priors(method, labels.classes, labels)
     return NetworkResult(model, method, history, estimate, choice)
 

@@ -1,4 +1,4 @@
-"""Ordinary labels as scikit-learn gives them to a classifier."""
+"""Ordinary labels, one true class per example, as scikit-learn passes them to a classifier."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the classifiers share: a fit that succeeds or changes nothing, and a score that needs no true label."""
+"""Base classes of the classifiers: a fit that succeeds or changes nothing, and a score that needs no true label."""
 
 import warnings
 from collections.abc import Iterator
@@ -34,28 +34,28 @@ __all__ = [
     "ComplementaryClassifierMixin",
     "TableClassifierMixin",
     "restore_on_error",
-    "judge",
+    "report_on_predictions",
     "check_consistent_length",
 ]
 
-_KNOWN = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
+_KNOWN_SOURCES = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
 
 
 class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
-    """Gives a classifier with `predict`, `classes_` and `prior_estimate_` what needs no true label: `score` and `report`."""
+    """Evaluation without true labels, `score` and `report`, for a classifier with `predict`, `classes_` and `prior_estimate_`."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy: measured if `y` holds true classes, estimated if it holds complementary labels.
 
-        The estimate is that of `report`; whatever speaks against believing it comes as an `AccuracyWarning`.
+        The estimate is that of `report`; each of its alarms is raised as an `AccuracyWarning`.
         """
         check_is_fitted(self)
         if not isinstance(y, ComplementaryLabels) and (len(np.shape(y)) != 2 or np.shape(y)[1] < 2):
             return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
-        found = self.report(X, y)
-        for alarm in found.alarms:
+        report = self.report(X, y)
+        for alarm in report.alarms:
             warnings.warn(str(alarm), AccuracyWarning, stacklevel=2)
-        return found.accuracy.value
+        return report.accuracy.value
 
     def report(
         self, X: Any, y: Any, priors: Any = None, *, error_rates: ErrorRates | None = None
@@ -69,8 +69,8 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         y : ComplementaryLabels or n × q indicator
             What is known of them.
         priors : array of q numbers, PriorEstimate or LabelModel, optional
-            By default those that were given to the classifier, if some were, and else what the labels tell; never those that the
-            classifier has learned.
+            By default those that were given to the classifier, if some were, else an estimate from the labels; never those
+            that the classifier has learned.
         error_rates : ErrorRates, optional
             How often labels are wrong, if it is known.
 
@@ -81,12 +81,12 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         """
         check_is_fitted(self)
         labels = as_labels(y, self.classes_)
-        found = judge(
+        report = report_on_predictions(
             self, self.predict(X), self._confidence(X), labels, priors=priors, error_rates=error_rates
         )
         rows: TrainingRows | None = getattr(self, "training_rows_", None)
         alarm = None if rows is None else rows.alarm(check_inputs(self, X, reset=False))
-        return found if alarm is None else replace(found, alarms=(alarm, *found.alarms))
+        return report if alarm is None else replace(report, alarms=(alarm, *report.alarms))
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the largest class probability of every example."""
@@ -126,7 +126,7 @@ class TableClassifierMixin(ComplementaryClassifierMixin):
             check_consistent_length(X, labels)
             self._fit(X, labels)
             self.classes_, self.input_shape_ = labels.classes, input_shape(X)
-            self.training_rows_ = TrainingRows.of(X)
+            self.training_rows_ = TrainingRows.from_features(X)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -143,7 +143,7 @@ class TableClassifierMixin(ComplementaryClassifierMixin):
         return tags
 
 
-def judge(
+def report_on_predictions(
     classifier: Any,
     predicted: Any,
     confidence: NDArray[np.float64],
@@ -152,7 +152,7 @@ def judge(
     priors: Any = None,
     error_rates: ErrorRates | None = None,
 ) -> ComplementaryReport:
-    """Return the report of predictions that a fitted classifier, or copies of it, made of examples with these labels.
+    """Return the report of predictions by a fitted classifier, or by copies of it, of examples with these labels.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def judge(
     if error_rates is not None:
         check_error_rates(error_rates, labels)
     estimate: PriorEstimate = classifier.prior_estimate_
-    is_known = estimate.source in _KNOWN
+    is_known = estimate.source in _KNOWN_SOURCES
     if priors is None and is_known:
         priors = estimate
     if not isinstance(priors, LabelModel):
@@ -200,7 +200,7 @@ def judge(
 
 @contextmanager
 def restore_on_error(estimator: Any) -> Iterator[None]:
-    """Put the estimator back as it was if the block fails: what an earlier fit learned survives.
+    """Restore the attributes of the estimator if the block fails, so that an earlier fit survives.
 
     Examples
     --------
@@ -208,9 +208,9 @@ def restore_on_error(estimator: Any) -> Iterator[None]:
     >>> estimator = SimpleNamespace(model_="old")
     >>> with restore_on_error(estimator):
     ...     estimator.model_ = "half-trained"
-    ...     raise ValueError("no more memory")
+    ...     raise ValueError("out of memory")
     Traceback (most recent call last):
-    ValueError: no more memory
+    ValueError: out of memory
     >>> estimator.model_
     'old'
     """

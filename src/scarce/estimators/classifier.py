@@ -22,7 +22,7 @@ from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, pro
 from scarce.estimators.base import (
     ComplementaryClassifierMixin,
     check_consistent_length,
-    judge,
+    report_on_predictions,
     restore_on_error,
 )
 from scarce.estimators.training_rows import TrainingRows
@@ -51,7 +51,7 @@ __all__ = ["ScarceClassifier"]
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier learned from complementary labels.
 
-    By default it fits linear, kernel and neural learners under several models of how the labels arise, judges them by the
+    By default it fits linear, kernel and neural learners under several models of how the labels arise, evaluates them by the
     likelihood of held-out labels, and stacks the best; `choice_` says what was chosen and why. With a method by name it trains
     one network by that method.
 
@@ -66,10 +66,10 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ``method="auto"``, ``linear``, ``nystroem`` or ``mlp`` limit the stack to learners of that kind; with a method by name
         ``auto`` is ``mlp``.
     priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
-        Class priors π: q numbers, or a number by class name; ``answers`` reads them from the share of "yes";
+        Class priors π: q numbers, or a number by class name; ``answers`` reads them from the proportion of "yes";
         ``estimate`` does so where there are such answers, and else estimates them with `scarce.priors.BestBin` (with
-        ordinary labels: the frequencies of the classes). An estimator says how, such as ``BestBin(scorer="linear")``.
-        Where that cannot be done, the shares of the candidates are used, with a warning. A method that uses no priors asks for
+        ordinary labels: the frequencies of the classes). Or pass an estimator, such as ``BestBin(scorer="linear")``.
+        Where that cannot be done, the shares of the candidates are used, with a warning. A method that uses no priors needs
         none; `priors_`, for `score`, are then the shares of the candidates too.
     labels : {"complementary", "ordinary"}
         What `y` means. With ``ordinary`` it holds one true class per example, and the classifier is an ordinary
@@ -95,15 +95,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     time_limit : float, optional
         Seconds after which ``method="auto"`` adds no further candidates to the stack; there is always a result.
     warm_start : bool
-        Go on from the weights of the last `fit`.
+        Start from the weights of the last `fit`.
     checkpoint : path, optional
-        Written after every epoch; if it is there, `fit` goes on from it.
+        Written after every epoch; if the file exists, `fit` resumes from it.
     device : str
         Where to compute, such as ``cpu`` or ``cuda``.
     distributed : bool
-        Train together with the other processes that torchrun has started; each calls `fit` with the same data.
+        Train jointly with the other processes that torchrun has started; each calls `fit` with the same data.
     random_state : int, RandomState or None
-        Fixes initial weights, order of examples and held-out part.
+        Fixes initial weights, order of examples and held-out examples.
     verbose : bool
         Show a progress bar.
 
@@ -112,15 +112,15 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     classes_ : array
         The classes.
     priors_ : array of shape (q,)
-        The priors used; `prior_estimate_` tells where they come from.
+        The priors used; `prior_estimate_` says where they come from.
     history_ : History
-        What happened, epoch by epoch.
+        The loss and other values of every epoch.
     model_, method_ : nn.Module, Method
         The trained network and the method.
     label_summary_ : LabelSummary
-        What was known.
+        A summary of the labels.
     exclusion_matrix_, exclusion_counts_ : arrays of shape (q, q)
-        Of ``refine``: the chances that an example of class y (row) excludes class k (column), and what was counted.
+        Of ``refine``: the probabilities that an example of class y (row) excludes class k (column), and the counts behind them.
     held_out_report_ : ComplementaryReport
         With ``method="auto"`` on a table: how good it is, by the labels of rows that were held out in turn. For one network see
         `scarce.estimators.cross_fitted_report`.
@@ -236,7 +236,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             self._fit_network(X, labels, classes, context)
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
-        self.training_rows_: TrainingRows | None = TrainingRows.of(X)
+        self.training_rows_: TrainingRows | None = TrainingRows.from_features(X)
         self.priors_ = self.prior_estimate_.values
         self.label_summary_ = labels.summary()
 
@@ -259,7 +259,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
         predicted = labels.classes[result.held_out.argmax(axis=1)]
-        self.held_out_report_ = judge(self, predicted, result.held_out.max(axis=1), labels[result.rows])
+        self.held_out_report_ = report_on_predictions(
+            self, predicted, result.held_out.max(axis=1), labels[result.rows]
+        )
 
     def _fit_network(
         self, X: Any, labels: ComplementaryLabels, classes: Array, context: DistributedContext
@@ -277,37 +279,37 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return labels, labels.classes
 
     def logits(self, X: Any) -> Tensor:
-        """Return what the network says of each example and class, of shape (n, q)."""
-        return self._of_logits(X, lambda _, logits: logits)
+        """Return the output of the network, of shape (n, q)."""
+        return self._map_logits(X, lambda _, logits: logits)
 
     def predict(self, X: Any) -> Array:
         """Return the most likely class of each example."""
-        best = self._of_logits(X, lambda method, logits: method.scores(logits).argmax(dim=1))
+        best = self._map_logits(X, lambda method, logits: method.scores(logits).argmax(dim=1))
         return self.classes_[best.numpy()]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
-        return self._of_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
+        return self._map_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
-        return self._of_logits(
+        return self._map_logits(
             X, lambda method, logits: method.probabilities(logits.double()).amax(dim=1)
         ).numpy()
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""
-        scores = self._of_logits(X, lambda method, logits: method.scores(logits)).numpy()
+        scores = self._map_logits(X, lambda method, logits: method.scores(logits)).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @property
     def exclusion_matrix_(self) -> Array:
         """Of ``refine``: how probable it is that an example of class y (row) excludes class k (column)."""
-        return self._counted("exclusion_matrix")
+        return self._refine_buffer("exclusion_matrix")
 
     @property
     def exclusion_counts_(self) -> Array:
         """Of ``refine``: how many of the examples that were counted as class y (row) exclude class k (column)."""
-        return self._counted("counts")
+        return self._refine_buffer("counts")
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
@@ -315,18 +317,18 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
         save_classifier(self, Path(folder), force=force)
 
-    def _counted(self, name: str) -> Array:
+    def _refine_buffer(self, name: str) -> Array:
         check_is_fitted(self)
         if not isinstance(self.method_, Refine):
-            raise AttributeError(f"{self.method_.facts.name} counts no exclusions; method='refine' does.")
+            raise AttributeError(f"{self.method_.facts.name} does not count exclusions; method='refine' does.")
         return getattr(self.method_, name).double().cpu().numpy()  # type: ignore[no-any-return]
 
-    def _of_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
-        """Return what the function makes of the method and the logits of each batch, on the CPU: n × q only if asked for."""
+    def _map_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
+        """Return the function of the method and the logits, batch by batch on the CPU, so that n × q logits are not stored."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
         device = usable_device(self.device)
-        # A loaded model, or one whose device was set after `fit`, is still elsewhere.
+        # A loaded model, or one whose device was set after `fit`, is still on another device.
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 

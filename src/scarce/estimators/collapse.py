@@ -10,11 +10,10 @@ from scarce.labels.candidate_shares import candidate_shares
 
 __all__ = ["Collapse", "find_collapse"]
 
-_MOST = (
-    1 / 2
-)  # of the predictions; an untrained network favours some class too, but does not name it for most examples
-_NEARLY_ALL = 2 / 3  # of the examples that do not exclude a class
-_OUT_OF_PROPORTION = 2.0  # times the expected share
+# An untrained network favours some class too, but does not predict it for most examples.
+_MIN_SHARE = 1 / 2  # of all predictions
+_MIN_SHARE_OF_CANDIDATES = 2 / 3  # of the examples that do not exclude the class
+_MIN_RATIO_TO_EXPECTED = 2.0
 
 
 class Collapse(NamedTuple):
@@ -42,7 +41,7 @@ def find_collapse(
 
         s_k > 1/2,    s_k > 2/3 (1 − π̄_k)    and    s_k > 2 a_k.
 
-    A network that has begun to remember its examples ends there: nothing that it predicts is excluded. Where many classes
+    A network that memorizes its examples ends there: nothing that it predicts is excluded. Where many classes
     are excluded, few examples can be of class k, and the second would hold for a good fit too.
 
     Parameters
@@ -52,7 +51,7 @@ def find_collapse(
     labels : ComplementaryLabels
         What is known.
     priors : array of shape (q,), optional
-        The expected shares, where somebody knows them; by default those of the candidates.
+        The expected shares, where they are known; by default those of the candidates.
 
     Examples
     --------
@@ -64,9 +63,13 @@ def find_collapse(
     shares = np.bincount(predicted, minlength=labels.n_classes) / len(predicted)
     expected = candidate_shares(labels) if priors is None else priors
     limits = 1 - labels.rates
-    worst = int(shares.argmax())
-    bounds = _MOST, _NEARLY_ALL * limits[worst], _OUT_OF_PROPORTION * expected[worst]
-    if shares[worst] <= max(bounds):
+    dominant = int(shares.argmax())
+    bounds = (
+        _MIN_SHARE,
+        _MIN_SHARE_OF_CANDIDATES * limits[dominant],
+        _MIN_RATIO_TO_EXPECTED * expected[dominant],
+    )
+    if shares[dominant] <= max(bounds):
         return None
-    values = (float(each[worst]) for each in (shares, expected, limits))
-    return Collapse(labels.classes[worst], *values)
+    values = (float(array[dominant]) for array in (shares, expected, limits))
+    return Collapse(labels.classes[dominant], *values)

@@ -1,4 +1,4 @@
-"""How good a classifier will be: copies of it are trained without some examples, and their labels judge."""
+"""Accuracy by cross-fitting: copies of a classifier are trained without some examples and evaluated on their labels."""
 
 import warnings
 from typing import Any
@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce.errors import CollapseWarning, LabelError, PriorWarning
 from scarce.estimators._inputs import check_inputs
-from scarce.estimators.base import check_consistent_length, judge
+from scarce.estimators.auto.out_of_fold import make_folds
+from scarce.estimators.base import check_consistent_length, report_on_predictions
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
@@ -18,9 +19,9 @@ from scarce.metrics import ComplementaryReport
 
 __all__ = ["cross_fitted_report", "held_out_folds"]
 
-_FEW = 5000  # examples up to which every one is held out once
+_MAX_CROSS_FITTED = 5000  # examples up to which every one is held out once
 _N_FOLDS = 4
-_TENTH = 10
+_HELD_OUT_DIVISOR = 10  # of more examples, one in ten is held out
 
 
 def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
@@ -31,14 +32,14 @@ def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
     >>> [len(fold) for fold in held_out_folds(10)], [len(fold) for fold in held_out_folds(20_000)]
     ([3, 3, 2, 2], [2000])
     """
-    order = np.random.default_rng(seed).permutation(n_examples)
-    if n_examples > _FEW:
-        return [np.sort(order[: n_examples // _TENTH])]
-    return [np.sort(order[start::_N_FOLDS]) for start in range(_N_FOLDS)]
+    if n_examples > _MAX_CROSS_FITTED:
+        order = np.random.default_rng(seed).permutation(n_examples)
+        return [np.sort(order[: n_examples // _HELD_OUT_DIVISOR])]
+    return make_folds(n_examples, _N_FOLDS, seed=seed)
 
 
 def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> ComplementaryReport:
-    """Estimate how good a fitted classifier is by cross-fitting: no training label is judged by a model that has seen it.
+    """Estimate how good a fitted classifier is by cross-fitting: no label evaluates a model that was trained on it.
 
     Up to 5,000 examples are divided into four folds, and four copies are trained, each without one of them. Of more, a tenth is
     held out once. The copies see fewer examples than the classifier, so that it is rather better than they are.
@@ -72,17 +73,17 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     predicted, confidence = np.empty(len(held_out), classes.dtype), np.empty(len(held_out))
     done = 0
     for fold in folds:
-        rest = np.setdiff1d(np.arange(len(labels)), fold)
+        training = np.setdiff1d(np.arange(len(labels)), fold)
         copy = clone(classifier).set_params(checkpoint=None, warm_start=False)
-        with warnings.catch_warnings():  # they were told when the classifier itself was fitted
+        with warnings.catch_warnings():  # raised already when the classifier itself was fitted
             warnings.simplefilter("ignore", PriorWarning)
             warnings.simplefilter("ignore", CollapseWarning)
-            copy.fit(take_rows(rows, rest), _take(y, rest))
-        place = slice(done, done := done + len(fold))
-        predicted[place] = copy.predict(take_rows(rows, fold))
-        confidence[place] = copy._confidence(take_rows(rows, fold))
-    return judge(classifier, predicted, confidence, labels[held_out])
+            copy.fit(take_rows(rows, training), _take_targets(y, training))
+        fold_rows = slice(done, done := done + len(fold))
+        predicted[fold_rows] = copy.predict(take_rows(rows, fold))
+        confidence[fold_rows] = copy._confidence(take_rows(rows, fold))
+    return report_on_predictions(classifier, predicted, confidence, labels[held_out])
 
 
-def _take(y: Any, rows: NDArray[np.int64]) -> Any:
+def _take_targets(y: Any, rows: NDArray[np.int64]) -> Any:
     return y[rows] if isinstance(y, ComplementaryLabels) else np.asarray(y)[rows]

@@ -1,4 +1,4 @@
-"""Early stopping without true labels: some examples are held out, and their complementary labels are the judge."""
+"""Early stopping without true labels: some examples are held out and evaluated by their complementary labels."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from scarce.training import Callback, EarlyStopping, EpochMetric, TrainingState,
 __all__ = ["split_rows", "make_early_stopping"]
 
 Rows = NDArray[np.int64]
-_LEAST_RATE = 0.02  # of errors in answers: nobody is certain, and one wrong answer must not decide
+_MIN_ERROR_RATE = 0.02  # of answers: nobody is certain, and one wrong answer must not decide
 
 
 def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
@@ -50,18 +50,18 @@ def make_early_stopping(
     patience: int,
     device: str,
 ) -> list[Callback]:
-    """Return what judges by these rows after every epoch, and stops when that no longer rises.
+    """Return callbacks that evaluate on these rows after every epoch, and stop when the value no longer rises.
 
-    A method whose loss is a likelihood is judged by that of the held-out labels, any other by the accuracy on them. Priors and
+    A method whose loss is a likelihood is evaluated by that of the held-out labels, any other by the accuracy on them. Priors and
     error rates that are not given come from the labels (`fit_label_model`) and are the same for all epochs: what a method has
-    learned so far would judge itself. One that trains in stages may change from the one to the other; stages are never compared.
+    learned so far must not evaluate it. A multi-stage method may change from one to the other; stages are never compared.
     """
     inputs, known = take_rows(X, held_out), labels[held_out]
     label_model = fit_label_model(labels, None if estimate is None else estimate.values)
 
     def likelihood(state: TrainingState) -> float:
-        judge = _with_fixed_rates(state.method, labels, label_model)
-        return -mean_loss(state.model, judge, inputs, known, device=device)
+        fixed = _with_fixed_rates(state.method, labels, label_model)
+        return -mean_loss(state.model, fixed, inputs, known, device=device)
 
     def accuracy(state: TrainingState) -> float:
         def best(logits: Tensor) -> Tensor:
@@ -74,16 +74,16 @@ def make_early_stopping(
         return likelihood(state) if state.method.loss_is_likelihood else accuracy(state)
 
     kind = "likelihood" if method.loss_is_likelihood else "score" if method.multi_stage else "accuracy"
-    measure = EpochMetric(f"validation_{kind}", value)
-    return [measure, EarlyStopping(measure.name, patience)]
+    metric = EpochMetric(f"validation_{kind}", value)
+    return [metric, EarlyStopping(metric.name, patience)]
 
 
 def _with_fixed_rates(method: Method, labels: ComplementaryLabels, label_model: LabelModel) -> Method:
-    """Return the method, or, if it learns the error rates of answers while it trains, one that has those of the labels."""
+    """Return the method, or, if it learns the error rates of answers, one with those of the label model."""
     if not isinstance(method, AnswersLikelihood):
         return method
-    found = label_model.errors.false_negative, label_model.errors.false_positive
-    rates = dict(zip(method.params, (max(rate, _LEAST_RATE) for rate in found), strict=True))
+    errors = label_model.errors.false_negative, label_model.errors.false_positive
+    rates = dict(zip(method.params, (max(rate, _MIN_ERROR_RATE) for rate in errors), strict=True))
     given = {name: value for name, value in method.params.items() if value is not None}
     fixed = make_method("answers", **(rates | given))
     fixed.prepare(Problem(labels))

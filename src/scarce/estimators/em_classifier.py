@@ -17,7 +17,7 @@ from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
 from scarce.estimators._inputs import check_inputs
 from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
-from scarce.estimators.auto.mechanisms import CandidateSets
+from scarce.estimators.auto.mechanisms import CandidateSets, confirmed_tensor, excluded_tensor
 from scarce.estimators.base import TableClassifierMixin
 from scarce.estimators.pu_learners import set_nested_param
 from scarce.labels import ComplementaryLabels
@@ -30,10 +30,12 @@ __all__ = ["EMComplementaryClassifier", "class_posterior", "extrapolated", "like
 
 Mechanism = Literal["auto", "candidates", "scar", "answers"]
 _METHODS = {"candidates": "cc", "scar": "scar-likelihood", "answers": "answers"}
-_LEAST_PROBABILITY = 1e-3  # that a class has by the learner: no vote of a forest is not impossible
-_LEAST_WEIGHT = 0.02  # of a copy of a row that is worth fitting, as a share of that of its likeliest class
-_SETTLED = 0.005  # mean share of the weights of a row that an iteration moves
-_GROWTH, _LARGEST_STEP = 1.5, 4.0  # of what an iteration found, how far to go beyond it
+_MIN_PROBABILITY = 1e-3  # that a class has by the learner: no vote of a forest is not impossible
+_MIN_RELATIVE_WEIGHT = (
+    0.02  # of a copy of a row that is worth fitting, relative to that of its likeliest class
+)
+_TOL = 0.005  # mean total variation between the weights of two iterations
+_STEP_GROWTH, _MAX_STEP = 1.5, 4.0  # of the extrapolation of an iteration
 _PATIENCE = 2  # iterations in a row that make the labels less likely
 
 
@@ -45,8 +47,8 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
         q_y ∝ p_y(x) exp(e_y),    e_y = log P(its labels | y),
 
     the probability of y by the learner and by the labels. The learner is fitted with these weights, the weights follow from
-    what it says, and so on until they settle, or the labels become less likely. What it says of an example comes from a copy
-    that was fitted without it: else a learner that can memorise would confirm its first guess.
+    its predictions, and so on until they converge, or the labels become less likely. The prediction of an example comes from a
+    copy that was fitted without it: a learner that can memorize would otherwise confirm its first guess.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
         How the labels arise, which determines e: somebody named what is possible, all sets being equally likely (``candidates``);
         classes were excluded at random, some more often than others (``scar``, with rates from the labels and priors from the
         fit); or questions were asked, and it is recorded which (``answers``). ``auto`` takes ``answers`` where there is a record
-        of them, else ``scar``, unless classes are excluded together as SCAR would not have it
+        of them, else ``scar``, unless classes are excluded together in a way that contradicts SCAR
         (`scarce.metrics.co_exclusion_test`): then ``candidates``.
     n_iterations : int
         The maximum number of updates of the weights; with 0 the learner is fitted once, to the labels alone.
@@ -74,7 +76,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     mechanism_ : str
         The mechanism that was assumed.
     posterior_ : array of shape (n, q)
-        What is believed of the class of each training example.
+        The posterior class probabilities of each training example.
     n_iter_ : int
         How often the weights were updated.
     priors_ : array of shape (q,)
@@ -136,7 +138,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     def _posterior(
         self, learner: Any, X: Any, labels: ComplementaryLabels, method: Method, folds: Any
     ) -> Array:
-        """Return what is believed of the examples, from the held-out predictions under which their labels are likeliest."""
+        """Return the posterior of the examples under the held-out predictions that make their labels most likely."""
         best = np.full(labels.shape, 1 / labels.n_classes)
         weights = class_posterior(method, best, labels)
         step, failures, self.n_iter_ = 1.0, 0, 0
@@ -144,13 +146,13 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
             self.n_iter_ += 1
             found = _held_out_predictions(learner, X, weights, folds)
             if _loss(method, found, labels) < _loss(method, best, labels):
-                step, failures = min(_GROWTH * step, _LARGEST_STEP), 0
+                step, failures = min(_STEP_GROWTH * step, _MAX_STEP), 0
                 guess, best = extrapolated(best, found, step), found
             else:
                 step, failures, guess = 1.0, failures + 1, best
             before, weights = weights, class_posterior(method, guess, labels)
-            _learn(method, class_posterior(method, best, labels), labels)
-            if np.abs(weights - before).sum(axis=1).mean() / 2 < _SETTLED:
+            _update_mechanism(method, class_posterior(method, best, labels), labels)
+            if np.abs(weights - before).sum(axis=1).mean() / 2 < _TOL:
                 break
         return class_posterior(method, best, labels)
 
@@ -166,7 +168,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
                 f"estimator={self.estimator!r} has no predict_proba; expected a classifier that has, such as "
                 "RandomForestClassifier()."
             )
-        last = _last_step(self.estimator)[1]
+        last = _weighted_step(self.estimator)[1]
         if not has_fit_parameter(last, "sample_weight"):
             raise MethodError(
                 f"{type(last).__name__} takes no sample_weight; expected a classifier that does, such as "
@@ -184,7 +186,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
 def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str:
     """Return how labels probably arise: as answers, exclusions at random, or sets of candidates.
 
-    Who excludes classes at random excludes one regardless of the others, who names candidates does not:
+    Exclusions at random are independent of each other, those of candidate sets are not:
     `scarce.metrics.co_exclusion_test`, with priors from the learner. Where no example excludes two classes, there is nothing
     to test.
 
@@ -193,12 +195,12 @@ def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str
     labels : ComplementaryLabels
         What is known.
     out_of_fold : callable
-        From evidence of shape (n, q) to class probabilities of learners that have not seen the rows.
+        From log-likelihoods of shape (n, q) to class probabilities of learners that have not seen the rows.
 
     Examples
     --------
-    >>> def knows_nothing(evidence):
-    ...     return np.full(evidence.shape, 1 / evidence.shape[1])
+    >>> def knows_nothing(log_likelihood):
+    ...     return np.full(log_likelihood.shape, 1 / log_likelihood.shape[1])
     >>> likely_mechanism(ComplementaryLabels.from_single([0, 1, 2] * 9, classes=3), knows_nothing)
     'scar'
     >>> sets = ComplementaryLabels.from_candidates([[1, 1, 0, 0], [0, 0, 1, 1]] * 50)
@@ -217,7 +219,7 @@ def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str
 
 
 def extrapolated(old: Array, new: Array, step: float) -> Array:
-    """Return p ∝ old (new / old)^step: EM, which moves slowly where labels say little, goes on in its direction.
+    """Return p ∝ old (new / old)^step: EM moves slowly where labels say little, so it is extrapolated.
 
     Parameters
     ----------
@@ -231,7 +233,7 @@ def extrapolated(old: Array, new: Array, step: float) -> Array:
     >>> extrapolated(np.array([[0.5, 0.5]]), np.array([[0.6, 0.4]]), 2.0).round(3).tolist()
     [[0.692, 0.308]]
     """
-    logs = [np.log(np.maximum(p, _LEAST_PROBABILITY)) for p in (old, new)]
+    logs = [np.log(np.maximum(p, _MIN_PROBABILITY)) for p in (old, new)]
     return softmax(logs[0] + step * (logs[1] - logs[0]), axis=1)  # type: ignore[no-any-return]
 
 
@@ -258,13 +260,13 @@ def class_posterior(method: Method, probabilities: Array, labels: ComplementaryL
     [[0.0, 0.4, 0.6], [0.0, 0.0, 1.0]]
     """
     logits = _logits(probabilities).requires_grad_()
-    (slope,) = torch.autograd.grad(method.loss(logits, _all_rows(labels)), logits)
-    posterior = (logits.detach().softmax(dim=1) - labels.n_examples * slope).clamp(min=0)
+    (gradient,) = torch.autograd.grad(method.loss(logits, _all_rows(labels)), logits)
+    posterior = (logits.detach().softmax(dim=1) - labels.n_examples * gradient).clamp(min=0)
     return (posterior / posterior.sum(dim=1, keepdim=True)).numpy()
 
 
 def _logits(probabilities: Array) -> Tensor:
-    return torch.from_numpy(np.maximum(probabilities, _LEAST_PROBABILITY)).log()
+    return torch.from_numpy(np.maximum(probabilities, _MIN_PROBABILITY)).log()
 
 
 def _loss(method: Method, probabilities: Array, labels: ComplementaryLabels) -> float:
@@ -272,8 +274,8 @@ def _loss(method: Method, probabilities: Array, labels: ComplementaryLabels) -> 
         return method.loss(_logits(probabilities), _all_rows(labels)).item()
 
 
-def _learn(method: Method, posterior: Array, labels: ComplementaryLabels) -> None:
-    """Let the rates of a mechanism follow what is believed of the examples."""
+def _update_mechanism(method: Method, posterior: Array, labels: ComplementaryLabels) -> None:
+    """Update the rates of a mechanism by the posterior of the examples."""
     if method.facts.name == "scar-likelihood":
         method.prepare(Problem(labels, torch.from_numpy(posterior.mean(axis=0))))
     else:
@@ -283,31 +285,30 @@ def _learn(method: Method, posterior: Array, labels: ComplementaryLabels) -> Non
 
 def _all_rows(labels: ComplementaryLabels) -> Batch:
     n = labels.n_examples
-    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
-    confirmed = torch.from_numpy(labels.confirmed.astype(np.int64)) if labels.confirmed.max() >= 0 else None
-    return Batch(torch.empty(n, 0), excluded, torch.arange(n), confirmed)
+    confirmed = confirmed_tensor(labels) if labels.confirmed.max() >= 0 else None
+    return Batch(torch.empty(n, 0), excluded_tensor(labels), torch.arange(n), confirmed)
 
 
-def _last_step(estimator: Any) -> tuple[str, Any]:
-    """Return what `sample_weight` is called where the estimator is fitted, and what takes it."""
+def _weighted_step(estimator: Any) -> tuple[str, Any]:
+    """Return the name of `sample_weight` in `fit` of the estimator, and the step that takes it."""
     if not hasattr(estimator, "steps"):
         return "sample_weight", estimator
     name, last = estimator.steps[-1]
-    inner, taker = _last_step(last)
-    return f"{name}__{inner}", taker
+    inner, weighted = _weighted_step(last)
+    return f"{name}__{inner}", weighted
 
 
 def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
     """Return a copy of the learner, fitted to every row once per class that has some weight in its posterior."""
-    rows, codes = np.nonzero(posterior > _LEAST_WEIGHT * posterior.max(axis=1, keepdims=True))
-    if (codes == codes[0]).all():  # which many learners refuse
+    rows, codes = np.nonzero(posterior > _MIN_RELATIVE_WEIGHT * posterior.max(axis=1, keepdims=True))
+    if (codes == codes[0]).all():  # which many learners reject
         return DummyClassifier(strategy="most_frequent").fit(X[rows], codes)
-    name, _ = _last_step(learner)
+    name, _ = _weighted_step(learner)
     return clone(learner).fit(X[rows], codes, **{name: posterior[rows, codes]})
 
 
 def _held_out_predictions(learner: Any, X: Any, weights: Array, folds: Any) -> Array:
-    """Return what copies of the learner, each fitted without a fold, say of that fold."""
+    """Return class probabilities of each fold by a copy of the learner that was fitted without it."""
     found = np.empty_like(weights)
     for training, held_out in folds:
         fitted = _fit_weighted(learner, X[training], weights[training])

@@ -25,7 +25,7 @@ from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
 
 __all__ = ["MetaComplementaryClassifier"]
 
-_SMALLEST_SHARE = 1e-3  # by chance a class may seem to have no unlabelled row of another class
+_MIN_PROPORTION = 1e-3  # by chance a class may seem to have no unlabelled row of another class
 
 
 @renamed_parameters(unlabelled="unlabeled")
@@ -115,17 +115,19 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         _check_every_class_excluded(labels)
         learner = self._learner()
 
-        def estimated(estimator: PriorEstimator) -> PriorEstimate:
+        def run_estimator(estimator: PriorEstimator) -> PriorEstimate:
             return estimator.estimate(X, labels, verbose=self.verbose)
 
-        estimate = resolve_priors(self.priors, labels, estimated)
-        shares = self._positive_shares(estimate.values, labels.rates)
+        estimate = resolve_priors(self.priors, labels, run_estimator)
+        proportions = self._mixture_proportions(estimate.values, labels.rates)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=labels.n_classes)
         by_class = labels.to_csr().tocsc()
         known = np.split(by_class.indices, by_class.indptr[1:-1])
         tasks = [
-            delayed(fit_pu_learner)(self._prepared(learner, share, int(seed)), X, rows, self.unlabeled, name)
-            for share, seed, rows, name in zip(shares, seeds, known, labels.classes, strict=True)
+            delayed(fit_pu_learner)(
+                self._prepare(learner, proportion, int(seed)), X, rows, self.unlabeled, name
+            )
+            for proportion, seed, rows, name in zip(proportions, seeds, known, labels.classes, strict=True)
         ]
         fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
         with make_progress(MofNCompleteColumn(), show=bool(self.verbose)) as bars:
@@ -143,14 +145,14 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         for k, (learner, name) in enumerate(zip(self.estimators_, self.classes_, strict=True)):
             ruled_out[:, k] = probability_of_not(learner, X, name)
         possible = 1 - np.clip(ruled_out, 0, 1)
-        nothing_left = ~possible.any(axis=1)
-        possible[nothing_left] = 1 / ruled_out[nothing_left]
+        all_ruled_out = ~possible.any(axis=1)
+        possible[all_ruled_out] = 1 / ruled_out[all_ruled_out]
         return possible / possible.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
         """Return the log odds of each class, of shape (n, q); with two classes their difference (n,)."""
-        tiny = 1e-12  # keeps the odds finite
-        scores: Array = logit(np.clip(self.predict_proba(X), tiny, 1 - tiny))
+        eps = 1e-12  # keeps the odds finite
+        scores: Array = logit(np.clip(self.predict_proba(X), eps, 1 - eps))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _learner(self) -> Any:
@@ -162,15 +164,15 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
             )
         return learner
 
-    def _positive_shares(self, priors: Array, rates: Array) -> Array:
-        shares = mixture_proportion(torch.from_numpy(priors), torch.tensor(rates), self.unlabeled)
-        return shares.clamp(_SMALLEST_SHARE, 1 - _SMALLEST_SHARE).numpy()
+    def _mixture_proportions(self, priors: Array, rates: Array) -> Array:
+        proportions = mixture_proportion(torch.from_numpy(priors), torch.tensor(rates), self.unlabeled)
+        return proportions.clamp(_MIN_PROPORTION, 1 - _MIN_PROPORTION).numpy()
 
-    def _prepared(self, learner: Any, share: float, seed: int) -> Any:
+    def _prepare(self, learner: Any, proportion: float, seed: int) -> Any:
         prepared = clone(learner)
         set_nested_param(prepared, "random_state", seed)
         if self.prior_parameter is not None and not isinstance(prepared, ElkanNotoClassifier):
-            found = set_nested_param(prepared, self.prior_parameter, float(share))
+            found = set_nested_param(prepared, self.prior_parameter, float(proportion))
             if not found and self.prior_parameter != "prior":
                 raise MethodError(
                     f"{type(learner).__name__} has no parameter {self.prior_parameter!r}; set prior_parameter to one of its "

@@ -1,17 +1,18 @@
-"""Which method suits the labels, where the user leaves the choice."""
+"""The choice of a method by the labels, for ``method="auto"``."""
 
 from typing import NamedTuple
 
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Choice", "choose_method"]
+__all__ = ["MethodChoice", "choose_method"]
 
-# Exclusions per class, by what was measured: with 144 and 300 of them, one per example, counting how labels come about
-# went wrong; with 500 it was better here and worse there; with 1,000 it took early stopping, with 6,000 no longer.
-_FEW, _PLENTY = 500, 5_000
+# Exclusions per class, by what was measured: with 144 and 300 of them, one per example, estimating how labels arise
+# went wrong; with 500 it was better on some data and worse on others; with 1,000 it needed early stopping, with 6,000 it did not.
+_MIN_PER_CLASS = 500  # to estimate how labels arise
+_MAX_PER_CLASS_TO_STOP_EARLY = 5_000
 
 
-class Choice(NamedTuple):
+class MethodChoice(NamedTuple):
     """A method, whether to stop it early, and one line that says which and why."""
 
     method: str
@@ -19,7 +20,7 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose_method(labels: ComplementaryLabels) -> Choice:
+def choose_method(labels: ComplementaryLabels) -> MethodChoice:
     """Return a method for these labels.
 
     Examples
@@ -33,14 +34,15 @@ def choose_method(labels: ComplementaryLabels) -> Choice:
     """
     if labels.answers is not None:
         why = "it is recorded which questions were asked; how they were chosen then does not matter"
-        return Choice("answers", False, f"method: answers, because {why}")
+        return MethodChoice("answers", False, f"method: answers, because {why}")
     per_class = len(labels.indices) / labels.n_classes
-    if per_class < _FEW:
-        why = (
-            f"there are {per_class:,.0f} exclusions per class, too few to count how they come about ({_FEW})"
-        )
-        return Choice("scarce", False, f"method: scarce, because {why}")
-    why = "nothing says that all wrong classes are excluded alike; it counts how they are"
-    stops = per_class < _PLENTY
-    held_out = f"; it is stopped early, as there are less than {_PLENTY:,} exclusions per class" * stops
-    return Choice("refine", stops, f"method: refine, because {why}{held_out}")
+    if per_class < _MIN_PER_CLASS:
+        why = f"there are {per_class:,.0f} exclusions per class, too few to estimate how they arise ({_MIN_PER_CLASS})"
+        return MethodChoice("scarce", False, f"method: scarce, because {why}")
+    why = "labels may not be uniform; refine estimates how they arise"
+    stops = per_class < _MAX_PER_CLASS_TO_STOP_EARLY
+    held_out = (
+        f"; it is stopped early, as there are fewer than {_MAX_PER_CLASS_TO_STOP_EARLY:,} exclusions per class"
+        * stops
+    )
+    return MethodChoice("refine", stops, f"method: refine, because {why}{held_out}")

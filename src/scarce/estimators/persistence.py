@@ -1,4 +1,4 @@
-"""Classifiers on disk: a folder with weights (safetensors) and settings (JSON). Nothing is ever unpickled."""
+"""Saved classifiers: a folder with weights (safetensors) and settings (JSON). Nothing is ever unpickled."""
 
 import json
 import platform
@@ -38,7 +38,7 @@ _EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2")
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
 # Parameters that describe a training run on one machine, not the classifier.
-_NOT_KEPT = (
+_UNSAVED_PARAMS = (
     "module",
     "method",
     "method_params",
@@ -53,7 +53,7 @@ _NOT_KEPT = (
 
 
 def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) -> None:
-    """Write a fitted classifier into `folder`; written aside and renamed, so that it is whole or not there."""
+    """Write a fitted classifier into `folder`; atomically."""
     if not hasattr(classifier, "model_"):
         raise FileError("the classifier is not fitted; call fit before save.")
     check_writable_dir(folder, _SETTINGS, force=force)
@@ -66,7 +66,7 @@ def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) 
         except SafetensorError as error:
             raise FileError(f"{folder} cannot be written: {error}.") from error
         settings = _settings(classifier, temporary / _WEIGHTS)
-        text = json.dumps(settings, indent=2, ensure_ascii=False, default=_plain)
+        text = json.dumps(settings, indent=2, ensure_ascii=False, default=_to_json)
         (temporary / _SETTINGS).write_text(text, encoding="utf-8")
 
 
@@ -113,7 +113,7 @@ def load(
 
 
 def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any]:
-    params = {name: value for name, value in classifier.get_params().items() if name not in _NOT_KEPT}
+    params = {name: value for name, value in classifier.get_params().items() if name not in _UNSAVED_PARAMS}
     stack = classifier.model_.description() if isinstance(classifier.model_, Stack) else None
     module = "mlp" if classifier.module == "auto" and stack is None else classifier.module
     choice: Choice | None = getattr(classifier, "choice_", None)
@@ -154,7 +154,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
 def _read_settings(folder: Path) -> dict[str, Any]:
     path = folder / _SETTINGS
     if folder.is_file() or not path.exists():
-        raise FileError(f"{folder} is no saved classifier: it has no {_SETTINGS}.")
+        raise FileError(f"{folder} is not a saved classifier: it has no {_SETTINGS}.")
     try:
         settings = json.loads(check_file(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
@@ -175,11 +175,7 @@ def _rebuild(
     is_earlier = settings["format"] in _EARLIER_FORMATS
     if is_earlier:
         settings = upgrade_settings(settings)
-    name, shape, n_classes = (
-        settings["module"],
-        tuple(settings["input_shape"]),
-        len(settings["classes"]["names"]),
-    )
+    name = settings["module"]
     if name == _CUSTOM and module is None:
         raise MethodError(
             "the network of this classifier is not one of scarce's; pass it: scarce.load(folder, module=...)."
@@ -188,44 +184,61 @@ def _rebuild(
         method=settings["method"], module=name if module is None else module,
         method_params=settings["method_params"] or None, **settings["params"],
     )  # fmt: skip
+    state = _unflatten(weights)
+    model = _make_model(settings, state["model"], module)
+    model.load_state_dict(state["model"])
+    method = _make_method(settings["method"], settings["method_params"])
+    method.restore(upgrade_state(method, state["method"]) if is_earlier else state["method"])
+    if isinstance(method, AnswersLikelihood):
+        method.annotators = np.array(settings.get("annotators", []), dtype=str)
+    classifier.model_, classifier.method_ = model.eval(), method
+    _restore_attributes(classifier, settings)
+    return classifier
+
+
+def _make_model(
+    settings: dict[str, Any], state: dict[str, Tensor], module: nn.Module | MakeModule | None
+) -> nn.Module:
+    """Return the model with initial weights, in the structure that its stored tensors need."""
+    shape, n_classes = tuple(settings["input_shape"]), len(settings["classes"]["names"])
     model: nn.Module
     if settings.get("stack") is not None:
         model = stack_from_description(settings["stack"])
     elif isinstance(module, nn.Module):
         model = module
     else:
-        model = make_model(name, shape, n_classes) if module is None else module(shape, n_classes)
-    state = _unflatten(weights)
+        model = (
+            make_model(settings["module"], shape, n_classes) if module is None else module(shape, n_classes)
+        )
     if settings["standardized"]:
-        zeros = torch.zeros(shape, dtype=state["model"]["0.mean"].dtype)
-        rest = zeros.clone() if "0.rest" in state["model"] else None
+        zeros = torch.zeros(shape, dtype=state["0.mean"].dtype)
+        rest = zeros.clone() if "0.rest" in state else None
         model = nn.Sequential(Standardize(zeros, torch.ones_like(zeros), rest), model)
-    model.load_state_dict(state["model"])
-    method = _make_method(settings["method"], settings["method_params"])
-    method.restore(upgrade_state(method, state["method"]) if is_earlier else state["method"])
-    if isinstance(method, AnswersLikelihood):
-        method.annotators = np.array(settings.get("annotators", []), dtype=str)
+    return model
+
+
+def _restore_attributes(classifier: ScarceClassifier, settings: dict[str, Any]) -> None:
+    """Set the fitted attributes that are not tensors."""
     if settings.get("choice") is not None:
         classifier.choice_ = Choice.from_dict(settings["choice"])
     elif settings.get("method_choice") is not None:  # as earlier versions wrote it
-        classifier.choice_ = Choice.of_one(settings["method"], settings["method_choice"])
-    classifier.model_, classifier.method_ = model.eval(), method
+        classifier.choice_ = Choice.from_method(settings["method"], settings["method_choice"])
     kind = settings["classes"]["kind"]
     classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)
-    classifier.input_shape_, classifier.byte_inputs_ = shape, settings["byte_inputs"]
-    classifier.n_features_in_ = shape[0]
+    classifier.input_shape_ = tuple(settings["input_shape"])
+    classifier.byte_inputs_ = settings["byte_inputs"]
+    classifier.n_features_in_ = classifier.input_shape_[0]
     if settings["feature_names"] is not None:
         classifier.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
     classifier.prior_estimate_ = priors_from_dict(settings["priors"])
     classifier.priors_ = classifier.prior_estimate_.values
     classifier.history_ = History(settings["history"])
-    rows = settings.get("training_rows")  # earlier versions did not remember them
+    rows = settings.get("training_rows")  # earlier versions did not store them
     classifier.training_rows_ = None if rows is None else TrainingRows.from_dict(rows)
     summary = {
         key: tuple(value) if isinstance(value, list) else value for key, value in settings["labels"].items()
     }
     classifier.label_summary_ = LabelSummary(**summary)  # type: ignore[arg-type]
-    return classifier
 
 
 def _make_method(name: str, params: dict[str, Any]) -> Method:
@@ -233,7 +246,7 @@ def _make_method(name: str, params: dict[str, Any]) -> Method:
 
 
 def _annotators(method: Method) -> list[str] | None:
-    """Return whose the learned rates of `answers` are, which is no tensor."""
+    """Return the names of the annotators whose error rates `answers` has learned."""
     return method.annotators.tolist() if isinstance(method, AnswersLikelihood) else None
 
 
@@ -253,6 +266,6 @@ def _unflatten(weights: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     return state
 
 
-def _plain(value: Any) -> Any:
-    """Return a number of NumPy's as one of Python's; settings of other types are kept as text."""
+def _to_json(value: Any) -> Any:
+    """Return a NumPy number as a Python number, and any other value as text."""
     return value.item() if isinstance(value, np.generic) else str(value)

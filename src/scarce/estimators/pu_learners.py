@@ -1,4 +1,4 @@
-"""One class, one positive-unlabelled problem: the learner, its rows, and its probability of "not this class"."""
+"""The positive-unlabelled learner of one class: its rows, its fit, and its probability of "not this class"."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,9 +57,9 @@ def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
     >>> set_nested_param(learner, "random_state", 7), learner.random_state, learner.estimator.random_state
     (True, 7, 7)
     """
-    places = [place for place in estimator.get_params() if place.rpartition("__")[2] == name]
-    estimator.set_params(**dict.fromkeys(places, value))
-    return bool(places)
+    names = [param for param in estimator.get_params() if param.rpartition("__")[2] == name]
+    estimator.set_params(**dict.fromkeys(names, value))
+    return bool(names)
 
 
 def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
@@ -70,13 +70,13 @@ def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any
     else:
         X = X[np.concatenate([known, np.arange(X.shape[0])])]
         s = np.concatenate([np.ones(len(known), dtype=np.int64), s])
-    with _naming(name):
+    with _prefix_errors(name):
         return learner.fit(X, s)
 
 
 def probability_of_not(learner: Any, X: Any, name: Any) -> Array:
-    """Return what the learner of the class `name` takes for p(not `name` | x); it may exceed one."""
-    with _naming(name):
+    """Return p(not `name` | x) by the learner of the class `name`; it may exceed one."""
+    with _prefix_errors(name):
         if not hasattr(learner, "predict_proba"):
             return expit(np.asarray(learner.decision_function(X), dtype=float).ravel())  # type: ignore[no-any-return]
         column = list(getattr(learner, "classes_", [0, 1])).index(1)
@@ -84,8 +84,8 @@ def probability_of_not(learner: Any, X: Any, name: Any) -> Array:
 
 
 @contextmanager
-def _naming(name: Any) -> Iterator[None]:
-    """Say of which class the learner fails, in one line."""
+def _prefix_errors(name: Any) -> Iterator[None]:
+    """Raise `MethodError` that names the class whose learner failed, in one line."""
     try:
         yield
     except Exception as error:

@@ -1,12 +1,12 @@
-"""What a training run gets against overfitting where labels are few."""
+"""Regularization of networks that learn from few labels: input noise and dropout."""
 
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP
 from scarce.methods import Method
 
-__all__ = ["against_overfitting", "labels_per_class"]
+__all__ = ["choose_regularization", "labels_per_class"]
 
-_PLENTY = 5_000  # exclusions or answers per class; of this many a network cannot remember what excluded what
+_MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; more than these a network cannot memorize
 _NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
 
 
@@ -24,14 +24,14 @@ def labels_per_class(labels: ComplementaryLabels) -> float:
     return n_labels / labels.n_classes
 
 
-def against_overfitting(
+def choose_regularization(
     method: Method, labels: ComplementaryLabels, *, is_image: bool = False, strong: bool = False
 ) -> dict[str, float]:
     """Return the input noise and dropout of an MLP that learns by a likelihood from few labels.
 
-    Such a network begins to remember its examples, and then gains by naming, of the classes that are left, the one with the
-    highest rate. Noise and dropout keep it from that. Methods that learn no priors, and labels of which there are 5,000 per
-    class, get none.
+    Such a network begins to memorize its examples, and then gains by predicting, of the classes that are left, the one with
+    the highest rate. Noise and dropout prevent that. Methods that learn no priors get none, nor do labels of which there are
+    5,000 per class.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def against_overfitting(
     --------
     >>> from scarce.methods import make_method
     >>> labels = ComplementaryLabels.from_single([0, 1, 2, 0], classes=4)
-    >>> against_overfitting(make_method("refine"), labels)
+    >>> choose_regularization(make_method("refine"), labels)
     {'input_noise': 0.5, 'dropout': 0.5}
-    >>> against_overfitting(make_method("cc"), labels)
+    >>> choose_regularization(make_method("cc"), labels)
     {}
     """
-    if not method.facts.learns_priors or labels_per_class(labels) >= _PLENTY:
+    if not method.facts.learns_priors or labels_per_class(labels) >= _MAX_LABELS_PER_CLASS:
         return {}
     noise = _IMAGE_NOISE if is_image else _NOISE
     return {"input_noise": _STRONG_NOISE if strong else noise, "dropout": _DROPOUT}

@@ -15,15 +15,15 @@ from scarce.metrics import Alarm
 
 __all__ = ["TrainingRows"]
 
-_KEPT = 4096  # hashes: enough to find an overlap of one in a thousand
-_TOLD = 0.05  # share of examples from which on an overlap is told
+_MAX_HASHES = 4096  # enough to find an overlap of one in a thousand
+_MIN_OVERLAP = 0.05  # fraction of the examples from which an overlap raises an alarm
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """A sketch of the rows of features: the smallest hashes of 64 bits among them.
 
-    A row whose hash is at most the largest of these is one of them if its hash is. So the share of other rows that are among the
+    A row whose hash is at most the largest of these is one of them if its hash is. So the fraction of other rows that are among the
     training rows can be estimated without keeping them.
 
     Attributes
@@ -36,8 +36,8 @@ class TrainingRows:
     Examples
     --------
     >>> X = np.arange(20.0).reshape(10, 2)
-    >>> digest = TrainingRows.of(X)
-    >>> digest.overlap(X[5:]), digest.overlap(X + 1000)
+    >>> sketch = TrainingRows.from_features(X)
+    >>> sketch.overlap(X[5:]), sketch.overlap(X + 1000)
     (1.0, 0.0)
     """
 
@@ -45,30 +45,30 @@ class TrainingRows:
     is_complete: bool
 
     @classmethod
-    def of(cls, X: Any) -> "TrainingRows":
+    def from_features(cls, X: Any) -> "TrainingRows":
         """Hash the rows of features."""
-        found = np.unique(_row_hashes(X))
-        return cls(found[:_KEPT], len(found) <= _KEPT)
+        hashes = np.unique(_row_hashes(X))
+        return cls(hashes[:_MAX_HASHES], len(hashes) <= _MAX_HASHES)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the sketch as JSON can hold it.
 
         Examples
         --------
-        >>> digest = TrainingRows.of(np.eye(3))
-        >>> TrainingRows.from_dict(digest.as_dict()).overlap(np.eye(3))
+        >>> sketch = TrainingRows.from_features(np.eye(3))
+        >>> TrainingRows.from_dict(sketch.as_dict()).overlap(np.eye(3))
         1.0
         """
         return {"hashes": self.hashes.astype("<u8").tobytes().hex(), "is_complete": self.is_complete}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "TrainingRows":
-        """Return the sketch that `as_dict` wrote down."""
+        """Return the sketch from the output of `as_dict`."""
         hashes = np.frombuffer(bytes.fromhex(record["hashes"]), "<u8").astype(np.uint64)
         return cls(hashes, bool(record["is_complete"]))
 
     def overlap(self, X: Any) -> float:
-        """Return the estimated share of rows that are among the training rows."""
+        """Return the estimated fraction of rows that are among the training rows."""
         hashes = _row_hashes(X)
         comparable = hashes if self.is_complete else hashes[hashes <= self.hashes[-1]]
         return float(np.isin(comparable, self.hashes).mean()) if len(comparable) else 0.0
@@ -79,26 +79,26 @@ class TrainingRows:
         Examples
         --------
         >>> X = np.eye(4)
-        >>> print(TrainingRows.of(X).alarm(X).name)
+        >>> print(TrainingRows.from_features(X).alarm(X).name)
         trained-on-these
         """
-        share = self.overlap(X)
-        if share < _TOLD:
+        overlap = self.overlap(X)
+        if overlap < _MIN_OVERLAP:
             return None
         return Alarm(
             "trained-on-these",
-            f"{share:.0%} of these examples have the features of training examples, on which a classifier does better than on "
+            f"{overlap:.0%} of these examples have the features of training examples, on which a classifier does better than on "
             "others. Evaluate on other examples.",
         )
 
 
 def _row_hashes(X: Any) -> NDArray[np.uint64]:
     """Return a hash of 64 bits per row; numbers count as float32, so that it does not matter how a table was read."""
-    parts = [_hashes_of(X)] if sparse.issparse(X) else [_hashes_of(rows) for _, rows in iter_chunks(X)]
-    return np.concatenate(parts)
+    hashes = [_chunk_hashes(X)] if sparse.issparse(X) else [_chunk_hashes(rows) for _, rows in iter_chunks(X)]
+    return np.concatenate(hashes)
 
 
-def _hashes_of(chunk: Any) -> NDArray[np.uint64]:
+def _chunk_hashes(chunk: Any) -> NDArray[np.uint64]:
     if sparse.issparse(chunk):
         rows = chunk.tocsr().astype(np.float32)
         rows.sum_duplicates()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from scarce._arrays import FloatArray
-from scarce._console import WIDTH, text_table
+from scarce._console import MAX_WIDTH, text_table
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import predicted_codes
@@ -123,7 +123,7 @@ class ComplementaryReport:
             )
         return lines
 
-    def class_lines(self, width: int = WIDTH) -> list[str]:
+    def class_lines(self, width: int = MAX_WIDTH) -> list[str]:
         """Return the table of classes, no wider than `width`, and the confusions that clearly happen."""
         columns = ["class", "precision", "recall", "95 %", "predicted", "prior", "95 %", "labels"]
         rows = [

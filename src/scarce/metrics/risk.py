@@ -9,7 +9,7 @@ import torch
 from scarce._validation import check_priors
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import iter_blocks
-from scarce.risk import ClassSums, signed_losses, class_risks, class_sums
+from scarce.risk import ClassSums, class_risks, class_sums, signed_losses
 
 __all__ = ["complementary_risk"]
 

@@ -14,26 +14,30 @@ def test_mlp_gradient_equals_autograd(is_soft):
     sizes = (2, 4, 5), (2, 1, 5), (2, 5, 3), (2, 1, 3)
     weights = [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
     inputs, kept = torch.randn(2, 6, 4, dtype=torch.float64), (torch.rand(6, 5) < 0.5).double() * 2
-    evidence = torch.randn(2, 6, 3, dtype=torch.float64)
-    target = torch.softmax(evidence, dim=2)
+    log_likelihood = torch.randn(2, 6, 3, dtype=torch.float64)
+    target = torch.softmax(log_likelihood, dim=2)
     log_p = torch.log_softmax(
         ((inputs @ weights[0] + weights[1]).relu() * kept) @ weights[2] + weights[3], dim=2
     )
-    losses = -(target * log_p).sum(dim=2) if is_soft else -(log_p + evidence).logsumexp(dim=2)
+    losses = -(target * log_p).sum(dim=2) if is_soft else -(log_p + log_likelihood).logsumexp(dim=2)
     losses.mean(dim=1).sum().backward()
     found = [torch.zeros(size, dtype=torch.float64) for size in sizes]
     plain = [weight.detach() for weight in weights]
-    mlp_gradient(plain, inputs, evidence, target, torch.full((2, 1, 1), is_soft), kept, found)
+    mlp_gradient(plain, inputs, log_likelihood, target, torch.full((2, 1, 1), is_soft), kept, found)
     assert all(torch.allclose(one, weight.grad) for one, weight in zip(found, weights, strict=True))
 
 
 def test_fit_mlps_equals_training_each_network_alone():
-    X, evidence = (
+    X, log_likelihood = (
         torch.randn(30, 4, generator=torch.Generator().manual_seed(0)),
         random_log_likelihoods(30, 3),
     )
     other = random_log_likelihoods(30, 3, seed=5)
-    tasks = [Task(np.arange(20), evidence), Task(np.arange(5, 30), other), Task(np.arange(30), evidence)]
+    tasks = [
+        Task(np.arange(20), log_likelihood),
+        Task(np.arange(5, 30), other),
+        Task(np.arange(30), log_likelihood),
+    ]
     kinds = [MLPSettings(8, steps=30), MLPSettings(8, 0.5, 0.5, 30), MLPSettings(8, 0.3, 0.0, 30)]
     together = fit_mlps(X, tasks, kinds, seed=3, dtype=torch.float64)
     for model, task, kind in zip(together, tasks, kinds, strict=True):
@@ -45,13 +49,13 @@ def test_fit_mlps_equals_training_each_network_alone():
 
 
 def test_fit_mlps_equals_torch_adamw():
-    X, evidence = torch.randn(200, 4, dtype=torch.float64), random_log_likelihoods(200, 3)
+    X, log_likelihood = torch.randn(200, 4, dtype=torch.float64), random_log_likelihoods(200, 3)
     kind = MLPSettings(8, steps=25, dropout=0.0)
-    (found,) = fit_mlps(X, [Task(np.arange(200), evidence)], [kind], dtype=torch.float64)
+    (found,) = fit_mlps(X, [Task(np.arange(200), log_likelihood)], [kind], dtype=torch.float64)
 
     random = torch.Generator().manual_seed(0)
     still = MLPSettings(8, steps=25, dropout=0.0, learning_rate=0.0)
-    (untrained,) = fit_mlps(X, [Task(np.arange(200), evidence)], [still], dtype=torch.float64)
+    (untrained,) = fit_mlps(X, [Task(np.arange(200), log_likelihood)], [still], dtype=torch.float64)
     untrained.requires_grad_(True)
     for size in (32, 8, 24, 3):
         torch.rand(size, generator=random, dtype=torch.float64)  # the initial weights
@@ -61,7 +65,7 @@ def test_fit_mlps_equals_torch_adamw():
         rows = (torch.rand(128, generator=random, dtype=torch.float64) * 200).long()
         torch.randn(128, 4, generator=random, dtype=torch.float64)
         torch.rand(128, 8, generator=random, dtype=torch.float64)
-        loss = -(torch.log_softmax(untrained(X[rows]), dim=1) + evidence[rows]).logsumexp(dim=1).mean()
+        loss = -(torch.log_softmax(untrained(X[rows]), dim=1) + log_likelihood[rows]).logsumexp(dim=1).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

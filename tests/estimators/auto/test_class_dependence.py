@@ -6,7 +6,7 @@ import torch
 from helpers.mechanisms import CYCLIC, Y, confident_predictor
 
 from scarce import ComplementaryLabels
-from scarce.estimators.auto.class_dependence import compare_mechanisms, scar_of_priors
+from scarce.estimators.auto.class_dependence import compare_mechanisms, scar_from_priors
 from scarce.estimators.auto.out_of_fold import make_folds
 from scarce.priors import candidate_shares
 from scarce.simulate import from_transition, scar, scar_single, uniform
@@ -42,7 +42,7 @@ def test_compare_mechanisms_equals_slow_loop():
     T = [[0, 0.5, 0.3, 0.2], [0.6, 0, 0.2, 0.2], [0.2, 0.2, 0, 0.6], [0.4, 0.3, 0.3, 0]]
     labels, p = from_transition(y, T), confident_predictor(y, 4, 0.6)(None)
     fold, rest = np.arange(20), np.arange(20, 60)
-    scar_of = scar_of_priors(labels[rest], torch.from_numpy(p[rest].mean(axis=0)))
+    scar_of = scar_from_priors(labels[rest], torch.from_numpy(p[rest].mean(axis=0)))
     w, k = scar_of.exclusion_probabilities.numpy(), labels.indices
     expected = 0.0
     for i in fold:
@@ -51,8 +51,8 @@ def test_compare_mechanisms_equals_slow_loop():
     assert compare_mechanisms(labels, torch.from_numpy(p), [fold]).scar == pytest.approx(expected, abs=1e-6)
 
 
-def test_scar_of_priors_is_finite_for_class_excluded_almost_always():
+def test_scar_from_priors_is_finite_for_class_excluded_almost_always():
     labels = ComplementaryLabels.from_lists([[0, 1]] * 9 + [[]], classes=3)
     assert torch.isfinite(
-        scar_of_priors(labels, torch.from_numpy(candidate_shares(labels))).log_likelihood(labels)
+        scar_from_priors(labels, torch.from_numpy(candidate_shares(labels))).log_likelihood(labels)
     ).all()

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from scarce import ComplementaryLabels
 from scarce.errors import FeatureError, LabelError, MethodError
-from scarce.estimators.auto import Choice, fit_stack
+from scarce.estimators.auto import Choice, candidate_evaluation, fit_stack
 from scarce.estimators.auto import fit as fit_module
 from scarce.models import stack_from_description
 from scarce.simulate import ask, scar, uniform
@@ -23,8 +23,10 @@ def blobs(n=300, q=4, d=5, seed=0):
 
 def bag_of_words(n=120, q=3):
     y = np.arange(n) % q
-    chances = np.kron(np.eye(q), np.full(10, 0.4))[y]
-    return sparse.csr_matrix((np.random.default_rng(0).random(chances.shape) < chances).astype(float)), y
+    probabilities = np.kron(np.eye(q), np.full(10, 0.4))[y]
+    return sparse.csr_matrix(
+        (np.random.default_rng(0).random(probabilities.shape) < probabilities).astype(float)
+    ), y
 
 
 def predicted(result, X):
@@ -124,14 +126,14 @@ def test_fit_stack_learns_from_ordinary_labels_only():
 
 def test_fit_stack_reports_failed_candidates(monkeypatch):
     X, y = blobs(80)
-    whole = fit_module.cross_fit
+    cross_fit = candidate_evaluation.cross_fit
 
     def fails_for_kernels(features, jobs, *rest):
         if jobs[0][0].name == "nystroem C=100":
             raise RuntimeError("no convergence")
-        return whole(features, jobs, *rest)
+        return cross_fit(features, jobs, *rest)
 
-    monkeypatch.setattr(fit_module, "cross_fit", fails_for_kernels)
+    monkeypatch.setattr(candidate_evaluation, "cross_fit", fails_for_kernels)
     choice = fit_stack(X, uniform(y), learners=["linear", "nystroem"]).choice
     failed = [one for one in choice.candidates if one.error]
     assert {one.learner for one in failed} == {"nystroem C=100"}
@@ -141,15 +143,17 @@ def test_fit_stack_reports_failed_candidates(monkeypatch):
 
 def test_fit_stack_without_time_fits_one_learner():
     X, y = blobs(80)
-    shares = []
-    result = fit_stack(X, uniform(y), time_limit=0.0, progress=lambda share, text: shares.append(share))
+    fractions = []
+    result = fit_stack(
+        X, uniform(y), time_limit=0.0, progress=lambda fraction, step: fractions.append(fraction)
+    )
     assert {one.learner for one in result.choice.candidates} == {"linear C=1"}
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
 
 
-def test_fit_stack_judges_large_data_on_sample(monkeypatch):
-    monkeypatch.setattr(fit_module, "_MOST_JUDGED", 60)
+def test_fit_stack_evaluates_large_data_on_sample(monkeypatch):
+    monkeypatch.setattr(fit_module, "_MAX_EVALUATION_ROWS", 60)
     X, y = blobs(200)
     assert (predicted(fit_stack(X, uniform(y), learners=["nystroem"]), X) == y).mean() > 0.9
 

@@ -18,5 +18,5 @@ def test_learner_models_accept_raw_inputs():
         for learner in default_learners(features, 3)[::4]:
             (head,) = fit_learners(features, [(learner, Task(np.arange(30), random_log_likelihoods(30, 3)))])
             whole = features.model(learner.kind, head)(torch.from_numpy(dense))
-            expected = predict_probabilities(head, features.of(learner.kind))
+            expected = predict_probabilities(head, features.matrix(learner.kind))
             assert np.allclose(torch.softmax(whole.double(), 1), expected, atol=1e-4)

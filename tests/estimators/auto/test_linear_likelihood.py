@@ -34,8 +34,8 @@ def test_linear_objective_gradient_equals_finite_differences(soft, is_sparse):
 
 def test_fit_linear_agrees_for_dense_and_sparse_features():
     X = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
-    evidence = random_log_likelihoods(40, 3)
-    dense, thin = (fit_linear(form, evidence, 1.0) for form in (X, sparse.csr_matrix(X)))
+    log_likelihood = random_log_likelihoods(40, 3)
+    dense, thin = (fit_linear(form, log_likelihood, 1.0) for form in (X, sparse.csr_matrix(X)))
     assert torch.allclose(dense.output.weight, thin.output.weight, atol=1e-2)
 
 

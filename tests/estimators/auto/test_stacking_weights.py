@@ -20,12 +20,12 @@ def test_stacking_weights_equal_slow_loop(seed, models, rows):
             for j in range(models):
                 new[j] += slow[j] * row[j] / total / rows
         slow = new
-    assert np.allclose(stacking_weights(L, steps=7, least=0.0), slow)
+    assert np.allclose(stacking_weights(L, steps=7, min_weight=0.0), slow)
 
 
 def test_stacking_weights_never_lower_likelihood():
     L = np.random.default_rng(0).uniform(0.01, 1, (50, 4))
-    fits = [np.log(L @ stacking_weights(L, steps=steps, least=0.0)).sum() for steps in range(6)]
+    fits = [np.log(L @ stacking_weights(L, steps=steps, min_weight=0.0)).sum() for steps in range(6)]
     assert (np.diff(fits) >= 0).all()
 
 

@@ -87,7 +87,7 @@ def test_read_prodigy_takes_id_from_first_field_present(write_export):
             {},
             ["line 2 is not valid JSON", "cut short"],
         ),
-        (annotation("A", "reject") + "\n[1, 2]", {}, ["line 2 is no JSON object"]),
+        (annotation("A", "reject") + "\n[1, 2]", {}, ["line 2 is not a JSON object"]),
         (
             annotation("A", "reject") + "\n" + annotation("A", "accept"),
             {"classes": ["A", "B"]},

@@ -2,14 +2,14 @@
 
 import textwrap
 
-from scarce._console import GAP, WIDTH, longest, text_table
+from scarce._console import COLUMN_GAP, MAX_WIDTH, max_display_width, text_table
 from scarce.bench.reports.content import Report, difference_text, mean_text, trouble_text
 from scarce.bench.results.tables import Cell, ResultTable
 
 __all__ = ["report_text"]
 
 
-def report_text(report: Report, width: int = WIDTH) -> str:
+def report_text(report: Report, width: int = MAX_WIDTH) -> str:
     """Return the report as plain text no wider than `width`: what is bold elsewhere has an asterisk here.
 
     Examples
@@ -40,8 +40,8 @@ def _parts(table: ResultTable, width: int) -> list[str]:
     sizes = {}
     for column in table.columns:
         texts = [column, *(cells.get((row, column), "") for row in table.rows)]
-        sizes[column] = GAP + longest(line for text in texts for line in text.split("\n"))
-    left = width - longest((table.corner, *table.rows))
+        sizes[column] = COLUMN_GAP + max_display_width(line for text in texts for line in text.split("\n"))
+    left = width - max_display_width((table.corner, *table.rows))
     groups: list[list[str]] = [[]]
     room = left
     for column in table.columns:

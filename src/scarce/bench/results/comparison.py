@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from scarce._console import WIDTH, text_table
+from scarce._console import MAX_WIDTH, text_table
 from scarce.bench.results.statistics import format_difference, paired_p
 from scarce.bench.trials.packed import PackedStore
 from scarce.bench.trials.record import TrialRecord
@@ -16,7 +16,7 @@ _NONE = "none"
 _Cells = Mapping[Place, Mapping[int, TrialRecord]]
 
 
-def compare(first: Store | PackedStore, second: Store | PackedStore, width: int = WIDTH) -> str:
+def compare(first: Store | PackedStore, second: Store | PackedStore, width: int = MAX_WIDTH) -> str:
     """Return a table of the cells that both stores have, and a list of those that only one has.
 
     For each, over common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test, and
@@ -44,7 +44,9 @@ def compare(first: Store | PackedStore, second: Store | PackedStore, width: int 
                 *_differences(ours, theirs),
             ]
         ),
-        text_table(columns, rows, words=4, width=width) if rows else "no cell has accuracies in both stores",
+        text_table(columns, rows, n_text_columns=4, width=width)
+        if rows
+        else "no cell has accuracies in both stores",
     ]
     for name, here, there in (("A", ours, theirs), ("B", theirs, ours)):
         missing = [", ".join(place) for place in here if place not in there]

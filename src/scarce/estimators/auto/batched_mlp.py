@@ -18,17 +18,17 @@ from scarce.models import MLP
 
 __all__ = ["MLPSettings", "Task", "fit_mlps", "mlp_gradient"]
 
-_BATCH = 128
-_EPOCHS = 10  # at least so many, where the steps would give less
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8  # of Adam
+_BATCH_SIZE = 128
+_MIN_EPOCHS = 10  # for large data, where the steps would give fewer
+_BETAS, _EPS = (0.9, 0.999), 1e-8  # of Adam
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What one model is fitted to: some rows, and the evidence of all rows, of shape (n, q)."""
+    """What one model is fitted to: some rows, and the log-likelihoods of all rows, of shape (n, q)."""
 
     rows: NDArray[np.int64]
-    evidence: Tensor
+    log_likelihood: Tensor
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class MLPSettings:
     hidden : int
         Rectified units.
     noise : float
-        The deviation of Gaussian noise that is added to the inputs of every step.
+        The standard deviation of Gaussian noise that is added to the inputs of every step.
     warm_up : float
-        The share of the steps, the first ones, that use the convex loss: cross-entropy to softmax(E).
+        The fraction of the steps, from the first, that use the convex loss: cross-entropy to softmax(E).
     steps : int
         Steps of 128 rows; more for large data, ten epochs at least.
     dropout : float
-        The share of hidden units that is silenced in every step.
+        The fraction of hidden units that is dropped in every step.
     learning_rate, weight_decay : float
         Of AdamW.
     """
@@ -89,38 +89,38 @@ def fit_mlps(
     Examples
     --------
     >>> X = torch.tensor([[-1.0], [-2.0], [1.0], [2.0]])
-    >>> evidence = torch.tensor([[0.0, -30.0]] * 2 + [[-30.0, 0.0]] * 2)
-    >>> (model,) = fit_mlps(X, [Task(np.arange(4), evidence)], [MLPSettings(steps=20)])
+    >>> log_likelihood = torch.tensor([[0.0, -30.0]] * 2 + [[-30.0, 0.0]] * 2)
+    >>> (model,) = fit_mlps(X, [Task(np.arange(4), log_likelihood)], [MLPSettings(steps=20)])
     >>> model(X).argmax(dim=1).tolist()
     [0, 0, 1, 1]
     """
-    common, sizes = settings[0], (X.shape[1], settings[0].hidden, tasks[0].evidence.shape[1])
-    steps = [max(common.steps, ceil(_EPOCHS * len(task.rows) / _BATCH)) for task in tasks]
+    common, sizes = settings[0], (X.shape[1], settings[0].hidden, tasks[0].log_likelihood.shape[1])
+    steps = [max(common.steps, ceil(_MIN_EPOCHS * len(task.rows) / _BATCH_SIZE)) for task in tasks]
     random = torch.Generator().manual_seed(seed)
-    flat = _initial(sizes, random, dtype).repeat(len(tasks), 1)
-    slope = torch.zeros_like(flat)
-    weights, slopes = _views(flat, sizes), _views(slope, sizes)
+    flat = _initial_weights(sizes, random, dtype).repeat(len(tasks), 1)
+    gradient = torch.zeros_like(flat)
+    weights, gradients = _views(flat, sizes), _views(gradient, sizes)
     moments = torch.zeros_like(flat), torch.zeros_like(flat)
     batches = _Batches(X, tasks, dtype)
-    noise = torch.tensor([one.noise for one in settings], dtype=dtype)[:, None, None]
+    noise = torch.tensor([setting.noise for setting in settings], dtype=dtype)[:, None, None]
     lengths = torch.tensor(steps, dtype=dtype)[:, None]
-    warm = torch.tensor([one.warm_up for one in settings], dtype=dtype)[:, None] * lengths
+    warm = torch.tensor([setting.warm_up for setting in settings], dtype=dtype)[:, None] * lengths
     for step in range(max(steps)):
-        u = torch.rand(_BATCH, generator=random, dtype=torch.float64)
-        inputs, evidence, target = batches.take(u)
-        inputs += noise * torch.randn(_BATCH, sizes[0], generator=random, dtype=dtype)
-        kept = torch.rand(_BATCH, sizes[1], generator=random, dtype=dtype) >= common.dropout
+        u = torch.rand(_BATCH_SIZE, generator=random, dtype=torch.float64)
+        inputs, log_likelihood, target = batches.take(u)
+        inputs += noise * torch.randn(_BATCH_SIZE, sizes[0], generator=random, dtype=dtype)
+        kept = torch.rand(_BATCH_SIZE, sizes[1], generator=random, dtype=dtype) >= common.dropout
         is_soft = (step < warm)[:, :, None]
-        mlp_gradient(weights, inputs, evidence, target, is_soft, kept / (1 - common.dropout), slopes)
+        mlp_gradient(weights, inputs, log_likelihood, target, is_soft, kept / (1 - common.dropout), gradients)
         rates = common.learning_rate * (1 + torch.cos(pi * (step / lengths).clamp(max=1))) / 2
-        _adamw_step(flat, slope, moments, step + 1, rates, common.weight_decay)
-    return [_module([weight[place] for weight in weights]) for place in range(len(tasks))]
+        _adamw_step(flat, gradient, moments, step + 1, rates, common.weight_decay)
+    return [_make_mlp([weight[index] for weight in weights]) for index in range(len(tasks))]
 
 
 def mlp_gradient(
     weights: Sequence[Tensor],
     inputs: Tensor,
-    evidence: Tensor,
+    log_likelihood: Tensor,
     target: Tensor,
     is_soft: Tensor,
     kept: Tensor,
@@ -137,7 +137,7 @@ def mlp_gradient(
         W₁, b₁, W₂, b₂, and their gradients.
     inputs : tensor of shape (m, B, d)
         x.
-    evidence, target : tensors of shape (m, B, q)
+    log_likelihood, target : tensors of shape (m, B, q)
         E, and t = softmax(E).
     is_soft : tensor of shape (m, 1, 1)
         Which networks use the convex loss.
@@ -146,68 +146,70 @@ def mlp_gradient(
     """
     hidden = torch.baddbmm(weights[1], inputs, weights[0]).relu_().mul_(kept)
     f = torch.baddbmm(weights[3], hidden, weights[2])
-    known = torch.where(is_soft, target, torch.softmax(f + evidence, dim=2))
+    known = torch.where(is_soft, target, torch.softmax(f + log_likelihood, dim=2))
     residual = torch.softmax(f, dim=2).sub_(known).div_(inputs.shape[1])
     torch.bmm(hidden.mT, residual, out=out[2])
     torch.sum(residual, dim=1, keepdim=True, out=out[3])
-    below = torch.bmm(residual, weights[2].mT).mul_(kept).mul_(hidden > 0)
-    torch.bmm(inputs.mT, below, out=out[0])
-    torch.sum(below, dim=1, keepdim=True, out=out[1])
+    hidden_gradient = torch.bmm(residual, weights[2].mT).mul_(kept).mul_(hidden > 0)
+    torch.bmm(inputs.mT, hidden_gradient, out=out[0])
+    torch.sum(hidden_gradient, dim=1, keepdim=True, out=out[1])
 
 
 class _Batches:
-    """Reads the features, evidence and targets of random rows of every task."""
+    """Reads the features, log-likelihoods and targets of random rows of every task."""
 
     def __init__(self, X: Any, tasks: Sequence[Task], dtype: torch.dtype) -> None:
         self.X, self.dtype = X if sparse.issparse(X) else X.to(dtype), dtype
         self.rows = [torch.from_numpy(task.rows) for task in tasks]
-        distinct = {id(task.evidence): task.evidence.to(dtype) for task in tasks}
-        self.evidence = torch.stack(list(distinct.values()))
-        self.target = torch.softmax(self.evidence, dim=2)
-        self.which = torch.tensor([list(distinct).index(id(task.evidence)) for task in tasks])[:, None]
+        by_id = {id(task.log_likelihood): task.log_likelihood.to(dtype) for task in tasks}
+        self.log_likelihood = torch.stack(list(by_id.values()))
+        self.target = torch.softmax(self.log_likelihood, dim=2)
+        self.task_index = torch.tensor([list(by_id).index(id(task.log_likelihood)) for task in tasks])[
+            :, None
+        ]
 
     def take(self, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return row ⌊u · size⌋ of every task, for each u in [0, 1)."""
-        rows = torch.stack([own[(u * len(own)).long()] for own in self.rows])
+        rows = torch.stack([rows[(u * len(rows)).long()] for rows in self.rows])
         if sparse.issparse(self.X):
             dense = torch.from_numpy(self.X[rows.flatten().numpy()].toarray()).to(self.dtype)
             inputs = dense.view(*rows.shape, -1)
         else:
             inputs = self.X[rows]
-        return inputs, self.evidence[self.which, rows], self.target[self.which, rows]
+        return inputs, self.log_likelihood[self.task_index, rows], self.target[self.task_index, rows]
 
 
-def _initial(sizes: tuple[int, int, int], random: torch.Generator, dtype: torch.dtype) -> Tensor:
+def _initial_weights(sizes: tuple[int, int, int], random: torch.Generator, dtype: torch.dtype) -> Tensor:
     """Return W₁, b₁, W₂, b₂ as one vector, uniform in ± 1/√fan-in as layers of torch are."""
-    parts = [
+    weights = [
         (torch.rand(rows * fan_out, generator=random, dtype=dtype) * 2 - 1) / sqrt(fan_in)
         for fan_in, fan_out in (sizes[:2], sizes[1:])
         for rows in (fan_in, 1)
     ]
-    return torch.cat(parts)
+    return torch.cat(weights)
 
 
 def _views(flat: Tensor, sizes: tuple[int, int, int]) -> list[Tensor]:
     """Return W₁, b₁, W₂, b₂ of every network as views of their vectors, of shape (m, …)."""
     d, h, q = sizes
     shapes = (d, h), (1, h), (h, q), (1, q)
-    parts = torch.split(flat, [rows * columns for rows, columns in shapes], dim=1)
-    return [part.view(len(flat), *shape) for part, shape in zip(parts, shapes, strict=True)]
+    pieces = torch.split(flat, [rows * columns for rows, columns in shapes], dim=1)
+    return [piece.view(len(flat), *shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
 
 def _adamw_step(
-    flat: Tensor, slope: Tensor, moments: tuple[Tensor, Tensor], step: int, rates: Tensor, decay: float
+    flat: Tensor, gradient: Tensor, moments: tuple[Tensor, Tensor], step: int, rates: Tensor, decay: float
 ) -> None:
     """w ← w (1 − rate · decay) − rate · m̂ / (√v̂ + ε), with the bias-corrected moments m̂ and v̂ of the gradient."""
     first, second = moments
-    first.lerp_(slope, 1 - _BETAS[0])
-    second.mul_(_BETAS[1]).addcmul_(slope, slope, value=1 - _BETAS[1])
-    scale = (second / (1 - _BETAS[1] ** step)).sqrt_().add_(_EPSILON)
+    first.lerp_(gradient, 1 - _BETAS[0])
+    second.mul_(_BETAS[1]).addcmul_(gradient, gradient, value=1 - _BETAS[1])
+    scale = (second / (1 - _BETAS[1] ** step)).sqrt_().add_(_EPS)
     flat.mul_(1 - rates * decay)
     flat.sub_(rates / (1 - _BETAS[0] ** step) * first / scale)
 
 
-def _module(weights: Sequence[Tensor]) -> MLP:
+def _make_mlp(weights: Sequence[Tensor]) -> MLP:
     first, first_bias, second, second_bias = weights
     model = MLP((len(first),), second.shape[1], len(second)).to(first.dtype)
     with torch.no_grad():

@@ -20,9 +20,9 @@ class Candidate:
     weight : float
         Its weight in the stack; 0 if it is not a member.
     score : float or None
-        The mean log-likelihood of held-out labels under the criterion; None if it was not judged on all folds.
+        The mean log-likelihood of held-out labels under the criterion; None if it was not evaluated on all folds.
     seconds : float
-        What judging it took; models that were trained together share the time.
+        The time its evaluation took; models that were trained together share it.
     error : str or None
         Why it was left out, if it failed.
     """
@@ -45,7 +45,7 @@ class Choice:
     candidates : tuple of Candidate
         In the order of their weights and scores.
     criterion : str
-        The mechanism under which held-out labels were judged, the same for all candidates.
+        The mechanism under which the likelihood of held-out labels was computed, the same for all candidates.
     gate : CoExclusion or None
         The test of SCAR, where examples have several labels.
     priors : tuple of float
@@ -64,12 +64,12 @@ class Choice:
     error_rates: tuple[float, float] | None = None
 
     @classmethod
-    def of_one(cls, method: str, reason: str) -> "Choice":
+    def from_method(cls, method: str, reason: str) -> "Choice":
         """Return the choice of one method without candidates to compare.
 
         Examples
         --------
-        >>> Choice.of_one("refine", "method: refine, because …").candidates[0].weight
+        >>> Choice.from_method("refine", "method: refine, because …").candidates[0].weight
         1.0
         """
         return cls((Candidate(method, method, method, 1.0, None, 0.0),), "", None, (), reason)
@@ -91,7 +91,7 @@ class Choice:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Choice":
-        """Return the choice that `as_dict` wrote down."""
+        """Return the choice from the output of `as_dict`."""
         return cls(
             candidates=tuple(Candidate(**candidate) for candidate in record["candidates"]),
             criterion=record["criterion"],

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from scarce.estimators.auto.mechanisms import Scar
+from scarce.estimators.auto.mechanisms import Scar, confirmed_tensor, excluded_tensor
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.methods.labeling import labeled_rates
@@ -20,13 +20,19 @@ from scarce.risk import (
 )
 from scarce.risk.likelihood import clamp_confirmed
 
-__all__ = ["Gains", "chances_given_predictions", "compare_mechanisms", "scar_matrix", "scar_of_priors"]
+__all__ = [
+    "Gains",
+    "exclusion_matrix_given_predictions",
+    "compare_mechanisms",
+    "scar_matrix",
+    "scar_from_priors",
+]
 
-_LARGEST = 0.98  # of a probability of exclusion
-_STRENGTH = 20.0  # rows with the chances of SCAR that are added to every class
-_STEPS = 15
-_FLOOR = 1e-4  # of predicted probabilities
-_CLEARLY = 3.0  # log-likelihood that a parameter-rich mechanism must gain: odds of twenty to one
+_MAX_EXCLUSION_PROBABILITY = 0.98
+_SCAR_STRENGTH = 20.0  # rows with the probabilities of SCAR that are added to every class
+_EM_STEPS = 15
+_MIN_PROBABILITY = 1e-4  # of predicted classes
+_MIN_GAIN = 3.0  # of log-likelihood by a richer mechanism: odds of twenty to one
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Gains:
     Attributes
     ----------
     scar : float or None
-        What SCAR gains over uniform labels; None if examples have any number of labels.
+        What SCAR gains over uniform labels; None if examples have zero or more labels.
     class_conditional : float
         What class-conditional exclusions gain over SCAR.
     """
@@ -47,28 +53,28 @@ class Gains:
     @property
     def depends_on_class(self) -> bool:
         """Whether exclusions clearly depend on the true class."""
-        return self.class_conditional > _CLEARLY
+        return self.class_conditional > _MIN_GAIN
 
     @property
     def is_uniform(self) -> bool:
         """Whether single labels look uniformly drawn."""
-        return not self.depends_on_class and self.scar is not None and self.scar <= _CLEARLY
+        return not self.depends_on_class and self.scar is not None and self.scar <= _MIN_GAIN
 
 
-def scar_of_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
+def scar_from_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
     """Return the SCAR mechanism that gives the rates of the labels with these priors.
 
     Examples
     --------
     >>> labels = ComplementaryLabels.from_lists([[0], [0, 1], [], [1]], classes=3)
-    >>> scar_of_priors(labels, torch.tensor([0.0, 0.5, 0.5])).exclusion_probabilities.tolist()
+    >>> scar_from_priors(labels, torch.tensor([0.0, 0.5, 0.5])).exclusion_probabilities.tolist()
     [0.5, 0.98, 0.0]
     """
     single = is_single_label(labels)
     rates, none = labeled_rates(labels, single), torch.zeros(labels.n_classes, dtype=torch.float64)
     if single:
         return Scar(single_label_weights(rates, priors, none), single)
-    return Scar(exclusion_probabilities(rates, priors, none).clamp(max=_LARGEST), single)
+    return Scar(exclusion_probabilities(rates, priors, none).clamp(max=_MAX_EXCLUSION_PROBABILITY), single)
 
 
 def scar_matrix(scar: Scar) -> Tensor:
@@ -86,8 +92,8 @@ def scar_matrix(scar: Scar) -> Tensor:
     return C / C.sum(dim=1, keepdim=True).clamp(min=1e-12) if scar.single else C
 
 
-def chances_given_predictions(
-    labels: ComplementaryLabels, probabilities: Tensor, scar: Scar, strength: float = _STRENGTH
+def exclusion_matrix_given_predictions(
+    labels: ComplementaryLabels, probabilities: Tensor, scar: Scar, strength: float = _SCAR_STRENGTH
 ) -> Tensor:
     """Return the C that makes the labels likely, Σ_i log Σ_y p_iy P(labels of i | C[y]), with p fixed, by EM from SCAR.
 
@@ -110,22 +116,24 @@ def chances_given_predictions(
     >>> labels = ComplementaryLabels.from_single([1] * 90 + [2] * 10 + [0, 2] * 50, classes=3)
     >>> p = torch.eye(3, dtype=torch.float64)[[0] * 100 + [1] * 100]
     >>> scar = Scar(torch.full((3,), 1 / 3, dtype=torch.float64), single=True)
-    >>> chances_given_predictions(labels, p, scar, strength=0.0).round(decimals=2)[:2].tolist()
+    >>> exclusion_matrix_given_predictions(labels, p, scar, strength=0.0).round(decimals=2)[:2].tolist()
     [[0.0, 0.9, 0.1], [0.5, 0.0, 0.5]]
     """
     q = labels.n_classes
     S, wrong = scar_matrix(scar), 1 - torch.eye(q, dtype=torch.float64)
-    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
-    marked = _was_marked(labels, scar.single)
-    log_p = clamp_confirmed(probabilities.double().clamp(min=_FLOOR).log(), _confirmed(labels))[marked]
-    excluded = excluded[marked]
+    excluded = excluded_tensor(labels)
+    labeled = _was_labeled(labels, scar.single)
+    log_p = clamp_confirmed(
+        probabilities.double().clamp(min=_MIN_PROBABILITY).log(), confirmed_tensor(labels)
+    )[labeled]
+    excluded = excluded[labeled]
     C = S
-    for _ in range(_STEPS):
+    for _ in range(_EM_STEPS):
         posterior = torch.softmax(log_p + _log_likelihoods(excluded, C, scar.single), dim=1)
         C = (posterior.T @ excluded + strength * S) * wrong
         size = C.sum(dim=1) if scar.single else posterior.sum(dim=0) + strength
         C = torch.where(size[:, None] > 0, C / size.clamp(min=1e-12)[:, None], S)
-    return C if scar.single else C.clamp(max=_LARGEST)
+    return C if scar.single else C.clamp(max=_MAX_EXCLUSION_PROBABILITY)
 
 
 def compare_mechanisms(
@@ -133,7 +141,7 @@ def compare_mechanisms(
 ) -> Gains:
     """Return what SCAR gains over uniform labels and class-conditional exclusions over SCAR, on rows held out in turn.
 
-    Each mechanism is estimated from all folds but one, given the predictions, and judged by Σ log Σ_y p_y P(labels | y)
+    Each mechanism is estimated from all folds but one, given the predictions, and evaluated by Σ log Σ_y p_y P(labels | y)
     of the fold that was left out. Parameters that are not needed cost likelihood there.
 
     Parameters
@@ -157,40 +165,36 @@ def compare_mechanisms(
     True
     """
     single = is_single_label(labels)
-    p = probabilities.double().clamp(min=_FLOOR)
+    p = probabilities.double().clamp(min=_MIN_PROBABILITY)
     p = p / p.sum(dim=1, keepdim=True)
     uniform = Scar(torch.full((labels.n_classes,), 1 / labels.n_classes, dtype=torch.float64), True)
-    over_uniform = over_scar = 0.0
-    every = np.arange(len(labels))
+    scar_gain = class_conditional_gain = 0.0
+    all_rows = np.arange(len(labels))
     for fold in folds:
-        rest = np.setdiff1d(every, fold)
-        scar = scar_of_priors(labels[rest], p[rest].mean(dim=0))
+        training = np.setdiff1d(all_rows, fold)
+        scar = scar_from_priors(labels[training], p[training].mean(dim=0))
         if scar.single != single:
-            continue  # too few labels to say
-        C = chances_given_predictions(labels[rest], p[rest], scar)
+            continue  # too few labels to compare
+        C = exclusion_matrix_given_predictions(labels[training], p[training], scar)
         known, held_out = labels[fold], p[fold]
-        of_scar = _log_likelihood(known, held_out, scar_matrix(scar), single)
-        over_scar += _log_likelihood(known, held_out, C, single) - of_scar
+        scar_log_likelihood = _log_likelihood(known, held_out, scar_matrix(scar), single)
+        class_conditional_gain += _log_likelihood(known, held_out, C, single) - scar_log_likelihood
         if single:
-            over_uniform += of_scar - _log_likelihood(known, held_out, scar_matrix(uniform), single)
-    return Gains(over_uniform if single else None, over_scar)
+            scar_gain += scar_log_likelihood - _log_likelihood(known, held_out, scar_matrix(uniform), single)
+    return Gains(scar_gain if single else None, class_conditional_gain)
 
 
 def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: bool) -> float:
-    """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that tell of the mechanism."""
-    excluded = torch.from_numpy(labels.indicator(dtype=np.float64))
-    log_p = clamp_confirmed(p.log(), _confirmed(labels))
+    """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that are informative of the mechanism."""
+    excluded = excluded_tensor(labels)
+    log_p = clamp_confirmed(p.log(), confirmed_tensor(labels))
     found = torch.logsumexp(log_p + _log_likelihoods(excluded, C, single), dim=1)
-    return float(found[_was_marked(labels, single)].sum())
+    return float(found[_was_labeled(labels, single)].sum())
 
 
 def _log_likelihoods(excluded: Tensor, C: Tensor, single: bool) -> Tensor:
     return (single_label_log_likelihood if single else class_conditional_log_likelihood)(excluded, C)
 
 
-def _was_marked(labels: ComplementaryLabels, single: bool) -> Tensor:
+def _was_labeled(labels: ComplementaryLabels, single: bool) -> Tensor:
     return torch.from_numpy((labels.per_example > 0) | ((labels.confirmed < 0) & (not single)))
-
-
-def _confirmed(labels: ComplementaryLabels) -> Tensor:
-    return torch.from_numpy(labels.confirmed.astype(np.int64))

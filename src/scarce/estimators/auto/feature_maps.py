@@ -1,4 +1,4 @@
-"""What the learners see of a table: scaled columns, and features of the Gaussian kernel."""
+"""Feature maps of a table: scaled columns, and Nyström features of the Gaussian kernel."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,10 +17,10 @@ __all__ = ["Features", "Kind", "make_features", "predict_probabilities"]
 
 Kind = Literal["columns", "kernel"]
 
-_LIMIT = 6.0  # standard deviations
-_LANDMARKS = 250
-_CHUNK = 2**22  # numbers made dense at once
-_DENSE = 2**24  # a sparse matrix with fewer numbers is kept dense for networks
+_MAX_DEVIATIONS = 6.0  # standard deviations, at which columns are clipped
+_N_LANDMARKS = 250
+_CHUNK_VALUES = 2**22  # made dense at once
+_MAX_DENSE_VALUES = 2**24  # a sparse matrix with fewer values is made dense for networks
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Features:
     def kernel(self) -> Tensor:
         """Kernel features of shape (n, m)."""
         assert self.kernel_layer is not None
-        return torch.cat([self.kernel_layer(part) for part in self.columns.split(4096)])
+        return torch.cat([self.kernel_layer(chunk) for chunk in self.columns.split(4096)])
 
     @cached_property
     def dense(self) -> Any:
         """The columns as a tensor, unless they are sparse and too many numbers for that."""
-        small = self.is_sparse and np.prod(self.columns.shape, dtype=float) <= _DENSE
-        return torch.from_numpy(self.columns.toarray()) if small else self.columns
+        is_small = self.is_sparse and np.prod(self.columns.shape, dtype=float) <= _MAX_DENSE_VALUES
+        return torch.from_numpy(self.columns.toarray()) if is_small else self.columns
 
-    def of(self, kind: Kind) -> Any:
+    def matrix(self, kind: Kind) -> Any:
         """Return the matrix a learner of this kind takes."""
         return self.kernel if kind == "kernel" else self.columns
 
@@ -93,13 +93,13 @@ def make_features(X: Any, seed: int = 0) -> Features:
     mean, deviation = column_statistics(X)
     varies = deviation > np.finfo(np.float64).eps * 8 * np.abs(mean)
     factor = np.divide(1, deviation, out=np.zeros_like(deviation), where=varies)
-    scaling = ScaleColumns(torch.from_numpy(mean), torch.from_numpy(factor), _LIMIT)
-    chunk = max(1, _CHUNK // max(1, d))
-    parts = [
+    scaling = ScaleColumns(torch.from_numpy(mean), torch.from_numpy(factor), _MAX_DEVIATIONS)
+    chunk = max(1, _CHUNK_VALUES // max(1, d))
+    chunks = [
         scaling(torch.from_numpy(np.array(X[start : start + chunk], np.float64)))
         for start in range(0, X.shape[0], chunk)
     ]
-    columns = torch.cat(parts)
+    columns = torch.cat(chunks)
     return Features(columns, scaling, _kernel_layer(columns, seed))
 
 
@@ -111,8 +111,8 @@ def predict_probabilities(head: nn.Module, matrix: Any) -> NDArray[np.float64]:
     >>> predict_probabilities(Linear((2,), 4), np.zeros((3, 2), np.float32)).shape
     (3, 4)
     """
-    step = max(1, _CHUNK // max(1, matrix.shape[1]))
-    parts = []
+    step = max(1, _CHUNK_VALUES // max(1, matrix.shape[1]))
+    probabilities = []
     with torch.no_grad():
         for start in range(0, matrix.shape[0], step):
             rows = matrix[start : start + step]
@@ -120,15 +120,15 @@ def predict_probabilities(head: nn.Module, matrix: Any) -> NDArray[np.float64]:
                 logits = torch.from_numpy(rows @ head.output.weight.numpy().T) + head.output.bias
             else:
                 logits = head(torch.as_tensor(rows.toarray() if sparse.issparse(rows) else rows))
-            parts.append(torch.softmax(logits.double(), dim=1))
-    return torch.cat(parts).numpy()
+            probabilities.append(torch.softmax(logits.double(), dim=1))
+    return torch.cat(probabilities).numpy()
 
 
 def _kernel_layer(columns: Tensor, seed: int) -> NystroemFeatures:
     """Take rows as landmarks, and γ = 1 / median squared distance between them."""
-    chosen = np.random.default_rng(seed).permutation(len(columns))[:_LANDMARKS]
+    chosen = np.random.default_rng(seed).permutation(len(columns))[:_N_LANDMARKS]
     landmarks = columns[chosen]
     distances = torch.cdist(landmarks.double(), landmarks.double()) ** 2
-    apart = distances[distances > 0]
-    gamma = 1 / float(apart.median()) if len(apart) else 1.0
+    positive = distances[distances > 0]
+    gamma = 1 / float(positive.median()) if len(positive) else 1.0
     return NystroemFeatures.from_landmarks(landmarks, gamma)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from scarce._validation import check_number, check_option, check_priors
 from scarce.errors import FeatureError, MethodError
 from scarce.estimators.auto.batched_mlp import Task
+from scarce.estimators.auto.candidate_evaluation import CandidateEvaluator, EvaluatedCandidate
 from scarce.estimators.auto.choice import Candidate, Choice
 from scarce.estimators.auto.feature_maps import Features, make_features
 from scarce.estimators.auto.learners import (
@@ -26,7 +27,6 @@ from scarce.estimators.auto.learners import (
 from scarce.estimators.auto.mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
 from scarce.estimators.auto.mechanisms import AnswersWithErrors, Mechanism, given_answers
 from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
-from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
 from scarce.models import Stack
 
@@ -34,10 +34,9 @@ __all__ = ["StackResult", "fit_stack"]
 
 Progress = Callable[[float, str], None]
 
-_MOST_JUDGED = 20_000  # rows; larger data are judged on a sample of so many
-_JUDGING = 0.6  # of the time limit; the rest is for fitting to all rows
-_ESTIMATION = 60  # iterations of the linear models that parameters of mechanisms are estimated with
-_CLEARLY = 3.0  # standard errors by which a candidate must lose on the first fold to be dropped
+_MAX_EVALUATION_ROWS = 20_000  # larger data are evaluated on a sample of this size
+_EVALUATION_FRACTION = 0.6  # of the time limit; the rest is for fitting to all rows
+_ESTIMATION_ITERATIONS = 60  # of the linear models from which parameters of mechanisms are estimated
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class StackResult:
     choice : Choice
         What was tried, and why this was chosen.
     rows : array of int
-        The rows that candidates were judged by.
+        The rows that candidates were evaluated on.
     held_out : array of shape (len(rows), q)
         Class probabilities of these rows from the same stack, each by members that were fitted without it.
     """
@@ -60,18 +59,6 @@ class StackResult:
     choice: Choice
     rows: NDArray[np.int64]
     held_out: NDArray[np.float64]
-
-
-@dataclass
-class _Judged:
-    """A candidate, with its predictions of held-out rows and the likelihoods of their labels, fold after fold."""
-
-    learner: Learner
-    mechanism: Mechanism
-    likelihoods: list[NDArray[np.float64]] = field(default_factory=list)
-    predictions: list[NDArray[np.float32]] = field(default_factory=list)
-    seconds: float = 0.0
-    error: str | None = None
 
 
 def fit_stack(
@@ -85,7 +72,7 @@ def fit_stack(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> StackResult:
-    """Fit learners × mechanisms, judge them by the likelihood of held-out labels, and stack the best.
+    """Fit learners × mechanisms, evaluate them by the likelihood of held-out labels, and stack the best.
 
     Parameters
     ----------
@@ -104,7 +91,7 @@ def fit_stack(
     time_limit : float, optional
         Seconds after which no candidates are added. There is always a result.
     progress : callable, optional
-        Called with the share of the work that is done, and what is being done.
+        Called with the completed fraction of the work, and the present step.
 
     Examples
     --------
@@ -125,27 +112,27 @@ def fit_stack(
     check_informative(labels)
     if X.shape[0] != len(labels):
         raise FeatureError(f"X has {X.shape[0]} rows and there are {len(labels)} labels; expected as many.")
-    report = progress or (lambda share, text: None)
+    report = progress or (lambda fraction, step: None)
     deadline = float("inf") if time_limit is None else started + time_limit
-    judging_ends = float("inf") if time_limit is None else started + _JUDGING * time_limit
+    evaluation_deadline = float("inf") if time_limit is None else started + _EVALUATION_FRACTION * time_limit
     features = make_features(X, seed)
-    rows = _sample(len(labels), seed)
-    part, known = (features, labels) if len(rows) == len(labels) else (features.take(rows), labels[rows])
+    rows = _sample_rows(len(labels), seed)
+    sample, known = (features, labels) if len(rows) == len(labels) else (features.take(rows), labels[rows])
     folds = make_folds(len(known), seed=seed)
     report(0.0, "mechanisms")
-    grid = _grid(part, labels.n_classes, learners)
+    grid = _grid(sample, labels.n_classes, learners)
     given = None if priors is None else torch.tensor(check_priors(priors, labels.classes))
-    chosen = _choose_mechanisms(part, known, folds, mechanisms, given, seed)
-    judge = _Judge(part, known, chosen, folds, seed, judging_ends)
+    chosen = _choose_mechanisms(sample, known, folds, mechanisms, given, seed)
+    evaluator = CandidateEvaluator(sample, known, chosen, folds, seed, evaluation_deadline)
     networks = [learner for learner in grid if learner.family == "mlp"]
     groups = [[learner] for learner in grid if learner.family != "mlp"] + [networks] * bool(networks)
-    for place, group in enumerate(groups):
-        report(0.2 + 0.6 * place / len(groups), group[0].name)
-        judge.judge(group)
-    finished, weights = judge.weights()
+    for index, group in enumerate(groups):
+        report(0.2 + 0.6 * index / len(groups), group[0].name)
+        evaluator.evaluate(group)
+    finished, weights = evaluator.weights()
     report(0.8, "fitting to all rows")
     members, weights = _refit(features, labels, finished, weights, seed, deadline)
-    candidates = _candidates(judge.judged, finished, weights)
+    candidates = _candidates(evaluator.candidates, finished, weights)
     stack = Stack(members, [weight for weight in weights if weight > 0])
     choice = Choice(
         candidates,
@@ -156,97 +143,12 @@ def fit_stack(
         _error_rates(chosen.criterion, known),
     )
     report(1.0, "done")
-    return StackResult(stack.eval(), choice, rows, judge.held_out(finished, weights))
+    return StackResult(stack.eval(), choice, rows, evaluator.held_out(finished, weights))
 
 
-class _Judge:
-    """Judges candidates fold by fold; those that clearly lose on the first fold are not judged further."""
-
-    def __init__(
-        self,
-        features: Features,
-        labels: ComplementaryLabels,
-        chosen: MechanismChoice,
-        folds: Sequence[NDArray[np.int64]],
-        seed: int,
-        ends: float,
-    ) -> None:
-        self.features, self.folds, self.seed, self.ends = features, folds, seed, ends
-        self.mechanisms = chosen.mechanisms
-        self.evidence = [mechanism.log_likelihood(labels) for mechanism in chosen.mechanisms]
-        self.criterion = chosen.criterion.log_likelihood(labels).numpy()
-        self.judged: list[_Judged] = []
-
-    def judge(self, learners: Sequence[Learner]) -> None:
-        """Cross-fit learners under every mechanism."""
-        if self.judged and time.monotonic() > self.ends:
-            return
-        group = [
-            (_Judged(learner, mechanism), evidence)
-            for learner in learners
-            for mechanism, evidence in zip(self.mechanisms, self.evidence, strict=True)
-        ]
-        self.judged += [one for one, _ in group]
-        self._advance(group, [0])
-        best = max(
-            (one.likelihoods[0] for one in self.judged if one.likelihoods),
-            key=lambda found: np.log(found).mean(),
-            default=None,
-        )
-        if best is not None:
-            group = [(one, e) for one, e in group if one.likelihoods and not _loses(one.likelihoods[0], best)]
-            self._advance(group, range(1, len(self.folds)))
-
-    def weights(self) -> tuple[list[_Judged], NDArray[np.float64]]:
-        """Return the candidates that were judged on all folds, and their weights."""
-        finished = [one for one in self.judged if len(one.likelihoods) == len(self.folds)]
-        if not finished:
-            raise MethodError(
-                f"all candidates failed, the first with: {self.judged[0].error}; name other learners, or a method."
-            )
-        table = np.stack([np.concatenate(one.likelihoods) for one in finished], axis=1)
-        return finished, stacking_weights(table)
-
-    def held_out(self, finished: Sequence[_Judged], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weighted mean of held-out predictions, for all rows that were judged."""
-        mean = np.zeros(self.criterion.shape)
-        for one, weight in zip(finished, weights, strict=True):
-            for fold, p in zip(self.folds, one.predictions, strict=True):
-                mean[fold] += weight * p
-        return mean
-
-    def _advance(self, group: list[tuple[_Judged, Tensor]], numbers: Sequence[int]) -> None:
-        """Add the likelihoods of some folds; if the models cannot be trained together, train them one by one."""
-        if not group or not numbers:
-            return
-        began = time.monotonic()
-        try:
-            jobs = [(one.learner, evidence) for one, evidence in group]
-            found = cross_fit(self.features, jobs, self.folds, numbers, self.seed)
-        except Exception as error:
-            if len(group) > 1:
-                for pair in group:
-                    self._advance([pair], numbers)
-            else:
-                group[0][0].error = f"{type(error).__name__}: {error}"
-            return
-        for (one, _), parts in zip(group, found, strict=True):
-            one.seconds += (time.monotonic() - began) / len(group)
-            for number, p in zip(numbers, parts, strict=True):
-                one.likelihoods.append(label_likelihoods(p, self.criterion[self.folds[number]]))
-                one.predictions.append(p.astype(np.float32))
-
-
-def _loses(likelihoods: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
-    """Return whether held-out labels are clearly less likely than under the best candidate, compared row by row."""
-    difference = np.log(best) - np.log(likelihoods)
-    error = difference.std() / np.sqrt(len(difference))
-    return bool(difference.mean() > _CLEARLY * error)
-
-
-def _sample(n: int, seed: int) -> NDArray[np.int64]:
-    """Return the rows to judge by, in order."""
-    return np.sort(np.random.default_rng(seed).permutation(n)[:_MOST_JUDGED])
+def _sample_rows(n: int, seed: int) -> NDArray[np.int64]:
+    """Return the rows to evaluate on, sorted."""
+    return np.sort(np.random.default_rng(seed).permutation(n)[:_MAX_EVALUATION_ROWS])
 
 
 def _grid(features: Features, n_classes: int, families: Collection[str] | None) -> list[Learner]:
@@ -267,83 +169,92 @@ def _choose_mechanisms(
     priors: Tensor | None,
     seed: int,
 ) -> MechanismChoice:
-    first = replace(first_learner(features), iterations=_ESTIMATION)
-    kernel = LinearLearner(10.0, "soft3", "kernel", _ESTIMATION)
+    first = replace(first_learner(features), iterations=_ESTIMATION_ITERATIONS)
+    kernel = LinearLearner(10.0, "soft3", "kernel", _ESTIMATION_ITERATIONS)
     both = [first] if features.is_sparse else [first, kernel]
 
-    def out_of_fold(evidence: Tensor, learners: Sequence[Learner] = (first,)) -> NDArray[np.float64]:
+    def out_of_fold(log_likelihood: Tensor, learners: Sequence[Learner] = (first,)) -> NDArray[np.float64]:
         mean = np.zeros(labels.shape)
         for learner in learners:
-            (parts,) = cross_fit(features, [(learner, evidence)], folds, range(len(folds)), seed)
-            for fold, p in zip(folds, parts, strict=True):
+            (predictions,) = cross_fit(features, [(learner, log_likelihood)], folds, range(len(folds)), seed)
+            for fold, p in zip(folds, predictions, strict=True):
                 mean[fold] += p / len(learners)
         return mean
 
     return choose_mechanisms(
-        labels, out_of_fold, lambda evidence: out_of_fold(evidence, both), folds, names, priors
+        labels, out_of_fold, lambda log_likelihood: out_of_fold(log_likelihood, both), folds, names, priors
     )
 
 
 def _refit(
     features: Features,
     labels: ComplementaryLabels,
-    finished: Sequence[_Judged],
+    finished: Sequence[EvaluatedCandidate],
     weights: NDArray[np.float64],
     seed: int,
     deadline: float,
 ) -> tuple[list[nn.Module], NDArray[np.float64]]:
     """Fit the members to all rows, the heaviest first until time is up; return them and the weights that remain."""
-    every = np.arange(len(labels))
-    evidence = {one.mechanism.name: one.mechanism.log_likelihood(labels) for one in finished}
-    places = [int(place) for place in np.argsort(-weights, kind="stable") if weights[place] > 0]
-    groups = [[place] for place in places if finished[place].learner.family != "mlp"]
-    if networks := [place for place in places if finished[place].learner.family == "mlp"]:
-        groups.insert(0 if networks[0] == places[0] else len(groups), networks)
+    all_rows = np.arange(len(labels))
+    log_likelihoods = {
+        candidate.mechanism.name: candidate.mechanism.log_likelihood(labels) for candidate in finished
+    }
+    members = [int(member) for member in np.argsort(-weights, kind="stable") if weights[member] > 0]
+    groups = [[member] for member in members if finished[member].learner.family != "mlp"]
+    if networks := [member for member in members if finished[member].learner.family == "mlp"]:
+        groups.insert(0 if networks[0] == members[0] else len(groups), networks)
     models: dict[int, nn.Module] = {}
     for group in groups:
         if models and time.monotonic() > deadline:
             break
-        chosen = [finished[place] for place in group]
-        jobs = [(one.learner, Task(every, evidence[one.mechanism.name])) for one in chosen]
-        for place, one, head in zip(group, chosen, fit_learners(features, jobs, seed), strict=True):
-            models[place] = features.model(one.learner.kind, head)
+        chosen = [finished[member] for member in group]
+        jobs = [
+            (candidate.learner, Task(all_rows, log_likelihoods[candidate.mechanism.name]))
+            for candidate in chosen
+        ]
+        for member, candidate, head in zip(group, chosen, fit_learners(features, jobs, seed), strict=True):
+            models[member] = features.model(candidate.learner.kind, head)
     kept = np.where(np.isin(np.arange(len(weights)), list(models)), weights, 0.0)
-    return [models[place] for place in sorted(models)], kept / kept.sum()
+    return [models[member] for member in sorted(models)], kept / kept.sum()
 
 
 def _candidates(
-    judged: Sequence[_Judged], finished: Sequence[_Judged], weights: NDArray[np.float64]
+    evaluated: Sequence[EvaluatedCandidate],
+    finished: Sequence[EvaluatedCandidate],
+    weights: NDArray[np.float64],
 ) -> tuple[Candidate, ...]:
-    weight_of = {id(one): float(weight) for one, weight in zip(finished, weights, strict=True)}
+    weight_of = {id(candidate): float(weight) for candidate, weight in zip(finished, weights, strict=True)}
     found = [
         Candidate(
-            name=f"{one.learner.name}, {one.mechanism.name}",
-            mechanism=one.mechanism.name,
-            learner=one.learner.name,
-            weight=weight_of.get(id(one), 0.0),
-            score=float(np.log(np.concatenate(one.likelihoods)).mean()) if id(one) in weight_of else None,
-            seconds=one.seconds,
-            error=one.error,
+            name=f"{candidate.learner.name}, {candidate.mechanism.name}",
+            mechanism=candidate.mechanism.name,
+            learner=candidate.learner.name,
+            weight=weight_of.get(id(candidate), 0.0),
+            score=float(np.log(np.concatenate(candidate.likelihoods)).mean())
+            if id(candidate) in weight_of
+            else None,
+            seconds=candidate.seconds,
+            error=candidate.error,
         )
-        for one in judged
+        for candidate in evaluated
     ]
     return tuple(sorted(found, key=lambda c: (-c.weight, -np.inf if c.score is None else -c.score)))
 
 
 def _error_rates(criterion: Mechanism, labels: ComplementaryLabels) -> tuple[float, float] | None:
-    """Return the mean error rates of the answers to labels, if answers judge."""
+    """Return the mean error rates of the recorded answers, if answers are the criterion."""
     if not isinstance(criterion, AnswersWithErrors):
         return None
     who = np.searchsorted(criterion.annotators, given_answers(labels).annotator)
     rates = criterion.false_negative_rates, criterion.false_positive_rates
-    miss, false = (float(rate.numpy()[who].mean()) for rate in rates)
-    return miss, false
+    false_negative, false_positive = (float(rate.numpy()[who].mean()) for rate in rates)
+    return false_negative, false_positive
 
 
 def _reason(candidates: Sequence[Candidate], chosen: MechanismChoice) -> str:
-    members = [one for one in candidates if one.weight > 0]
-    failed = sum(one.error is not None for one in candidates)
-    names = ", ".join(f"{one.name} ({one.weight:.2f})" for one in members[:3])
+    members = [candidate for candidate in candidates if candidate.weight > 0]
+    failed = sum(candidate.error is not None for candidate in candidates)
+    names = ", ".join(f"{candidate.name} ({candidate.weight:.2f})" for candidate in members[:3])
     more = f" and {len(members) - 3} more" * (len(members) > 3)
     return (
         f"{len(members)} of {len(candidates)} candidates, weighted by the likelihood of held-out labels "

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 FAMILIES = ("linear", "nystroem", "mlp")
-_MOST_WEIGHTS = 2**22  # of one network; wider sparse data are left to linear models
+_MAX_NETWORK_WEIGHTS = 2**22  # wider sparse data are left to linear models
 _SPARSE_SCALE = 10.0  # networks learn slowly from rows of norm 1
 
 
@@ -71,27 +71,29 @@ def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed:
     """
     models: dict[int, nn.Module] = {}
     networks: list[tuple[int, MLPLearner, Task]] = []
-    for place, (learner, task) in enumerate(jobs):
+    for index, (learner, task) in enumerate(jobs):
         if isinstance(learner, LinearLearner):
-            X = features.of(learner.kind)[task.rows]
+            X = features.matrix(learner.kind)[task.rows]
             X = X if features.is_sparse else X.numpy()
-            evidence = task.evidence[task.rows]
-            models[place] = fit_linear(X, evidence, learner.C, learner.start, iterations=learner.iterations)
+            log_likelihood = task.log_likelihood[task.rows]
+            models[index] = fit_linear(
+                X, log_likelihood, learner.C, learner.start, iterations=learner.iterations
+            )
         else:
-            networks.append((place, learner, task))
+            networks.append((index, learner, task))
     if networks:
-        places, learners, tasks = zip(*networks, strict=True)
+        indices, learners, tasks = zip(*networks, strict=True)
         settings = [learner.settings for learner in learners]
         X = features.dense * _SPARSE_SCALE if features.is_sparse else features.columns
-        for place, model in zip(places, fit_mlps(X, tasks, settings, seed=seed), strict=True):
+        for index, model in zip(indices, fit_mlps(X, tasks, settings, seed=seed), strict=True):
             if features.is_sparse:
                 model.hidden.weight.mul_(_SPARSE_SCALE)
-            models[place] = model
-    return [models[place] for place in range(len(jobs))]
+            models[index] = model
+    return [models[index] for index in range(len(jobs))]
 
 
 def first_learner(features: Features) -> LinearLearner:
-    """Return a linear learner with the C that is usual for such features: it is judged first."""
+    """Return a linear learner with the C that is usual for such features: it is evaluated first."""
     return LinearLearner(10.0 if features.is_sparse else 1.0)
 
 
@@ -109,7 +111,7 @@ def default_learners(features: Features, n_classes: int) -> list[Learner]:
     hidden = 64 if features.is_sparse or n_classes > 30 else 128
     if features.is_sparse:
         learners: list[Learner] = [first, *(replace(first, C=C) for C in (1.0, 3.0, 30.0))]
-        if features.columns.shape[1] * hidden <= _MOST_WEIGHTS:
+        if features.columns.shape[1] * hidden <= _MAX_NETWORK_WEIGHTS:
             learners.append(MLPLearner("mlp", MLPSettings(hidden=64, steps=150)))
         return learners
     return [

@@ -23,7 +23,7 @@ _SOFT_ITERATIONS = 60
 _SOFT_TOLERANCE, _TOLERANCE = 1e-4, 1e-6  # of the loss, relative; features are float32
 
 
-def linear_objective(X: Any, evidence: Tensor, C: float, *, soft: bool = False) -> Objective:
+def linear_objective(X: Any, log_likelihood: Tensor, C: float, *, soft: bool = False) -> Objective:
     """Return loss and gradient as a function of the flat parameters (W, b), W of shape (d, q).
 
     With f = X W + b and p = softmax(f),
@@ -36,24 +36,24 @@ def linear_objective(X: Any, evidence: Tensor, C: float, *, soft: bool = False) 
     ----------
     X : array or sparse matrix of shape (n, d)
         The features; sparse ones stay sparse.
-    evidence : tensor of shape (n, q)
+    log_likelihood : tensor of shape (n, q)
         E, the log-likelihood of the labels of a row, by class.
     C : float
         The weight of the data against the penalty, as in scikit-learn.
     soft : bool
-        Take the convex loss.
+        Use the convex loss.
 
     Examples
     --------
-    >>> X, evidence = np.eye(2), torch.tensor([[0.0, -30.0], [-30.0, 0.0]])
-    >>> loss, gradient = linear_objective(X, evidence, C=1.0)(np.zeros(6))
+    >>> X, log_likelihood = np.eye(2), torch.tensor([[0.0, -30.0], [-30.0, 0.0]])
+    >>> loss, gradient = linear_objective(X, log_likelihood, C=1.0)(np.zeros(6))
     >>> round(loss, 4), gradient[:4].round(2).tolist()  # 2 log 2
     (1.3863, [-0.5, 0.5, 0.5, -0.5])
     """
-    d, q = X.shape[1], evidence.shape[1]
-    turned = X.T.tocsr() if sparse.issparse(X) else X.T
-    evidence = torch.from_numpy(evidence.numpy().astype(X.dtype))
-    target = torch.softmax(evidence, dim=1)
+    d, q = X.shape[1], log_likelihood.shape[1]
+    transposed = X.T.tocsr() if sparse.issparse(X) else X.T
+    log_likelihood = torch.from_numpy(log_likelihood.numpy().astype(X.dtype))
+    target = torch.softmax(log_likelihood, dim=1)
 
     def evaluate(flat: Vector) -> tuple[float, Vector]:
         weights, bias = flat[:-q].reshape(d, q), flat[-q:]
@@ -63,18 +63,20 @@ def linear_objective(X: Any, evidence: Tensor, C: float, *, soft: bool = False) 
         if soft:
             losses, known = -(target * log_p).sum(dim=1), target
         else:
-            joint = log_p + evidence
+            joint = log_p + log_likelihood
             losses = -joint.logsumexp(dim=1)
             known = joint.add_(losses[:, None]).exp_()
         residual = log_p.exp_().sub_(known).numpy()
         loss = float(losses.double().sum() + (weights**2).sum() / (2 * C))
-        slope = (turned @ residual).astype(np.float64) + weights / C
+        slope = (transposed @ residual).astype(np.float64) + weights / C
         return loss, np.concatenate([slope.ravel(), residual.sum(axis=0, dtype=np.float64)])
 
     return evaluate
 
 
-def fit_linear(X: Any, evidence: Tensor, C: float, start: Start = "soft", *, iterations: int = 150) -> Linear:
+def fit_linear(
+    X: Any, log_likelihood: Tensor, C: float, start: Start = "soft", *, iterations: int = 150
+) -> Linear:
     """Return the linear model that minimises `linear_objective`, from one of three starting points.
 
     The loss has local minima. ``soft`` starts from the minimum of the convex loss, ``soft3`` from three times its
@@ -89,14 +91,14 @@ def fit_linear(X: Any, evidence: Tensor, C: float, start: Start = "soft", *, ite
     [0, 0, 1, 1]
     """
     check_option("start", start, get_args(Start))
-    d, q = X.shape[1], evidence.shape[1]
+    d, q = X.shape[1], log_likelihood.shape[1]
     flat = np.zeros((d + 1) * q)
     if start != "zero":
-        convex = linear_objective(X, evidence, C, soft=True)
-        flat = _minimise(convex, flat, _SOFT_ITERATIONS, _SOFT_TOLERANCE)
+        convex = linear_objective(X, log_likelihood, C, soft=True)
+        flat = _minimize(convex, flat, _SOFT_ITERATIONS, _SOFT_TOLERANCE)
         if start == "soft3":
             flat[: d * q] *= 3
-    flat = _minimise(linear_objective(X, evidence, C), flat, iterations, _TOLERANCE)
+    flat = _minimize(linear_objective(X, log_likelihood, C), flat, iterations, _TOLERANCE)
     model = Linear((d,), q)
     with torch.no_grad():
         model.output.weight.copy_(torch.from_numpy(flat[: d * q].reshape(d, q).T))
@@ -104,7 +106,7 @@ def fit_linear(X: Any, evidence: Tensor, C: float, start: Start = "soft", *, ite
     return model.requires_grad_(False)
 
 
-def _minimise(objective: Objective, flat: Vector, iterations: int, tolerance: float) -> Vector:
+def _minimize(objective: Objective, flat: Vector, iterations: int, tolerance: float) -> Vector:
     options = {"maxiter": iterations, "ftol": tolerance, "gtol": 1e-4}
     found: Vector = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options).x
     return found

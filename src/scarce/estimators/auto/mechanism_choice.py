@@ -1,4 +1,4 @@
-"""Which mechanisms the labels may have come from, and which of them judges all candidates."""
+"""Which mechanisms the labels may have come from, and which of them is the criterion for all candidates."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from scarce._validation import check_option
 from scarce.errors import LabelError, MethodError
-from scarce.estimators.auto.class_dependence import Gains, compare_mechanisms, scar_of_priors
+from scarce.estimators.auto.class_dependence import Gains, compare_mechanisms, scar_from_priors
 from scarce.estimators.auto.mechanism_parameters import (
     OutOfFold,
     estimate_answers,
@@ -30,7 +30,7 @@ MECHANISMS = ("candidate-sets", "scar", "class-conditional", "answers")
 
 @dataclass(frozen=True)
 class MechanismChoice:
-    """The mechanisms of the grid, the one that judges, what the gate found, priors, and why."""
+    """The mechanisms of the grid, the criterion, the result of the gate, the priors, and the reason."""
 
     mechanisms: tuple[Mechanism, ...]
     criterion: Mechanism
@@ -40,7 +40,7 @@ class MechanismChoice:
 
 
 def check_informative(labels: ComplementaryLabels) -> None:
-    """Raise `LabelError` if the labels say nothing about any example.
+    """Raise `LabelError` if no example has a label.
 
     Examples
     --------
@@ -65,11 +65,11 @@ def choose_mechanisms(
 ) -> MechanismChoice:
     """Estimate the mechanisms that the labels allow and choose the criterion.
 
-    Recorded answers: candidate sets and answers with error rates; the latter judge. Otherwise, if some example has several
-    labels, `co_exclusion_test` decides whether they are candidate sets. If not, uniform labels, SCAR and class-conditional
-    exclusions are compared by the likelihood of held-out labels (`compare_mechanisms`), and the best judges. Two are tried: the
-    best and candidate sets, which are the same as uniform single labels. Beside these, class-conditional exclusions are
-    tried: their parameters let a model correct itself that names one class too often.
+    Recorded answers: candidate sets and answers with error rates; the latter are the criterion. Otherwise, if some example has
+    several labels, `co_exclusion_test` decides whether they are candidate sets. If not, uniform labels, SCAR and
+    class-conditional exclusions are compared by the likelihood of held-out labels (`compare_mechanisms`), and the best is the
+    criterion. Two are tried: the best and candidate sets, which are the same as uniform single labels. Class-conditional
+    exclusions are tried beside these: their parameters let a model that predicts one class too often correct itself.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def choose_mechanisms(
     for name in names or ():
         check_option("mechanism", name, MECHANISMS)
 
-    def wanted(name: str) -> bool:
+    def is_wanted(name: str) -> bool:
         return names is None or name in names
 
     sets = CandidateSets()
     chosen: list[Mechanism]
-    if len(given_answers(labels)) and wanted("answers"):
+    if len(given_answers(labels)) and is_wanted("answers"):
         answers, found = estimate_answers(labels, out_of_fold)
-        chosen = [sets, answers] if wanted("candidate-sets") else [answers]
+        chosen = [sets, answers] if is_wanted("candidate-sets") else [answers]
         return MechanismChoice(
             tuple(chosen), answers, None, found, "it is recorded which questions were asked"
         )
@@ -110,19 +110,19 @@ def choose_mechanisms(
         return MechanismChoice((sets,), sets, None, shares, "only true classes are known")
     if names is not None and not {"scar", "class-conditional"} & set(names):
         return MechanismChoice((sets,), sets, None, shares, "candidate sets were asked for")
-    evidence = sets.log_likelihood(labels)
-    first = out_of_fold(evidence)
+    log_likelihood = sets.log_likelihood(labels)
+    first = out_of_fold(log_likelihood)
     if priors is None:
         scar, priors = estimate_scar(labels, out_of_fold, first)
     else:
-        scar = scar_of_priors(labels, priors)
+        scar = scar_from_priors(labels, priors)
     gate = None if scar.single or labels.per_example.max() < 2 else co_exclusion_test(labels, priors)
     if names is None and gate is not None and gate.rejects_scar:
-        why = f"classes are excluded together as SCAR would not have it (Z = {gate.statistic:.1f})"
-        return MechanismChoice((sets,), sets, gate, mean_posterior(labels, first, evidence), why)
+        reason = f"classes are excluded together in a way that contradicts SCAR (Z = {gate.statistic:.1f})"
+        return MechanismChoice((sets,), sets, gate, mean_posterior(labels, first, log_likelihood), reason)
     gains = compare_mechanisms(labels, torch.from_numpy(first), folds)
     if gains.is_uniform:
-        best, priors = "candidate-sets", mean_posterior(labels, first, evidence)
+        best, priors = "candidate-sets", mean_posterior(labels, first, log_likelihood)
     else:
         best = "class-conditional" if gains.depends_on_class else "scar"
     tried = names or ("candidate-sets", "scar" if best == "scar" else "class-conditional")
@@ -130,15 +130,15 @@ def choose_mechanisms(
     if "class-conditional" in tried:
         chosen.append(estimate_class_conditional(labels, scar, several_out_of_fold))
     criterion = next((mechanism for mechanism in chosen if mechanism.name == best), chosen[-1])
-    return MechanismChoice(tuple(chosen), criterion, gate, priors, _why(scar, gains, gate))
+    return MechanismChoice(tuple(chosen), criterion, gate, priors, _reason(scar, gains, gate))
 
 
-def _why(scar: Scar, gains: Gains, gate: CoExclusion | None) -> str:
-    how_many = "every example has one label" if scar.single else "exclusions do not co-occur"
+def _reason(scar: Scar, gains: Gains, gate: CoExclusion | None) -> str:
+    n_labels = "every example has one label" if scar.single else "exclusions do not co-occur"
     if gains.depends_on_class:
-        return f"{how_many}, and which classes are excluded depends on the true class"
+        return f"{n_labels}, and which classes are excluded depends on the true class"
     if gains.is_uniform:
-        return f"{how_many}, and labels look uniform"
+        return f"{n_labels}, and labels look uniform"
     if scar.single:
-        return f"{how_many}, and some classes are excluded more often than others"
+        return f"{n_labels}, and some classes are excluded more often than others"
     return "exclusions agree with SCAR" + (f" (Z = {gate.statistic:.1f})" if gate else "")

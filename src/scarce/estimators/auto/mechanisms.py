@@ -21,7 +21,16 @@ from scarce.risk import (
 )
 from scarce.risk.likelihood import clamp_confirmed
 
-__all__ = ["AnswersWithErrors", "CandidateSets", "ClassConditional", "Mechanism", "Scar", "given_answers"]
+__all__ = [
+    "AnswersWithErrors",
+    "CandidateSets",
+    "ClassConditional",
+    "Mechanism",
+    "Scar",
+    "confirmed_tensor",
+    "excluded_tensor",
+    "given_answers",
+]
 
 
 class Mechanism(Protocol):
@@ -50,7 +59,7 @@ class CandidateSets:
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
-        return clamp_confirmed(safe_log(1 - _excluded(labels)), _confirmed(labels))
+        return clamp_confirmed(safe_log(1 - excluded_tensor(labels)), confirmed_tensor(labels))
 
 
 @dataclass(frozen=True)
@@ -79,11 +88,9 @@ class Scar:
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
-        exclusion_probabilities = self.exclusion_probabilities.double()
-        ratios = (single_label_ratios if self.single else scar_ratios)(
-            exclusion_probabilities, torch.zeros_like(exclusion_probabilities)
-        )
-        return _with_known(scar_log_likelihood(_excluded(labels), ratios), labels, self.single)
+        c = self.exclusion_probabilities.double()
+        ratios = (single_label_ratios if self.single else scar_ratios)(c, torch.zeros_like(c))
+        return _with_confirmed(scar_log_likelihood(excluded_tensor(labels), ratios), labels, self.single)
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,8 @@ class ClassConditional:
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
         """Return E."""
         likelihood = single_label_log_likelihood if self.single else class_conditional_log_likelihood
-        return _with_known(
-            likelihood(_excluded(labels), self.exclusion_probabilities.double()), labels, self.single
+        return _with_confirmed(
+            likelihood(excluded_tensor(labels), self.exclusion_probabilities.double()), labels, self.single
         )
 
 
@@ -152,11 +159,11 @@ class AnswersWithErrors:
             torch.from_numpy(table.class_index.astype(np.int64)),
         )
         rates = self.false_negative_rates.double()[who], self.false_positive_rates.double()[who]
-        evidence, _ = answer_log_likelihood(
+        log_likelihood, _ = answer_log_likelihood(
             labels.shape, rows, asked, torch.from_numpy(table.answer == YES), *rates
         )
         unasked = torch.ones(len(labels), dtype=torch.bool).index_fill(0, rows, False)
-        return clamp_confirmed(evidence, torch.where(unasked, _confirmed(labels), -1))
+        return clamp_confirmed(log_likelihood, torch.where(unasked, confirmed_tensor(labels), -1))
 
 
 def given_answers(labels: ComplementaryLabels) -> Answers:
@@ -170,19 +177,23 @@ def given_answers(labels: ComplementaryLabels) -> Answers:
     table = labels.answers
     if table is None:
         return Answers.from_columns([], [], [])
-    said = table.answer != SKIP
-    return Answers(table.example[said], table.class_index[said], table.answer[said], table.annotator[said])
+    given = table.answer != SKIP
+    return Answers(
+        table.example[given], table.class_index[given], table.answer[given], table.annotator[given]
+    )
 
 
-def _with_known(evidence: Tensor, labels: ComplementaryLabels, single: bool) -> Tensor:
+def _with_confirmed(log_likelihood: Tensor, labels: ComplementaryLabels, single: bool) -> Tensor:
     if single:
-        evidence = evidence * torch.from_numpy(labels.per_example > 0)[:, None]
-    return clamp_confirmed(evidence, _confirmed(labels))
+        log_likelihood = log_likelihood * torch.from_numpy(labels.per_example > 0)[:, None]
+    return clamp_confirmed(log_likelihood, confirmed_tensor(labels))
 
 
-def _excluded(labels: ComplementaryLabels) -> Tensor:
+def excluded_tensor(labels: ComplementaryLabels) -> Tensor:
+    """Return the indicator of excluded classes, of shape (n, q), in float64."""
     return torch.from_numpy(labels.indicator(dtype=np.float64))
 
 
-def _confirmed(labels: ComplementaryLabels) -> Tensor:
+def confirmed_tensor(labels: ComplementaryLabels) -> Tensor:
+    """Return the index of the confirmed class of every row, −1 where there is none."""
     return torch.from_numpy(labels.confirmed.astype(np.int64))

@@ -33,7 +33,7 @@ def cross_fit(
     predicted: Sequence[int],
     seed: int = 0,
 ) -> list[list[NDArray[np.float64]]]:
-    """Return, for each learner and evidence, the class probabilities of the rows of the folds numbered `predicted`.
+    """Return, for each learner and log-likelihood, the class probabilities of the rows of the folds numbered `predicted`.
 
     They come from models that were fitted to all other folds. Networks of all jobs are trained together.
 
@@ -43,22 +43,24 @@ def cross_fit(
     >>> from scarce.estimators.auto.feature_maps import make_features
     >>> from scarce.estimators.auto.learners import LinearLearner
     >>> folds = make_folds(8)
-    >>> features, evidence = make_features(np.arange(8.0)[:, None]), torch.zeros(8, 3)
-    >>> ((p,),) = cross_fit(features, [(LinearLearner(C=1.0), evidence)], folds, predicted=[0])
+    >>> features, log_likelihood = make_features(np.arange(8.0)[:, None]), torch.zeros(8, 3)
+    >>> ((p,),) = cross_fit(features, [(LinearLearner(C=1.0), log_likelihood)], folds, predicted=[0])
     >>> p.round(3).tolist()  # two rows; the labels say nothing
     [[0.333, 0.333, 0.333], [0.333, 0.333, 0.333]]
     """
-    every = np.arange(features.columns.shape[0])
-    training = {fold: np.setdiff1d(every, folds[fold]) for fold in predicted}
+    all_rows = np.arange(features.columns.shape[0])
+    training = {fold: np.setdiff1d(all_rows, folds[fold]) for fold in predicted}
     pairs = [
-        (learner, fold, Task(training[fold], evidence)) for learner, evidence in jobs for fold in predicted
+        (learner, fold, Task(training[fold], log_likelihood))
+        for learner, log_likelihood in jobs
+        for fold in predicted
     ]
     models = fit_learners(features, [(learner, task) for learner, _, task in pairs], seed)
-    found = [
-        predict_probabilities(model, features.of(learner.kind)[folds[fold]])
+    predictions = [
+        predict_probabilities(model, features.matrix(learner.kind)[folds[fold]])
         for model, (learner, fold, _) in zip(models, pairs, strict=True)
     ]
-    if not all(np.isfinite(p).all() for p in found):
+    if not all(np.isfinite(p).all() for p in predictions):
         raise DivergedError(f"{jobs[0][0].name} predicts numbers that are not finite; its training diverged.")
     size = len(predicted)
-    return [found[start : start + size] for start in range(0, len(found), size)]
+    return [predictions[start : start + size] for start in range(0, len(predictions), size)]

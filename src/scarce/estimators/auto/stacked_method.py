@@ -58,13 +58,13 @@ class StackedMethod(Method):
         return self.priors
 
 
-# Parameters of one training run: whoever gives one wants one network.
-_OF_ONE_RUN = (
+# Parameters of one training run: a user who sets one of them wants one network.
+_TRAINING_PARAMS = (
     "recipe", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
     "micro_batch", "precision", "compile",
     "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
 )  # fmt: skip
-_MOST_MAPPED = 10**8  # numbers of a table on disk that are read into memory
+_MAX_MAPPED_VALUES = 10**8  # of a table on disk that is read into memory
 
 
 def is_stacked(classifier: Any, X: Any) -> bool:
@@ -78,7 +78,7 @@ def is_stacked(classifier: Any, X: Any) -> bool:
         and classifier.labels == "complementary"
         and len(input_shape(X)) == 1
         and not _is_too_large(X)
-        and all(_is_same(getattr(classifier, name), defaults[name].default) for name in _OF_ONE_RUN)
+        and all(_is_same(getattr(classifier, name), defaults[name].default) for name in _TRAINING_PARAMS)
     )
 
 
@@ -87,13 +87,13 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _is_too_large(X: Any) -> bool:
-    """Return whether data on disk are better left there."""
-    return isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MOST_MAPPED)
+    """Return whether data on disk are too large to read into memory."""
+    return isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MAX_MAPPED_VALUES)
 
 
 @contextmanager
 def progress_bar(show: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield what takes the completed fraction and the present step, shown as a bar on the standard error stream."""
+    """Yield a function of the completed fraction and the present step, which shows them as a progress bar on standard error."""
     if not show:
         yield None
         return

@@ -1,0 +1,127 @@
+"""Candidates of the stack, evaluated by the likelihood of held-out labels; those that clearly lose are dropped early."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from scarce.errors import MethodError
+from scarce.estimators.auto.feature_maps import Features
+from scarce.estimators.auto.learners import Learner
+from scarce.estimators.auto.mechanism_choice import MechanismChoice
+from scarce.estimators.auto.mechanisms import Mechanism
+from scarce.estimators.auto.out_of_fold import cross_fit
+from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
+from scarce.labels import ComplementaryLabels
+
+__all__ = ["CandidateEvaluator", "EvaluatedCandidate"]
+
+_MIN_STANDARD_ERRORS = 3.0  # by which a candidate must lose on the first fold to be dropped
+
+
+@dataclass
+class EvaluatedCandidate:
+    """A candidate, with its predictions of held-out rows and the likelihoods of their labels, fold by fold."""
+
+    learner: Learner
+    mechanism: Mechanism
+    likelihoods: list[NDArray[np.float64]] = field(default_factory=list)
+    predictions: list[NDArray[np.float32]] = field(default_factory=list)
+    seconds: float = 0.0
+    error: str | None = None
+
+
+class CandidateEvaluator:
+    """Evaluates candidates fold by fold; those that clearly lose on the first fold are dropped."""
+
+    def __init__(
+        self,
+        features: Features,
+        labels: ComplementaryLabels,
+        chosen: MechanismChoice,
+        folds: Sequence[NDArray[np.int64]],
+        seed: int,
+        deadline: float,
+    ) -> None:
+        self.features, self.folds, self.seed, self.deadline = features, folds, seed, deadline
+        self.mechanisms = chosen.mechanisms
+        self.log_likelihoods = [mechanism.log_likelihood(labels) for mechanism in chosen.mechanisms]
+        self.criterion = chosen.criterion.log_likelihood(labels).numpy()
+        self.candidates: list[EvaluatedCandidate] = []
+
+    def evaluate(self, learners: Sequence[Learner]) -> None:
+        """Cross-fit learners under every mechanism."""
+        if self.candidates and time.monotonic() > self.deadline:
+            return
+        group = [
+            (EvaluatedCandidate(learner, mechanism), log_likelihood)
+            for learner in learners
+            for mechanism, log_likelihood in zip(self.mechanisms, self.log_likelihoods, strict=True)
+        ]
+        self.candidates += [candidate for candidate, _ in group]
+        self._add_folds(group, [0])
+        best = max(
+            (candidate.likelihoods[0] for candidate in self.candidates if candidate.likelihoods),
+            key=lambda likelihoods: np.log(likelihoods).mean(),
+            default=None,
+        )
+        if best is not None:
+            group = [
+                (candidate, e)
+                for candidate, e in group
+                if candidate.likelihoods and not _is_clearly_worse(candidate.likelihoods[0], best)
+            ]
+            self._add_folds(group, range(1, len(self.folds)))
+
+    def weights(self) -> tuple[list[EvaluatedCandidate], NDArray[np.float64]]:
+        """Return the candidates that were evaluated on all folds, and their weights."""
+        finished = [
+            candidate for candidate in self.candidates if len(candidate.likelihoods) == len(self.folds)
+        ]
+        if not finished:
+            raise MethodError(
+                f"all candidates failed, the first with: {self.candidates[0].error}; name other learners, or a method."
+            )
+        table = np.stack([np.concatenate(candidate.likelihoods) for candidate in finished], axis=1)
+        return finished, stacking_weights(table)
+
+    def held_out(
+        self, finished: Sequence[EvaluatedCandidate], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the weighted mean of held-out predictions, for all rows that were evaluated."""
+        mean = np.zeros(self.criterion.shape)
+        for candidate, weight in zip(finished, weights, strict=True):
+            for fold, p in zip(self.folds, candidate.predictions, strict=True):
+                mean[fold] += weight * p
+        return mean
+
+    def _add_folds(self, group: list[tuple[EvaluatedCandidate, Tensor]], numbers: Sequence[int]) -> None:
+        """Add the likelihoods of some folds; if the models cannot be trained together, train them one by one."""
+        if not group or not numbers:
+            return
+        started = time.monotonic()
+        try:
+            jobs = [(candidate.learner, log_likelihood) for candidate, log_likelihood in group]
+            found = cross_fit(self.features, jobs, self.folds, numbers, self.seed)
+        except Exception as error:
+            if len(group) > 1:
+                for pair in group:
+                    self._add_folds([pair], numbers)
+            else:
+                group[0][0].error = f"{type(error).__name__}: {error}"
+            return
+        for (candidate, _), predictions in zip(group, found, strict=True):
+            candidate.seconds += (time.monotonic() - started) / len(group)
+            for number, p in zip(numbers, predictions, strict=True):
+                candidate.likelihoods.append(label_likelihoods(p, self.criterion[self.folds[number]]))
+                candidate.predictions.append(p.astype(np.float32))
+
+
+def _is_clearly_worse(likelihoods: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
+    """Return whether held-out labels are clearly less likely than under the best candidate, compared row by row."""
+    difference = np.log(best) - np.log(likelihoods)
+    standard_error = difference.std() / np.sqrt(len(difference))
+    return bool(difference.mean() > _MIN_STANDARD_ERRORS * standard_error)

@@ -1,0 +1,28 @@
+"""Errors: each has the exit code of the command line."""
+
+import inspect
+
+from scarce import errors
+from scarce.errors import EnvironmentFailure, FetchError, FileError, ScarceError
+
+CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, ScarceError)]
+
+
+def test_errors_of_user_have_exit_code_2_and_failures_of_environment_1():
+    failures = {kind.__name__ for kind in CLASSES if kind.exit_code == 1}
+    assert failures == {"EnvironmentFailure", "DivergedError", "FetchError", "ProcessError"}
+    assert {kind.exit_code for kind in CLASSES if kind.__name__ not in failures} == {2}
+    assert all(issubclass(kind, EnvironmentFailure) == (kind.exit_code == 1) for kind in CLASSES)
+
+
+def test_failed_download_is_also_file_error():
+    assert issubclass(FetchError, FileError)
+
+
+def test_errors_and_warnings_are_all_exported():
+    defined = {
+        name
+        for name, kind in inspect.getmembers(errors, inspect.isclass)
+        if kind.__module__ == "scarce.errors"
+    }
+    assert defined == set(errors.__all__)
