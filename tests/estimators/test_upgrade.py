@@ -61,7 +61,7 @@ STATE = {
         "stage",
         "exclusion_matrix",
         "counts",
-        "named",
+        "n_predicted",
         "priors",
         *(f"base_method.{name}" for name in SCAR_STATE),
     },

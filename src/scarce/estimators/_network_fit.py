@@ -25,7 +25,7 @@ from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
 from scarce.methods.transition import resolve_transition
-from scarce.priors import PriorEstimate, learned_priors, feasible_priors
+from scarce.priors import PriorEstimate, feasible_priors, learned_priors
 from scarce.training import Callback, History, ProgressBar, Recipe, map_logits, train
 from scarce.training.distributed import DistributedContext
 from scarce.training.runtime import usable_device
