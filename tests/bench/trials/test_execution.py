@@ -13,7 +13,7 @@ from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
 from scarce.bench.trials.plan import Trial, plan
 from scarce.bench.trials.record import TrialRecord
 from scarce.datasets import ImageData
-from scarce.datasets.image_dataset import labels_of_annotations
+from scarce.datasets.image_dataset import labels_from_annotations
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.models import make_model
@@ -199,7 +199,7 @@ def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pyt
     random = np.random.default_rng(0)
     images, y = random.integers(0, 256, (60, 3, 8, 8), np.uint8), random.integers(0, 10, 60)
     said = (y[:, None] + [1, 2, 2]) % 10
-    labels = labels_of_annotations(said, 10, "union")
+    labels = labels_from_annotations(said, 10, "union")
     data = ImageData("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, said)
     monkeypatch.setattr(trial_module, "load_data", lambda *_: data)
     seen = []
