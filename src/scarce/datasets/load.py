@@ -8,7 +8,7 @@ from scarce.datasets._files import LocatedFiles, find_file_set
 from scarce.datasets._folders import created_dir
 from scarce.datasets.image_dataset import Annotation, ImageDataset, SplitArrays, labels_from_annotations
 from scarce.datasets.registry import DatasetFacts, facts_of
-from scarce.errors import FileError, LabelError
+from scarce.errors import FileError, MethodError
 
 __all__ = ["fetch_dataset", "find_dataset", "load_dataset"]
 
@@ -53,7 +53,7 @@ def load_dataset(
         chosen: Annotation = "union" if annotation is None else annotation
         labels = labels_from_annotations(arrays.annotations, facts.n_classes, chosen)
     elif annotation is not None:
-        raise LabelError(
+        raise MethodError(
             f"annotation={annotation!r} is for data sets that people annotated; leave it out for {name}."
         )
     return ImageDataset(name, **arrays._asdict(), labels=labels)
