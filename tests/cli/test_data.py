@@ -139,7 +139,7 @@ def test_mistakes(tmp_path: Path, refused: Callable[..., str]) -> None:
     for command in ("list", "verify"):
         assert "nowhere does not exist" in refused("data", command, "--data-dir", tmp_path / "nowhere")
     (tmp_path / "file").touch()
-    assert "file cannot be made a folder" in refused("data", "fetch", "pets", "--data-dir", tmp_path / "file")
+    assert "file cannot be created as a folder" in refused("data", "fetch", "pets", "--data-dir", tmp_path / "file")
 
 
 def test_what_cannot_be_fetched_is_no_mistake_and_leaves_nothing(

@@ -63,7 +63,7 @@ from scarce.training import (
 )
 from scarce.training.build import MakeModule, build_model
 from scarce.training.distributed import DistributedContext, distributed_context
-from scarce.training.runtime import usable_device
+from scarce.training.runtime import check_device
 
 __all__ = ["ScarceClassifier"]
 
@@ -246,7 +246,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         """
         with (
             restore_on_error(self),
-            distributed_context(self.distributed, usable_device(self.device)) as context,
+            distributed_context(self.distributed, check_device(self.device)) as context,
         ):
             self._fit(X, y, context)
         return self
@@ -341,7 +341,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             def best(logits: Tensor) -> Tensor:
                 return self.method_.scores(logits).argmax(dim=1)
 
-            predicted = map_logits(self.model_, X, best, device=usable_device(self.device))
+            predicted = map_logits(self.model_, X, best, device=check_device(self.device))
             return find_collapse(predicted.numpy(), labels, expected)
 
         found = collapse()
@@ -412,7 +412,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         """Return what the function makes of the method and the logits of each batch, on the CPU: n × q only if asked for."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
-        device = usable_device(self.device)
+        device = check_device(self.device)
         # A loaded model, or one whose device was set after `fit`, is still elsewhere.
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
