@@ -146,7 +146,7 @@ def test_data_commands_name_mistake_in_one_line(
             "data", command, "--data-dir", tmp_path / "nowhere"
         )
     (tmp_path / "file").touch()
-    assert "file cannot be made a folder" in run_expecting_error(
+    assert "file cannot be created as a folder" in run_expecting_error(
         "data", "fetch", "pets", "--data-dir", tmp_path / "file"
     )
 

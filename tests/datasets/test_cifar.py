@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 import pytest
-from helpers.dataset_files import CIFAR10_BINARY, colour_images, write_cifar10_binary
+from helpers.dataset_files import CIFAR10_BINARY, color_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, load_dataset
 from scarce.datasets._files import DataFile, FileSet
@@ -14,8 +14,8 @@ from scarce.datasets.cifar import read_cifar10, read_cifar20
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError
 
-IMAGES, LABELS = colour_images(5), [3, 9, 0, 1, 3]
-TEST_IMAGES, TEST_LABELS = colour_images(2, seed=1), [7, 2]
+IMAGES, LABELS = color_images(5), [3, 9, 0, 1, 3]
+TEST_IMAGES, TEST_LABELS = color_images(2, seed=1), [7, 2]
 
 PYTHON = FileSet(("py",), tuple(map(DataFile, ("data_batch_1", "data_batch_2", "test_batch"))))
 COARSE_PYTHON = FileSet(("py20",), tuple(map(DataFile, ("train", "test"))))
@@ -106,7 +106,7 @@ def test_load_cifar20_moves_streetcars_to_transportation_vehicles(tmp_path):
 def test_load_cifar10_rejects_binary_file_of_wrong_length(tmp_path, length):
     folder = write_cifar10_binary(tmp_path / "bin", IMAGES, LABELS, TEST_IMAGES, TEST_LABELS)
     (folder / "test_batch.bin").write_bytes(bytes(length))
-    with pytest.raises(FileError, match=f"test_batch.bin has {length} bytes, no multiple of 3073"):
+    with pytest.raises(FileError, match=f"test_batch.bin has {length} bytes, not a multiple of 3073"):
         load_dataset("cifar10", tmp_path)
 
 
@@ -117,9 +117,9 @@ def test_load_cifar10_rejects_binary_file_of_wrong_length(tmp_path, length):
         ({b"labels": [7, 2]}, "has no 'data', only labels"),
         ({b"data": TEST_IMAGES.reshape(2, 3072)}, "has no 'labels'"),
         (python_batch(TEST_IMAGES, [7]), "has 2 images, but another number of labels"),
-        (python_batch(TEST_IMAGES, [7, 2.5]), "'labels' holds no whole numbers"),
-        (python_batch(TEST_IMAGES, ["a", "b"]), "'labels' holds no whole numbers"),
-        (python_batch(TEST_IMAGES, [[7], [2, 3]]), "'labels' is no array"),
+        (python_batch(TEST_IMAGES, [7, 2.5]), "'labels' does not hold whole numbers"),
+        (python_batch(TEST_IMAGES, ["a", "b"]), "'labels' does not hold whole numbers"),
+        (python_batch(TEST_IMAGES, [[7], [2, 3]]), "'labels' is not an array"),
         (python_batch(TEST_IMAGES.astype(np.int32), TEST_LABELS), "the images are int32"),
         ({b"data": TEST_IMAGES, b"labels": TEST_LABELS}, r"of shape \(2, 3, 32, 32\)"),
     ],

@@ -1,20 +1,22 @@
-"""CLCIFAR: reading the published pickles, and the converted copy in the cache."""
+"""CLCIFAR: published pickles and their converted copy in the cache; CIFAR-10 with labels drawn from its transition matrix."""
 
 import pickle
 
 import numpy as np
 import pytest
-from helpers.dataset_files import CIFAR10_BINARY, colour_images, write_cifar10_binary
+from helpers.dataset_files import CIFAR10_BINARY, color_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, clcifar, load_dataset
 from scarce.datasets._files import DataFile, FileSet
-from scarce.datasets.clcifar import read_clcifar10
+from scarce.datasets.cifar import CIFAR10_CLASSES, CIFAR20_CLASSES
+from scarce.datasets.clcifar import read_clcifar10, read_human_cifar10
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, MethodError
+from scarce.simulate import human_counts, human_transition
 
 PUBLISHED = FileSet(("clcifar10",), (DataFile("clcifar10.pkl"),))
 
-IMAGES = colour_images(4)
+IMAGES = color_images(4)
 TRUTH = [3, 9, 0, 1]
 ANNOTATIONS = [[1, 1, 2], [0, 9, 5], [4, 4, 4], [7, 8, 9]]
 
@@ -24,7 +26,7 @@ def small_clcifar(monkeypatch, tmp_path):
     shape = (3, 32, 32)
     facts = DatasetFacts("", 4, 2, 10, shape, ((PUBLISHED,), (CIFAR10_BINARY,)), read_clcifar10)
     monkeypatch.setitem(DATASETS, "clcifar10", facts)
-    write_cifar10_binary(tmp_path / "bin", IMAGES, TRUTH, colour_images(2, seed=1), [7, 2])
+    write_cifar10_binary(tmp_path / "bin", IMAGES, TRUTH, color_images(2, seed=1), [7, 2])
 
 
 def published_content(**changes):
@@ -104,8 +106,8 @@ def test_load_clcifar10_works_without_writable_cache(tmp_path, cache):
         ({"ord_labels": TRUTH[:3]}, r"true classes of shape \(3,\)"),
         ({"images": list(IMAGES)}, r"images of shape \(4, 3, 32, 32\)"),
         ({"images": [image.astype(int) for image in IMAGES]}, "int64"),
-        ({"images": [IMAGES[0], IMAGES[1, 0]]}, "'images' is no array"),
-        ({"images": None}, "'images' holds no whole numbers"),
+        ({"images": [IMAGES[0], IMAGES[1, 0]]}, "'images' is not an array"),
+        ({"images": None}, "'images' does not hold whole numbers"),
         ({"cl_labels": [[1, 1, 10]] * 4}, "classes from 1 to 10; expected 0 to 9"),
         ({"cl_labels": [[1, 1, -1]] * 4}, "classes from -1 to 1; expected 0 to 9"),
         ({"images": print}, r"asks to call builtins\.print"),
@@ -126,3 +128,31 @@ def test_load_clcifar10_rejects_missing_key_and_truncated_file(tmp_path):
     (tmp_path / "clcifar10.pkl").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FileError, match=r"clcifar10.pkl is damaged, cut short"):
         load_dataset("clcifar10", tmp_path)
+
+
+def test_human_cifar10_labels_follow_transition_matrix(tmp_path, monkeypatch):
+    n, cat = 2000, 3
+    facts = DatasetFacts("", n, 2, 10, (3, 32, 32), ((CIFAR10_BINARY,),), read_human_cifar10)
+    monkeypatch.setitem(DATASETS, "human-cifar10", facts)
+    write_cifar10_binary(
+        tmp_path / "bin", np.zeros((n, 3, 32, 32), np.uint8), [cat] * n, color_images(2), [7, 2]
+    )
+    data = load_dataset("human-cifar10", tmp_path)
+    assert data.annotations.shape == (n, 3)
+    expected = human_transition("clcifar10")[cat]
+    for said in data.annotations.T:
+        shares = np.bincount(said, minlength=10) / n
+        assert np.abs(shares - expected).max() < 4 * np.sqrt(0.25 / n)
+    # Annotations of one image are independent: two agree as often as two independent draws.
+    agree = (data.annotations[:, 0] == data.annotations[:, 1]).mean()
+    assert abs(agree - (expected**2).sum()) < 4 * np.sqrt(0.25 / n)
+    union = np.zeros((n, 10), bool)
+    for row, said in enumerate(data.annotations):
+        union[row, said] = True
+    assert np.array_equal(data.labels.indicator(), union)
+    assert load_dataset("human-cifar10", tmp_path).checksum == data.checksum
+
+
+def test_cifar_classes_are_those_of_human_counts():
+    assert human_counts("clcifar10").classes.tolist() == list(CIFAR10_CLASSES)
+    assert human_counts("clcifar20").classes.tolist() == list(CIFAR20_CLASSES)

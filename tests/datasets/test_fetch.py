@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers.http_server import running_server
 
-from scarce.datasets._fetch import fetch, require
+from scarce.datasets._fetch import ensure, fetch
 from scarce.datasets._files import DataFile, Download, FileSet
 from scarce.errors import FileError
 
@@ -42,7 +42,7 @@ def test_fetch_downloads_only_once(server, cache):
     assert found.read("cats") == CONTENT
     assert files_in(cache / "pets") == ["cats.gz"]
     assert fetch(cats_file_set(f"{server.url}/cats.gz")) == found
-    assert require(cats_file_set(), None, download=True).paths == found.paths
+    assert ensure(cats_file_set(), None, download=True).paths == found.paths
     assert server.requests == [("cats.gz", None)]
 
 
@@ -170,11 +170,11 @@ def test_fetch_rejects_web_page(server):
         fetch([without_checksum])
 
 
-def test_require_without_download_sends_no_request(server, cache):
+def test_ensure_without_download_sends_no_request(server, cache):
     with pytest.raises(
         FileError, match=f"not found: cats; put them into {cache}/pets, .*`scarce data fetch`"
     ):
-        require(cats_file_set(f"{server.url}/cats.gz"), None, download=False)
+        ensure(cats_file_set(f"{server.url}/cats.gz"), None, download=False)
     with pytest.raises(FileError, match="there is no home to fetch them from"):
         fetch([FileSet(("pets",), (DataFile("cats"),))])
     assert server.requests == []

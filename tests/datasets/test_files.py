@@ -5,8 +5,7 @@ import pytest
 from helpers.dataset_files import PETS, idx_file_set, pet_dataset, write_idx_set
 
 from scarce._io.compressed import read_content
-from scarce.datasets import _files as locate
-from scarce.datasets import find_dataset, load_dataset
+from scarce.datasets import _files, find_dataset, load_dataset
 from scarce.datasets.mnist import idx_names
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError
@@ -23,7 +22,7 @@ def first_pixel(data_dir=None):
 
 
 @pytest.mark.usefixtures("pets")
-def test_load_dataset_searches_places_in_order(tmp_path, cache, monkeypatch):
+def test_load_dataset_searches_folders_in_order(tmp_path, cache, monkeypatch):
     pixels = []
     for seed, folder in enumerate(("mine", "ours", "system", "cache")):
         write_idx_set(tmp_path / folder / "pets", seed)
@@ -34,7 +33,7 @@ def test_load_dataset_searches_places_in_order(tmp_path, cache, monkeypatch):
     assert first_pixel() == pixels[1]
     monkeypatch.delenv("SCARCE_DATA")
     assert first_pixel() == pixels[2]
-    monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "nowhere")
+    monkeypatch.setattr(_files, "_SYSTEM", tmp_path / "nowhere")
     assert first_pixel() == pixels[3]
     assert cache == tmp_path / "cache"
 
@@ -59,7 +58,7 @@ def test_load_dataset_rejects_missing_folder(tmp_path, monkeypatch):
     with pytest.raises(FileError, match="nowhere does not exist"):
         load_dataset("pets", tmp_path / "nowhere")
     monkeypatch.setenv("SCARCE_DATA", str(tmp_path / "gone"))
-    with pytest.raises(FileError, match=r"^\$SCARCE_DATA is .*gone, which is no folder"):
+    with pytest.raises(FileError, match=r"^\$SCARCE_DATA is .*gone, which is not a folder"):
         load_dataset("pets")
 
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 
 from scarce.datasets import load_dataset
 from scarce.datasets.registry import DATASETS
-from scarce.errors import FileError, LabelError
+from scarce.errors import FileError, MethodError
 
 
 def test_load_dataset_reads_same_images_from_alternative_files(tmp_path, monkeypatch):
@@ -41,7 +41,7 @@ def test_load_dataset_rejects_files_of_another_data_set(tmp_path, monkeypatch, c
 
 
 def test_load_dataset_rejects_annotation_for_digits():
-    with pytest.raises(LabelError, match="leave it out for digits"):
+    with pytest.raises(MethodError, match="leave it out for digits"):
         load_dataset("digits", annotation=0)
 
 

@@ -25,7 +25,7 @@ def test_unpickle_round_trips_arrays_of_every_dtype(tmp_path, protocol):
 def test_unpickle_rejects_truncated_pickle(tmp_path):
     whole = pickle.dumps({"data": np.arange(4), "labels": [1, 2]}, 4)
     for length in range(len(whole)):
-        with pytest.raises(FileError, match="damaged, cut short or no pickle of arrays"):
+        with pytest.raises(FileError, match="damaged, cut short or not a pickle of arrays"):
             unpickle(whole[:length], tmp_path / "a.pkl")
 
 
@@ -46,10 +46,10 @@ def test_unpickle_rejects_names_that_arrays_do_not_need(tmp_path, name):
 
 @pytest.mark.parametrize("kind", ["O", "V8", "S8", "U2", "M8[s]", "c16"])
 def test_unpickle_rejects_arrays_without_plain_numbers(tmp_path, kind):
-    with pytest.raises(FileError, match="no pickle of arrays"):
+    with pytest.raises(FileError, match="not a pickle of arrays"):
         unpickle(pickle.dumps({"data": np.zeros(2, kind)}, 4), tmp_path / "a.pkl")
 
 
 def test_unpickle_rejects_structured_arrays(tmp_path):
-    with pytest.raises(FileError, match="no pickle of arrays"):
+    with pytest.raises(FileError, match="not a pickle of arrays"):
         unpickle(pickle.dumps({"data": np.zeros(2, "i4,f8")}, 4), tmp_path / "a.pkl")

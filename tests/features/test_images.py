@@ -85,7 +85,7 @@ def test_image_folder_names_damaged_image(tmp_path, ending):
     whole = path.read_bytes()
     for content in (b"", b"text", whole[: len(whole) // 2]):
         path.write_bytes(content)
-        with pytest.raises(FileError, match=rf"b\.{ending} is damaged or no image"):
+        with pytest.raises(FileError, match=rf"b\.{ending} is damaged or not an image"):
             read_features(tmp_path)
 
 

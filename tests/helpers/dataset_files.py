@@ -41,7 +41,7 @@ def write_idx_set(folder, seed=0, packed=True, train="train", rows=slice(None)):
     return folder
 
 
-def colour_images(n, seed=0):
+def color_images(n, seed=0):
     """n colour images, channel first, as CIFAR stores them."""
     return np.random.default_rng(seed).integers(0, 256, (n, 3, 32, 32)).astype(np.uint8)
 

@@ -93,14 +93,14 @@ def test_load_state_rejects_missing_file(tmp_path):
 )
 def test_load_state_rejects_foreign_files(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
-    assert "to start anew" in error_of_loading(tmp_path / "a")
+    assert "to start over" in error_of_loading(tmp_path / "a")
 
 
 def test_load_state_rejects_foreign_safetensors(tmp_path):
     save_file({"weight": torch.ones(2)}, tmp_path / "a")
-    assert "is no checkpoint of scarce" in error_of_loading(tmp_path / "a")
+    assert "is not a checkpoint of scarce" in error_of_loading(tmp_path / "a")
     save_file({"weight": torch.ones(2)}, tmp_path / "a", metadata={"format": "pt"})
-    assert "is no checkpoint of scarce" in error_of_loading(tmp_path / "a")
+    assert "is not a checkpoint of scarce" in error_of_loading(tmp_path / "a")
 
 
 def test_load_state_rejects_file_without_structure(tmp_path):

@@ -170,7 +170,7 @@ def test_lbfgs_stops_when_converged_and_is_reproducible():
         (
             "cc",
             make_net(),
-            "is for module='linear', and this model is another; choose 'adam', or module='linear'",
+            "is for module='linear', and this model is not linear; choose 'adam', or module='linear'",
         ),
     ],
 )

@@ -109,7 +109,7 @@ OTHER_RUNS = {
 @pytest.mark.parametrize("what", OTHER_RUNS)
 def test_resume_rejects_checkpoint_of_another_run(tmp_path, what):
     fit(checkpoint=tmp_path / "c")
-    with pytest.raises(FileError, match=rf"c belongs to another run: its {what} is .*to start anew") as e:
+    with pytest.raises(FileError, match=rf"c belongs to another run: its {what} is .*to start over") as e:
         fit(checkpoint=tmp_path / "c", **OTHER_RUNS[what])
     assert "\n" not in str(e.value)
 

@@ -98,10 +98,10 @@ def priors(
     from scarce.priors import make_estimator, priors_from_answers
     from scarce.priors.io import save_priors
     from scarce.training.build import build_model
-    from scarce.training.runtime import usable_device
+    from scarce.training.runtime import check_device
 
     use_one_thread()
-    usable_device(device)
+    check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     known = read_labels(labels, form=form, classes=given, conflict=conflict)
     known, rows = join_labels(known, table, join)

@@ -222,13 +222,13 @@ def train(
     from scarce.labels import read_labels
     from scarce.methods import make_method
     from scarce.priors import resolve_priors
-    from scarce.training.runtime import usable_device
+    from scarce.training.runtime import check_device
 
     use_one_thread()
     if method != "auto":
         with translate_type_errors(params):
             make_method(method, **params).check_transition(matrix)
-    usable_device(device)
+    check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
         target, rows = _read_ordinary(labels, table, join, id_column)

@@ -1,4 +1,4 @@
-"""Data sets from their homes: mirrors in turn, checked, and either whole or not there."""
+"""Download data sets: mirrors are tried in turn, files are checked, and a file is either whole or not there."""
 
 import gzip
 import logging
@@ -13,66 +13,66 @@ import pooch
 
 from scarce._io.atomic import atomic_write
 from scarce.datasets._download import resumable_downloader
-from scarce.datasets._files import Download, FileSet, LocatedFiles, download_dir, files_in, find
+from scarce.datasets._files import Download, FileSet, LocatedFiles, download_dir, find_file_set, locate_files
 from scarce.datasets._folders import locked_dir
 from scarce.errors import FetchError, FileError
 
-__all__ = ["fetch", "require"]
+__all__ = ["ensure", "fetch"]
 
 
-def require(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
-    """Return one of the sets of files where it is found, or else fetch it."""
-    found = find(alternatives, data_dir)
+def ensure(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
+    """Return one of the sets of files where it is found; fetch it if it is missing."""
+    found = find_file_set(alternatives, data_dir)
     if not found.missing:
         return found
     if not download:
-        raise FileError(f"{_lack(found)}; or get them with `scarce data fetch`.")
+        raise FileError(f"{_missing_message(found)}; or get them with `scarce data fetch`.")
     return fetch(alternatives, data_dir)
 
 
 def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
     """Fetch what is missing or wrong of a set of files, and return it where it is found."""
-    found = find(alternatives, data_dir)
+    found = find_file_set(alternatives, data_dir)
     if not found.missing and not found.wrong:
         return found
     files = next((files for files in alternatives if files.downloads), None)
     if files is None:
-        raise FileError(f"{_lack(found)}: there is no home to fetch them from.")
+        raise FileError(f"{_missing_message(found)}: there is no home to fetch them from.")
     folder = download_dir(data_dir) / files.folders[0]
     try:
         with locked_dir(folder):
             for download in files.downloads:
-                if not _is_there(download, files_in(folder, files)):
-                    _retrieve(download, folder)
+                if not _is_present(download, locate_files(folder, files)):
+                    _download(download, folder)
                     if download.name.endswith(".tar.gz"):
-                        _unpack(folder / download.name, files, folder)
+                        _extract(folder / download.name, files, folder)
     except OSError as error:
         raise FileError(
             f"{error.filename or folder} cannot be written: {error.strerror or error}."
         ) from error
-    fetched = files_in(folder, files)
+    fetched = locate_files(folder, files)
     for name in fetched.wrong:
         raise FileError(f"{fetched.paths[name]} is damaged, and in the way of the right one; remove it.")
     return fetched
 
 
-def _lack(found: LocatedFiles) -> str:
+def _missing_message(found: LocatedFiles) -> str:
     return (
         f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name the folder that has them with "
         "data_dir= (--data-dir)"
     )
 
 
-def _is_there(download: Download, found: LocatedFiles) -> bool:
+def _is_present(download: Download, found: LocatedFiles) -> bool:
     names = {file.name for file in found.files.files}
     wanted = names & {download.name, download.name.removesuffix(".gz")} or names  # or it is an archive of all
     return all(name in found.paths and found.state(name) != "wrong" for name in wanted)
 
 
-def _retrieve(download: Download, folder: Path) -> None:
-    pooch.get_logger().setLevel(logging.WARNING)  # the bar tells what happens
+def _download(download: Download, folder: Path) -> None:
+    pooch.get_logger().setLevel(logging.WARNING)  # there is a progress bar
     if (folder / download.name).is_dir():
-        raise FileError(f"{folder / download.name} is a folder in the place of the file; remove it.")
+        raise FileError(f"{folder / download.name} is a folder, and the file has to go there; remove it.")
     failures = []
     for url in download.urls:
         try:
@@ -86,7 +86,7 @@ def _retrieve(download: Download, folder: Path) -> None:
             return
         except FileError as error:
             failures.append(f"{urlsplit(url).netloc}: {error}")
-        except ValueError:  # how pooch refuses a wrong checksum
+        except ValueError:  # pooch raises it for a wrong checksum
             failures.append(f"{urlsplit(url).netloc}: what it sent has the wrong checksum")
     raise FetchError(
         f"{download.name} could not be fetched ({'; '.join(failures)}); try again later, put the file into {folder} "
@@ -94,8 +94,8 @@ def _retrieve(download: Download, folder: Path) -> None:
     )
 
 
-def _unpack(archive: Path, files: FileSet, folder: Path) -> None:
-    """Take the files of the set out of an archive, whatever the folders in it are called, and remove it."""
+def _extract(archive: Path, files: FileSet, folder: Path) -> None:
+    """Extract the files of the set from an archive, whatever the folders in it are called, and remove the archive."""
     wanted = {file.name for file in files.files}
     try:
         with tarfile.open(archive) as members:

@@ -1,4 +1,4 @@
-"""Files that belong together: what they must hold, where they are looked for, and where they come from."""
+"""Sets of files: their names and checksums, where they are searched for, and where they are downloaded from."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ __all__ = [
     "FileSet",
     "FileState",
     "LocatedFiles",
-    "cache_folder",
-    "file_in",
-    "files_in",
-    "find",
+    "cache_dir",
+    "find_file_set",
+    "locate_file",
+    "locate_files",
     "search_dirs",
     "download_dir",
 ]
@@ -31,7 +31,7 @@ __all__ = [
 FileState = Literal["right", "wrong", "unchecked"]
 DATA_VARIABLE = "SCARCE_DATA"
 _SYSTEM = Path("/usr/share/datasets")  # of the Debian package dataset-fashion-mnist
-_SMALL = 100_000
+_MAX_IDENTIFYING_BYTES = 100_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Download:
-    """A file as its homes serve it; the addresses are tried in turn, the checksum is of the file as served."""
+    """A file as servers have it; the URLs are tried in turn, the checksum is of the file as served."""
 
     name: str
     urls: tuple[str, ...]
@@ -62,7 +62,7 @@ class FileSet:
     files : tuple of DataFile
         All are needed.
     downloads : tuple of Download
-        What to fetch: the files, gzipped or not, or one ``.tar.gz`` that holds them all. Empty if they have no home.
+        What to fetch: the files, gzipped or not, or one ``.tar.gz`` that holds them all. Empty if they cannot be downloaded.
     """
 
     folders: tuple[str, ...]
@@ -100,7 +100,7 @@ class LocatedFiles:
         return [name for name in self.paths if self.state(name) == "wrong"]
 
     def state(self, name: str) -> FileState:
-        """Tell whether a file holds what it should; unchecked if nobody knows what that is."""
+        """Return whether a file holds what it should; unchecked if its checksum is unknown."""
         path = self.paths[name]
         try:
             served = path.read_bytes()
@@ -130,7 +130,7 @@ class LocatedFiles:
         return next(file.checksum for file in self.files.files if file.name == name)
 
 
-def cache_folder() -> Path:
+def cache_dir() -> Path:
     """Return the user's cache, where downloads go if no folder is named."""
     return Path(pooch.os_cache("scarce"))
 
@@ -147,9 +147,9 @@ def search_dirs(data_dir: str | Path | None = None) -> list[Path]:
     named = [check_dir(data_dir)] if data_dir else []
     if variable := os.environ.get(DATA_VARIABLE):
         if not Path(variable).is_dir():
-            raise FileError(f"${DATA_VARIABLE} is {variable}, which is no folder; name one, or unset it.")
+            raise FileError(f"${DATA_VARIABLE} is {variable}, which is not a folder; name one, or unset it.")
         named.append(Path(variable))
-    return [*named, _SYSTEM, cache_folder()]
+    return [*named, _SYSTEM, cache_dir()]
 
 
 def download_dir(data_dir: str | Path | None = None) -> Path:
@@ -160,10 +160,10 @@ def download_dir(data_dir: str | Path | None = None) -> Path:
     >>> download_dir("photos").name
     'photos'
     """
-    return Path(data_dir or os.environ.get(DATA_VARIABLE) or cache_folder())
+    return Path(data_dir or os.environ.get(DATA_VARIABLE) or cache_dir())
 
 
-def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
+def find_file_set(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
     """Return the first of the sets that is there in full, or else the one of which most is there.
 
     Examples
@@ -173,45 +173,45 @@ def find(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) ->
     >>> with TemporaryDirectory() as folder:
     ...     Path(folder, "pets").mkdir()
     ...     _ = Path(folder, "pets", "cats.gz").write_bytes(b"")
-    ...     found = find([FileSet(("pets",), (DataFile("cats"), DataFile("dogs")))], folder)
+    ...     found = find_file_set([FileSet(("pets",), (DataFile("cats"), DataFile("dogs")))], folder)
     >>> found.paths["cats"].name, found.missing
     ('cats.gz', ['dogs'])
     """
     files = next((files for files in alternatives if files.downloads), alternatives[0])
     best = LocatedFiles(files, download_dir(data_dir) / files.folders[0], {})
-    for place in search_dirs(data_dir):
+    for base in search_dirs(data_dir):
         for files in alternatives:
-            for folder in (*(place / name for name in files.folders), place):
-                found = files_in(folder, files)
-                if len(found.paths) > len(best.paths) and (folder != place or _is_this(found)):
+            for folder in (*(base / name for name in files.folders), base):
+                found = locate_files(folder, files)
+                if len(found.paths) > len(best.paths) and (folder != base or _matches_checksums(found)):
                     best = found
                     if not found.missing:
                         return found
     return best
 
 
-def _is_this(found: LocatedFiles) -> bool:
-    """Tell by the checksums of small files whether a set is this one, where no folder says so.
+def _matches_checksums(found: LocatedFiles) -> bool:
+    """Return whether the small files that were found have the right checksums, where no folder names the data set.
 
     MNIST and its relatives share the names of their files.
     """
-    small = (name for name, path in found.paths.items() if path.stat().st_size < _SMALL)
+    small = (name for name, path in found.paths.items() if path.stat().st_size < _MAX_IDENTIFYING_BYTES)
     return all(found.state(name) != "wrong" for name in small)
 
 
-def files_in(folder: Path, files: FileSet) -> LocatedFiles:
+def locate_files(folder: Path, files: FileSet) -> LocatedFiles:
     """Return which files of a set are in a folder."""
     return LocatedFiles(
-        files, folder, {file.name: path for file in files.files if (path := file_in(folder, file.name))}
+        files, folder, {file.name: path for file in files.files if (path := locate_file(folder, file.name))}
     )
 
 
-def file_in(folder: Path, name: str) -> Path | None:
+def locate_file(folder: Path, name: str) -> Path | None:
     """Return the path of a file in a folder, gzipped or not, or None.
 
     Examples
     --------
-    >>> file_in(Path("nowhere"), "train-images-idx3-ubyte") is None
+    >>> locate_file(Path("nowhere"), "train-images-idx3-ubyte") is None
     True
     """
     # Some mirrors write a dot where the original has a dash.

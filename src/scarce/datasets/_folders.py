@@ -1,4 +1,4 @@
-"""Folders that are there only if something came into them, and into which one process puts files at a time."""
+"""Folders that are removed again if they stay empty, and that one process at a time may write to."""
 
 import os
 import sys
@@ -12,37 +12,37 @@ try:
 except ModuleNotFoundError:  # as on Windows: there two processes must not fetch at once
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["locked_dir", "made"]
+__all__ = ["locked_dir", "created_dir"]
 
-_LOCK = ".fetching"
+_LOCK_NAME = ".fetching"
 
 
 @contextmanager
-def made(folder: Path) -> Iterator[None]:
-    """Make a folder; if it is still empty when the block ends, it goes again, with all that was made for it.
+def created_dir(folder: Path) -> Iterator[None]:
+    """Create a folder; if it is still empty when the block ends, remove it again, with the parents created for it.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
-    ...     with made(Path(place, "data", "pets")):
+    ...     with created_dir(Path(place, "data", "pets")):
     ...         pass
     ...     Path(place, "data").exists()
     False
     """
-    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    created = [directory for directory in (folder, *folder.parents) if not directory.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     finally:
-        for each in new:
+        for directory in created:
             with suppress(OSError):  # it is in use
-                each.rmdir()
+                directory.rmdir()
 
 
 @contextmanager
 def locked_dir(folder: Path) -> Iterator[None]:
-    """Make a folder, and wait until no other process is at work in it; a process that dies no longer is.
+    """Create a folder and lock it: wait until no other process has the lock; a process that dies releases it.
 
     Examples
     --------
@@ -52,42 +52,42 @@ def locked_dir(folder: Path) -> Iterator[None]:
     ['.fetching']
     """
     if fcntl is None:
-        with made(folder):
+        with created_dir(folder):
             yield
         return
     while True:
-        with made(folder):
-            lock = _taken(folder)
+        with created_dir(folder):
+            lock = _acquire_lock(folder)
             if lock is None:
                 continue
             with lock:
                 try:
                     yield
                 finally:
-                    (folder / _LOCK).unlink(missing_ok=True)
+                    (folder / _LOCK_NAME).unlink(missing_ok=True)
             return
 
 
-def _taken(folder: Path) -> IO[str] | None:
-    """Return the lock, held; None if whoever had it before has removed it, or the folder, meanwhile."""
+def _acquire_lock(folder: Path) -> IO[str] | None:
+    """Return the acquired lock; None if its previous holder has removed it, or the folder, meanwhile."""
     try:
-        lock = (folder / _LOCK).open("w")
+        lock = (folder / _LOCK_NAME).open("w")
     except FileNotFoundError:
         return None
-    _wait_for(lock, folder)
+    _wait_for_lock(lock, folder)
     with suppress(FileNotFoundError):
-        if os.path.samestat(os.fstat(lock.fileno()), (folder / _LOCK).stat()):
+        if os.path.samestat(os.fstat(lock.fileno()), (folder / _LOCK_NAME).stat()):
             return lock
     lock.close()
     return None
 
 
-def _wait_for(lock: IO[str], folder: Path) -> None:
+def _wait_for_lock(lock: IO[str], folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         if sys.stderr.isatty():
             print(f"waiting for another process that fetches into {folder}", file=sys.stderr)
         fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:  # a drive that knows no locks
+    except OSError:  # a file system without locks
         return

@@ -1,4 +1,4 @@
-"""The files that the data sets consist of: names, checksums, and the homes they are fetched from."""
+"""The files that the data sets consist of: names, checksums and URLs."""
 
 from scarce.datasets._files import DataFile, Download, FileSet
 from scarce.datasets.mnist import idx_names
@@ -12,32 +12,32 @@ __all__ = [
     "CLCIFAR20",
     "FASHION_MNIST",
     "KMNIST",
-    "KMNIST_FIRST",
+    "KMNIST_PARTIAL",
     "MNIST",
 ]
 
 
-def _idx_set(
+def _idx_file_set(
     folders: tuple[str, ...],
-    homes: tuple[str, ...],
-    contents: tuple[str | None, ...],
-    served: tuple[str, ...],
+    urls: tuple[str, ...],
+    sha256: tuple[str | None, ...],
+    md5: tuple[str, ...],
 ) -> FileSet:
-    """Return the four files of an MNIST-like set; `contents` are SHA-256 when unpacked, `served` are MD5 as fetched."""
+    """Return the four files of an MNIST-like set; `sha256` are of the unpacked files, `md5` of the files as served."""
     return FileSet(
         folders,
         tuple(
             DataFile(name, digest and f"sha256:{digest}")
-            for name, digest in zip(idx_names(), contents, strict=True)
+            for name, digest in zip(idx_names(), sha256, strict=True)
         ),
         tuple(
-            Download(f"{name}.gz", tuple(f"{home}/{name}.gz" for home in homes), f"md5:{digest}")
-            for name, digest in zip(idx_names(), served, strict=True)
+            Download(f"{name}.gz", tuple(f"{url}/{name}.gz" for url in urls), f"md5:{digest}")
+            for name, digest in zip(idx_names(), md5, strict=True)
         ),
     )
 
 
-MNIST = _idx_set(
+MNIST = _idx_file_set(
     ("mnist", "MNIST", "MNIST/raw"),
     ("https://ossci-datasets.s3.amazonaws.com/mnist", "https://storage.googleapis.com/cvdf-datasets/mnist"),
     (
@@ -54,7 +54,7 @@ MNIST = _idx_set(
     ),
 )
 
-FASHION_MNIST = _idx_set(
+FASHION_MNIST = _idx_file_set(
     ("fashion-mnist", "fashion_mnist", "FashionMNIST", "FashionMNIST/raw"),
     (
         "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
@@ -79,7 +79,7 @@ _KMNIST_TEST = (
     "a11dc742be8e781a40a92f53d6a4957e7b7d36df2faa097659131ebfd8fd60c6",
 )
 
-KMNIST = _idx_set(
+KMNIST = _idx_file_set(
     ("kmnist", "KMNIST", "KMNIST/raw"),
     ("http://codh.rois.ac.jp/kmnist/dataset/kmnist",),
     (
@@ -96,7 +96,7 @@ KMNIST = _idx_set(
 )
 
 # The first 7,011 training images in a file of their own, and all test images.
-KMNIST_FIRST = FileSet(
+KMNIST_PARTIAL = FileSet(
     ("kmnist-partial", "kmnist"),
     tuple(
         DataFile(name, f"sha256:{digest}")
@@ -112,7 +112,7 @@ KMNIST_FIRST = FileSet(
     ),
 )
 
-_TORONTO = "https://www.cs.toronto.edu/~kriz"
+_TORONTO_URL = "https://www.cs.toronto.edu/~kriz"
 
 CIFAR10_BINARY = FileSet(
     ("cifar-10-batches-bin", "cifar10", "cifar10/cifar-10-batches-bin"),
@@ -137,7 +137,7 @@ CIFAR10_BINARY = FileSet(
     (
         Download(
             "cifar-10-binary.tar.gz",
-            (f"{_TORONTO}/cifar-10-binary.tar.gz",),
+            (f"{_TORONTO_URL}/cifar-10-binary.tar.gz",),
             "md5:c32a1d4ab5d03f1284b67883e8d87530",
         ),
     ),
@@ -164,7 +164,7 @@ CIFAR100_PYTHON = FileSet(
     (
         Download(
             "cifar-100-python.tar.gz",
-            (f"{_TORONTO}/cifar-100-python.tar.gz",),
+            (f"{_TORONTO_URL}/cifar-100-python.tar.gz",),
             "md5:eb9058c3a382ffc7106e4002c42a8d85",
         ),
     ),
@@ -177,12 +177,12 @@ CIFAR100_BINARY = FileSet(
 
 
 def _clcifar(name: str, drive: str) -> FileSet:
-    # Neither home publishes a checksum. The second is the address the authors name today, the first their earlier one.
-    homes = (
+    # Neither server publishes a checksum. The second URL is the one that the authors name today, the first an earlier one.
+    urls = (
         f"https://clcifar.s3.us-west-2.amazonaws.com/{name}.pkl",
         f"https://drive.usercontent.google.com/download?id={drive}&export=download&confirm=t",
     )
-    return FileSet((name,), (DataFile(f"{name}.pkl"),), (Download(f"{name}.pkl", homes),))
+    return FileSet((name,), (DataFile(f"{name}.pkl"),), (Download(f"{name}.pkl", urls),))
 
 
 CLCIFAR10 = _clcifar("clcifar10", "1uNLqmRUkHzZGiSsCtV2-fHoDbtKPnVt2")

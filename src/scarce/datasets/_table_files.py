@@ -10,13 +10,13 @@ from scipy import sparse
 
 from scarce.errors import FileError
 
-__all__ = ["TableParts", "read_arff", "read_candidate_sets", "read_digit_table", "read_questions"]
+__all__ = ["TableArrays", "read_arff", "read_candidate_sets", "read_digit_table", "read_questions"]
 
-_MOST_VALUES = 50
+_MAX_NOMINAL_VALUES = 50
 
 
-class TableParts(NamedTuple):
-    """What a file holds; `y` are places in `classes`."""
+class TableArrays(NamedTuple):
+    """What a file holds; `y` are indices into `classes`."""
 
     X: NDArray[Any]
     y: NDArray[np.int64]
@@ -24,7 +24,7 @@ class TableParts(NamedTuple):
     candidates: NDArray[np.bool_] | None = None
 
 
-def read_arff(content: bytes) -> TableParts:
+def read_arff(content: bytes) -> TableArrays:
     r"""Read a table whose last column is the class.
 
     Nominal columns with at most 50 values become one column of zeros and ones per value. Others are left out.
@@ -32,8 +32,8 @@ def read_arff(content: bytes) -> TableParts:
     Examples
     --------
     >>> text = "@relation r\n@attribute a real\n@attribute b {x,y}\n@attribute c {no,yes}\n@data\n1,x,yes\n2,y,no\n"
-    >>> parts = read_arff(text.encode())
-    >>> parts.X.tolist(), parts.y.tolist(), parts.classes
+    >>> arrays = read_arff(text.encode())
+    >>> arrays.X.tolist(), arrays.y.tolist(), arrays.classes
     ([[1.0, 1.0, 0.0], [2.0, 0.0, 1.0]], [1, 0], ('no', 'yes'))
     """
     from scipy.io import arff  # slow to import, and needed here only
@@ -58,17 +58,17 @@ def read_arff(content: bytes) -> TableParts:
         kind, values = meta[name]
         if kind == "numeric":
             columns.append(rows[name].astype(np.float64)[:, None])
-        elif kind == "nominal" and len(values) <= _MOST_VALUES:
+        elif kind == "nominal" and len(values) <= _MAX_NOMINAL_VALUES:
             columns.append((rows[name][:, None] == np.array(values, "S")).astype(np.float64))
     if not columns:
         raise FileError("the table has no columns to learn from; expected numbers, or few named values.")
     X = _check_finite(np.hstack(columns))
-    names_of = np.array(classes, "S")
-    codes = (rows[target][:, None] == names_of).argmax(axis=1)
-    return TableParts(X, codes.astype(np.int64), tuple(classes))
+    class_bytes = np.array(classes, "S")
+    codes = (rows[target][:, None] == class_bytes).argmax(axis=1)
+    return TableArrays(X, codes.astype(np.int64), tuple(classes))
 
 
-def read_candidate_sets(content: bytes) -> TableParts:
+def read_candidate_sets(content: bytes) -> TableArrays:
     """Read a MATLAB file with features ``data`` (n × d), and with candidate sets ``partial_target`` and classes ``target`` (q × n).
 
     Examples
@@ -76,8 +76,8 @@ def read_candidate_sets(content: bytes) -> TableParts:
     >>> from scipy.io import savemat
     >>> file = io.BytesIO()
     >>> savemat(file, {"data": np.eye(2), "target": np.eye(2), "partial_target": np.array([[1, 1], [0, 1]])})
-    >>> parts = read_candidate_sets(file.getvalue())
-    >>> parts.y.tolist(), parts.candidates.astype(int).tolist()
+    >>> arrays = read_candidate_sets(file.getvalue())
+    >>> arrays.y.tolist(), arrays.candidates.astype(int).tolist()
     ([0, 1], [[1, 0], [1, 1]])
     """
     from scipy.io import loadmat  # slow to import, and needed here only
@@ -100,16 +100,16 @@ def read_candidate_sets(content: bytes) -> TableParts:
         raise FileError(
             "target and partial_target do not name one class and at least one candidate of every example."
         )
-    return TableParts(X, true.argmax(axis=1), tuple(map(str, range(true.shape[1]))), candidates)
+    return TableArrays(X, true.argmax(axis=1), tuple(map(str, range(true.shape[1]))), candidates)
 
 
-def read_questions(content: bytes) -> TableParts:
+def read_questions(content: bytes) -> TableArrays:
     r"""Read questions, one per line after ``COARSE:fine``; the coarse classes are the classes, in the order of their names.
 
     Examples
     --------
-    >>> parts = read_questions(b"NUM:date When was it ?\nDESC:def What is it ?\n")
-    >>> parts.X.tolist(), parts.y.tolist(), parts.classes
+    >>> arrays = read_questions(b"NUM:date When was it ?\nDESC:def What is it ?\n")
+    >>> arrays.X.tolist(), arrays.y.tolist(), arrays.classes
     (['When was it ?', 'What is it ?'], [1, 0], ('DESC', 'NUM'))
     """
     texts, names = [], []
@@ -126,10 +126,10 @@ def read_questions(content: bytes) -> TableParts:
     if not texts:
         raise FileError("there are no questions; expected lines such as 'NUM:date When was it ?'.")
     classes, codes = np.unique(names, return_inverse=True)
-    return TableParts(np.array(texts), codes.astype(np.int64), tuple(classes.tolist()))
+    return TableArrays(np.array(texts), codes.astype(np.int64), tuple(classes.tolist()))
 
 
-def read_digit_table() -> TableParts:
+def read_digit_table() -> TableArrays:
     """Return the 1,797 digits of scikit-learn as rows of 64 numbers.
 
     Examples
@@ -140,7 +140,7 @@ def read_digit_table() -> TableParts:
     from sklearn.datasets import load_digits  # slow to import, and needed here only
 
     X, y = load_digits(return_X_y=True)
-    return TableParts(X, y.astype(np.int64), tuple(map(str, range(10))))
+    return TableArrays(X, y.astype(np.int64), tuple(map(str, range(10))))
 
 
 def _check_finite(X: NDArray[Any]) -> NDArray[Any]:

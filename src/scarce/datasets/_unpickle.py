@@ -1,7 +1,7 @@
-"""Numbers, text, lists, dicts and arrays of numbers out of a pickle, and nothing else.
+"""A restricted unpickler: numbers, text, lists, dicts and arrays of numbers, and nothing else.
 
 A pickle names functions to be called when it is read, so that reading one from elsewhere runs what its author
-likes. The functions that arrays of NumPy name are answered here by stand-ins of our own; every other is refused.
+likes. The functions that arrays of NumPy name are replaced by stand-ins; every other raises an error.
 """
 
 import io
@@ -32,20 +32,20 @@ def unpickle(data: bytes, path: Path) -> dict[str, Any]:
     """
     try:
         content = _PlainUnpickler(io.BytesIO(data), encoding="bytes").load()
-    except _RefusedError as refused:
+    except _ForbiddenCallError as forbidden:
         raise FileError(
-            f"{path} asks to call {refused}, which no data set needs; it was not called: do not trust this file."
+            f"{path} asks to call {forbidden}, which no data set needs; it was not called: do not trust this file."
         ) from None
     except Exception as error:  # damage can show in any operation
         raise FileError(
-            f"{path} is damaged, cut short or no pickle of arrays; remove it and get it again."
+            f"{path} is damaged, cut short or not a pickle of arrays; remove it and get it again."
         ) from error
     if not isinstance(content, dict):
         raise FileError(f"{path} holds a {type(content).__name__}; expected a dict: it is another file.")
     return {_text(key): value for key, value in content.items()}
 
 
-class _RefusedError(Exception):
+class _ForbiddenCallError(Exception):
     """The pickle named a function that is not on the list."""
 
 
@@ -53,7 +53,7 @@ class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Callable[..., Any]:
         stand_in = _STAND_INS.get((module.replace("numpy._core", "numpy.core"), name))
         if stand_in is None:
-            raise _RefusedError(f"{module}.{name}")
+            raise _ForbiddenCallError(f"{module}.{name}")
         return stand_in
 
 
@@ -61,7 +61,7 @@ def _text(value: Any) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
-class _Type:
+class _DtypeStandIn:
     """Stands for numpy.dtype, of plain numbers only: with the pickled state of a real one, memory can be forged."""
 
     dtype = np.dtype(np.uint8)
@@ -78,7 +78,7 @@ class _Type:
         self.dtype = self.dtype.newbyteorder(_text(order))  # type: ignore[arg-type]
 
 
-class _Array:
+class _ArrayStandIn:
     """Stands for numpy.ndarray and for the function that makes an empty one to be filled by the state."""
 
     values: NDArray[Any] = np.empty(0)
@@ -86,35 +86,37 @@ class _Array:
     def __init__(self, *_: Any) -> None:
         pass
 
-    def __setstate__(self, state: tuple[int, tuple[int, ...], _Type, bool, bytes]) -> None:
+    def __setstate__(self, state: tuple[int, tuple[int, ...], _DtypeStandIn, bool, bytes]) -> None:
         _, shape, kind, is_fortran, data = state
-        self.values = _filled(data, kind, shape, "F" if is_fortran else "C").values
+        self.values = _array_from_buffer(data, kind, shape, "F" if is_fortran else "C").values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
 
-def _filled(data: Any, kind: _Type, shape: tuple[int, ...], order: Any, *_: Any) -> _Array:
-    array = _Array()
+def _array_from_buffer(
+    data: Any, kind: _DtypeStandIn, shape: tuple[int, ...], order: Any, *_: Any
+) -> _ArrayStandIn:
+    array = _ArrayStandIn()
     array.values = np.frombuffer(data, kind.dtype).reshape(shape, order=order)
     return array
 
 
-def _number(kind: _Type, data: bytes) -> Any:
+def _scalar(kind: _DtypeStandIn, data: bytes) -> Any:
     return np.frombuffer(data, kind.dtype)[0].item()
 
 
-def _encoded(text: str, encoding: str) -> bytes:
+def _encode(text: str, encoding: str) -> bytes:
     if encoding != "latin1":
         raise ValueError(f"no such encoding: {encoding!r}")
     return text.encode("latin-1")
 
 
 _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Type,
-    ("numpy.core.multiarray", "_reconstruct"): _Array,
-    ("numpy.core.multiarray", "scalar"): _number,
-    ("numpy.core.numeric", "_frombuffer"): _filled,
-    ("_codecs", "encode"): _encoded,  # how Python 3 writes bytes for Python 2
+    ("numpy", "ndarray"): _ArrayStandIn,
+    ("numpy", "dtype"): _DtypeStandIn,
+    ("numpy.core.multiarray", "_reconstruct"): _ArrayStandIn,
+    ("numpy.core.multiarray", "scalar"): _scalar,
+    ("numpy.core.numeric", "_frombuffer"): _array_from_buffer,
+    ("_codecs", "encode"): _encode,  # how Python 3 writes bytes for Python 2
 }

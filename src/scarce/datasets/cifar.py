@@ -14,9 +14,16 @@ from scarce.datasets._files import LocatedFiles
 from scarce.datasets._unpickle import unpickle
 from scarce.datasets.image_dataset import SplitArrays
 from scarce.errors import FileError
-from scarce.simulate import human_counts
 
-__all__ = ["cifar10_test", "cifar20_test", "integers", "read_cifar10", "read_cifar20"]
+__all__ = [
+    "CIFAR10_CLASSES",
+    "CIFAR20_CLASSES",
+    "read_cifar10",
+    "read_cifar10_split",
+    "read_cifar20",
+    "read_cifar20_split",
+    "to_integers",
+]
 
 Images = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -24,46 +31,50 @@ Integers = NDArray[np.int64]
 _PIXELS = 3 * 32 * 32
 _STREETCAR, _TRANSPORTATION = 81, 18
 
+# fmt: off
+CIFAR10_CLASSES = (
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
+)
+CIFAR20_CLASSES = (  # spelled as CLCIFAR-20 has them
+    "aquatic_mammals", "fish", "flowers", "food_containers", "fruit, vegetables and mushrooms", "household electrical devices",
+    "household furniture", "insects", "large carnivores and bear", "large man-made outdoor things", "large natural outdoor scenes",
+    "large omnivores and herbivores", "medium-sized mammals", "non-insect invertebrates", "people", "reptiles", "small mammals",
+    "trees", "transportation vehicles", "non-transportation vehicles",
+)
+# fmt: on
+
 
 def read_cifar10(found: LocatedFiles) -> SplitArrays:
-    """Return the parts of CIFAR-10."""
-    return SplitArrays(*_cifar10(found, "data"), *cifar10_test(found), _classes("clcifar10"))
+    """Return CIFAR-10."""
+    return SplitArrays(
+        *read_cifar10_split(found, "data"), *read_cifar10_split(found, "test"), CIFAR10_CLASSES
+    )
 
 
 def read_cifar20(found: LocatedFiles) -> SplitArrays:
-    """Return the parts of CIFAR-100 with its twenty coarse classes, as CLCIFAR-20 has them."""
-    return SplitArrays(*_cifar20(found, "train"), *cifar20_test(found), _classes("clcifar20"))
+    """Return CIFAR-100 with its twenty coarse classes, as CLCIFAR-20 has them."""
+    return SplitArrays(
+        *read_cifar20_split(found, "train"), *read_cifar20_split(found, "test"), CIFAR20_CLASSES
+    )
 
 
-def cifar10_test(found: LocatedFiles) -> tuple[Images, Integers]:
-    """Return the test images of CIFAR-10 and their classes."""
-    return _cifar10(found, "test")
-
-
-def cifar20_test(found: LocatedFiles) -> tuple[Images, Integers]:
-    """Return the test images of CIFAR-100 and their classes among the twenty."""
-    return _cifar20(found, "test")
-
-
-def _cifar10(found: LocatedFiles, part: str) -> tuple[Images, Integers]:
-    images, labels = _part(found, part, "labels")
+def read_cifar10_split(found: LocatedFiles, prefix: str) -> tuple[Images, Integers]:
+    """Return the images and classes of those files of CIFAR-10 whose names begin with a prefix: ``data`` or ``test``."""
+    images, labels = _read_split(found, prefix, "labels")
     return images, labels[0]
 
 
-def _cifar20(found: LocatedFiles, part: str) -> tuple[Images, Integers]:
-    images, (coarse, fine) = _part(found, part, "coarse_labels", "fine_labels")
+def read_cifar20_split(found: LocatedFiles, prefix: str) -> tuple[Images, Integers]:
+    """Return the images of the ``train`` or ``test`` file of CIFAR-100, and their classes among the twenty."""
+    images, (coarse, fine) = _read_split(found, prefix, "coarse_labels", "fine_labels")
     return images, np.where(fine == _STREETCAR, _TRANSPORTATION, coarse)
 
 
-def _classes(source: str) -> tuple[str, ...]:
-    return tuple(human_counts(source).classes.tolist())
-
-
-def _part(found: LocatedFiles, part: str, *keys: str) -> tuple[Images, Integers]:
-    """Return all images of a part, and one row of classes per key."""
+def _read_split(found: LocatedFiles, prefix: str, *keys: str) -> tuple[Images, Integers]:
+    """Return all images of a split, and one row of classes per key; in either layout."""
     images, labels = [], []
     for file in found.files.files:
-        if file.name.startswith(part):
+        if file.name.startswith(prefix):
             read = _from_binary if file.name.endswith(".bin") else _from_pickle
             pixels, classes = read(found.read(file.name), found.paths[file.name], keys)
             images.append(pixels.reshape(-1, 3, 32, 32))
@@ -75,7 +86,7 @@ def _from_binary(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images
     width = len(keys) + _PIXELS  # a byte for each class, then the pixels
     if not data or len(data) % width:
         raise FileError(
-            f"{path} has {len(data)} bytes, no multiple of {width}: it is cut short or another file; get it again."
+            f"{path} has {len(data)} bytes, not a multiple of {width}: it is cut short or another file; get it again."
         )
     records = np.frombuffer(data, np.uint8).reshape(-1, width)
     return records[:, len(keys) :], records[:, : len(keys)].T.astype(np.int64)
@@ -83,8 +94,8 @@ def _from_binary(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images
 
 def _from_pickle(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images, Integers]:
     content = unpickle(data, path)
-    pixels = integers(content, "data", path)
-    labels = [integers(content, key, path) for key in keys]
+    pixels = to_integers(content, "data", path)
+    labels = [to_integers(content, key, path) for key in keys]
     if pixels.dtype != np.uint8 or pixels.shape[1:] != (_PIXELS,):
         raise FileError(
             f"{path}: the images are {pixels.dtype} of shape {pixels.shape}; expected uint8, n × {_PIXELS}: it is "
@@ -95,14 +106,14 @@ def _from_pickle(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images
     return pixels, np.stack(labels).astype(np.int64)
 
 
-def integers(content: dict[str, Any], key: str, path: Path) -> NDArray[Any]:
+def to_integers(content: dict[str, Any], key: str, path: Path) -> NDArray[Any]:
     """Return what a pickle holds under a key as an array of integers.
 
     Examples
     --------
-    >>> integers({"labels": [3, 1]}, "labels", Path("batch")).tolist()
+    >>> to_integers({"labels": [3, 1]}, "labels", Path("batch")).tolist()
     [3, 1]
-    >>> integers({"labels": [3, 1]}, "data", Path("batch"))
+    >>> to_integers({"labels": [3, 1]}, "data", Path("batch"))
     Traceback (most recent call last):
     scarce.errors.FileError: batch has no 'data', only labels; it is another file.
     """
@@ -111,7 +122,7 @@ def integers(content: dict[str, Any], key: str, path: Path) -> NDArray[Any]:
     try:
         array = np.asarray(content[key])
     except Exception as error:  # ragged lists, and what else a pickle may hold
-        raise FileError(f"{path}: {key!r} is no array; it is another file.") from error
+        raise FileError(f"{path}: {key!r} is not an array; it is another file.") from error
     if array.dtype.kind not in "iu" or not array.size:
-        raise FileError(f"{path}: {key!r} holds no whole numbers; it is another file.")
+        raise FileError(f"{path}: {key!r} does not hold whole numbers; it is another file.")
     return array

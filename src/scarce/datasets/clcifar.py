@@ -13,52 +13,58 @@ from numpy.typing import NDArray
 from scarce._hashing import bytes_digest
 from scarce._io.arrays import read_arrays
 from scarce._io.atomic import atomic_write
-from scarce.datasets._files import LocatedFiles, cache_folder
+from scarce.datasets._files import LocatedFiles, cache_dir
 from scarce.datasets._unpickle import unpickle
-from scarce.datasets.cifar import cifar10_test, cifar20_test, integers, read_cifar10
+from scarce.datasets.cifar import (
+    CIFAR10_CLASSES,
+    CIFAR20_CLASSES,
+    read_cifar10,
+    read_cifar10_split,
+    read_cifar20_split,
+    to_integers,
+)
 from scarce.datasets.image_dataset import SplitArrays
 from scarce.errors import FileError
-from scarce.simulate import human, human_counts
+from scarce.simulate import human
 
 __all__ = ["read_clcifar10", "read_clcifar20", "read_human_cifar10"]
 
-_PEOPLE = 3
+_N_ANNOTATORS = 3
 
 
 def read_clcifar10(published: LocatedFiles, cifar10: LocatedFiles) -> SplitArrays:
     """Return the images and annotations of CLCIFAR-10, and the test images of CIFAR-10."""
-    return _parts(published, cifar10_test(cifar10), "clcifar10")
+    return _split_arrays(published, read_cifar10_split(cifar10, "test"), CIFAR10_CLASSES)
 
 
 def read_clcifar20(published: LocatedFiles, cifar100: LocatedFiles) -> SplitArrays:
     """Return the images and annotations of CLCIFAR-20, and the test images of CIFAR-100 in its classes."""
-    return _parts(published, cifar20_test(cifar100), "clcifar20")
+    return _split_arrays(published, read_cifar20_split(cifar100, "test"), CIFAR20_CLASSES)
 
 
-def _parts(published: LocatedFiles, test: tuple[Any, Any], source: str) -> SplitArrays:
+def _split_arrays(published: LocatedFiles, test: tuple[Any, Any], classes: tuple[str, ...]) -> SplitArrays:
     (name,) = published.paths
-    arrays = _converted(published.read(name), published.paths[name])
-    classes = tuple(human_counts(source).classes.tolist())
+    arrays = _read_converted(published.read(name), published.paths[name])
     return SplitArrays(arrays["images"], arrays["truth"], *test, classes, arrays["annotations"])
 
 
-def _converted(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
-    copy = cache_folder() / "converted" / f"{bytes_digest([data])}.npz"
+def _read_converted(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
+    copy = cache_dir() / "converted" / f"{bytes_digest([data])}.npz"
     try:
         return read_arrays(copy)
-    except FileError:  # none yet
-        arrays = _arrays(unpickle(data, path), path)
+    except FileError:  # not converted yet
+        arrays = _to_arrays(unpickle(data, path), path)
     try:
         with atomic_write(copy, force=True) as temporary:
             np.savez(temporary, **arrays)  # type: ignore[arg-type]
-    except FileError:  # a cache that cannot be written costs time at the next call, and nothing else
+    except FileError:  # without a writable cache the next call converts again
         pass
     return arrays
 
 
-def _arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
-    images = integers(content, "images", path)
-    truth, annotations = (integers(content, key, path) for key in ("ord_labels", "cl_labels"))
+def _to_arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
+    images = to_integers(content, "images", path)
+    truth, annotations = (to_integers(content, key, path) for key in ("ord_labels", "cl_labels"))
     n = len(images)
     if (
         images.dtype != np.uint8
@@ -79,6 +85,8 @@ def _arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
 
 def read_human_cifar10(found: LocatedFiles) -> SplitArrays:
     """Return CIFAR-10 with three draws per training image from the human matrix; always the same ones."""
-    parts = read_cifar10(found)
-    said = [human(parts.y_train, source="clcifar10", draws=1, seed=seed).indices for seed in range(_PEOPLE)]
-    return parts._replace(annotations=np.stack(said, axis=1).astype(np.int64))
+    arrays = read_cifar10(found)
+    annotations = [
+        human(arrays.y_train, source="clcifar10", draws=1, seed=seed).indices for seed in range(_N_ANNOTATORS)
+    ]
+    return arrays._replace(annotations=np.stack(annotations, axis=1).astype(np.int64))

@@ -6,7 +6,7 @@ from scarce.datasets.image_dataset import SplitArrays
 
 __all__ = ["read_digits"]
 
-_BRIGHTEST = 16
+_MAX_BRIGHTNESS = 16
 
 
 def read_digits() -> SplitArrays:
@@ -21,7 +21,7 @@ def read_digits() -> SplitArrays:
     from sklearn.datasets import load_digits  # slow to import, and needed here only
 
     digits = load_digits()
-    images = np.rint(digits.images * (255 / _BRIGHTEST)).astype(np.uint8)
+    images = np.rint(digits.images * (255 / _MAX_BRIGHTNESS)).astype(np.uint8)
     truth = digits.target.astype(np.int64)
     is_test = np.arange(len(images)) % 3 == 0  # neighbours are by one hand, so both parts know every hand
     return SplitArrays(

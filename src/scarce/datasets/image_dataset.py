@@ -11,13 +11,13 @@ from scarce._hashing import array_checksum
 from scarce._validation import check_option
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Annotation", "ImageDataset", "SplitArrays", "labels_of_annotations"]
+__all__ = ["Annotation", "ImageDataset", "SplitArrays", "labels_from_annotations"]
 
 Annotation = Literal[0, 1, 2, "union"]
 
 
 class SplitArrays(NamedTuple):
-    """What the files of a data set hold; the classes in `y` and `annotations` are places in `classes`."""
+    """What the files of a data set hold; the classes in `y` and `annotations` are indices into `classes`."""
 
     X_train: NDArray[Any]
     y_train: NDArray[np.int64]
@@ -78,17 +78,17 @@ class ImageDataset:
         )
 
 
-def labels_of_annotations(
+def labels_from_annotations(
     annotations: NDArray[np.int64], n_classes: int, annotation: Annotation
 ) -> ComplementaryLabels:
-    """Return what one of the people said, or the set union of what all said.
+    """Return the labels by one of the annotators, or the set union of all.
 
     Examples
     --------
     >>> said = np.array([[2, 0, 2], [1, 1, 1]])
-    >>> labels_of_annotations(said, 3, "union").indicator(dtype=int).tolist()
+    >>> labels_from_annotations(said, 3, "union").indicator(dtype=int).tolist()
     [[1, 0, 1], [0, 1, 0]]
-    >>> labels_of_annotations(said, 3, 1).indices.tolist()
+    >>> labels_from_annotations(said, 3, 1).indices.tolist()
     [0, 1]
     """
     if annotation == "union":

@@ -3,12 +3,12 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from scarce.datasets._fetch import fetch, require
-from scarce.datasets._files import LocatedFiles, find
-from scarce.datasets._folders import made
-from scarce.datasets.image_dataset import Annotation, ImageDataset, SplitArrays, labels_of_annotations
+from scarce.datasets._fetch import ensure, fetch
+from scarce.datasets._files import LocatedFiles, find_file_set
+from scarce.datasets._folders import created_dir
+from scarce.datasets.image_dataset import Annotation, ImageDataset, SplitArrays, labels_from_annotations
 from scarce.datasets.registry import DatasetFacts, facts_of
-from scarce.errors import FileError, LabelError
+from scarce.errors import FileError, MethodError
 
 __all__ = ["fetch_dataset", "find_dataset", "load_dataset"]
 
@@ -32,7 +32,7 @@ def load_dataset(
     data_dir : path, optional
         The folder to look in first, and to put downloads into.
     download : bool
-        Fetch what is not found from its home.
+        Download what is not found.
     annotation : {0, 1, 2, "union"}, optional
         Of data sets that people annotated: the labels by one of the three, or (by default) the set union.
 
@@ -46,17 +46,17 @@ def load_dataset(
     scarce.errors.FileError: there is no data set 'imagenet'; choose one of digits, mnist, ...
     """
     facts = facts_of(name)
-    parts = facts.read(*(require(alternatives, data_dir, download) for alternatives in facts.needs))
-    _check_contents(name, facts, parts)
+    arrays = facts.read(*(ensure(alternatives, data_dir, download) for alternatives in facts.needs))
+    _check_contents(name, facts, arrays)
     labels = None
-    if parts.annotations is not None:
+    if arrays.annotations is not None:
         chosen: Annotation = "union" if annotation is None else annotation
-        labels = labels_of_annotations(parts.annotations, facts.n_classes, chosen)
+        labels = labels_from_annotations(arrays.annotations, facts.n_classes, chosen)
     elif annotation is not None:
-        raise LabelError(
+        raise MethodError(
             f"annotation={annotation!r} is for data sets that people annotated; leave it out for {name}."
         )
-    return ImageDataset(name, **parts._asdict(), labels=labels)
+    return ImageDataset(name, **arrays._asdict(), labels=labels)
 
 
 def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[LocatedFiles, ...]:
@@ -67,7 +67,7 @@ def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Located
     >>> find_dataset("digits")
     ()
     """
-    return tuple(find(alternatives, data_dir) for alternatives in facts_of(name).needs)
+    return tuple(find_file_set(alternatives, data_dir) for alternatives in facts_of(name).needs)
 
 
 def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[LocatedFiles, ...]:
@@ -84,21 +84,23 @@ def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Locate
     with ExitStack() as stack:
         if data_dir is not None and facts.needs:
             try:
-                stack.enter_context(made(Path(data_dir)))
+                stack.enter_context(created_dir(Path(data_dir)))
             except OSError as error:
-                raise FileError(f"{data_dir} cannot be made a folder: {error.strerror or error}.") from error
+                raise FileError(
+                    f"{data_dir} cannot be created as a folder: {error.strerror or error}."
+                ) from error
         return tuple(fetch(alternatives, data_dir) for alternatives in facts.needs)
 
 
-def _check_contents(name: str, facts: DatasetFacts, parts: SplitArrays) -> None:
-    """Refuse files that can be read, but hold something else than the data set; not all have checksums."""
-    for images, n in ((parts.X_train, facts.n_train), (parts.X_test, facts.n_test)):
+def _check_contents(name: str, facts: DatasetFacts, arrays: SplitArrays) -> None:
+    """Raise a `FileError` if files can be read but hold another data set; not all have checksums."""
+    for images, n in ((arrays.X_train, facts.n_train), (arrays.X_test, facts.n_test)):
         if images.shape != (n, *facts.shape):
             raise FileError(
                 f"the files of {name} hold images of shape {images.shape}; expected {(n, *facts.shape)}: they are "
                 "those of another data set."
             )
-    for numbers in (parts.y_train, parts.y_test, parts.annotations):
+    for numbers in (arrays.y_train, arrays.y_test, arrays.annotations):
         if numbers is not None and not (numbers.min() >= 0 and numbers.max() < facts.n_classes):
             raise FileError(
                 f"the files of {name} hold classes from {numbers.min()} to {numbers.max()}; expected 0 to "

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from scarce.datasets._files import DATA_VARIABLE, DataFile, FileSet, LocatedFiles, find
+from scarce.datasets._files import DATA_VARIABLE, DataFile, FileSet, LocatedFiles, find_file_set
 from scarce.datasets._table_files import (
-    TableParts,
+    TableArrays,
     read_arff,
     read_candidate_sets,
     read_digit_table,
@@ -59,7 +59,7 @@ _TABLES: Mapping[str, TableFacts] = MappingProxyType(
         ),
     }
 )
-_READERS: Mapping[str, Callable[[bytes], TableParts]] = {
+_READERS: Mapping[str, Callable[[bytes], TableArrays]] = {
     ".arff": read_arff,
     ".txt": read_questions,
     ".mat": read_candidate_sets,
@@ -78,7 +78,7 @@ def available_tables() -> Mapping[str, TableFacts]:
 
 
 def table_facts(name: str) -> TableFacts:
-    """Return the facts of a table, or raise which there are.
+    """Return the facts of a table, or raise a `FileError` that names all tables.
 
     Examples
     --------
@@ -100,7 +100,9 @@ def find_table(name: str, data_dir: str | Path | None = None) -> LocatedFiles | 
     True
     """
     facts = table_facts(name)
-    return find([FileSet((facts.folder,), (DataFile(facts.file),))], data_dir) if facts.file else None
+    return (
+        find_file_set([FileSet((facts.folder,), (DataFile(facts.file),))], data_dir) if facts.file else None
+    )
 
 
 def load_table(name: str, data_dir: str | Path | None = None) -> TableDataset:
@@ -130,13 +132,13 @@ def load_table(name: str, data_dir: str | Path | None = None) -> TableDataset:
             f"(--data-dir) or ${DATA_VARIABLE}."
         )
     try:
-        parts = _READERS[Path(facts.file).suffix](found.read(facts.file))
+        arrays = _READERS[Path(facts.file).suffix](found.read(facts.file))
     except FileError as error:
         raise FileError(f"{found.paths[facts.file]}: {error}") from error
-    size = len(parts.y), len(parts.classes)
+    size = len(arrays.y), len(arrays.classes)
     if size != (facts.n_examples, facts.n_classes):
         raise FileError(
             f"{found.paths[facts.file]} holds {size[0]:,} examples of {size[1]} classes; expected {facts.n_examples:,} of "
             f"{facts.n_classes}: it is the file of another data set."
         )
-    return TableDataset(name, *parts)
+    return TableDataset(name, *arrays)

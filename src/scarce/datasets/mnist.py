@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from scarce._io.idx import parse_idx
 from scarce._io.paths import check_dir
-from scarce.datasets._files import DataFile, FileSet, LocatedFiles, file_in
+from scarce.datasets._files import DataFile, FileSet, LocatedFiles, locate_file
 from scarce.datasets.image_dataset import SplitArrays
 from scarce.errors import FileError
 
@@ -47,27 +47,27 @@ def load_mnist_like(
     """
     folder, paths = check_dir(folder), {}
     for name in idx_names():
-        path = file_in(folder, name)
+        path = locate_file(folder, name)
         if path is None:
             raise FileError(f"{folder} lacks the file {name} (or {name}.gz); put it there.")
         paths[name] = path
-    return _read(LocatedFiles(FileSet((), tuple(map(DataFile, paths))), folder, paths))
+    return _read_splits(LocatedFiles(FileSet((), tuple(map(DataFile, paths))), folder, paths))
 
 
 def read_mnist_like(found: LocatedFiles, classes: tuple[str, ...], n_train: int | None = None) -> SplitArrays:
     """Return the parts of a data set of idx files; of the training images the first `n_train`, or all."""
-    X_train, y_train, X_test, y_test = _read(found)
+    X_train, y_train, X_test, y_test = _read_splits(found)
     return SplitArrays(
         X_train[:n_train], y_train[:n_train].astype(np.int64), X_test, y_test.astype(np.int64), classes
     )
 
 
-def _read(found: LocatedFiles) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _read_splits(found: LocatedFiles) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     names = [file.name for file in found.files.files]  # in the order of idx_names
-    return *_part(found, *names[:2]), *_part(found, *names[2:])
+    return *_read_split(found, *names[:2]), *_read_split(found, *names[2:])
 
 
-def _part(found: LocatedFiles, images_name: str, labels_name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read_split(found: LocatedFiles, images_name: str, labels_name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     images_path, labels_path = found.paths[images_name], found.paths[labels_name]
     images = parse_idx(found.read(images_name), images_path)
     labels = parse_idx(found.read(labels_name), labels_path)

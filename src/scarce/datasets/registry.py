@@ -44,52 +44,52 @@ class DatasetFacts:
     read: Callable[..., SplitArrays]
 
 
-_TEN = tuple(map(str, range(10)))
+_DIGITS = tuple(map(str, range(10)))
 # fmt: off
 _CLOTHES = (
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
 )
 _KANA = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
 # fmt: on
-_KMNIST_FIRST = 7011
+_N_KMNIST_PARTIAL = 7011
 _CIFAR10 = (sources.CIFAR10_BINARY, sources.CIFAR10_PYTHON)
 _CIFAR100 = (sources.CIFAR100_PYTHON, sources.CIFAR100_BINARY)
-_GREY, _COLOUR = (28, 28), (3, 32, 32)
+_GRAY_SHAPE, _COLOR_SHAPE = (28, 28), (3, 32, 32)
 
 DATASETS: dict[str, DatasetFacts] = {
     "digits": DatasetFacts("handwritten digits of scikit-learn", 1198, 599, 10, (8, 8), (), read_digits),
     "mnist": DatasetFacts(
         "handwritten digits",
-        60_000, 10_000, 10, _GREY, ((sources.MNIST,),), partial(read_mnist_like, classes=_TEN),
+        60_000, 10_000, 10, _GRAY_SHAPE, ((sources.MNIST,),), partial(read_mnist_like, classes=_DIGITS),
     ),
     "kmnist": DatasetFacts(
         "handwritten Japanese letters",
-        60_000, 10_000, 10, _GREY, ((sources.KMNIST,),), partial(read_mnist_like, classes=_KANA),
+        60_000, 10_000, 10, _GRAY_SHAPE, ((sources.KMNIST,),), partial(read_mnist_like, classes=_KANA),
     ),
     "kmnist-partial": DatasetFacts(
         "the first training images of KMNIST, for small runs",
-        _KMNIST_FIRST, 10_000, 10, _GREY, ((sources.KMNIST_FIRST, sources.KMNIST),),
-        partial(read_mnist_like, classes=_KANA, n_train=_KMNIST_FIRST),
+        _N_KMNIST_PARTIAL, 10_000, 10, _GRAY_SHAPE, ((sources.KMNIST_PARTIAL, sources.KMNIST),),
+        partial(read_mnist_like, classes=_KANA, n_train=_N_KMNIST_PARTIAL),
     ),
     "fashion-mnist": DatasetFacts(
         "clothes",
-        60_000, 10_000, 10, _GREY, ((sources.FASHION_MNIST,),), partial(read_mnist_like, classes=_CLOTHES),
+        60_000, 10_000, 10, _GRAY_SHAPE, ((sources.FASHION_MNIST,),), partial(read_mnist_like, classes=_CLOTHES),
     ),
-    "cifar10": DatasetFacts("animals and vehicles", 50_000, 10_000, 10, _COLOUR, (_CIFAR10,), read_cifar10),
+    "cifar10": DatasetFacts("animals and vehicles", 50_000, 10_000, 10, _COLOR_SHAPE, (_CIFAR10,), read_cifar10),
     "cifar20": DatasetFacts(
-        "CIFAR-100 in the twenty classes of CLCIFAR-20", 50_000, 10_000, 20, _COLOUR, (_CIFAR100,), read_cifar20
+        "CIFAR-100 in the twenty classes of CLCIFAR-20", 50_000, 10_000, 20, _COLOR_SHAPE, (_CIFAR100,), read_cifar20
     ),
     "clcifar10": DatasetFacts(
         "CIFAR-10 with complementary labels by people",
-        50_000, 10_000, 10, _COLOUR, ((sources.CLCIFAR10,), _CIFAR10), read_clcifar10,
+        50_000, 10_000, 10, _COLOR_SHAPE, ((sources.CLCIFAR10,), _CIFAR10), read_clcifar10,
     ),
     "clcifar20": DatasetFacts(
         "CIFAR-20 with complementary labels by people",
-        50_000, 10_000, 20, _COLOUR, ((sources.CLCIFAR20,), _CIFAR100), read_clcifar20,
+        50_000, 10_000, 20, _COLOR_SHAPE, ((sources.CLCIFAR20,), _CIFAR100), read_clcifar20,
     ),
     "human-cifar10": DatasetFacts(
         "CIFAR-10 with labels drawn as people gave them for CLCIFAR-10",
-        50_000, 10_000, 10, _COLOUR, (_CIFAR10,), read_human_cifar10,
+        50_000, 10_000, 10, _COLOR_SHAPE, (_CIFAR10,), read_human_cifar10,
     ),
 }  # fmt: skip
 
@@ -106,7 +106,7 @@ def available_datasets() -> Mapping[str, DatasetFacts]:
 
 
 def facts_of(name: str) -> DatasetFacts:
-    """Return the facts of a data set, or say which there are.
+    """Return the facts of a data set, or raise a `FileError` that names all data sets.
 
     Examples
     --------

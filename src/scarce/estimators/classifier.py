@@ -43,7 +43,7 @@ from scarce.training import (
 )
 from scarce.training.build import MakeModule
 from scarce.training.distributed import DistributedContext, distributed_context
-from scarce.training.runtime import usable_device
+from scarce.training.runtime import check_device
 
 __all__ = ["ScarceClassifier"]
 
@@ -219,7 +219,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         """
         with (
             restore_on_error(self),
-            distributed_context(self.distributed, usable_device(self.device)) as context,
+            distributed_context(self.distributed, check_device(self.device)) as context,
         ):
             self._fit(X, y, context)
         return self
@@ -327,7 +327,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         """Return the function of the method and the logits, batch by batch on the CPU, so that n × q logits are not stored."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
-        device = usable_device(self.device)
+        device = check_device(self.device)
         # A loaded model, or one whose device was set after `fit`, is still on another device.
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)

@@ -29,7 +29,7 @@ from scarce.models import Stack, Standardize, make_model, stack_from_description
 from scarce.priors.io import priors_from_dict
 from scarce.training import History
 from scarce.training.build import MakeModule
-from scarce.training.runtime import usable_device
+from scarce.training.runtime import check_device
 
 __all__ = ["load", "save_classifier"]
 
@@ -91,7 +91,7 @@ def load(
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
     folder = Path(folder)
-    usable_device(device)
+    check_device(device)
     if not folder.exists():
         raise FileError(f"{folder} does not exist; check the path.")
     settings = _read_settings(folder)

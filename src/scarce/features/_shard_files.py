@@ -20,11 +20,13 @@ from scarce.features.tables import find_id_column, parquet_ids, parquet_values
 
 __all__ = ["find_shards", "open_shards"]
 
-_ENDINGS = (".npy", ".parquet")
+_SUFFIXES = (".npy", ".parquet")
 
 
 @dataclass(frozen=True)
 class NpyShard:
+    """The rows of a ``.npy`` file, which is mapped."""
+
     path: Path
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -38,6 +40,8 @@ class NpyShard:
 
 @dataclass(frozen=True)
 class ParquetShard:
+    """The rows of a ``.parquet`` file, which is read as a whole."""
+
     path: Path
     n_rows: int
     names: list[str]
@@ -58,7 +62,7 @@ class ParquetShard:
 def find_shards(folder: Path) -> list[Path]:
     """Return the ``.npy`` or ``.parquet`` files of a folder by name; none if it holds no such file, or images.
 
-    Names that begin with ``.`` or ``_`` are left alone; anything else that stands between the shards is refused.
+    Names that begin with ``.`` or ``_`` are ignored; anything else between the shards raises a `FileError`.
 
     Examples
     --------
@@ -73,19 +77,21 @@ def find_shards(folder: Path) -> list[Path]:
         paths = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
     except OSError as error:
         raise FileError(f"{folder} cannot be read: {error.strerror or error}.") from error
-    kinds = [_kind(path) for path in paths]
-    kind = next((kind for kind in kinds if kind in _ENDINGS), None)
-    if kind is None or find_images(folder):
+    suffixes = [_suffix(path) for path in paths]
+    suffix = next((suffix for suffix in suffixes if suffix in _SUFFIXES), None)
+    if suffix is None or find_images(folder):
         return []
-    other = next((path for path, its in zip(paths, kinds, strict=True) if its != kind), None)
+    other = next(
+        (path for path, other_suffix in zip(paths, suffixes, strict=True) if other_suffix != suffix), None
+    )
     if other is not None:
         raise FileError(
-            f"{other} stands between {kind} files; a folder of shards holds files of one kind only: move it elsewhere."
+            f"{other} stands between {suffix} files; a folder of shards holds files of one kind only: move it elsewhere."
         )
     return paths
 
 
-def _kind(path: Path) -> str:
+def _suffix(path: Path) -> str:
     return path.suffix.lower() if path.is_file() else "folder"
 
 
@@ -103,35 +109,35 @@ def open_shards(
     ...     open_shards(find_shards(Path(folder)))[0]
     Shards(4 × 3 uint8 in 2 files)
     """
-    if _kind(paths[0]) == ".parquet":
+    if _suffix(paths[0]) == ".parquet":
         return _open_parquet_shards(paths, id_column)
     _check_shard_order(paths)
-    parts = []
+    shards = []
     for path in paths:
         array = map_array(path)
-        parts.append(NpyShard(path, array.shape, array.dtype))
-        first = parts[0]
+        shards.append(NpyShard(path, array.shape, array.dtype))
+        first = shards[0]
         if array.shape[1:] != first.shape[1:] or array.dtype != first.dtype or array.ndim == 0:
             raise FeatureError(
                 f"{path} holds {array.dtype} of shape {array.shape}, and {first.path.name} {first.dtype} of shape "
                 f"{first.shape}; expected the same type everywhere, and shapes that differ in the first number only."
             )
-    return Shards(parts), None, None
+    return Shards(shards), None, None
 
 
 def _open_parquet_shards(
     paths: Sequence[Path], id_column: str | None
 ) -> tuple[Shards, Array | None, list[str] | None]:
-    parts: list[ParquetShard] = []
+    shards: list[ParquetShard] = []
     ids: list[str] = []
     header: list[str] = []
     for path in paths:
         n_rows, columns = parquet_header(path)
         header = header or columns
-        lacking, beyond = set(header) - set(columns), set(columns) - set(header)
-        if lacking or beyond:
-            what = [f"lacks {abbreviate(sorted(lacking))}"] * bool(lacking)
-            what += [f"has also {abbreviate(sorted(beyond))}"] * bool(beyond)
+        missing, extra = set(header) - set(columns), set(columns) - set(header)
+        if missing or extra:
+            what = [f"lacks {abbreviate(sorted(missing))}"] * bool(missing)
+            what += [f"has also {abbreviate(sorted(extra))}"] * bool(extra)
             raise FeatureError(
                 f"{path} does not have the columns of {paths[0].name}: it {' and '.join(what)}; write all shards alike."
             )
@@ -139,16 +145,16 @@ def _open_parquet_shards(
             ids_name = find_id_column(header, id_column)
             if ids_name is not None:
                 ids += map(str, parquet_ids(open_parquet(path, [ids_name]), ids_name).tolist())
-        parts.append(ParquetShard(path, n_rows, [name for name in header if name != ids_name]))
+        shards.append(ParquetShard(path, n_rows, [name for name in header if name != ids_name]))
     if ids_name is None:
         _check_shard_order(paths)
-    return Shards(parts), None if ids_name is None else as_names(ids), parts[0].names
+    return Shards(shards), None if ids_name is None else as_names(ids), shards[0].names
 
 
 def _check_shard_order(paths: Sequence[Path]) -> None:
-    """Where rows have no ids their order is all there is, and 10 stands before 2 in the order of names."""
-    counted = sorted(paths, key=_by_number)
-    for path, other in zip(paths, counted, strict=True):
+    """Raise a `FileError` if rows without ids would be in a surprising order: by name, 10 comes before 2."""
+    naturally_sorted = sorted(paths, key=_natural_key)
+    for path, other in zip(paths, naturally_sorted, strict=True):
         if path != other:
             raise FileError(
                 f"{path} comes before {other.name} by name, but after it by number; give all numbers as many digits "
@@ -156,13 +162,13 @@ def _check_shard_order(paths: Sequence[Path]) -> None:
             )
 
 
-def _by_number(path: Path) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.name)]
+def _natural_key(path: Path) -> list[tuple[int, str]]:
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", path.name)]
 
 
-def _check_unchanged(part: NpyShard | ParquetShard, array: Array) -> None:
-    if (array.shape, array.dtype) != (part.shape, part.dtype):
+def _check_unchanged(shard: NpyShard | ParquetShard, array: Array) -> None:
+    if (array.shape, array.dtype) != (shard.shape, shard.dtype):
         raise FileError(
-            f"{part.path} has changed while it was in use: it now holds {array.dtype} of shape {array.shape}, and held "
-            f"{part.dtype} of shape {part.shape}; leave the files alone, and start again."
+            f"{shard.path} has changed while it was in use: it now holds {array.dtype} of shape {array.shape}, and held "
+            f"{shard.dtype} of shape {shard.shape}; leave the files alone, and start again."
         )

@@ -1,4 +1,4 @@
-"""Features as numbers: their shape, their scale, and what cannot be trained on."""
+"""Arrays of features: chunks of rows, column statistics, and a check for finite numbers."""
 
 import math
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from scarce.features.shards import Shards
 
 __all__ = ["column_statistics", "input_shape", "check_finite", "iter_chunks"]
 
-_LARGEST = float(np.finfo(np.float32).max)
-_AT_ONCE = 2**21  # numbers: 16 MB as float64
-_CANCELLED = 1e-6  # share of E x² below which E x² − (E x)² is mostly rounding
+_MAX_FLOAT32 = float(np.finfo(np.float32).max)
+_MAX_CHUNK_NUMBERS = 2**21  # numbers: 16 MB as float64
+_MIN_VARIANCE_RATIO = 1e-6  # of E x²; below it E x² − (E x)² is mostly rounding error
 
 
 def input_shape(X: Any) -> tuple[int, ...]:
@@ -24,14 +24,14 @@ def input_shape(X: Any) -> tuple[int, ...]:
 
 
 def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the rows of an array or of `Shards` a few megabytes at a time, each part with the number of its first row.
+    """Yield the rows of an array or of `Shards` a few megabytes at a time, each chunk with the number of its first row.
 
     Examples
     --------
     >>> [(start, rows.shape) for start, rows in iter_chunks(np.zeros((3, 2**20)))]
     [(0, (2, 1048576)), (2, (1, 1048576))]
     """
-    step = max(1, _AT_ONCE // max(1, math.prod(X.shape[1:])))
+    step = max(1, _MAX_CHUNK_NUMBERS // max(1, math.prod(X.shape[1:])))
     for start in range(0, X.shape[0], step):
         end = min(start + step, X.shape[0])
         yield start, X.take(np.arange(start, end)) if isinstance(X, Shards) else X[start:end]
@@ -40,7 +40,7 @@ def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
 def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and standard deviation of every column of a table.
 
-    Parts of the rows are put together as Chan, Golub and LeVeque do: with w the share of the new rows and δ the
+    Chunks of rows are combined as by Chan, Golub and LeVeque: with w the fraction of the new rows and δ the
     difference of the means,
 
         mean ← mean + w δ,    variance ← (1 − w) variance + w variance_new + w (1 − w) δ².
@@ -55,21 +55,21 @@ def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         mean = np.asarray(X.mean(axis=0)).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         variance = np.maximum(square - mean**2, 0)
-        cancelled = variance < _CANCELLED * square
+        cancelled = variance < _MIN_VARIANCE_RATIO * square
         if cancelled.any():
-            variance = np.where(cancelled, _centred_squares(X, mean), variance)
+            variance = np.where(cancelled, _centered_squares(X, mean), variance)
         return mean, np.sqrt(variance)
     mean, variance = np.zeros(X.shape[1:]), np.zeros(X.shape[1:])
     for start, rows in iter_chunks(X):
-        share = len(rows) / (start + len(rows))
-        step = rows.mean(axis=0, dtype=np.float64) - mean
-        mean = mean + share * step
-        added = rows.var(axis=0, dtype=np.float64) + (1 - share) * step**2
-        variance = (1 - share) * variance + share * added
+        weight = len(rows) / (start + len(rows))
+        difference = rows.mean(axis=0, dtype=np.float64) - mean
+        mean = mean + weight * difference
+        added = rows.var(axis=0, dtype=np.float64) + (1 - weight) * difference**2
+        variance = (1 - weight) * variance + weight * added
     return mean, np.sqrt(variance)
 
 
-def _centred_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
+def _centered_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
     """Return the mean of (x − mean)² over each column of a sparse matrix: exact where E x² − mean² loses its digits."""
     stored = X.tocsc()
     stored.sum_duplicates()
@@ -80,7 +80,7 @@ def _centred_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def check_finite(X: Any) -> None:
-    """Refuse features that hold NaN, infinities or numbers beyond float32, and say where.
+    """Raise a `FeatureError` if features hold NaN, infinities or numbers too large for float32, and name the first.
 
     Examples
     --------
@@ -91,28 +91,28 @@ def check_finite(X: Any) -> None:
     values = X.data if sparse.issparse(X) else X
     if values.dtype.kind != "f":
         return
-    count, got, place = 0, 0.0, np.zeros(values.ndim, int)
+    count, value, position = 0, 0.0, np.zeros(values.ndim, int)
     for start, rows in iter_chunks(values):
-        if rows.dtype == np.float16:  # which cannot hold the number compared with
+        if rows.dtype == np.float16:  # too small for the number compared with
             rows = rows.astype(np.float32)
         with np.errstate(invalid="ignore"):
-            odd = ~(np.abs(rows) <= _LARGEST)  # also true for NaN
-        if odd.any():
+            invalid = ~(np.abs(rows) <= _MAX_FLOAT32)  # also true for NaN
+        if invalid.any():
             if not count:
-                place = np.argwhere(odd)[0]
-                got = float(rows[tuple(place)])
-                place[0] += start
-            count += int(odd.sum())
+                position = np.argwhere(invalid)[0]
+                value = float(rows[tuple(position)])
+                position[0] += start
+            count += int(invalid.sum())
     if not count:
         return
     if sparse.issparse(X):
-        row = int(np.searchsorted(X.indptr, place[0], side="right")) - 1
-        where = f"row {row}, column {X.indices[place[0]]}"
+        row = int(np.searchsorted(X.indptr, position[0], side="right")) - 1
+        where = f"row {row}, column {X.indices[position[0]]}"
     else:
-        where = f"row {place[0]}, " + (
-            f"column {place[1]}" if len(place) == 2 else f"position {tuple(place[1:].tolist())}"
+        where = f"row {position[0]}, " + (
+            f"column {position[1]}" if len(position) == 2 else f"position {tuple(position[1:].tolist())}"
         )
-    kind = "NaN" if np.isnan(got) else "inf" if np.isinf(got) else "a number too large for float32"
+    kind = "NaN" if np.isnan(value) else "inf" if np.isinf(value) else "a number too large for float32"
     raise FeatureError(
         f"X contains {kind} at {where} ({count} in all); remove such rows, or fill them in (sklearn.impute)."
     )

@@ -15,8 +15,8 @@ from scarce.errors import FeatureError, FileError
 __all__ = ["Size", "find_images", "parse_size", "read_images"]
 
 Size = tuple[int, int]
-_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
-_GREY = {"1", "L", "LA"}
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
+_GRAY_MODES = {"1", "L", "LA"}
 
 
 def parse_size(size: "str | Size") -> Size:
@@ -40,7 +40,7 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     Parameters
     ----------
     folder : path
-        Searched with all its folders; files that are no images by their ending are left alone.
+        Searched with all its folders; files without the suffix of an image are ignored.
     size : (height, width), optional
         Resize every image to this; needed if they are of unequal size.
 
@@ -66,36 +66,36 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     ids = sorted(paths)
     if not ids:
         raise FileError(
-            f"{folder} holds no images ({', '.join(sorted(_ENDINGS))}), and no shards (.npy, .parquet); check the path."
+            f"{folder} holds no images ({', '.join(sorted(_SUFFIXES))}), and no shards (.npy, .parquet); check the path."
         )
     sizes: dict[Size, str] = {}
-    grey = True
-    for name in ids:  # the headers alone, so that all is known before much is read
-        with _opened(paths[name]) as image:
+    is_gray = True
+    for name in ids:  # the headers alone, to find errors before reading the pixels
+        with _open_image(paths[name]) as image:
             sizes.setdefault((image.height, image.width), name)
-            grey = grey and image.mode in _GREY
+            is_gray = is_gray and image.mode in _GRAY_MODES
     if size is None and len(sizes) > 1:
-        (one, first), (other, second) = list(sizes.items())[:2]
+        (first_size, first), (second_size, second) = list(sizes.items())[:2]
         raise FeatureError(
-            f"{folder}: the images are of unequal size: {first} is {one[0]}x{one[1]}, {second} is "
-            f"{other[0]}x{other[1]}; pass image_size=(32, 32) (--image-size 32x32) to resize them."
+            f"{folder}: the images are of unequal size: {first} is {first_size[0]}x{first_size[1]}, {second} is "
+            f"{second_size[0]}x{second_size[1]}; pass image_size=(32, 32) (--image-size 32x32) to resize them."
         )
     height, width = size or next(iter(sizes))
-    images = np.empty((len(ids), height, width) if grey else (len(ids), 3, height, width), np.uint8)
+    images = np.empty((len(ids), height, width) if is_gray else (len(ids), 3, height, width), np.uint8)
     for row, name in enumerate(ids):
-        pixels = _pixels(paths[name], "L" if grey else "RGB", (width, height))
-        images[row] = pixels if grey else pixels.transpose(2, 0, 1)
+        pixels = _pixels(paths[name], "L" if is_gray else "RGB", (width, height))
+        images[row] = pixels if is_gray else pixels.transpose(2, 0, 1)
     return images, np.array(ids)
 
 
 def find_images(folder: Path) -> dict[str, Path]:
-    """Return the files with the ending of an image below a folder, by their paths in it."""
-    found = (path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
+    """Return the files with the suffix of an image below a folder, by their paths in it."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in found}
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Image.Image]:
+def _open_image(path: Path) -> Iterator[Image.Image]:
     try:
         with path.open("rb") as file, Image.open(file) as image:
             ImageOps.exif_transpose(image, in_place=True)  # photos are stored as the camera was held
@@ -107,13 +107,13 @@ def _opened(path: Path) -> Iterator[Image.Image]:
     except FeatureError:
         raise
     except Exception as error:  # every format has its own errors for damage
-        raise FileError(f"{path} is damaged or no image; replace or remove it.") from error
+        raise FileError(f"{path} is damaged or not an image; replace or remove it.") from error
 
 
 def _pixels(path: Path, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
-    with _opened(path) as image:
+    with _open_image(path) as image:
         # By way of RGBA, because a palette may carry transparency.
-        plain = image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)
-        if plain.size != size:
-            plain = plain.resize(size, Image.Resampling.BILINEAR)
-        return np.asarray(plain)
+        converted = image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)
+        if converted.size != size:
+            converted = converted.resize(size, Image.Resampling.BILINEAR)
+        return np.asarray(converted)

@@ -18,7 +18,7 @@ from scarce.features.tables import read_csv_features, read_parquet_features
 
 __all__ = ["Features", "read_features"]
 
-_NAMES = ("X", "features", "inputs")
+_FEATURE_NAMES = ("X", "features", "inputs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,29 +92,29 @@ def read_features(
     if is_dir(path):
         if shards := find_shards(path):
             return _read_shards(path, shards, id_column, image_size)
-        _refuse(id_column, "id_column", path, "for tables; the ids of images are their paths")
+        _check_unused(id_column, "id_column", path, "for tables; the ids of images are their paths")
         return Features(*read_images(path, None if image_size is None else parse_size(image_size)))
     path = check_file(path)
-    _refuse(image_size, "image_size", path, "for folders of images")
+    _check_unused(image_size, "image_size", path, "for folders of images")
     with prefix_errors(path):
         if path.suffix.lower() == ".csv":
             return Features(*read_csv_features(path, id_column))
         if path.suffix.lower() == ".parquet":
             return Features(*read_parquet_features(path, id_column))
-        _refuse(id_column, "id_column", path, "for tables")
+        _check_unused(id_column, "id_column", path, "for tables")
         return _read_arrays(path)
 
 
 def _read_shards(folder: Path, shards: list[Path], id_column: str | None, image_size: object) -> Features:
-    _refuse(image_size, "image_size", folder, "for folders of images")
+    _check_unused(image_size, "image_size", folder, "for folders of images")
     if shards[0].suffix.lower() == ".npy":
-        _refuse(id_column, "id_column", folder, "for tables")
+        _check_unused(id_column, "id_column", folder, "for tables")
     opened = open_shards(shards, id_column)
     with prefix_errors(folder):
         return Features(*opened)
 
 
-def _refuse(option: object, name: str, path: Path, use: str) -> None:
+def _check_unused(option: object, name: str, path: Path, use: str) -> None:
     if option is not None:
         raise FeatureError(f"{name}={option!r} is {use}; leave it out for {path}.")
 
@@ -131,9 +131,9 @@ def _read_arrays(path: Path) -> Features:
         )
     arrays = read_arrays(path)
     ids = arrays.pop("ids", None)
-    name = next((name for name in _NAMES if name in arrays), None)
+    name = next((name for name in _FEATURE_NAMES if name in arrays), None)
     if name is None and len(arrays) != 1:
         raise FileError(
-            f"{path} holds the arrays {', '.join(arrays) or 'none'}; name the features one of {', '.join(_NAMES)}."
+            f"{path} holds the arrays {', '.join(arrays) or 'none'}; name the features one of {', '.join(_FEATURE_NAMES)}."
         )
     return Features(arrays[name] if name else next(iter(arrays.values())), ids)

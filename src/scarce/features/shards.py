@@ -1,4 +1,4 @@
-"""Rows that stay on disk: a few are read at a time, never all of them."""
+"""Rows that stay on disk and are read a few at a time."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, Self
@@ -11,7 +11,7 @@ from scarce.errors import FeatureError
 
 __all__ = ["ArrayShard", "Shard", "Shards", "take_rows"]
 
-_MOST_MAPPED = 128  # each of them holds a file open
+_MAX_OPEN_FILES = 128  # of mapped files
 
 
 class Shard(Protocol):
@@ -47,14 +47,14 @@ class ArrayShard:
 
 
 class Shards:
-    """Rows in several files, one after the other, of which only those asked for come into memory.
+    """Rows in several files, one after the other; only those asked for are read into memory.
 
     Files that are mapped are read row by row. Of the others one is in memory at a time, and its rows should be asked
     for together; `blocks` says which these are.
 
     Parameters
     ----------
-    parts : sequence of Shard
+    shards : sequence of Shard
         The files, alike in type and in the shape of a row.
 
     Attributes
@@ -75,15 +75,15 @@ class Shards:
     (5, 2)
     """
 
-    def __init__(self, parts: Sequence[Shard]) -> None:
-        self._parts = parts
-        self._ends = np.cumsum([part.shape[0] for part in parts])
-        self._most_open = _MOST_MAPPED if parts[0].is_mapped else 1
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self._shards = shards
+        self._ends = np.cumsum([shard.shape[0] for shard in shards])
+        self._max_open = _MAX_OPEN_FILES if shards[0].is_mapped else 1
         self._open: dict[int, NDArray[Any]] = {}  # shared with the views
         self._rows: IntArray | None = None
         self._columns: IntArray | None = None
-        self.dtype = parts[0].dtype
-        self.shape: tuple[int, ...] = (int(self._ends[-1]), *parts[0].shape[1:])
+        self.dtype = shards[0].dtype
+        self.shape: tuple[int, ...] = (int(self._ends[-1]), *shards[0].shape[1:])
 
     @property
     def ndim(self) -> int:
@@ -93,35 +93,37 @@ class Shards:
     @property
     def blocks(self) -> tuple[int, ...]:
         """The numbers of rows that should be asked for together."""
-        if self._parts[0].is_mapped:
+        if self._shards[0].is_mapped:
             return (len(self),)
-        files = self._files_of(self._places(np.arange(len(self))))
+        files = self._file_numbers(self._file_rows(np.arange(len(self))))
         changes = np.flatnonzero(np.diff(files)) + 1
         return tuple(np.diff([0, *changes, len(self)]).tolist())
 
     def take(self, rows: Any) -> NDArray[Any]:
         """Read these rows, in this order."""
-        places = self._places(row_indices(rows, len(self)))
-        files = self._files_of(places)
-        taken = np.empty((len(places), *self.shape[1:]), self.dtype)
+        file_rows = self._file_rows(row_indices(rows, len(self)))
+        files = self._file_numbers(file_rows)
+        taken = np.empty((len(file_rows), *self.shape[1:]), self.dtype)
         for file in dict.fromkeys(files.tolist()):  # by appearance: the last is still open for the next rows
-            here = files == file
-            found = self._opened(file)[places[here] - (self._ends[file] - self._parts[file].shape[0])]
-            taken[here] = found if self._columns is None else found[:, self._columns]
+            is_in_file = files == file
+            found = self._open_file(file)[
+                file_rows[is_in_file] - (self._ends[file] - self._shards[file].shape[0])
+            ]
+            taken[is_in_file] = found if self._columns is None else found[:, self._columns]
         return taken
 
-    def _places(self, rows: IntArray) -> IntArray:
+    def _file_rows(self, rows: IntArray) -> IntArray:
         return rows if self._rows is None else self._rows[rows]
 
-    def _files_of(self, places: IntArray) -> IntArray:
-        return np.searchsorted(self._ends, places, side="right")
+    def _file_numbers(self, file_rows: IntArray) -> IntArray:
+        return np.searchsorted(self._ends, file_rows, side="right")
 
-    def _opened(self, file: int) -> NDArray[Any]:
+    def _open_file(self, file: int) -> NDArray[Any]:
         array = self._open.pop(file, None)
         if array is None:
-            while len(self._open) >= self._most_open:  # before the next one is read
+            while len(self._open) >= self._max_open:  # before the next one is read
                 del self._open[next(iter(self._open))]
-            array = self._parts[file].read()
+            array = self._shards[file].read()
         self._open[file] = array  # last in order: the first is the one unused for longest
         return array
 
@@ -134,7 +136,7 @@ class Shards:
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         if not isinstance(rows, slice) or rows != slice(None):
-            view._rows = self._places(row_indices(rows, len(self)))
+            view._rows = self._file_rows(row_indices(rows, len(self)))
             view.shape = (len(view._rows), *self.shape[1:])
         if columns is not Ellipsis:  # scikit-learn indexes as [rows, ...]
             chosen = row_indices(columns, self.shape[1])
@@ -153,7 +155,7 @@ class Shards:
 
     def __repr__(self) -> str:
         shape = " × ".join(f"{side:,}" for side in self.shape)
-        return f"Shards({shape} {self.dtype} in {len(self._parts):,} files)"
+        return f"Shards({shape} {self.dtype} in {len(self._shards):,} files)"
 
 
 def take_rows(X: Any, rows: Any) -> Any:

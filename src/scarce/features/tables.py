@@ -14,8 +14,8 @@ from scarce.errors import FeatureError
 
 __all__ = ["find_id_column", "parquet_ids", "parquet_values", "read_csv_features", "read_parquet_features"]
 
-_CHUNK = 4096
-Found = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
+_CHUNK_ROWS = 4096
+TableFeatures = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
 
 
 def find_id_column(header: list[str], id_column: str | None) -> str | None:
@@ -38,31 +38,31 @@ def find_id_column(header: list[str], id_column: str | None) -> str | None:
     return found[0] if found else None
 
 
-def read_csv_features(path: Path, id_column: str | None) -> Found:
+def read_csv_features(path: Path, id_column: str | None) -> TableFeatures:
     """Return values, ids and column names of a CSV file with a header."""
     table = read_table(path)
     _check_header(table.header)
     ids_name = find_id_column(table.header, id_column)
     names = [name for name in table.header if name != ids_name]
     ids: list[str] = []
-    parts = []
+    chunks = []
     rows = _split_ids(table, ids_name, ids)
-    while chunk := list(islice(rows, _CHUNK)):
-        parts.append(_numbers(chunk, names))
-    if not parts:
+    while chunk := list(islice(rows, _CHUNK_ROWS)):
+        chunks.append(_to_floats(chunk, names))
+    if not chunks:
         raise FeatureError("the table has a header but no rows; expected one row per example.")
-    return np.concatenate(parts), None if ids_name is None else as_names(ids, "id"), names
+    return np.concatenate(chunks), None if ids_name is None else as_names(ids, "id"), names
 
 
 def _split_ids(table: TextTable, ids_name: str | None, ids: list[str]) -> Iterable[Row]:
-    place = None if ids_name is None else table.header.index(ids_name)
+    column = None if ids_name is None else table.header.index(ids_name)
     for line, row in table.rows:
-        if place is not None:
-            ids.append(row.pop(place))
+        if column is not None:
+            ids.append(row.pop(column))
         yield line, row
 
 
-def _numbers(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
+def _to_floats(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
     try:
         return np.array([[float(cell) for cell in row] for _, row in rows], np.float64).reshape(len(rows), -1)
     except ValueError:
@@ -74,7 +74,7 @@ def _numbers(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
                     ) from None
                 if not _is_number(cell):
                     raise FeatureError(
-                        f"line {line}, column {name}: {cell!r} is no number; encode it as numbers, leave the "
+                        f"line {line}, column {name}: {cell!r} is not a number; encode it as numbers, leave the "
                         "column out, or name it with id_column= (--id-column) if it identifies the examples."
                     ) from None
         raise
@@ -90,13 +90,13 @@ def _is_number(cell: str) -> bool:
 
 def _check_header(header: list[str]) -> None:
     # pandas names nameless columns 0, 1, 2, ...; any other numbers are data.
-    if all(map(_is_number, header)) and header != [str(place) for place in range(len(header))]:
+    if all(map(_is_number, header)) and header != [str(column) for column in range(len(header))]:
         raise FeatureError(
             "line 1 holds numbers; expected the names of the columns: add a first line with them."
         )
 
 
-def read_parquet_features(path: Path, id_column: str | None) -> Found:
+def read_parquet_features(path: Path, id_column: str | None) -> TableFeatures:
     """Return values, ids and column names of a Parquet file."""
     table = open_parquet(path)
     ids_name = find_id_column(table.column_names, id_column)
@@ -115,7 +115,7 @@ def parquet_ids(table: Any, name: str) -> NDArray[Any]:
 def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
     """Return columns of a table of pyarrow as numbers."""
     values = np.empty((table.num_rows, len(names)))
-    for place, name in enumerate(names):
+    for column, name in enumerate(names):
         numbers = table[name].to_numpy()
         if table[name].null_count:
             row = table[name].is_null().to_numpy().argmax()
@@ -127,5 +127,5 @@ def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
                 f"column {name} holds {table[name].type} values; expected numbers: encode it, leave it out, or "
                 "name it with id_column= (--id-column) if it identifies the examples."
             )
-        values[:, place] = numbers
+        values[:, column] = numbers
     return values

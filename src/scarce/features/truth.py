@@ -39,19 +39,19 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
     path = check_file(path)
     with prefix_errors(path):
         if path.suffix.lower() in (".csv", ".parquet"):
-            return _from_table(path, id_column)
+            return _read_table_truth(path, id_column)
         if id_column is not None:
             raise LabelError(f"id_column={id_column!r} is for tables; leave it out.")
         if is_idx_name(path):
-            return _one_each(read_idx(path)), None
+            return _check_one_per_example(read_idx(path)), None
         if path.suffix.lower() == ".npy":
-            return _one_each(read_array(path)), None
+            return _check_one_per_example(read_array(path)), None
     raise FileError(
         f"{path} ends in {path.suffix or 'nothing'!r}; true labels are read from .npy, .csv, .parquet and idx files."
     )
 
 
-def _one_each(labels: NDArray[Any]) -> NDArray[Any]:
+def _check_one_per_example(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.ndim != 1 or len(labels) == 0:
         raise LabelError(f"the true labels have shape {labels.shape}; expected one class per example.")
     if labels.dtype.kind == "f":
@@ -64,14 +64,14 @@ def _one_each(labels: NDArray[Any]) -> NDArray[Any]:
     return labels
 
 
-def _from_table(path: Path, id_column: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _read_table_truth(path: Path, id_column: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
     table = read_table(path)
     ids_name = find_id_column(table.header, id_column)
-    others = [name for name in table.header if name != ids_name]
-    named = [name for name in ("label", "class") if name in others] or others
-    if len(named) != 1:
+    candidates = [name for name in table.header if name != ids_name]
+    label_columns = [name for name in ("label", "class") if name in candidates] or candidates
+    if len(label_columns) != 1:
         raise LabelError(
-            f"which of the columns {', '.join(named) or 'none'} holds the true classes? Name it label."
+            f"which of the columns {', '.join(label_columns) or 'none'} holds the true classes? Name it label."
         )
     lines = []
     columns: dict[str, list[str]] = {name: [] for name in table.header}
@@ -79,10 +79,11 @@ def _from_table(path: Path, id_column: str | None) -> tuple[NDArray[Any], NDArra
         lines.append(line)
         for name, cell in zip(table.header, row, strict=True):
             columns[name].append(cell)
-    labels = columns[named[0]]
+    labels = columns[label_columns[0]]
     if "" in labels:
         raise LabelError(
-            f"line {lines[labels.index('')]}, column {named[0]}: the true label is missing; fill it in, or leave the row out."
+            f"line {lines[labels.index('')]}, column {label_columns[0]}: the true label is missing; fill it in, or leave "
+            "the row out."
         )
     ids = None if ids_name is None else as_names(columns[ids_name], "id")
-    return _one_each(as_names(labels)), ids
+    return _check_one_per_example(as_names(labels)), ids

@@ -1,4 +1,4 @@
-"""The loop, recipes, checkpoints and callbacks."""
+"""Training: the loop, recipes, checkpoints and callbacks."""
 
 from scarce.training.callbacks import Callback, EarlyStopping, EpochMetric, ProgressBar
 from scarce.training.inference import map_logits, mean_loss, predict_logits

@@ -10,20 +10,20 @@ from scarce.training._epoch import check_finite_loss
 from scarce.training.batches import BatchReader
 from scarce.training.state import TrainingState
 
-__all__ = ["full_batch_epoch", "has_settled", "check_full_batch"]
+__all__ = ["full_batch_epoch", "has_converged", "check_full_batch"]
 
-_ROWS_AT_ONCE = 1024
-_WINDOW, _CHANGE = 10, 1e-6  # epochs, and the share of the loss by which it may still have changed over them
-_LIKELIHOODS = ("cc", "scar-likelihood")  # besides those whose held-out labels are judged by it
+_CHUNK_ROWS = 1024
+_CONVERGENCE_EPOCHS, _MAX_RELATIVE_CHANGE = 10, 1e-6  # of the loss over these epochs
+_OTHER_LIKELIHOOD_METHODS = ("cc", "scar-likelihood")  # besides methods with `loss_is_likelihood`
 
 
 def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
-    """Do one iteration and return what was minimised, as it was before: the mean loss and λ/2 ‖W‖².
+    """Do one iteration and return the objective before it: the mean loss and λ/2 ‖W‖².
 
     A method that learns from every step (`Method.after_step`) is shown all rows once more with the new weights.
     """
     n = len(reader.source)
-    indices = list(torch.arange(n).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
+    indices = list(torch.arange(n).split(_CHUNK_ROWS))  # type: ignore[no-untyped-call]
     model, method = state.model, state.method
     weights = [weight for weight in model.parameters() if weight.dim() > 1 and weight.requires_grad]
 
@@ -52,25 +52,28 @@ def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
     return value
 
 
-def has_settled(state: TrainingState, loss: float) -> bool:
+def has_converged(state: TrainingState, loss: float) -> bool:
     """Return whether the loss has hardly changed over the last epochs of the stage, this one included."""
-    of_stage = state.history.records[sum(state.stages[:-1]) :]
-    return len(of_stage) >= _WINDOW and abs(of_stage[-_WINDOW]["loss"] - loss) <= _CHANGE * abs(loss)
+    stage_records = state.history.records[sum(state.stages[:-1]) :]
+    if len(stage_records) < _CONVERGENCE_EPOCHS:
+        return False
+    change = abs(stage_records[-_CONVERGENCE_EPOCHS]["loss"] - loss)
+    return bool(change <= _MAX_RELATIVE_CHANGE * abs(loss))
 
 
 def check_full_batch(state: TrainingState) -> None:
-    """Raise `MethodError` if the recipe says L-BFGS and method, model or processes do not suit it."""
+    """Raise a `MethodError` if the recipe asks for L-BFGS and method, model or processes do not support it."""
     if state.recipe.optimizer != "lbfgs":
         return
     name = state.method.facts.name
-    if not (state.method.loss_is_likelihood or name in _LIKELIHOODS):
+    if not (state.method.loss_is_likelihood or name in _OTHER_LIKELIHOOD_METHODS):
         raise MethodError(
             f"optimizer='lbfgs' is for methods whose loss is a likelihood, and that of {name} is not; choose 'adam', or a method "
             "such as 'cc'."
         )
     if not _is_linear(state.model):
         raise MethodError(
-            "optimizer='lbfgs' is for module='linear', and this model is another; choose 'adam', or module='linear'."
+            "optimizer='lbfgs' is for module='linear', and this model is not linear; choose 'adam', or module='linear'."
         )
     if state.context.world_size > 1:
         raise MethodError("optimizer='lbfgs' is for one process; leave out distributed, or choose 'adam'.")

@@ -1,4 +1,4 @@
-"""Gaussian noise on training inputs: a function of seed, epoch and step, however many processes share a batch."""
+"""Gaussian noise on training inputs: a function of seed, epoch and step, whatever the number of processes."""
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ __all__ = ["add_noise", "input_scale"]
 
 
 def input_scale(model: nn.Module) -> Tensor | float:
-    """Return what one deviation of the inputs is, where the model begins by standardising them; else 1.
+    """Return the standard deviation of the inputs if the first layer of the model standardises them; else 1.
 
     Examples
     --------
@@ -24,24 +24,29 @@ def input_scale(model: nn.Module) -> Tensor | float:
 
 
 def add_noise(
-    inputs: Tensor, strength: float, scale: Tensor | float, n_rows: int, own: slice, seed: tuple[int, ...]
+    inputs: Tensor,
+    strength: float,
+    scale: Tensor | float,
+    n_rows: int,
+    local_rows: slice,
+    seed: tuple[int, ...],
 ) -> Tensor:
-    """Return x + strength · scale · ε, ε ~ N(0, 1), for the own rows of a batch.
+    """Return x + strength · scale · ε, ε ~ N(0, 1), for the local rows of a batch.
 
-    The noise of the whole batch is drawn, so that every share of it has the noise it would have if it were not shared out.
+    The noise of the whole batch is drawn, so that the rows of a shard get the same noise as in a single process.
 
     Parameters
     ----------
     inputs : tensor of shape (B', ...)
-        The own rows.
+        The local rows.
     strength : float
         The deviation of the noise, in units of `scale`.
     scale : tensor or float
-        What one deviation of the inputs is.
+        The standard deviation of the inputs.
     n_rows : int
-        How many rows the batch has.
-    own : slice
-        Which of them are the own.
+        The number of rows of the batch.
+    local_rows : slice
+        Which of them this process computes.
     seed : tuple of int
         Fixes the noise.
 
@@ -52,5 +57,5 @@ def add_noise(
     True
     """
     state = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    noise = torch.randn(n_rows, *inputs.shape[1:], generator=torch.Generator().manual_seed(state))[own]
+    noise = torch.randn(n_rows, *inputs.shape[1:], generator=torch.Generator().manual_seed(state))[local_rows]
     return inputs + (strength * scale * noise.to(inputs.device)).to(inputs.dtype)

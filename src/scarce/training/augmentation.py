@@ -10,11 +10,11 @@ from scarce.errors import FeatureError
 
 __all__ = ["AUGMENTATIONS", "augment", "random_crop", "random_flip"]
 
-_MARGIN = 4
+_PADDING_PIXELS = 4
 
 
 def random_crop(images: Tensor) -> Tensor:
-    """Pad every image by four black pixels on all sides, then cut its size out of it at a random place.
+    """Pad every image by four black pixels on all sides, then crop it to its size at a random position.
 
     Examples
     --------
@@ -22,13 +22,13 @@ def random_crop(images: Tensor) -> Tensor:
     torch.Size([2, 3, 8, 8])
     """
     n, (height, width) = len(images), images.shape[-2:]
-    padded = pad(images, (_MARGIN,) * 4)
-    top, left = torch.randint(0, 2 * _MARGIN + 1, (2, n, 1), device=images.device)
+    padded = pad(images, (_PADDING_PIXELS,) * 4)
+    top, left = torch.randint(0, 2 * _PADDING_PIXELS + 1, (2, n, 1), device=images.device)
     rows = top + torch.arange(height, device=images.device)
     columns = left + torch.arange(width, device=images.device)
-    which = torch.arange(n, device=images.device)[:, None, None]
-    cut = padded.movedim(0, -3)[..., which, rows[:, :, None], columns[:, None, :]]
-    return cut.movedim(-3, 0)
+    image_index = torch.arange(n, device=images.device)[:, None, None]
+    cropped = padded.movedim(0, -3)[..., image_index, rows[:, :, None], columns[:, None, :]]
+    return cropped.movedim(-3, 0)
 
 
 def random_flip(images: Tensor) -> Tensor:

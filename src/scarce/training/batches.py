@@ -1,4 +1,4 @@
-"""Rows and what is known of them, batch by batch."""
+"""Batches: the order of an epoch, its split into batches, and a reader of inputs and labels."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scarce.training.sources import Source, float_dtype, input_dtype
 
 __all__ = ["BatchReader", "epoch_order", "split_order"]
 
-_NUMBERS_AT_ONCE = 2**18
+_MAX_INDICATOR_NUMBERS = 2**18
 
 
 def epoch_order(blocks: Sequence[int], generator: torch.Generator) -> Tensor:
@@ -72,30 +72,30 @@ class BatchReader:
     def of(
         cls, model: nn.Module, source: Source, labels: ComplementaryLabels, device: torch.device
     ) -> "BatchReader":
-        """Return the reader of batches as a model takes them."""
+        """Return the reader of batches in the types of numbers of a model."""
         return cls(source, labels, device, float_dtype(model), input_dtype(model))
 
     def read(self, indices: list[Tensor], context: DistributedContext = SINGLE_PROCESS) -> Iterator[Batch]:
         """Yield the batches of these row numbers, with the inputs of the rows of each that this process computes."""
-        own = [index[context.local_rows(len(index))] for index in indices]
+        local_indices = [index[context.local_rows(len(index))] for index in indices]
         rows = zip(
             indices,
-            self.source.batches(own, self.input_dtype or self.dtype),
-            self._excluded(indices),
+            self.source.batches(local_indices, self.input_dtype or self.dtype),
+            self._iter_excluded(indices),
             strict=True,
         )
         for index, inputs, excluded in rows:
             known = None if self._confirmed is None else self._confirmed[index].to(self.device)
             yield Batch(inputs.to(self.device), excluded, index, known)
 
-    def _excluded(self, indices: list[Tensor]) -> Iterator[Tensor]:
-        """Yield ȳ of every batch; of small batches many are made in one go, which costs no more than one alone."""
-        largest = self.labels.n_classes * max(map(len, indices), default=1)
-        at_once = max(1, _NUMBERS_AT_ONCE // largest)
-        for start in range(0, len(indices), at_once):
-            some = indices[start : start + at_once]
-            joined = torch.from_numpy(self.labels.indicator(torch.cat(some).numpy(), np.float32))
-            yield from joined.to(self.device, self.dtype).split([len(index) for index in some])  # type: ignore[no-untyped-call]
+    def _iter_excluded(self, indices: list[Tensor]) -> Iterator[Tensor]:
+        """Yield ȳ of every batch; those of many small batches are computed at once, which costs no more than one alone."""
+        max_numbers = self.labels.n_classes * max(map(len, indices), default=1)
+        n_batches = max(1, _MAX_INDICATOR_NUMBERS // max_numbers)
+        for start in range(0, len(indices), n_batches):
+            group = indices[start : start + n_batches]
+            joined = torch.from_numpy(self.labels.indicator(torch.cat(group).numpy(), np.float32))
+            yield from joined.to(self.device, self.dtype).split([len(index) for index in group])  # type: ignore[no-untyped-call]
 
     @cached_property
     def _confirmed(self) -> Tensor | None:
@@ -103,15 +103,15 @@ class BatchReader:
         return torch.from_numpy(confirmed.astype(np.int64)) if confirmed.max() >= 0 else None
 
 
-def split_order(order: Tensor, batch_size: int, least: int) -> list[Tensor]:
-    """Split an order of rows into batches; if fewer than `least` are left for the last, they join the one before it.
+def split_order(order: Tensor, batch_size: int, min_rows: int) -> list[Tensor]:
+    """Split an order of rows into batches; if fewer than `min_rows` are left for the last, they join the one before it.
 
     Examples
     --------
-    >>> [len(batch) for batch in split_order(torch.arange(9), 4, least=2)]
+    >>> [len(batch) for batch in split_order(torch.arange(9), 4, min_rows=2)]
     [4, 5]
     """
     batches = list(order.split(batch_size))  # type: ignore[no-untyped-call]
-    if len(batches) > 1 and len(batches[-1]) < least:
+    if len(batches) > 1 and len(batches[-1]) < min_rows:
         batches[-2:] = [torch.cat(batches[-2:])]
     return batches

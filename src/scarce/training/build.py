@@ -1,4 +1,4 @@
-"""A network for given data, from what a user may say about it."""
+"""Build a model for given data from its name, a module or a function, with a layer that standardises the inputs."""
 
 import copy
 from collections.abc import Callable
@@ -19,19 +19,29 @@ from scarce.training.sources import float_dtype
 __all__ = ["MakeModule", "build_model", "build_paper_model"]
 
 MakeModule = Callable[[tuple[int, ...], int], nn.Module]
-_FAR = 1024  # deviations between a mean and zero, where float32 still knows a deviation to four digits
+_MAX_MEAN_IN_DEVIATIONS = 1024  # farther from zero, float32 keeps fewer than four digits of a deviation
 
 
 def build_model(
     module: str | nn.Module | MakeModule, X: Any, n_classes: int, *, seed: int, standardize: bool = True
 ) -> nn.Module:
-    """Return a network for the rows of `X`: by name, a copy of a module, or what a function makes.
+    """Return a model for the rows of `X`: by name, a copy of a module, or what a function makes.
 
-    Tables are brought to mean 0 and deviation 1 per column by a first layer, if `standardize`; images stay as they are.
+    Parameters
+    ----------
+    module : str, nn.Module or callable
+        The name of a built-in model, a module to copy, or a function from input shape and number of classes to a module.
+    X : array, sparse matrix or Shards
+        The rows it is for.
+    n_classes : int
+        The number of outputs.
+    seed : int
+        Of the initial weights.
+    standardize : bool
+        Bring the columns of a table to mean 0 and standard deviation 1 by a first layer; images stay as they are.
 
     Examples
     --------
-    >>> import numpy as np
     >>> build_model("linear", np.zeros((5, 2)), 3, seed=0, standardize=False)(torch.zeros(1, 2)).shape
     torch.Size([1, 3])
     """
@@ -53,19 +63,31 @@ def build_model(
 
 
 def _standardize(X: Any, dtype: torch.dtype) -> Standardize:
-    """Return the layer for the columns of `X`, which centres them in float64 if float32 cannot carry their differences."""
+    """Return the layer for the columns of `X`, which centres them in float64 if float32 would lose their differences."""
     mean, deviation = column_statistics(X)
     is_wide = X.dtype.kind in "iu" or X.dtype.itemsize > 4
-    far = (np.abs(mean) > _FAR * deviation) & (deviation > ROUNDING * np.abs(mean))
-    if not (is_wide and far.any()):
+    is_far = (np.abs(mean) > _MAX_MEAN_IN_DEVIATIONS * deviation) & (deviation > ROUNDING * np.abs(mean))
+    if not (is_wide and is_far.any()):
         return Standardize(*(torch.as_tensor(values, dtype=torch.float32) for values in (mean, deviation)))
-    rounded = torch.as_tensor(mean, dtype=dtype)
-    rest = torch.as_tensor(mean - rounded.double().numpy(), dtype=dtype)
-    return Standardize(rounded, torch.as_tensor(deviation, dtype=dtype), rest)
+    mean_rounded = torch.as_tensor(mean, dtype=dtype)
+    rest = torch.as_tensor(mean - mean_rounded.double().numpy(), dtype=dtype)
+    return Standardize(mean_rounded, torch.as_tensor(deviation, dtype=dtype), rest)
 
 
-def build_paper_model(name: str, X: NDArray[Any], q: int, seed: int) -> nn.Module:
-    """Make a network for images; those in colour are brought to mean 0 and deviation 1 per channel by its first layer.
+def build_paper_model(name: str, X: NDArray[Any], n_classes: int, seed: int) -> nn.Module:
+    """Return a built-in model for images, as in the paper's experiments.
+
+    Parameters
+    ----------
+    name : str
+        The name of the model.
+    X : array of uint8
+        The training images: n × height × width, or n × channels × height × width. Those with channels are brought to mean 0 and
+        standard deviation 1 per channel by a first layer.
+    n_classes : int
+        The number of outputs.
+    seed : int
+        Of the initial weights.
 
     Examples
     --------
@@ -74,20 +96,20 @@ def build_paper_model(name: str, X: NDArray[Any], q: int, seed: int) -> nn.Modul
     >>> scaled.mean(dim=(0, 2, 3)).abs().max() < 1e-6, scaled.std(dim=(0, 2, 3), correction=0).round(decimals=3).tolist()
     (tensor(True), [1.0, 1.0, 1.0])
     """
-    model = build_model(name, X, q, seed=seed, standardize=False)
+    model = build_model(name, X, n_classes, seed=seed, standardize=False)
     if X.ndim < 4:
         return model
     levels = np.arange(256) / 255
-    counts = np.array([_histogram(X[:, channel]) for channel in range(X.shape[1])])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    mean = shares @ levels
-    deviation = np.sqrt(shares @ levels**2 - mean**2)
+    counts = np.array([_pixel_counts(X[:, channel]) for channel in range(X.shape[1])])
+    frequencies = counts / counts.sum(axis=1, keepdims=True)
+    mean = frequencies @ levels
+    deviation = np.sqrt(frequencies @ levels**2 - mean**2)
     per_channel = [torch.tensor(numbers, dtype=torch.float32)[:, None, None] for numbers in (mean, deviation)]
     return nn.Sequential(Standardize(*per_channel), model)
 
 
-def _histogram(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
-    # In parts, because numpy counts in eight bytes per pixel.
-    parts = np.array_split(pixels, 1 + len(pixels) // 1000)
-    counts: NDArray[np.intp] = np.sum([np.bincount(part.ravel(), minlength=256) for part in parts], axis=0)
+def _pixel_counts(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+    # In chunks, because numpy converts every pixel to eight bytes.
+    chunks = np.array_split(pixels, 1 + len(pixels) // 1000)
+    counts: NDArray[np.intp] = np.sum([np.bincount(chunk.ravel(), minlength=256) for chunk in chunks], axis=0)
     return counts

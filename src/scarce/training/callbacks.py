@@ -1,4 +1,4 @@
-"""What may happen after every epoch: progress for people, measures, early stopping."""
+"""Callbacks: metrics of every epoch, early stopping, a progress bar."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Callback", "EarlyStopping", "EpochMetric", "ProgressBar"]
 
 
-_NOTHING_YET: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, "weights": {}}
+_NO_BEST: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, "weights": {}}
 
 
 class Callback:
@@ -37,7 +37,7 @@ class Callback:
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take back what `state_dict` gave."""
+        """Restore what `state_dict` returned."""
 
 
 class EpochMetric(Callback):
@@ -55,14 +55,14 @@ class EpochMetric(Callback):
         self.name, self.function = name, function
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """EpochMetric."""
+        """Record the number."""
         record[self.name] = float(self.function(state))
 
 
 class EarlyStopping(Callback):
-    """Stop when a recorded number has not risen for `patience` epochs, and go back to the weights of its best epoch.
+    """Stop when a recorded number has not risen for `patience` epochs, and restore the weights of its best epoch.
 
-    Where a method trains in stages it ends the stage so, and the next begins with what the best epoch found.
+    With a method that trains in stages it ends the stage, and the next begins with the weights of the best epoch.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ class EarlyStopping(Callback):
 
     def __init__(self, monitor: str, patience: int) -> None:
         self.monitor, self.patience = monitor, check_integer("patience", patience, 1)
-        self.best = dict(_NOTHING_YET)
+        self.best = dict(_NO_BEST)
 
     def on_train_begin(self, state: "TrainingState") -> None:
-        """Forget an earlier run, unless this one goes on from a checkpoint."""
+        """Forget an earlier run, unless this one resumes from a checkpoint."""
         if state.epoch == 0:
-            self.best = dict(_NOTHING_YET)
+            self.best = dict(_NO_BEST)
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
         """Compare, and keep the weights if they are the best so far of the stage."""
@@ -90,7 +90,7 @@ class EarlyStopping(Callback):
             )
         stage = len(state.stages)
         if stage != self.best["stage"]:
-            self.best = _NOTHING_YET | {"stage": stage, "epoch": sum(state.stages[:-1])}
+            self.best = _NO_BEST | {"stage": stage, "epoch": sum(state.stages[:-1])}
         if record[self.monitor] > self.best["value"]:
             self.best |= {
                 "value": record[self.monitor],
@@ -100,22 +100,22 @@ class EarlyStopping(Callback):
         if state.epoch - self.best["epoch"] >= self.patience:
             state.end_stage()
         if state.epoch == sum(state.stages):
-            self._go_back(state)
+            self._restore_best(state)
 
     def on_train_end(self, state: "TrainingState") -> None:
-        """Go back to the best weights, if the run has ended in the middle of a stage."""
+        """Restore the best weights, if the run has ended in the middle of a stage."""
         if state.epoch < sum(state.stages):
-            self._go_back(state)
+            self._restore_best(state)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the best so far."""
         return self.best
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take back the best so far."""
+        """Restore the best so far."""
         self.best = state
 
-    def _go_back(self, state: "TrainingState") -> None:
+    def _restore_best(self, state: "TrainingState") -> None:
         if self.best["weights"] and self.best["stage"] == len(state.stages):
             state.load_weights(self.best["weights"])
 
@@ -136,7 +136,7 @@ class ProgressBar(Callback):
         )
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """Move it on."""
+        """Advance it."""
         shown = {
             name: value
             for name, value in record.items()
@@ -146,5 +146,5 @@ class ProgressBar(Callback):
         self._bar.update(self._task, total=sum(state.stages), completed=state.epoch, numbers=numbers)
 
     def on_train_end(self, state: "TrainingState") -> None:
-        """Leave it as it stands."""
+        """Stop the bar."""
         self._bar.stop()

@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on, in one safetensors file that is either whole or not there."""
+"""Checkpoints: everything a run needs to resume, in one safetensors file that is written atomically."""
 
 import json
 import zlib
@@ -31,7 +31,7 @@ CHECKPOINT_FORMAT = 5
 
 
 def save_state(path: str | Path, state: dict[str, Any]) -> None:
-    """Write a tree of dicts, lists, numbers, strings and tensors; the file replaces an earlier one at once.
+    """Write a tree of dicts, lists, numbers, strings and tensors; the file replaces an earlier one atomically.
 
     Examples
     --------
@@ -44,24 +44,24 @@ def save_state(path: str | Path, state: dict[str, Any]) -> None:
     """
     tensors: dict[str, Tensor] = {}
 
-    def pack(value: Any, place: str) -> Any:
+    def pack(value: Any, path_in_state: str) -> Any:
         if isinstance(value, Tensor):
-            name = f"{len(tensors)} {place}"  # the number keeps apart {"a": {"b.c": …}} and {"a.b": {"c": …}}
+            name = f"{len(tensors)} {path_in_state}"  # the number keeps apart {"a": {"b.c": …}} and {"a.b": {"c": …}}
             tensors[name] = value.detach().cpu().contiguous().clone()
             return {_TENSOR: name}
         if isinstance(value, dict):
             return {
                 "keys": list(value),
-                "values": [pack(item, f"{place}.{key}") for key, item in value.items()],
+                "values": [pack(item, f"{path_in_state}.{key}") for key, item in value.items()],
             }
         if isinstance(value, (list, tuple)):
-            return [pack(item, f"{place}.{number}") for number, item in enumerate(value)]
+            return [pack(item, f"{path_in_state}.{number}") for number, item in enumerate(value)]
         if isinstance(value, np.generic):
             return value.item()
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         raise FileError(
-            f"{path} cannot hold {place}, a {type(value).__name__}; expected dicts, lists, numbers, text or tensors."
+            f"{path} cannot hold {path_in_state}, a {type(value).__name__}; expected dicts, lists, numbers, text or tensors."
         )
 
     skeleton = json.dumps(pack(state, "state"))
@@ -82,13 +82,13 @@ def load_state(path: str | Path) -> dict[str, Any]:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             if metadata.get("format") != _FORMAT:
-                raise FileError(f"{path} is no checkpoint of scarce; choose another path.")
+                raise FileError(f"{path} is not a checkpoint of scarce; choose another path.")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
-        raise FileError(f"{path} is damaged ({error}); delete it (--restart) to start anew.") from error
+        raise FileError(f"{path} is damaged ({error}); delete it (--restart) to start over.") from error
     skeleton = metadata.get("skeleton", "")
     if metadata.get("checksum") != _checksum(skeleton, tensors):
-        raise FileError(f"{path} is damaged (its checksum is wrong); delete it (--restart) to start anew.")
+        raise FileError(f"{path} is damaged (its checksum is wrong); delete it (--restart) to start over.")
 
     def unpack(value: Any) -> Any:
         if isinstance(value, list):
@@ -97,7 +97,7 @@ def load_state(path: str | Path) -> dict[str, Any]:
             if _TENSOR in value:
                 return tensors[
                     value[_TENSOR]
-                ].clone()  # aligned as any tensor: sums depend on it to the last bit
+                ].clone()  # aligned in memory like any tensor, which the last bit of a sum depends on
             return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
         return value
 
@@ -105,7 +105,7 @@ def load_state(path: str | Path) -> dict[str, Any]:
 
 
 def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
-    """Safetensors notices a file cut short, but not a changed byte among the numbers."""
+    """Return a checksum: safetensors notices a truncated file, but not a changed byte among the numbers."""
     value = zlib.crc32(skeleton.encode())
     for name, tensor in sorted(tensors.items()):
         value = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), value)
@@ -124,37 +124,37 @@ def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) ->
         "method_params": {name: str(value) for name, value in state.method.params.items()},
         "model": f"{type(state.model).__name__} {digest}",
         "inputs": source.fingerprint(),
-        "labels": _fingerprint(problem.labels),
-        "priors": _numbers(problem.priors),
-        "transition": _numbers(problem.transition),
+        "labels": _labels_fingerprint(problem.labels),
+        "priors": _to_list(problem.priors),
+        "transition": _to_list(problem.transition),
         "callbacks": [type(callback).__name__ for callback in state.stateful_callbacks()],
     }
 
 
-def check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+def check_same_run(path: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
     """Raise a `FileError` that names the first difference between the identities of two runs."""
-    if then.get("checkpoint_format") != CHECKPOINT_FORMAT:
+    if stored.get("checkpoint_format") != CHECKPOINT_FORMAT:
         raise FileError(
-            f"{path} is a checkpoint of another version of scarce (its format is {then.get('checkpoint_format')}, expected "
+            f"{path} is a checkpoint of another version of scarce (its format is {stored.get('checkpoint_format')}, expected "
             f"{CHECKPOINT_FORMAT}); delete it (--restart) to train from the start, or choose another checkpoint."
         )
-    for name, value in now.items():
-        if then.get(name) != value:
+    for name, value in current.items():
+        if stored.get(name) != value:
             raise FileError(
-                f"{path} belongs to another run: its {name} is {then.get(name)}, not {value}; "
-                "delete it (--restart) to start anew, or choose another checkpoint."
+                f"{path} belongs to another run: its {name} is {stored.get(name)}, not {value}; "
+                "delete it (--restart) to start over, or choose another checkpoint."
             )
 
 
-def _fingerprint(labels: ComplementaryLabels) -> str:
-    parts = [part.tobytes() for part in (labels.indptr, labels.indices, labels.confirmed)]
+def _labels_fingerprint(labels: ComplementaryLabels) -> str:
+    arrays = [array.tobytes() for array in (labels.indptr, labels.indices, labels.confirmed)]
     if labels.answers is not None:
         table = labels.answers
-        parts += [part.tobytes() for part in (table.example, table.class_index, table.answer)]
-        parts.append("\n".join(table.annotator.tolist()).encode())
-    digest = bytes_digest([b"\n".join(parts)], short=True)
+        arrays += [array.tobytes() for array in (table.example, table.class_index, table.answer)]
+        arrays.append("\n".join(table.annotator.tolist()).encode())
+    digest = bytes_digest([b"\n".join(arrays)], short=True)
     return f"{labels.shape} {digest}"
 
 
-def _numbers(values: Tensor | None) -> Any:
+def _to_list(values: Tensor | None) -> Any:
     return None if values is None else values.tolist()

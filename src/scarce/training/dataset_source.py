@@ -1,4 +1,4 @@
-"""A user's `Dataset`, item by item, read here or by worker processes: the result is the same."""
+"""Inputs from a user's `Dataset`, read by this process or by workers, with the same result."""
 
 import random
 import signal
@@ -18,11 +18,11 @@ from scarce.errors import FeatureError
 
 __all__ = ["DatasetSource"]
 
-_SPREAD = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
+_SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
 
 
 class DatasetSource:
-    """A user's `Dataset`; of an item that is a tuple, the first part is the input.
+    """A user's `Dataset`; of an item that is a tuple, the first element is the input.
 
     What an item draws at random from torch, numpy.random or random depends on its number and the epoch only, not on the
     process that reads it.
@@ -32,7 +32,7 @@ class DatasetSource:
     dataset : Dataset
         With ``__len__`` and ``__getitem__``.
     workers : int
-        DistributedContext that read ahead; with 0 the training process reads itself.
+        The number of worker processes that read ahead; with 0 the training process reads itself.
     """
 
     def __init__(self, dataset: Dataset[Any], workers: int = 0) -> None:
@@ -49,20 +49,22 @@ class DatasetSource:
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
         """Yield the inputs of one batch of row numbers after the other."""
-        batches = _Batches(self.dataset, indices, torch.initial_seed())
+        batches = _BatchDataset(self.dataset, indices, torch.initial_seed())
         read = self._read_ahead(batches) if self.workers else map(batches.read, indices)
         for inputs in read:
             yield inputs.to(dtype)
 
     def fingerprint(self) -> str:
-        """Name the Dataset; its items are not looked at."""
+        """Return the name and length of the Dataset; its items are not read."""
         return f"{type(self.dataset).__name__} of {len(self)}"
 
-    def _read_ahead(self, batches: "_Batches") -> Iterator[Tensor]:
-        own = torch.Generator()  # a loader draws a seed, which must not come from the user's generator
-        loader = DataLoader(batches, batch_size=None, num_workers=self.workers, generator=own.manual_seed(0))
+    def _read_ahead(self, batches: "_BatchDataset") -> Iterator[Tensor]:
+        generator = torch.Generator()  # a loader draws a seed, which must not come from the user's generator
+        loader = DataLoader(
+            batches, batch_size=None, num_workers=self.workers, generator=generator.manual_seed(0)
+        )
         try:
-            read = _started(loader)
+            read = _start_workers(loader)
             for _ in range(len(batches)):
                 inputs = next(read)
                 if isinstance(inputs, str):
@@ -76,7 +78,7 @@ class DatasetSource:
             ) from error
 
 
-class _Batches(Dataset[Any]):
+class _BatchDataset(Dataset[Any]):
     """The batches of one epoch, for a loader: tensors, or text that says what went wrong."""
 
     def __init__(self, dataset: Dataset[Any], indices: list[Tensor], seed: int) -> None:
@@ -95,13 +97,13 @@ class _Batches(Dataset[Any]):
         """Return the inputs of the items with these numbers."""
         rows, items, name = index.tolist(), [], type(self.dataset).__name__
         try:
-            with _random_state_kept():
+            with _preserve_random_state():
                 if hasattr(self.dataset, "__getitems__"):
-                    _seed(self.seed, rows[0])
+                    _seed_item(self.seed, rows[0])
                     items += self.dataset.__getitems__(rows)
                 else:
                     for row in rows:
-                        _seed(self.seed, row)
+                        _seed_item(self.seed, row)
                         items.append(self.dataset[row])
         except Exception as error:  # whatever a user's program may raise
             reason = str(error).partition("\n")[0]
@@ -125,8 +127,8 @@ class _Batches(Dataset[Any]):
 
 
 @contextmanager
-def _random_state_kept() -> Iterator[None]:
-    """Draw inside without a trace outside. A GPU is left alone: a process that was forked may not touch it."""
+def _preserve_random_state() -> Iterator[None]:
+    """Restore all random states after the block, but for those of a GPU, which a forked process may not touch."""
     python, legacy = random.getstate(), np.random.get_state()
     try:
         with torch.random.fork_rng(devices=[]):
@@ -136,15 +138,15 @@ def _random_state_kept() -> Iterator[None]:
         np.random.set_state(legacy)
 
 
-def _seed(seed: int, row: int) -> None:
+def _seed_item(seed: int, row: int) -> None:
     """Seed what an item may draw from; multiples of an odd number, so that no two rows have the same seed."""
-    own = (seed + row * _SPREAD) % 2**64
-    random.seed(own)
-    np.random.seed(own % 2**32)
-    torch.default_generator.manual_seed(own)
+    item_seed = (seed + row * _SEED_MULTIPLIER) % 2**64
+    random.seed(item_seed)
+    np.random.seed(item_seed % 2**32)
+    torch.default_generator.manual_seed(item_seed)
 
 
-def _started(loader: DataLoader[Any]) -> Iterator[Any]:
+def _start_workers(loader: DataLoader[Any]) -> Iterator[Any]:
     """Start the processes of a loader, and put back the signal handler that torch installs with them.
 
     It raises wherever the program happens to be when a process dies; the loader itself notices, too, if a little later.

@@ -20,25 +20,25 @@ from scarce.training.runtime import seeded
 
 __all__ = ["SINGLE_PROCESS", "DistributedContext", "distributed_context", "is_distributed"]
 
-_PATIENCE = timedelta(minutes=5)  # for one that says nothing; one that dies is noticed at once
-_ROLL_CALL = 3.0  # seconds
+_TIMEOUT = timedelta(minutes=5)  # for a process that hangs; one that dies is noticed at once
+_ROLL_CALL_SECONDS = 3.0
 Value = TypeVar("Value")
 
 
-class _Joined(torch.autograd.Function):
-    """Own rows in, all rows out; backwards, all rows of the gradient in, own rows out.
+class _AllGatherRows(torch.autograd.Function):
+    """Local rows in, all rows out; backwards, the gradient of all rows in, that of the local rows out.
 
-    Every process computes the same loss of all rows, so that the own rows of its gradient are exact as they are. They
-    are multiplied by the number of processes because DistributedDataParallel averages where a sum is wanted.
+    Every process computes the same loss of all rows, so the gradient of the local rows is exact. It is multiplied by the
+    number of processes because DistributedDataParallel averages gradients where a sum is needed.
     """
 
     @staticmethod
-    def forward(ctx: Any, own: Tensor, shard: slice, n_rows: int, world_size: int) -> Tensor:
+    def forward(ctx: Any, local: Tensor, shard: slice, n_rows: int, world_size: int) -> Tensor:
         ctx.shard, ctx.world_size = shard, world_size
-        joined = own.new_zeros(n_rows, *own.shape[1:])
-        joined[shard] = own
-        dist.all_reduce(joined)
-        return joined
+        gathered = local.new_zeros(n_rows, *local.shape[1:])
+        gathered[shard] = local
+        dist.all_reduce(gathered)
+        return gathered
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
@@ -47,7 +47,7 @@ class _Joined(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class DistributedContext:
-    """The processes of a run, as one of them sees it; by default there is only this one.
+    """The processes of a run, as seen by one of them; by default there is only this one.
 
     Parameters
     ----------
@@ -64,49 +64,49 @@ class DistributedContext:
     world_size: int = 1
 
     def shard(self, n_rows: int) -> slice:
-        """Return which of so many rows this process computes; shares differ by one row at most."""
-        each, over = divmod(n_rows, self.world_size)
-        start = self.rank * each + min(self.rank, over)
-        return slice(start, start + each + (self.rank < over))
+        """Return which of `n_rows` rows this process computes; shards differ by one row at most."""
+        rows_per_process, remainder = divmod(n_rows, self.world_size)
+        start = self.rank * rows_per_process + min(self.rank, remainder)
+        return slice(start, start + rows_per_process + (self.rank < remainder))
 
     def local_rows(self, n_rows: int) -> slice:
-        """Return which rows this process puts through the network: its shard, or if that is empty, the first, for show."""
+        """Return which rows this process puts through the network: its shard, or the first row if that is empty."""
         shard = self.shard(n_rows)
         return shard if shard.start < shard.stop else slice(0, 1)
 
-    def all_gather_rows(self, own: Tensor, n_rows: int) -> Tensor:
+    def all_gather_rows(self, local: Tensor, n_rows: int) -> Tensor:
         """Return the rows of all processes from those that each has computed, differentiably; one all-reduce."""
         if self.world_size == 1:
-            return own
+            return local
         shard = self.shard(n_rows)
-        own = own[: shard.stop - shard.start]
-        joined: Tensor = _Joined.apply(own, shard, n_rows, self.world_size)  # type: ignore[no-untyped-call]
-        return joined
+        local = local[: shard.stop - shard.start]
+        gathered: Tensor = _AllGatherRows.apply(local, shard, n_rows, self.world_size)  # type: ignore[no-untyped-call]
+        return gathered
 
     @contextmanager
     def rank_seeded(self, *seed: int) -> Iterator[None]:
-        """Draw randomness of one's own inside, fixed by these numbers; outside, all go on with the same."""
+        """Seed torch inside the block by these numbers and the rank; outside, all processes share the same state."""
         if self.world_size == 1:
             yield
         else:
-            own = np.random.SeedSequence((*seed, self.rank)).generate_state(1)
-            with seeded(int(own[0])):
+            rank_seed = np.random.SeedSequence((*seed, self.rank)).generate_state(1)
+            with seeded(int(rank_seed[0])):
                 yield
 
-    def call_on_rank_zero(self, of_first: Callable[[], Value]) -> Value:
-        """Return what this function gives in the first process, in all of them; raise what it raises."""
+    def call_on_rank_zero(self, function: Callable[[], Value]) -> Value:
+        """Call a function in the first process, and return its result, or raise its error, in all of them."""
         if self.world_size == 1:
-            return of_first()
-        box: list[Any] = [None, None]
+            return function()
+        shared: list[Any] = [None, None]
         if self.rank == 0:
             try:
-                box[0] = of_first()
-            except ScarceError as error:
-                box[1] = error
-        dist.broadcast_object_list(box)
-        value, mistake = box
-        if mistake is not None:
-            raise mistake
+                shared[0] = function()
+            except ScarceError as raised:
+                shared[1] = raised
+        dist.broadcast_object_list(shared)
+        value, error = shared
+        if error is not None:
+            raise error
         return value  # type: ignore[no-any-return]
 
     def broadcast_tensors(self, tensors: Iterable[Tensor]) -> None:
@@ -138,37 +138,37 @@ def distributed_context(distributed: bool, device: torch.device) -> Iterator[Dis
             raise MethodError(
                 "distributed=True is for several processes; start them with torchrun --nproc-per-node 2 SCRIPT, or leave it out."
             )
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_PATIENCE)
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_TIMEOUT)
         atexit.register(dist.destroy_process_group)  # not sooner: the same processes cannot meet twice
-    here = DistributedContext(dist.get_rank(), dist.get_world_size())
+    context = DistributedContext(dist.get_rank(), dist.get_world_size())
     try:
-        yield here
+        yield context
     except RuntimeError as error:
-        if not _is_of_connection(error):
+        if not _is_connection_error(error):
             raise
         raise ProcessError(
-            f"{_name_missing(here)} of {here.world_size} ended or fell silent; see what it said last, then run the same command "
-            "again to go on from the last checkpoint (with any number of processes)."
+            f"{_name_missing(context)} of {context.world_size} ended or fell silent; see its last output, then run the same "
+            "command again to resume from the last checkpoint (with any number of processes)."
         ) from error
 
 
-def _is_of_connection(error: RuntimeError) -> bool:
+def _is_connection_error(error: RuntimeError) -> bool:
     text = str(error)
     return isinstance(error, dist.DistError) or "gloo" in text or "pair closure" in text
 
 
-def _name_missing(here: DistributedContext) -> str:
-    """Call the roll: who does not answer within some seconds is missing."""
-    # The first keeps the list: without it nobody gets an answer, and one that is stopped keeps the others waiting for ever.
+def _name_missing(context: DistributedContext) -> str:
+    """Name the processes that do not answer within some seconds."""
+    # The first process keeps the store: if it is gone nobody gets an answer, and if it hangs the others wait forever.
     missing = [0]
 
     def call() -> None:
         nonlocal missing
-        others = [rank for rank in range(here.world_size) if rank != here.rank]
-        end = time.monotonic() + _ROLL_CALL
+        others = [rank for rank in range(context.world_size) if rank != context.rank]
+        end = time.monotonic() + _ROLL_CALL_SECONDS
         with suppress(RuntimeError):
             store = dist.distributed_c10d._get_default_store()
-            store.set(f"alive {here.rank}", "")
+            store.set(f"alive {context.rank}", "")
             while others and time.monotonic() < end:
                 others = [rank for rank in others if not store.check([f"alive {rank}"])]
                 time.sleep(0.1)
@@ -176,5 +176,5 @@ def _name_missing(here: DistributedContext) -> str:
 
     roll = Thread(target=call, daemon=True)
     roll.start()
-    roll.join(_ROLL_CALL + 1)
+    roll.join(_ROLL_CALL_SECONDS + 1)
     return f"the process of rank {' and '.join(map(str, missing))}" if missing else "a process"

@@ -1,4 +1,4 @@
-"""From a trained model to what it says of all rows, and how well that fits their labels, a batch at a time."""
+"""Inference, a batch at a time: logits of all rows, and their mean loss under a method."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,16 +47,16 @@ def map_logits(
     torch.Size([5])
     """
     source = as_source(inputs)
-    with _evaluating(model):
+    with _evaluation_mode(model):
         indices = list(torch.arange(len(source)).split(batch_size))  # type: ignore[no-untyped-call]
         batches = source.batches(indices, input_dtype(model))
-        found = torch.empty(0)
+        all_values = torch.empty(0)
         for index, rows in zip(indices, batches, strict=True):
-            part = function(model(rows.to(device))).cpu()
-            if not len(found):  # one place for all: small parts among large batches break up the heap
-                found = part.new_empty(len(source), *part.shape[1:])
-            found[index] = part
-        return found
+            values = function(model(rows.to(device))).cpu()
+            if not len(all_values):  # allocated once: small results between large batches fragment the heap
+                all_values = values.new_empty(len(source), *values.shape[1:])
+            all_values[index] = values
+        return all_values
 
 
 def predict_logits(
@@ -89,7 +89,7 @@ def mean_loss(
     model : nn.Module
         Maps a batch of inputs to logits of shape (B, q).
     method : Method
-        Prepared, for whatever rows.
+        Prepared, for any rows.
     inputs : array, tensor, sparse matrix or Dataset
         One row per example, as `train` takes them.
     labels : ComplementaryLabels
@@ -111,19 +111,20 @@ def mean_loss(
     0.6931
     """
     reader = BatchReader.of(model, as_source(inputs), labels, torch.device(device))
-    judge = method.for_labels(labels)
-    with _evaluating(model):
+    evaluated = method.for_labels(labels)
+    with _evaluation_mode(model):
         indices = list(torch.arange(labels.n_examples).split(batch_size))  # type: ignore[no-untyped-call]
         losses = (
-            len(batch.index) * judge.loss(model(batch.inputs), batch).item() for batch in reader.read(indices)
+            len(batch.index) * evaluated.loss(model(batch.inputs), batch).item()
+            for batch in reader.read(indices)
         )
         return sum(losses) / labels.n_examples
 
 
 @contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Have a model evaluate, without gradients; then be in the mode it was in."""
-    modes = [(module, module.training) for module in model.modules()]  # parts may differ from the whole
+def _evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Set a model to evaluation mode, without gradients; then restore the modes of its modules."""
+    modes = [(module, module.training) for module in model.modules()]  # they may differ
     model.eval()
     try:
         with torch.no_grad():

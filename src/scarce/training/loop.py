@@ -16,13 +16,13 @@ from scarce.methods import Batch, Method, Problem
 from scarce.methods.transition import resolve_transition
 from scarce.models import MLP
 from scarce.training._epoch import check_batch_size, train_epoch
-from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_settled
+from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_converged
 from scarce.training.batches import BatchReader
 from scarce.training.callbacks import Callback
 from scarce.training.checkpoint import run_fingerprint
 from scarce.training.distributed import distributed_context
 from scarce.training.recipe import ANNEALED, Recipe
-from scarce.training.runtime import seeded, usable_device
+from scarce.training.runtime import check_device, seeded
 from scarce.training.sources import Source, as_source, float_dtype, input_dtype
 from scarce.training.state import History, TrainingState
 
@@ -31,7 +31,7 @@ __all__ = ["REVISION", "train"]
 REVISION = 1
 """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
-_ROWS_AT_ONCE = 1024  # when nothing is trained
+_CHUNK_ROWS = 1024  # of a pass without training
 
 
 def train(
@@ -73,16 +73,16 @@ def train(
     callbacks : sequence of Callback
         Called after every epoch, in order.
     checkpoint : path, optional
-        Written after every epoch. If the file is there, training goes on from it and ends with the very weights of a
-        run that was never interrupted.
+        Written after every epoch. If the file exists, training resumes from it and ends with exactly the weights
+        of a run that was never interrupted.
     device : str or torch.device
         Where to compute.
     workers : int
-        DistributedContext that read a `Dataset` ahead; other inputs need none.
+        The number of worker processes that read a `Dataset` ahead; other inputs need none.
     distributed : bool
         Train together with the other processes that torchrun has started, each of which calls this with the same
-        arguments: a batch is shared out, and the result is that of one process, but for what the network or an
-        augmentation draws at random, and batch norm. Only the first writes the checkpoint.
+        arguments: every batch is sharded, and the result is that of one process, except for what the network or an
+        augmentation draws at random, and batch norm. Only the first process writes the checkpoint.
 
     Returns
     -------
@@ -106,18 +106,21 @@ def train(
         raise FeatureError(
             f"there are {len(source)} rows of inputs and {labels.n_examples} of labels; expected one each."
         )
-    known = resolve_transition(transition, labels)
+    transition_matrix = resolve_transition(transition, labels)
     problem = Problem(
-        labels, _tensor(priors, "priors"), None if known is None else torch.from_numpy(known), make_model
+        labels,
+        _to_tensor(priors, "priors"),
+        None if transition_matrix is None else torch.from_numpy(transition_matrix),
+        make_model,
     )
-    place = usable_device(device)
-    with distributed_context(distributed, place) as context:
+    torch_device = check_device(device)
+    with distributed_context(distributed, torch_device) as context:
         with seeded(recipe.seed):
             method.prepare(problem)
-            _shape(model, source)
+            _initialize_lazy_layers(model, source)
             _set_dropout(model, method, recipe.dropout)
-        model.to(place)
-        method.to(place, float_dtype(model))
+        model.to(torch_device)
+        method.to(torch_device, float_dtype(model))
         weights = [*model.parameters(), *method.parameters()]
         if not any(weight.requires_grad for weight in weights):
             raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
@@ -127,12 +130,12 @@ def train(
         identity = {} if checkpoint is None else run_fingerprint(state, source, problem)
         if checkpoint is not None and context.call_on_rank_zero(Path(checkpoint).exists):
             state.resume(Path(checkpoint), identity)
-        _train(state, BatchReader.of(model, source, labels, place), checkpoint, identity)
+        _train(state, BatchReader.of(model, source, labels, torch_device), checkpoint, identity)
     return state.history
 
 
-def _shape(model: nn.Module, source: Source) -> None:
-    """Show a network with lazy layers one row, from which they know their shapes."""
+def _initialize_lazy_layers(model: nn.Module, source: Source) -> None:
+    """Pass one row through a model with lazy layers, which sets their shapes."""
     if any(is_lazy(weight) for weight in model.parameters()):
         was_training = model.training
         (row,) = source.batches([torch.tensor([0])], input_dtype(model))
@@ -141,21 +144,21 @@ def _shape(model: nn.Module, source: Source) -> None:
         model.train(was_training)
 
 
-def _set_dropout(model: nn.Module, method: Method, share: float) -> None:
-    """Let the built-in networks leave out this share of their hidden units; a network of the method's own, too."""
+def _set_dropout(model: nn.Module, method: Method, probability: float) -> None:
+    """Set the dropout probability of the built-in networks, also of one that the method has."""
     layers = [layer for layer in (*model.modules(), *method.modules()) if isinstance(layer, MLP)]
-    if share and not layers:
+    if probability and not layers:
         raise MethodError(
-            f"dropout={share:g} is for module='mlp'; leave it out, or put nn.Dropout into a network of your own."
+            f"dropout={probability:g} is for module='mlp'; leave it out, or put nn.Dropout into a network of your own."
         )
     for layer in layers:
-        layer.dropout = share
+        layer.dropout = probability
 
 
 def _train(
     state: TrainingState, reader: BatchReader, checkpoint: str | Path | None, identity: dict[str, Any]
 ) -> None:
-    """Go from the epoch that was reached to the last."""
+    """Train from the current epoch to the last."""
     for callback in state.callbacks:
         callback.on_train_begin(state)
     try:
@@ -166,7 +169,7 @@ def _train(
             is_full = state.recipe.optimizer == "lbfgs"
             loss = full_batch_epoch(state, reader) if is_full else train_epoch(state, reader)
             state.epoch += 1
-            if is_full and has_settled(state, loss):
+            if is_full and has_converged(state, loss):
                 state.end_stage()
             record = {
                 "epoch": state.epoch,
@@ -188,10 +191,10 @@ def _train(
 
 
 def _begin_stage(state: TrainingState, reader: BatchReader) -> bool:
-    """Begin another stage, if the method wants one after a look at what the network has learned."""
+    """Begin another stage if the method asks for one, given the logits of all rows; return whether it does."""
     if not state.method.multi_stage:
         return False
-    indices = list(torch.arange(len(reader.source)).split(_ROWS_AT_ONCE))  # type: ignore[no-untyped-call]
+    indices = list(torch.arange(len(reader.source)).split(_CHUNK_ROWS))  # type: ignore[no-untyped-call]
 
     def rows() -> Iterator[tuple[Tensor, Batch]]:
         for batch in reader.read(indices):
@@ -207,7 +210,7 @@ def _begin_stage(state: TrainingState, reader: BatchReader) -> bool:
     return epochs > 0
 
 
-def _tensor(values: Any, name: str) -> Tensor | None:
+def _to_tensor(values: Any, name: str) -> Tensor | None:
     try:
         return None if values is None else torch.as_tensor(np.asarray(values, float))
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""How a model is trained, apart from the method: two named recipes."""
+"""Recipes: how a model is trained, apart from the method; two have names."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -15,8 +15,14 @@ from scarce.training.augmentation import AUGMENTATIONS
 __all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
 
 _MAX_INTEGER = 2**32 - 1  # of a seed, as in numpy
-# Settings that identify a run only where they are not these.
-_USUAL = {"micro_batch": None, "precision": "full", "compile": False, "input_noise": 0.0, "dropout": 0.0}
+# Settings that identify a run only if they differ from these.
+_OPTIONAL_DEFAULTS = {
+    "micro_batch": None,
+    "precision": "full",
+    "compile": False,
+    "input_noise": 0.0,
+    "dropout": 0.0,
+}
 
 
 @dataclass(frozen=True)
@@ -26,11 +32,11 @@ class Recipe:
     Parameters
     ----------
     epochs, batch_size : int
-        How often the data are seen, and how many rows make a step.
+        The number of passes over the data, and of rows in a step.
     optimizer : {"adam", "sgd", "lbfgs"}
         Adam with L2 weight decay, SGD with momentum 0.9, or L-BFGS: one iteration over all rows is then an epoch, the L2 penalty
         is weight_decay / 2 times the squared weights (biases left out), and learning rate, schedule and batch size play no part.
-        It is for ``linear`` and methods whose loss is a likelihood, and ends when the loss has settled.
+        It is for ``linear`` and methods whose loss is a likelihood, and ends when the loss has converged.
     learning_rate, weight_decay : float
         Of the optimiser.
     schedule : {"cosine", "constant"}
@@ -41,12 +47,12 @@ class Recipe:
         Gaussian noise that is added to the inputs of every training batch, in units of the deviations of columns where the model
         standardises them, else of the inputs themselves.
     dropout : float
-        The share of the hidden units of ``mlp`` that a training step leaves out.
+        The dropout probability of the hidden units of ``mlp``.
     seed : int
         Same seed, same result.
     micro_batch : int, optional
-        Show the network so many rows of a batch at a time: the step of the whole batch with the memory of a part of it,
-        at the price of a second forward pass; see `scarce.training.wrappers.MicroBatched`.
+        The number of rows of a batch that the network processes at a time: the step of the whole batch with the memory of a
+        few rows, at the price of a second forward pass; see `scarce.training.wrappers.MicroBatched`.
     precision : {"full", "bf16"}
         Whether the network computes with its own type of numbers, or where it may with 16 bits; the loss is always full.
     compile : bool
@@ -94,15 +100,15 @@ class Recipe:
         for name in self.augmentation:
             check_option("augmentation", name, AUGMENTATIONS)
         if self.optimizer == "lbfgs":
-            usual = {"augmentation": (), **_USUAL}
-            other = [name for name, value in usual.items() if getattr(self, name) != value]
-            if other:
+            defaults = {"augmentation": (), **_OPTIONAL_DEFAULTS}
+            changed = [name for name, value in defaults.items() if getattr(self, name) != value]
+            if changed:
                 raise MethodError(
-                    f"optimizer='lbfgs' takes all rows as they are; leave out {', '.join(other)}, or choose 'adam'."
+                    f"optimizer='lbfgs' takes all rows as they are; leave out {', '.join(changed)}, or choose 'adam'."
                 )
 
     def settings(self) -> dict[str, Any]:
-        """Return what identifies a run, for JSON; some settings count only where they are not the usual ones.
+        """Return what identifies a run, for JSON; some settings count only if they differ from their defaults.
 
         Examples
         --------
@@ -111,7 +117,9 @@ class Recipe:
         """
         settings = asdict(self) | {"augmentation": list(self.augmentation)}
         return {
-            name: value for name, value in settings.items() if name not in _USUAL or value != _USUAL[name]
+            name: value
+            for name, value in settings.items()
+            if name not in _OPTIONAL_DEFAULTS or value != _OPTIONAL_DEFAULTS[name]
         }
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:

@@ -7,15 +7,15 @@ import torch
 
 from scarce.errors import MethodError
 
-__all__ = ["seeded", "usable_device"]
+__all__ = ["check_device", "seeded"]
 
 
-def usable_device(device: str | torch.device) -> torch.device:
-    """Return the device of that name, after making sure that it can compute here.
+def check_device(device: str | torch.device) -> torch.device:
+    """Return the device of that name; raise a `MethodError` if it cannot be used.
 
     Examples
     --------
-    >>> usable_device("cpu")
+    >>> check_device("cpu")
     device(type='cpu')
     """
     try:
@@ -30,7 +30,7 @@ def usable_device(device: str | torch.device) -> torch.device:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch draw from this seed inside the block, and go on outside as if nothing had been drawn.
+    """Seed torch inside the block, and restore its random state afterwards.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where inputs come from, batch by batch: an array in memory, a sparse matrix, files, or a `Dataset`."""
+"""Sources of inputs, batch by batch: an array in memory, a sparse matrix, files, or a `Dataset`."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ class Source(Protocol):
 
     @property
     def blocks(self) -> Sequence[int]:
-        """How many rows after each other are best read together; see `scarce.training.batches.epoch_order`."""
+        """The numbers of consecutive rows that are best read together; see `scarce.training.batches.epoch_order`."""
 
     def __len__(self) -> int: ...
 
@@ -46,7 +46,7 @@ class ArraySource:
             raise FeatureError(
                 "inputs is a sparse tensor; expected a dense one, or a sparse matrix of scipy."
             )
-        self.rows = array.detach() if isinstance(array, Tensor) else _without_copy(array)
+        self.rows = array.detach() if isinstance(array, Tensor) else _to_tensor(array)
         self.is_image = self.rows.dtype == torch.uint8 and self.rows.dim() > 2
         self.blocks = (len(self.rows),)
 
@@ -59,7 +59,7 @@ class ArraySource:
             yield rows.div_(255) if self.is_image else rows
 
     def fingerprint(self) -> str:
-        sample = (self.rows[row].cpu().contiguous().numpy() for row in _sample(len(self)))
+        sample = (self.rows[row].cpu().contiguous().numpy() for row in _sample_rows(len(self)))
         return f"{tuple(self.rows.shape)} {_digest(sample)}"
 
 
@@ -76,11 +76,11 @@ class ShardSource:
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
         for index in indices:
-            rows = _without_copy(self.rows.take(index.numpy())).to(dtype)
+            rows = _to_tensor(self.rows.take(index.numpy())).to(dtype)
             yield rows.div_(255) if self.is_image else rows
 
     def fingerprint(self) -> str:
-        sample = (_without_copy(self.rows.take([row])).numpy() for row in _sample(len(self)))
+        sample = (_to_tensor(self.rows.take([row])).numpy() for row in _sample_rows(len(self)))
         order = "" if len(self.blocks) == 1 else f" {_digest([np.array(self.blocks)])}"
         return f"{self.rows.shape} {_digest(sample)}{order}"
 
@@ -111,7 +111,7 @@ def as_source(inputs: Any, workers: int = 0) -> Source:
     inputs : array, tensor, sparse matrix, Shards or Dataset
         One row per example; arrays of `numpy.memmap` are read from disk a batch at a time.
     workers : int
-        DistributedContext that read a `Dataset` ahead; other inputs need none.
+        The number of worker processes that read a `Dataset` ahead; other inputs need none.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def float_dtype(model: nn.Module) -> torch.dtype:
 
 
 def input_dtype(model: nn.Module) -> torch.dtype:
-    """Return the type of numbers a model is shown: its own, or float64 if it has columns to centre in it.
+    """Return the type of the inputs of a model: that of its weights, or float64 if its first layer centres columns in it.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _check_numeric(dtype: np.dtype[Any]) -> None:
         raise FeatureError(f"inputs holds {dtype} values; expected numbers.")
 
 
-def _without_copy(array: NDArray[Any]) -> Tensor:
+def _to_tensor(array: NDArray[Any]) -> Tensor:
     _check_numeric(array.dtype)
     if array.dtype.itemsize > 8 or not array.dtype.isnative:  # long doubles and foreign byte orders
         array = array.astype(np.float64)
@@ -168,7 +168,7 @@ def _without_copy(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array))
 
 
-def _sample(n_rows: int) -> range:
+def _sample_rows(n_rows: int) -> range:
     return range(0, n_rows, max(1, n_rows // 1000))
 
 

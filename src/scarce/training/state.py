@@ -1,4 +1,4 @@
-"""A training run: its parts, how far it is, and how it is stored and taken up again."""
+"""The state of a training run: what it trains, its progress, and how it is saved and resumed."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -49,7 +49,7 @@ class TrainingState:
     Attributes
     ----------
     epoch : int
-        How many epochs are done.
+        The number of epochs done.
     stop : bool
         Set by a callback to end the run after this epoch.
     history : History
@@ -59,9 +59,9 @@ class TrainingState:
     initial_weights : dict
         The state of the model before the first epoch, for methods that train in stages.
     context : DistributedContext
-        Those that train the model together; by default only this one.
+        The processes that train the model together; by default only this one.
     wrapped_model : nn.Module
-        The model as a step shows it rows; see `scarce.training.wrappers.wrap_model`.
+        The model as a training step calls it; see `scarce.training.wrappers.wrap_model`.
     """
 
     model: nn.Module
@@ -90,7 +90,7 @@ class TrainingState:
     ) -> "TrainingState":
         """Return the run of a prepared method before its first epoch."""
         stages = [method.first_stage(recipe.epochs)]
-        optimizer = _optimizer(model, method, recipe)
+        optimizer = _make_optimizer(model, method, recipe)
         state = cls(model, method, recipe, optimizer, stages, callbacks, context=context)
         if method.multi_stage:
             state.initial_weights = deepcopy(model.state_dict())
@@ -100,10 +100,10 @@ class TrainingState:
         """Start another stage of that many epochs: from the initial weights, with a new optimizer."""
         self.stages.append(epochs)
         self.model.load_state_dict(self.initial_weights)
-        self.optimizer = _optimizer(self.model, self.method, self.recipe)
+        self.optimizer = _make_optimizer(self.model, self.method, self.recipe)
 
     def end_stage(self) -> None:
-        """Let the present stage be over after this epoch; without stages, the run."""
+        """End the current stage after this epoch; without stages, the run."""
         self.stages[-1] = self.epoch - sum(self.stages[:-1])
 
     def weights(self) -> dict[str, dict[str, Tensor]]:
@@ -111,18 +111,18 @@ class TrainingState:
         return {"model": self.model.state_dict(), "method": self.method.state_dict()}
 
     def load_weights(self, weights: dict[str, dict[str, Tensor]]) -> None:
-        """Take back what `weights` gave."""
+        """Restore what `weights` returned."""
         self.model.load_state_dict(weights["model"])
         self.method.load_state_dict(weights["method"])
 
     def stateful_callbacks(self) -> list[Callback]:
-        """Return the callbacks that a resumed run needs too; others, such as a progress bar, may come and go."""
+        """Return the callbacks whose state a resumed run needs; others, such as a progress bar, may change."""
         return [
             callback for callback in self.callbacks if type(callback).state_dict is not Callback.state_dict
         ]
 
     def save(self, path: Path, identity: dict[str, Any]) -> None:
-        """Write all that the run needs to go on; the first process does."""
+        """Write all that the run needs to resume; the first process does."""
         state = {
             "identity": identity,
             "epoch": self.epoch,
@@ -137,7 +137,7 @@ class TrainingState:
         self.context.call_on_rank_zero(lambda: save_state(path, state))
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
-        """Go back to where a run of the same identity was when it last saved."""
+        """Restore the state of a run of the same identity when it was last saved."""
         state = self.context.call_on_rank_zero(lambda: load_state(path))
         check_same_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
@@ -148,5 +148,5 @@ class TrainingState:
             callback.load_state_dict(stored)
 
 
-def _optimizer(model: nn.Module, method: Method, recipe: Recipe) -> torch.optim.Optimizer:
+def _make_optimizer(model: nn.Module, method: Method, recipe: Recipe) -> torch.optim.Optimizer:
     return recipe.make_optimizer([*model.parameters(), *method.parameters()])

@@ -19,17 +19,17 @@ __all__ = ["Compiled", "MicroBatched", "Autocast", "has_batch_norm", "wrap_model
 class MicroBatched(nn.Module):
     """The same logits and gradients as the network itself, with the memory of a few rows.
 
-    The rows are shown in equal parts of at most `size`. Only their logits are kept; when the gradient of the loss of
-    *all* of them is known, every part is computed once more, with the same randomness, and its gradient is added up. So
-    losses that are no mean over rows stay exact, and a step costs one forward pass more. Batch norm sees one part at a time,
-    of two rows at least.
+    The rows are split into equal micro-batches of at most `size`. Only their logits are kept; when the gradient of the loss of
+    *all* of them is known, every micro-batch is computed once more, with the same randomness, and its gradient is added up. So
+    losses that are not a mean over rows stay exact, and a step costs one more forward pass. Batch norm sees one micro-batch at
+    a time, of two rows at least.
 
     Parameters
     ----------
     model : nn.Module
         From rows to logits.
     size : int
-        Rows of a part.
+        Rows of a micro-batch.
 
     Examples
     --------
@@ -43,15 +43,15 @@ class MicroBatched(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits of all rows."""
-        most = len(rows) // 2 if has_batch_norm(self.model) else len(rows)
-        parts = rows.tensor_split(max(1, min(-(-len(rows) // self.size), most)))
-        return torch.cat([self._logits(part) for part in parts])
+        max_splits = len(rows) // 2 if has_batch_norm(self.model) else len(rows)
+        micro_batches = rows.tensor_split(max(1, min(-(-len(rows) // self.size), max_splits)))
+        return torch.cat([self._logits(micro_batch) for micro_batch in micro_batches])
 
-    def _logits(self, part: Tensor) -> Tensor:
+    def _logits(self, micro_batch: Tensor) -> Tensor:
         def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-            return nullcontext(), _buffers_kept(self.model)
+            return nullcontext(), _preserve_buffers(self.model)
 
-        logits: Tensor = checkpoint(self.model, part, use_reentrant=False, context_fn=contexts)
+        logits: Tensor = checkpoint(self.model, micro_batch, use_reentrant=False, context_fn=contexts)
         return logits
 
 
@@ -67,8 +67,8 @@ def has_batch_norm(model: nn.Module) -> bool:
 
 
 @contextmanager
-def _buffers_kept(model: nn.Module) -> Iterator[None]:
-    """Batch norm has counted these rows already."""
+def _preserve_buffers(model: nn.Module) -> Iterator[None]:
+    """Restore all buffers after the block: batch norm has counted these rows already."""
     before = [buffer.clone() for buffer in model.buffers()]
     try:
         yield
@@ -78,7 +78,7 @@ def _buffers_kept(model: nn.Module) -> Iterator[None]:
 
 
 class Compiled(nn.Module):
-    """A network that torch compiles when it is first called; it says so in one line if that cannot be.
+    """A network that torch compiles when it is first called; a failure raises a `MethodError`.
 
     Parameters
     ----------
@@ -92,7 +92,9 @@ class Compiled(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits."""
-        from torch._dynamo.exc import BackendCompilerFailed  # takes a second to import, and is there by now
+        from torch._dynamo.exc import (
+            BackendCompilerFailed,  # takes a second to import, and is imported by now
+        )
 
         try:
             logits: Tensor = self.model(rows)
@@ -141,5 +143,5 @@ def wrap_model(model: nn.Module, recipe: Recipe, context: DistributedContext) ->
         wrapped = Autocast(wrapped)
     if recipe.micro_batch is not None:
         wrapped = MicroBatched(wrapped, recipe.micro_batch)
-    shared = context.world_size > 1 and any(weight.requires_grad for weight in model.parameters())
-    return DistributedDataParallel(wrapped) if shared else wrapped
+    is_distributed = context.world_size > 1 and any(weight.requires_grad for weight in model.parameters())
+    return DistributedDataParallel(wrapped) if is_distributed else wrapped

@@ -15,7 +15,7 @@ from scarce.bench.trials.plan import Trial, plan
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.datasets import ImageDataset
-from scarce.datasets.image_dataset import labels_of_annotations
+from scarce.datasets.image_dataset import labels_from_annotations
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.models import make_model
@@ -199,7 +199,7 @@ def test_run_trial_uses_human_labels_of_the_data(tmp_path: Path, monkeypatch: py
     random = np.random.default_rng(0)
     images, y = random.integers(0, 256, (60, 3, 8, 8), np.uint8), random.integers(0, 10, 60)
     annotations = (y[:, None] + [1, 2, 2]) % 10
-    labels = labels_of_annotations(annotations, 10, "union")
+    labels = labels_from_annotations(annotations, 10, "union")
     data = ImageDataset("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, annotations)
     monkeypatch.setattr(trial_module, "load_data", lambda *_: data)
     seen = []
