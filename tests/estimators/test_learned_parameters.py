@@ -57,7 +57,7 @@ def test_exclusion_probabilities_are_missing_for_other_methods(blobs, name):
     classifier = ScarceClassifier(priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
     with pytest.raises(AttributeError) as error:
         getattr(classifier, name)
-    assert str(error.value) == "scarce does not count exclusions; method='refine' does."
+    assert str(error.value) == "scarce has no exclusion counts; method='refine' has."
 
 
 @pytest.mark.parametrize("method", ["scar-likelihood", "refine"])

@@ -90,8 +90,8 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the largest class probability of every example."""
-        found: NDArray[np.float64] = self.predict_proba(X).max(axis=1)
-        return found
+        confidence: NDArray[np.float64] = self.predict_proba(X).max(axis=1)
+        return confidence
 
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators that were learned in training, if some were."""

@@ -33,14 +33,8 @@ from scarce.methods import Method
 from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.methods.refine import Refine
 from scarce.metrics import ErrorRates
-from scarce.priors import (
-    learned_priors,
-)
-from scarce.training import (
-    History,
-    Recipe,
-    map_logits,
-)
+from scarce.priors import learned_priors
+from scarce.training import History, Recipe, map_logits
 from scarce.training.build import MakeModule
 from scarce.training.distributed import DistributedContext, distributed_context
 from scarce.training.runtime import check_device
@@ -320,7 +314,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     def _refine_buffer(self, name: str) -> Array:
         check_is_fitted(self)
         if not isinstance(self.method_, Refine):
-            raise AttributeError(f"{self.method_.facts.name} does not count exclusions; method='refine' does.")
+            raise AttributeError(f"{self.method_.facts.name} has no exclusion counts; method='refine' has.")
         return getattr(self.method_, name).double().cpu().numpy()  # type: ignore[no-any-return]
 
     def _map_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:

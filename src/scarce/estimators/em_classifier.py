@@ -144,10 +144,10 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
         step, failures, self.n_iter_ = 1.0, 0, 0
         while self.n_iter_ < self.n_iterations and failures < _PATIENCE:
             self.n_iter_ += 1
-            found = _held_out_predictions(learner, X, weights, folds)
-            if _loss(method, found, labels) < _loss(method, best, labels):
+            predicted = _held_out_predictions(learner, X, weights, folds)
+            if _loss(method, predicted, labels) < _loss(method, best, labels):
                 step, failures = min(_STEP_GROWTH * step, _MAX_STEP), 0
-                guess, best = extrapolated(best, found, step), found
+                guess, best = extrapolated(best, predicted, step), predicted
             else:
                 step, failures, guess = 1.0, failures + 1, best
             before, weights = weights, class_posterior(method, guess, labels)
@@ -309,14 +309,14 @@ def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
 
 def _held_out_predictions(learner: Any, X: Any, weights: Array, folds: Any) -> Array:
     """Return class probabilities of each fold by a copy of the learner that was fitted without it."""
-    found = np.empty_like(weights)
+    probabilities = np.empty_like(weights)
     for training, held_out in folds:
         fitted = _fit_weighted(learner, X[training], weights[training])
-        found[held_out] = _probabilities(fitted, X[held_out], weights.shape[1])
-    return found
+        probabilities[held_out] = _probabilities(fitted, X[held_out], weights.shape[1])
+    return probabilities
 
 
 def _probabilities(fitted: Any, X: Any, n_classes: int) -> Array:
-    found = np.zeros((X.shape[0], n_classes))
-    found[:, fitted.classes_] = fitted.predict_proba(X)
-    return found / found.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+    probabilities = np.zeros((X.shape[0], n_classes))
+    probabilities[:, fitted.classes_] = fitted.predict_proba(X)
+    return probabilities / probabilities.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]

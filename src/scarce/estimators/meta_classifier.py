@@ -172,8 +172,8 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         prepared = clone(learner)
         set_nested_param(prepared, "random_state", seed)
         if self.prior_parameter is not None and not isinstance(prepared, ElkanNotoClassifier):
-            found = set_nested_param(prepared, self.prior_parameter, float(proportion))
-            if not found and self.prior_parameter != "prior":
+            is_set = set_nested_param(prepared, self.prior_parameter, float(proportion))
+            if not is_set and self.prior_parameter != "prior":
                 raise MethodError(
                     f"{type(learner).__name__} has no parameter {self.prior_parameter!r}; set prior_parameter to one of its "
                     f"own ({abbreviate(learner.get_params())}), or to None."

@@ -105,7 +105,7 @@ class CandidateEvaluator:
         started = time.monotonic()
         try:
             jobs = [(candidate.learner, log_likelihood) for candidate, log_likelihood in group]
-            found = cross_fit(self.features, jobs, self.folds, numbers, self.seed)
+            fold_predictions = cross_fit(self.features, jobs, self.folds, numbers, self.seed)
         except Exception as error:
             if len(group) > 1:
                 for pair in group:
@@ -113,7 +113,7 @@ class CandidateEvaluator:
             else:
                 group[0][0].error = f"{type(error).__name__}: {error}"
             return
-        for (candidate, _), predictions in zip(group, found, strict=True):
+        for (candidate, _), predictions in zip(group, fold_predictions, strict=True):
             candidate.seconds += (time.monotonic() - started) / len(group)
             for number, p in zip(numbers, predictions, strict=True):
                 candidate.likelihoods.append(label_likelihoods(p, self.criterion[self.folds[number]]))

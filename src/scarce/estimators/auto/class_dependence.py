@@ -188,8 +188,8 @@ def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: b
     """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that are informative of the mechanism."""
     excluded = excluded_tensor(labels)
     log_p = clamp_confirmed(p.log(), confirmed_tensor(labels))
-    found = torch.logsumexp(log_p + _log_likelihoods(excluded, C, single), dim=1)
-    return float(found[_was_labeled(labels, single)].sum())
+    row_log_likelihoods = torch.logsumexp(log_p + _log_likelihoods(excluded, C, single), dim=1)
+    return float(row_log_likelihoods[_was_labeled(labels, single)].sum())
 
 
 def _log_likelihoods(excluded: Tensor, C: Tensor, single: bool) -> Tensor:

@@ -100,8 +100,8 @@ def fit_stack(
     >>> from scarce.simulate import uniform
     >>> X, y = load_iris(return_X_y=True)
     >>> result = fit_stack(X, uniform(y, seed=0), learners=["linear"])
-    >>> found = result.model(torch.from_numpy(X)).argmax(dim=1).numpy()
-    >>> bool((found == y).mean() > 0.9)  # never having seen a true label
+    >>> predicted = result.model(torch.from_numpy(X)).argmax(dim=1).numpy()
+    >>> bool((predicted == y).mean() > 0.9)  # never having seen a true label
     True
     >>> result.choice.criterion
     'candidate-sets'
@@ -224,7 +224,7 @@ def _candidates(
     weights: NDArray[np.float64],
 ) -> tuple[Candidate, ...]:
     weight_of = {id(candidate): float(weight) for candidate, weight in zip(finished, weights, strict=True)}
-    found = [
+    candidates = [
         Candidate(
             name=f"{candidate.learner.name}, {candidate.mechanism.name}",
             mechanism=candidate.mechanism.name,
@@ -238,7 +238,7 @@ def _candidates(
         )
         for candidate in evaluated
     ]
-    return tuple(sorted(found, key=lambda c: (-c.weight, -np.inf if c.score is None else -c.score)))
+    return tuple(sorted(candidates, key=lambda c: (-c.weight, -np.inf if c.score is None else -c.score)))
 
 
 def _error_rates(criterion: Mechanism, labels: ComplementaryLabels) -> tuple[float, float] | None:

@@ -108,5 +108,5 @@ def fit_linear(
 
 def _minimize(objective: Objective, flat: Vector, iterations: int, tolerance: float) -> Vector:
     options = {"maxiter": iterations, "ftol": tolerance, "gtol": 1e-4}
-    found: Vector = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options).x
-    return found
+    solution: Vector = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options).x
+    return solution

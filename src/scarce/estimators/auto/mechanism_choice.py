@@ -95,10 +95,10 @@ def choose_mechanisms(
     sets = CandidateSets()
     chosen: list[Mechanism]
     if len(given_answers(labels)) and is_wanted("answers"):
-        answers, found = estimate_answers(labels, out_of_fold)
+        answers, learned = estimate_answers(labels, out_of_fold)
         chosen = [sets, answers] if is_wanted("candidate-sets") else [answers]
         return MechanismChoice(
-            tuple(chosen), answers, None, found, "it is recorded which questions were asked"
+            tuple(chosen), answers, None, learned, "it is recorded which questions were asked"
         )
     if names is not None and set(names) == {"answers"}:
         raise MethodError(
