@@ -28,7 +28,7 @@ from scarce.methods.transition import resolve_transition
 from scarce.priors import PriorEstimate, feasible_priors, learned_priors
 from scarce.training import Callback, History, ProgressBar, Recipe, map_logits, train
 from scarce.training.distributed import DistributedContext
-from scarce.training.runtime import usable_device
+from scarce.training.runtime import check_device
 
 if TYPE_CHECKING:
     from scarce.estimators.classifier import ScarceClassifier
@@ -115,7 +115,7 @@ def _retry_if_collapsed(
         def best(logits: Tensor) -> Tensor:
             return method.scores(logits).argmax(dim=1)
 
-        predicted = map_logits(model, X, best, device=usable_device(classifier.device))
+        predicted = map_logits(model, X, best, device=check_device(classifier.device))
         return find_collapse(predicted.numpy(), labels, expected)
 
     model, method, history = fitted
