@@ -93,7 +93,7 @@ def test_other_words_are_no_selection(run_expecting_error: Callable[..., str]) -
     assert "unexpected extra argument" in run_expecting_error(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other"
     )
-    assert "there is no axis 'other'" in run_expecting_error(
+    assert "axis='other' is unknown" in run_expecting_error(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
     )
 
@@ -264,7 +264,7 @@ def test_changes_on_the_command_line_are_other_trials(tiny_dir: Path, run: Calla
             ("plan", "tiny.toml", "--only", "method"),
             "--only 'method' is not understood; expected axis=name,...",
         ),
-        (("plan", "tiny.toml", "--only", "size=3"), "there is no axis 'size'"),
+        (("plan", "tiny.toml", "--only", "size=3"), "axis='size' is unknown"),
         (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),
         (("run", "tiny.toml", "--epochs", "0"), "--epochs"),
         (("status", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),

@@ -248,7 +248,7 @@ def test_outputs_in_the_way(
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        ("--method luck", "there is no method 'luck'"),
+        ("--method luck", "method='luck' is unknown"),
         ("--set lucky=1", "no parameter 'lucky'"),
         ("--set alpha=much", "alpha='much'"),
         ("--set alpha=7", "alpha=7"),
@@ -258,7 +258,7 @@ def test_outputs_in_the_way(
         ("--module lenet", "lenet takes images"),
         ("--recipe soup", "'--recipe'"),
         ("--augment crop", "is for images"),
-        ("--augment spin", "augmentation 'spin' is unknown"),
+        ("--augment spin", "augmentation='spin' is unknown"),
         ("--input-noise -1", "'--input-noise'"),
         ("--module linear --dropout 0.5", "dropout=0.5 is for module='mlp'"),
         ("--optimizer newton", "'--optimizer'"),

@@ -106,7 +106,7 @@ MISTAKES = {
     "epoch = 3": "there is no field epoch; expected augmentation, batch_size, data,",
     "batch_size = 0": "batch_size=0; expected a whole number",
     'batch_size = "many"': "batch_size: input should be a valid integer",
-    'augmentation = ["spin"]': "augmentation 'spin' is unknown",
+    'augmentation = ["spin"]': "augmentation='spin' is unknown",
     "n_train = 5000": "n_train is 5000, but digits has 1198",
     'priors = "truth"': "priors.0: input should be 'true', 'uniform', 'estimate' or 'learn', got 'truth'",
     "priors = { perturb = -1 }": "priors.0.perturb: input should be greater than or equal to 0",

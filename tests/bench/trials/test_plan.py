@@ -143,7 +143,7 @@ def test_a_method_is_selected_by_its_label_and_by_its_name(tmp_path: Path) -> No
     [
         (
             {"methods": ["nn"]},
-            "there is no axis 'methods'; expected one of data, setting, method, model, seed.",
+            "axis='methods' is unknown; expected 'data', 'setting', 'method', 'model' or 'seed'.",
         ),
         ({"model": ["mlp"]}, "no trial has the model 'mlp'; there are linear."),
         ({"seed": ["0", "5"]}, "no trial has the seed '5'; there are 0, 1."),
