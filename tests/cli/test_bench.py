@@ -1,4 +1,4 @@
-"""``scarce bench``: choosing trials by their labels, data that is missing or damaged, and the command of a report."""
+"""``scarce bench``: selection of trials, missing data, failures, and the command of a report."""
 
 import gzip
 import json
@@ -58,7 +58,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["method= , "], None, "--only 'method= , ' is not understood; expected axis=name,..."),
     ],
 )
-def test_trials_are_chosen_by_any_label(
+def test_only_option_selects_trials_by_label(
     only: list[str], count: int | None, names: str, run: TrainingState
 ) -> None:
     result = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
@@ -79,14 +79,14 @@ def test_trials_are_chosen_by_any_label(
         (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "setting=uniform"], 2),
     ],
 )
-def test_one_option_takes_several_axes(words: list[str], count: int, run: TrainingState) -> None:
+def test_only_option_takes_several_axes(words: list[str], count: int, run: TrainingState) -> None:
     result = run("bench", "plan", "labels.toml", *words)
     assert (result.code, result.err) == (0, "")
     assert f"{count} trials: 0 done" in result.out
 
 
 @pytest.mark.usefixtures("place")
-def test_other_words_are_no_selection(run_expecting_error: Callable[..., str]) -> None:
+def test_bench_plan_rejects_words_that_select_nothing(run_expecting_error: Callable[..., str]) -> None:
     assert "unexpected extra argument" in run_expecting_error(
         "bench", "plan", "labels.toml", "setting=uniform"
     )
@@ -98,7 +98,7 @@ def test_other_words_are_no_selection(run_expecting_error: Callable[..., str]) -
     )
 
 
-def test_only_data_that_is_missing_is_called_so(
+def test_bench_plan_tells_missing_data_from_damaged_data(
     place: Path, run: TrainingState, run_expecting_error: Callable[..., str]
 ) -> None:
     (place / "data" / "mnist").mkdir(parents=True)
@@ -123,7 +123,7 @@ def command_of(run: TrainingState, *arguments: object) -> list[str]:
     return shlex.split(result.out.splitlines()[-1])
 
 
-def test_a_report_names_what_was_typed(place: Path, run: TrainingState) -> None:
+def test_bench_report_repeats_the_command(place: Path, run: TrainingState) -> None:
     folder = place / "my files"
     folder.mkdir()
     # Called as one that comes with the library, though it is another.
@@ -138,9 +138,7 @@ def test_a_report_names_what_was_typed(place: Path, run: TrainingState) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_on_a_cluster_as_many_run_as_it_has_workers(
-    run: TrainingState, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bench_run_on_cluster_counts_its_workers(run: TrainingState, monkeypatch: pytest.MonkeyPatch) -> None:
     def one_ends(trials: list[Trial], *_: object, **__: object) -> Iterator[Outcome]:
         yield Outcome(trials[0], "done", accuracy=0.5, seconds=1.0)
 
@@ -151,12 +149,12 @@ def test_on_a_cluster_as_many_run_as_it_has_workers(
 
 
 @pytest.mark.usefixtures("place")
-def test_as_many_seeds_as_anybody_wants_are_too_many(run_expecting_error: Callable[..., str]) -> None:
+def test_bench_plan_rejects_too_many_seeds(run_expecting_error: Callable[..., str]) -> None:
     text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
     assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text
 
 
-def test_commands_read_packed_results_and_refuse_to_run_into_them(
+def test_bench_commands_read_packed_results_and_do_not_write_to_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -183,7 +181,7 @@ def test_commands_read_packed_results_and_refuse_to_run_into_them(
     assert "nowhere does not exist" in capsys.readouterr().err
 
 
-def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
+def test_bench_list_names_experiments(run: Callable[..., Any]) -> None:
     result = run("bench", "list")
     assert result.code == 0
     assert "quick-digits" in result.out
@@ -208,7 +206,7 @@ def tiny_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("tiny_dir")
 @pytest.mark.filterwarnings("default:.*is damaged:UserWarning")
-def test_run_warns_of_damaged_record_and_repeats_its_trial(run: TrainingState) -> None:
+def test_bench_run_warns_of_damaged_record_and_repeats_its_trial(run: TrainingState) -> None:
     arguments = ("bench", "run", "tiny.toml", "--store", "store", "--jobs", "1")
     assert run(*arguments).code == 0
     before = contents(Path("store"))
@@ -222,7 +220,7 @@ def test_run_warns_of_damaged_record_and_repeats_its_trial(run: TrainingState) -
     assert contents(Path("store")) == before
 
 
-def test_a_trial_that_fails_is_told_and_the_others_go_on(tiny_dir: Path, run: Callable[..., Any]) -> None:
+def test_bench_run_reports_failed_trial_and_runs_the_others(tiny_dir: Path, run: Callable[..., Any]) -> None:
     write_experiment(tiny_dir, ONE_METHOD_FAILS)
     arguments = ("tiny.toml", "--store", "store")
     result = run("bench", "run", *arguments, "--jobs", "1")
@@ -243,7 +241,7 @@ def test_a_trial_that_fails_is_told_and_the_others_go_on(tiny_dir: Path, run: Ca
     assert result.out.count("failed: digits, three, nn, linear, seed") == 2
 
 
-def test_changes_on_the_command_line_are_other_trials(tiny_dir: Path, run: Callable[..., Any]) -> None:
+def test_bench_options_change_the_trials(tiny_dir: Path, run: Callable[..., Any]) -> None:
     arguments = ("tiny.toml", "--store", "store")
     short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
     assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
@@ -272,7 +270,7 @@ def test_changes_on_the_command_line_are_other_trials(tiny_dir: Path, run: Calla
         (("compare", "nowhere", "elsewhere"), "nowhere does not exist"),
     ],
 )
-def test_mistakes(
+def test_bench_commands_name_mistake_in_one_line(
     tiny_dir: Path,
     run_expecting_error: Callable[..., str],
     arguments: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""The commands for data sets, on a registry of two small ones."""
+"""``scarce data``, with a registry of two small data sets."""
 
 import gzip
 import hashlib
@@ -49,7 +49,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows(out: str) -> list[list[str]]:
-    """The cells of a table; a long folder that goes on in the next line is put together again."""
+    """The cells of a table; a long folder that is continued on the next line is joined."""
     found: list[list[str]] = []
     for line in out.splitlines():
         if line.startswith(" "):
@@ -60,7 +60,7 @@ def rows(out: str) -> list[list[str]]:
 
 
 @pytest.mark.usefixtures("home")
-def test_list_tells_where_data_sets_are(
+def test_data_list_shows_where_data_sets_are(
     tmp_path: Path, run: TrainingState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = run("data", "list")
@@ -76,7 +76,7 @@ def test_list_tells_where_data_sets_are(
     assert [line[-1] for line in lines[2:]] == ["d/pets", "here"]
 
 
-def test_fetch_then_verify(home: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_data_fetch_then_verify_succeeds(home: Path, tmp_path: Path, run: TrainingState) -> None:
     assert run("data", "fetch", "pets", "digits") == (
         0,
         f"pets: {tmp_path / 'cache' / 'pets'}\ndigits: comes with scikit-learn\n",
@@ -94,7 +94,7 @@ def test_fetch_then_verify(home: Path, tmp_path: Path, run: TrainingState) -> No
     ]
 
 
-def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_data_verify_fails_for_wrong_or_missing_files(home: Path, tmp_path: Path, run: TrainingState) -> None:
     assert run("data", "verify") == (0, "no files to check\n", "")
     assert run("data", "verify", "digits").code == 0
     assert run("data", "verify", "pets").code == 1
@@ -118,7 +118,7 @@ def test_verify_fails_for_what_is_wrong_or_missing(home: Path, tmp_path: Path, r
     assert run("data", "verify", "birds").code == 0
 
 
-def test_files_of_one_data_set_do_not_promise_another(
+def test_data_verify_checks_only_data_sets_that_are_present(
     home: Path, tmp_path: Path, run: TrainingState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pets = registry.DATASETS["pets"]
@@ -133,7 +133,9 @@ def test_files_of_one_data_set_do_not_promise_another(
 
 
 @pytest.mark.usefixtures("home")
-def test_mistakes(tmp_path: Path, run_expecting_error: Callable[..., str]) -> None:
+def test_data_commands_name_mistake_in_one_line(
+    tmp_path: Path, run_expecting_error: Callable[..., str]
+) -> None:
     assert "there is no data set 'pest'; choose one of digits, pets, birds" in run_expecting_error(
         "data", "fetch", "pets", "pest"
     )
@@ -149,7 +151,7 @@ def test_mistakes(tmp_path: Path, run_expecting_error: Callable[..., str]) -> No
     )
 
 
-def test_what_cannot_be_fetched_is_no_mistake_and_leaves_nothing(
+def test_data_fetch_failure_has_exit_code_1_and_leaves_nothing(
     home: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     (home / "cats.gz").write_bytes(b"wolves")
@@ -164,7 +166,7 @@ def test_what_cannot_be_fetched_is_no_mistake_and_leaves_nothing(
 
 
 @pytest.mark.usefixtures("home")
-def test_a_folder_in_the_place_of_a_file_is_named(
+def test_data_fetch_names_folder_in_place_of_a_file(
     tmp_path: Path, run_expecting_error: Callable[..., str]
 ) -> None:
     wrong = tmp_path / "cache" / "pets" / "dogs.gz"
@@ -179,13 +181,15 @@ def test_a_folder_in_the_place_of_a_file_is_named(
 
 
 @pytest.mark.usefixtures("home")
-def test_what_has_no_home_is_asked_for(tmp_path: Path, run_expecting_error: Callable[..., str]) -> None:
+def test_data_fetch_asks_for_file_without_source(
+    tmp_path: Path, run_expecting_error: Callable[..., str]
+) -> None:
     folder = tmp_path / "cache" / "birds"
     assert f"not found: tits; put them into {folder}, or name the folder" in run_expecting_error(
         "data", "fetch", "birds"
     )
 
 
-def test_help(run: TrainingState) -> None:
+def test_data_without_command_shows_help(run: TrainingState) -> None:
     assert run("data") == run("data", "--help")
     assert all(f"  {name} " in run("data").out for name in ("list", "fetch", "verify"))

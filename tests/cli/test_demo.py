@@ -9,12 +9,12 @@ from scarce.demo.page import is_report
 from scarce.errors import FileError, ScarceError
 
 
-def test_an_earlier_page_is_replaced_but_no_other_file_unless_forced(tmp_path, capsys):
+def test_demo_replaces_other_file_only_with_force(tmp_path, capsys):
     page = tmp_path / "page.html"
-    page.write_text("something dear")
+    page.write_text("another file")
     with pytest.raises(FileError, match="exists; choose another name, or pass force=True"):
         demo(page, epochs=10**9)  # rejected before the work begins
-    assert page.read_text() == "something dear"
+    assert page.read_text() == "another file"
     demo(page, epochs=1, force=True)
     first = page.read_bytes()
     demo(page, seed=1, epochs=1)
@@ -26,7 +26,7 @@ def test_an_earlier_page_is_replaced_but_no_other_file_unless_forced(tmp_path, c
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
-def test_a_missing_package_is_named_with_its_cure(package, monkeypatch, tmp_path):
+def test_demo_names_missing_package_and_how_to_install_it(package, monkeypatch, tmp_path):
     for name in ("scarce.demo.page", "scarce._plotting"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)

@@ -1,4 +1,4 @@
-"""Whatever a user may get wrong: exit code 2 and one line that names it, and nothing is left behind."""
+"""Mistakes of the user: exit code 2 and one line that names the mistake, and nothing is left behind."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ def features_with(dataset_dir: Path, path: Path, *, value: float) -> Path:
 
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "inf")])
-def test_numbers_that_are_none(
+def test_train_and_predict_reject_nan_and_infinite_features(
     value: float, name: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     bad = features_with(dataset_dir, tmp_path / "bad.npy", value=value)
@@ -33,7 +33,7 @@ def test_numbers_that_are_none(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.npy"]
 
 
-def test_features_that_do_not_fit(
+def test_train_and_predict_reject_features_of_wrong_shape(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     X = np.load(dataset_dir / "features.npy")
@@ -50,7 +50,7 @@ def test_features_that_do_not_fit(
     assert "expected numbers" in run_expecting_error("train", tmp_path / "words.npy", *train)
 
 
-def test_columns_that_the_model_does_not_know(
+def test_predict_names_missing_and_unexpected_columns(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     text = (dataset_dir / "features.csv").read_text()
@@ -59,7 +59,9 @@ def test_columns_that_the_model_does_not_know(
     assert "lacks px0 and has also other" in message
 
 
-def test_one_class(dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError) -> None:
+def test_train_rejects_single_class(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
     write_csv(tmp_path / "labels.csv", ["example_id", "class_name", "answer"], [["d000", "cat", "no"]])
     command = [
         "train",
@@ -89,7 +91,7 @@ def test_one_class(dataset_dir: Path, tmp_path: Path, run_expecting_error: RunEx
         ("answers", "'answers' needs labels made from answers"),
     ],
 )
-def test_priors(
+def test_train_rejects_wrong_priors(
     priors: str, part: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     command = [
@@ -104,7 +106,7 @@ def test_priors(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_priors_from_a_file(
+def test_train_reads_priors_from_json_file(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
 ) -> None:
     command = [
@@ -140,7 +142,7 @@ def test_priors_from_a_file(
         "labels simulate nowhere.csv out.csv",
     ],
 )
-def test_missing_files(
+def test_commands_name_missing_file(
     command: str,
     dataset_dir: Path,
     tmp_path: Path,
@@ -157,7 +159,7 @@ def test_missing_files(
 
 
 @pytest.mark.parametrize("name", ["features.csv", "features.npy", "labels.npz", "labels.csv", "truth.csv"])
-def test_files_cut_short(
+def test_commands_reject_truncated_file(
     name: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     data = (dataset_dir / name).read_bytes()
@@ -178,7 +180,7 @@ def test_files_cut_short(
     assert str(tmp_path / name) in message or "have no labels" in message
 
 
-def test_files_of_another_kind(
+def test_commands_reject_file_of_another_format(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     (tmp_path / "features.csv").write_bytes((dataset_dir / "features.npy").read_bytes())
@@ -194,7 +196,7 @@ def test_files_of_another_kind(
     assert "not valid JSON" in run_expecting_error(*export)
 
 
-def test_ids_that_differ(
+def test_train_names_ids_that_differ_and_joins_on_request(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
 ) -> None:
     lines = (dataset_dir / "labels.csv").read_text().splitlines()
@@ -217,7 +219,7 @@ def test_ids_that_differ(
     assert "the features have none" in run_expecting_error(*command, "--join", "inner", "--force")
 
 
-def test_outputs_in_the_way(
+def test_commands_do_not_replace_existing_outputs(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
 ) -> None:
     train = [
@@ -283,7 +285,7 @@ def test_outputs_in_the_way(
         ("too-much", "too-much"),
     ],
 )
-def test_options(
+def test_train_rejects_wrong_options(
     options: str, part: str, dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     command = [
@@ -317,13 +319,15 @@ def test_options(
         ),
     ],
 )
-def test_other_commands(
+def test_commands_name_wrong_command_or_argument(
     command: str, part: str, dataset_dir: Path, run_expecting_error: RunExpectingError
 ) -> None:
     assert part in run_expecting_error(*(word.format(dataset_dir=dataset_dir) for word in command.split()))
 
 
-def test_damaged_models(dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError) -> None:
+def test_predict_rejects_damaged_model(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
+) -> None:
     def predicted_with(name: str, data: bytes) -> str:
         shutil.rmtree(tmp_path / "model", ignore_errors=True)
         shutil.copytree(dataset_dir / "model", tmp_path / "model")
@@ -347,7 +351,7 @@ def test_damaged_models(dataset_dir: Path, tmp_path: Path, run_expecting_error: 
     )
 
 
-def test_labels_of_other_classes(
+def test_evaluate_rejects_labels_of_other_classes(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     text = (dataset_dir / "labels.csv").read_text()
@@ -361,7 +365,7 @@ def test_labels_of_other_classes(
     assert "has the classes 0, 1, 2, 3, but the model was trained for 0, 1, 2" in message
 
 
-def test_a_checkpoint_of_another_run(
+def test_train_rejects_checkpoint_of_another_run(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
 ) -> None:
     from scarce.training.checkpoint import CHECKPOINT_FORMAT, save_state
@@ -386,9 +390,7 @@ def test_a_checkpoint_of_another_run(
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_divergence_is_not_a_mistake_of_the_command(
-    dataset_dir: Path, tmp_path: Path, run: TrainingState
-) -> None:
+def test_divergence_has_exit_code_1(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
     result = run("train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", tmp_path / "model",
                "--learning-rate", 1e38, "--no-standardize")  # fmt: skip
     assert result.code == 1

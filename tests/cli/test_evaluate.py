@@ -1,4 +1,4 @@
-"""How good is it? What `train` and `evaluate` say of a model, when they raise alarms, and what they take on trust."""
+"""``scarce evaluate``: the estimated accuracy, alarms, priors and label noise."""
 
 import json
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def alarms(found: dict[str, Any]) -> list[str]:
     return [alarm["name"] for alarm in found["alarms"]]
 
 
-def test_evaluate_estimates_the_accuracy_of_a_good_model_without_alarms(digits_dir: Path, facts: Any) -> None:
+def test_evaluate_estimates_accuracy_of_good_model_without_alarms(digits_dir: Path, facts: Any) -> None:
     found = facts("uniform", "--truth", digits_dir / "test-truth.npy")
     assert found["within_interval"]
     assert alarms(found) == []
@@ -61,7 +61,7 @@ def test_evaluate_on_training_rows_raises_an_alarm(facts: Any) -> None:
     assert "trained-on-these" in alarms(facts("uniform", part="train"))
 
 
-def test_evaluate_corrects_for_errors_of_answers(digits_dir: Path, facts: Any) -> None:
+def test_evaluate_corrects_for_wrong_answers(digits_dir: Path, facts: Any) -> None:
     priors = "--priors", "answers"  # else those with which the model was trained
     found = facts("answers", *priors, "--truth", digits_dir / "test-truth.npy")
     truth = found["true_accuracy"]
@@ -74,7 +74,7 @@ def test_evaluate_corrects_for_errors_of_answers(digits_dir: Path, facts: Any) -
     assert found["errors_from"] == "learned"
 
 
-def test_evaluate_notices_wrong_labels_and_corrects_known_ones(digits_dir: Path, facts: Any) -> None:
+def test_evaluate_detects_wrong_labels_and_corrects_known_rate(digits_dir: Path, facts: Any) -> None:
     found = facts("wrong", "--truth", digits_dir / "test-truth.npy")
     assert found["high"] < found["true_accuracy"]
     assert "wrong-labels" in alarms(found)
@@ -85,7 +85,9 @@ def test_evaluate_notices_wrong_labels_and_corrects_known_ones(digits_dir: Path,
     assert "wrong-labels" not in alarms(corrected)
 
 
-def test_evaluate_takes_priors(digits_dir: Path, tmp_path: Path, facts: Any, run: TrainingState) -> None:
+def test_evaluate_accepts_priors_by_name_list_and_file(
+    digits_dir: Path, tmp_path: Path, facts: Any, run: TrainingState
+) -> None:
     assert facts("uniform", "--priors", "uniform")["classes"][3]["prior"] == {
         "value": 0.1,
         "low": 0.1,
@@ -125,7 +127,7 @@ def test_evaluate_takes_priors(digits_dir: Path, tmp_path: Path, facts: Any, run
         (["--priors", "luck"], "priors='luck' is unknown"),
     ],
 )
-def test_evaluate_refuses_what_it_does_not_understand(
+def test_evaluate_rejects_wrong_options(
     digits_dir: Path, model: Path, run_expecting_error: Callable[..., str], options: list[str], message: str
 ) -> None:
     command = ["evaluate", model, digits_dir / "test.npy", "--labels", digits_dir / "test-uniform.npz"]
@@ -133,7 +135,7 @@ def test_evaluate_refuses_what_it_does_not_understand(
 
 
 @pytest.mark.parametrize("option", [["--priors", "uniform"], ["--label-noise", "0.1"]])
-def test_evaluate_refuses_options_that_only_complementary_labels_need(
+def test_evaluate_rejects_label_options_without_labels(
     digits_dir: Path, model: Path, run_expecting_error: Callable[..., str], option: list[str]
 ) -> None:
     command = ["evaluate", model, digits_dir / "test.npy", "--truth", digits_dir / "test-truth.npy"]
@@ -143,7 +145,7 @@ def test_evaluate_refuses_options_that_only_complementary_labels_need(
     )
 
 
-def test_classes_are_compared_as_text(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_evaluate_compares_classes_as_text(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
     truth = sorted(line.split(",") for line in (dataset_dir / "truth.csv").read_text().split()[1:])
     np.save(tmp_path / "text.npy", [name for _, name in truth])
     np.save(tmp_path / "numbers.npy", [int(name) for _, name in truth])
@@ -154,7 +156,9 @@ def test_classes_are_compared_as_text(dataset_dir: Path, tmp_path: Path, run: Tr
     assert facts[0] == facts[1] == facts[2]
 
 
-def test_evaluate_tells_what_it_cannot_see(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_evaluate_names_classes_nobody_excludes(
+    dataset_dir: Path, tmp_path: Path, run: TrainingState
+) -> None:
     rows = [[f"d{row:03d}", "no" if row % 3 else "", "", "no" if row % 3 == 0 else ""] for row in range(90)]
     write_csv(tmp_path / "labels.csv", ["example_id", "0", "1", "2"], rows)
     command = [
@@ -169,9 +173,7 @@ def test_evaluate_tells_what_it_cannot_see(dataset_dir: Path, tmp_path: Path, ru
     assert json.loads(run(*command, "--json").out)["unseen"] == ["1"]
 
 
-def test_evaluate_joins_labels_and_truth_each_by_id(
-    dataset_dir: Path, tmp_path: Path, run: TrainingState
-) -> None:
+def test_evaluate_joins_labels_and_truth_by_id(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
     lines = (dataset_dir / "truth.csv").read_text().splitlines()
     (tmp_path / "some.csv").write_text("\n".join(lines[:41]))
     command = [

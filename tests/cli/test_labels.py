@@ -12,7 +12,7 @@ from scarce import read_labels
 TrainingState = Callable[..., Any]
 
 
-def test_describe_counts_and_warns(tmp_path: Path, run: TrainingState) -> None:
+def test_labels_describe_counts_exclusions_and_warns(tmp_path: Path, run: TrainingState) -> None:
     # A name that a terminal library might take for a command is shown as it is.
     rows = [["a", "no", "", ""], ["b", "no", "no", ""], ["c", "yes", "", ""]]
     write_csv(tmp_path / "labels.csv", ["example_id", "[red]", ":cat:", "cow"], rows)
@@ -28,7 +28,7 @@ def test_describe_counts_and_warns(tmp_path: Path, run: TrainingState) -> None:
     assert out[6] == "never excluded, so that nothing is known against it: cow"
 
 
-def test_simulate_keeps_ids_and_takes_lists_and_matrices(
+def test_labels_simulate_keeps_ids_and_accepts_lists_and_matrices(
     dataset_dir: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     simulate = ["labels", "simulate", dataset_dir / "truth.csv"]
@@ -53,7 +53,9 @@ def test_simulate_keeps_ids_and_takes_lists_and_matrices(
     assert after.tolist() == [(int(name) + 1) % 3 for name in truth.values()]
 
 
-def test_convert_keeps_what_labels_say(dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_labels_convert_round_trip_keeps_labels(
+    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
+) -> None:
     assert run("labels", "convert", dataset_dir / "labels.csv", tmp_path / "a.npz").code == 0
     assert run("labels", "convert", tmp_path / "a.npz", tmp_path / "b.csv").code == 0
     assert (

@@ -11,7 +11,7 @@ from scarce.cli import main as main_module
 TrainingState = Callable[..., Any]
 
 
-def test_version_and_help(run: TrainingState) -> None:
+def test_main_shows_version_and_help(run: TrainingState) -> None:
     assert run("--version") == (0, f"scarce {scarce.__version__}\n", "")
     assert run() == run("--help")
     assert run("labels") == run("labels", "--help")
@@ -27,7 +27,7 @@ def test_version_and_help(run: TrainingState) -> None:
         (scarce.errors.LabelError("two\nlines"), 2, "error: two lines\n"),
     ],
 )
-def test_exit_codes(
+def test_main_maps_errors_to_exit_codes(
     error: Exception, code: int, line: str, monkeypatch: pytest.MonkeyPatch, run: TrainingState
 ) -> None:
     def app(*_: object, **__: object) -> None:
@@ -40,7 +40,7 @@ def test_exit_codes(
     assert result.err.count("\n") == 1
 
 
-def test_a_full_disk_is_told_from_a_wrong_name(monkeypatch: pytest.MonkeyPatch, run: TrainingState) -> None:
+def test_main_returns_1_for_full_disk(monkeypatch: pytest.MonkeyPatch, run: TrainingState) -> None:
     def app(*_: object, **__: object) -> None:
         raise scarce.errors.FileError("a.csv cannot be written") from OSError(28, "No space left on device")
 
@@ -48,7 +48,7 @@ def test_a_full_disk_is_told_from_a_wrong_name(monkeypatch: pytest.MonkeyPatch, 
     assert run("train").code == 1
 
 
-def test_memory_that_is_short_is_one_line(run, monkeypatch) -> None:
+def test_main_reports_out_of_memory_in_one_line(run, monkeypatch) -> None:
     def app(*_: object, **__: object) -> None:
         raise RuntimeError(
             "[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory: 12 bytes."
@@ -61,7 +61,7 @@ def test_memory_that_is_short_is_one_line(run, monkeypatch) -> None:
     assert "--micro-batch" in err
 
 
-def test_other_errors_of_torch_are_not_hidden(run, monkeypatch) -> None:
+def test_main_raises_other_errors_of_torch(run, monkeypatch) -> None:
     def app(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 

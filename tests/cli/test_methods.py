@@ -1,4 +1,4 @@
-"""``scarce methods``."""
+"""``scarce methods``: the table of methods."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from scarce.methods import available_methods
 TrainingState = Callable[..., Any]
 
 
-def test_methods_are_listed_within_100_columns(run: TrainingState) -> None:
+def test_methods_lists_all_methods_within_100_columns(run: TrainingState) -> None:
     code, out, err = run("methods")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 100

@@ -1,4 +1,4 @@
-"""``scarce predict``: to a file or the terminal, from tables in any column order and in shards."""
+"""``scarce predict``: to a file or the terminal, from tables in any column order and from shards."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from helpers.csv_files import write_csv
 TrainingState = Callable[..., Any]
 
 
-def test_predictions_go_to_a_file_or_the_terminal(
+def test_predict_writes_same_rows_to_file_and_terminal(
     dataset_dir: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     shown = run("predict", dataset_dir / "model", dataset_dir / "features.csv").out
@@ -20,9 +20,7 @@ def test_predictions_go_to_a_file_or_the_terminal(
     assert by_row.splitlines()[:2] == ["row,class,probability", shown.splitlines()[1].replace("d000", "0")]
 
 
-def test_columns_in_another_order_are_put_right(
-    dataset_dir: Path, tmp_path: Path, run: TrainingState
-) -> None:
+def test_predict_accepts_columns_in_any_order(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
     rows = [line.split(",") for line in (dataset_dir / "features.csv").read_text().splitlines()]
     write_csv(tmp_path / "turned.csv", rows[0][::-1], (row[::-1] for row in rows[1:]))
     assert run("predict", dataset_dir / "model", tmp_path / "turned.csv") == run(
@@ -30,7 +28,7 @@ def test_columns_in_another_order_are_put_right(
     )
 
 
-def test_a_model_predicts_the_same_of_tables_in_pieces(run, dataset_dir, shards):
+def test_predict_of_shards_equals_predict_of_one_table(run, dataset_dir, shards):
     whole = run("predict", dataset_dir / "model", dataset_dir / "features.csv")
     pieces = run("predict", dataset_dir / "model", shards / "tables")
     assert (whole.code, pieces.code) == (0, 0), pieces.err

@@ -29,11 +29,11 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_the_estimators_on_offer_are_those_that_exist() -> None:
+def test_estimator_names_match_registry() -> None:
     assert set(get_args(EstimatorName)) == {"answers", *PRIOR_ESTIMATORS}
 
 
-def test_estimate_then_train(folder: Path, tmp_path: Path, run) -> None:
+def test_train_accepts_estimated_priors(folder: Path, tmp_path: Path, run) -> None:
     out, figure = tmp_path / "priors.json", tmp_path / "priors.png"
     arguments = (
         "priors",
@@ -67,7 +67,7 @@ def test_estimate_then_train(folder: Path, tmp_path: Path, run) -> None:
     assert stored["classes"] == ["ant", "bee", "cat"]
 
 
-def test_training_estimates_by_itself(folder: Path, tmp_path: Path, run) -> None:
+def test_train_estimates_priors_by_default(folder: Path, tmp_path: Path, run) -> None:
     result = run(
         "train", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left", "--out", tmp_path / "m",
         "--method", "scarce", "--epochs", "5",
@@ -76,7 +76,7 @@ def test_training_estimates_by_itself(folder: Path, tmp_path: Path, run) -> None
     assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in result.out
 
 
-def test_mistakes(folder: Path, tmp_path: Path, run_expecting_error) -> None:
+def test_priors_names_mistake_in_one_line(folder: Path, tmp_path: Path, run_expecting_error) -> None:
     arguments = ("priors", folder / "x.csv", "--labels", folder / "answers.csv", "--join", "left")
     assert "no answer is 'yes'" in run_expecting_error(*arguments, "--estimator", "answers")
     assert "scorer='tree' is unknown" in run_expecting_error(*arguments, "--set", "scorer=tree")

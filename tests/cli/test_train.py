@@ -30,12 +30,12 @@ def answers(dataset_dir: Path, tmp_path: Path) -> Path:
     return write_csv(tmp_path / "answers.csv", ["example_id", "class_name", "answer"], rows)
 
 
-def test_the_names_on_offer_are_those_that_exist() -> None:
+def test_option_names_match_registries() -> None:
     assert get_args(ModelName) == tuple(MODELS)
     assert get_args(RecipeName) == tuple(RECIPES)
 
 
-def test_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_train_accepts_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -58,7 +58,9 @@ def test_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: TrainingState) 
     assert json.loads(facts.out) == {"true_accuracy": 1.0, "n_true": 90}
 
 
-def test_methods_that_need_a_transition_matrix(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_train_forward_needs_a_transition_matrix(
+    dataset_dir: Path, tmp_path: Path, run: TrainingState
+) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -73,7 +75,9 @@ def test_methods_that_need_a_transition_matrix(dataset_dir: Path, tmp_path: Path
     assert run(*command, "--transition", tmp_path / "uniform.npy").code == 0
 
 
-def test_early_stopping_tells_the_best_epoch(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_train_with_early_stopping_names_best_epoch(
+    dataset_dir: Path, tmp_path: Path, run: TrainingState
+) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -92,7 +96,7 @@ def test_early_stopping_tells_the_best_epoch(dataset_dir: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("kind", ["answers", "scarce"])
-def test_auto_tells_its_choice_and_saves_a_model(
+def test_train_auto_explains_its_choice_and_saves_a_model(
     dataset_dir: Path, answers: Path, tmp_path: Path, run: TrainingState, kind: str
 ) -> None:
     labels = answers if kind == "answers" else dataset_dir / "labels.csv"
@@ -109,10 +113,10 @@ def test_auto_tells_its_choice_and_saves_a_model(
     assert (model.predict(features).astype(str) == truth[features.index]).mean() > 0.9
 
 
-def test_a_class_that_nobody_was_asked_about_needs_no_prior(
+def test_train_auto_learns_prior_of_class_without_answers(
     dataset_dir: Path, answers: Path, tmp_path: Path, run: TrainingState
 ) -> None:
-    """Priors come out of the training, and are told after it."""
+    """The priors are learned in training, and printed after it."""
     rows = [line.split(",") for line in answers.read_text().split()]
     two = write_csv(tmp_path / "two.csv", rows[0], [row for row in rows[1:] if row[1] != "2"])
     command = ["train", dataset_dir / "features.csv", "--labels", two, "--join", "left", "--classes", "0,1,2"]
@@ -122,7 +126,7 @@ def test_a_class_that_nobody_was_asked_about_needs_no_prior(
     assert "priors: learned by answers; raw estimates sum to 1.000\n" in result.out
 
 
-def test_the_method_is_told_only_where_it_was_chosen(
+def test_train_names_method_only_where_it_was_chosen(
     dataset_dir: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     command = [
@@ -136,7 +140,7 @@ def test_the_method_is_told_only_where_it_was_chosen(
     assert "method: " not in run(*command, "--method", "refine", "--epochs", 20).out
 
 
-def test_stages_end_early_and_the_best_epoch_of_the_last_is_told(
+def test_train_refine_stops_early_and_names_best_epoch_of_last_stage(
     dataset_dir: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     command = [
@@ -159,7 +163,7 @@ def test_stages_end_early_and_the_best_epoch_of_the_last_is_told(
     assert told_best in result.out
 
 
-def test_default_stacks_learners_explains_them_and_saves_a_model(
+def test_train_default_stacks_learners_and_explains_them(
     dataset_dir: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     command = [
@@ -187,7 +191,7 @@ LINEAR = ["--method", "cc", "--module", "linear", "--epochs", "30", "--learning-
 
 
 @pytest.mark.parametrize("options", [LINEAR, ["--module", "linear"]], ids=["network", "stack"])
-def test_train_says_how_good_the_model_is(
+def test_train_estimates_accuracy_of_the_model(
     digits_dir: Path, tmp_path: Path, run: TrainingState, options: list[str]
 ) -> None:
     command = [
@@ -212,7 +216,7 @@ def test_train_says_how_good_the_model_is(
     assert max(map(len, good.splitlines())) <= 100
 
 
-def test_train_without_an_estimate_ends_with_the_model(
+def test_train_without_estimate_ends_with_saved_model(
     digits_dir: Path, tmp_path: Path, run: TrainingState
 ) -> None:
     command = [
@@ -226,7 +230,7 @@ def test_train_without_an_estimate_ends_with_the_model(
     assert run(*command, *LINEAR, "--no-estimate").out.endswith(f"saved the model to {tmp_path / 'm'}\n")
 
 
-def test_train_tells_where_there_are_too_few_examples_to_hold_out(tmp_path: Path, run: TrainingState) -> None:
+def test_train_skips_estimate_with_too_few_examples(tmp_path: Path, run: TrainingState) -> None:
     np.save(tmp_path / "few.npy", np.eye(6, 4))
     uniform(np.arange(6) % 3, seed=0).save(tmp_path / "few.npz")
     command = ["train", tmp_path / "few.npy", "--labels", tmp_path / "few.npz", "--out", tmp_path / "m"]
@@ -235,7 +239,7 @@ def test_train_tells_where_there_are_too_few_examples_to_hold_out(tmp_path: Path
     assert "the accuracy is not estimated: 6 examples are too few to hold some out" in result.out
 
 
-def test_train_keeps_a_model_whose_accuracy_cannot_be_estimated(tmp_path: Path, run: TrainingState) -> None:
+def test_train_saves_model_whose_accuracy_cannot_be_estimated(tmp_path: Path, run: TrainingState) -> None:
     """All but one of the true classes are the same, so that some copies get one class only."""
     np.save(tmp_path / "rows.npy", np.arange(40.0).reshape(20, 2))
     (tmp_path / "truth.csv").write_text("label\n" + "cat\n" * 19 + "dog\n")
@@ -274,7 +278,7 @@ def logits_of(dataset_dir, model):
     return predict_logits(scarce.load(model).model_, np.load(dataset_dir / "features.npy")).numpy()
 
 
-def test_short_numbers(dataset_dir: Path, tmp_path: Path, run) -> None:
+def test_train_with_bf16_is_near_full_precision(dataset_dir: Path, tmp_path: Path, run) -> None:
     for name in ("full", "bf16"):
         assert run(*train_command(dataset_dir, tmp_path / name, "--precision", name)).code == 0
     full, short = logits_of(dataset_dir, tmp_path / "full"), logits_of(dataset_dir, tmp_path / "bf16")
@@ -289,7 +293,7 @@ def test_short_numbers(dataset_dir: Path, tmp_path: Path, run) -> None:
         ("--precision", "half", "Invalid value for '--precision'"),
     ],
 )
-def test_odd_settings_are_refused(
+def test_train_rejects_wrong_micro_batch_and_precision(
     dataset_dir: Path, tmp_path: Path, run_expecting_error, option, value, line
 ) -> None:
     assert line in run_expecting_error(*train_command(dataset_dir, tmp_path / "m", option, value))
@@ -298,7 +302,9 @@ def test_odd_settings_are_refused(
 @pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:dynamo_pgo force disabled:UserWarning")
 @pytest.mark.usefixtures("no_compiler")
-def test_without_a_compiler_one_line_says_so(dataset_dir: Path, tmp_path: Path, run_expecting_error) -> None:
+def test_train_names_missing_compiler_in_one_line(
+    dataset_dir: Path, tmp_path: Path, run_expecting_error
+) -> None:
     assert "or leave out compile=True (--compile)" in run_expecting_error(
         *train_command(dataset_dir, tmp_path / "m", "--compile")
     )

@@ -1,4 +1,4 @@
-"""The same knowledge in every form on disk trains the same model; folders of images are features too."""
+"""``scarce train`` reads labels and features from every kind of file."""
 
 import json
 from collections.abc import Callable
@@ -112,7 +112,7 @@ def expected(dataset_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_trains_the_same_model(
+def test_every_label_form_trains_the_same_model(
     form: str, dataset_dir: Path, expected: dict[str, list[Any]], tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     without_ids = form.endswith(".npy") or form.startswith("label-studio")
@@ -125,7 +125,9 @@ def test_every_form_trains_the_same_model(
     assert weights_of(tmp_path / "model") == expected
 
 
-def test_a_folder_of_images(dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_train_predict_and_evaluate_accept_folder_of_images(
+    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
+) -> None:
     pixels = np.load(dataset_dir / "features.npy").reshape(-1, 8, 8).astype(np.uint8) * 15
     ids = labels_of(dataset_dir).ids
     assert ids is not None
@@ -148,7 +150,7 @@ def test_a_folder_of_images(dataset_dir: Path, tmp_path: Path, run: Callable[...
     assert "from 90 examples with 90 exclusions" in result.out
 
 
-def test_everything_excluded_but_one_class_is_enough(
+def test_train_on_labels_that_leave_one_class_is_accurate(
     dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     simulate = ["labels", "simulate", dataset_dir / "truth.csv", tmp_path / "labels.csv"]
@@ -177,7 +179,7 @@ def predictions(run, model, features):
 
 
 @pytest.mark.parametrize("features", ["arrays", "array.npy"])
-def test_arrays_in_pieces_train_the_same_model(run, dataset_dir, shards, features):
+def test_array_shards_train_the_same_model(run, dataset_dir, shards, features):
     """Without ids the labels must stand in the order of the features."""
     np.save(shards / "array.npy", read_features(dataset_dir / "features.csv").values)
     labels = shards / "labels.npy"
@@ -197,7 +199,7 @@ def test_arrays_in_pieces_train_the_same_model(run, dataset_dir, shards, feature
 
 
 @pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # of 60 rows
-def test_train_evaluate_and_priors_join_by_id(run, dataset_dir, shards):
+def test_train_evaluate_and_priors_join_shards_by_id(run, dataset_dir, shards):
     few = shards / "few.csv"
     lines = (dataset_dir / "labels.csv").read_text().splitlines()
     few.write_text("\n".join(lines[:61]) + "\n")
@@ -212,7 +214,7 @@ def test_train_evaluate_and_priors_join_by_id(run, dataset_dir, shards):
     assert code == 0, err
 
 
-def test_shards_do_not_go_to_scikit_learn(run_expecting_error, dataset_dir, shards):
+def test_priors_with_linear_scorer_rejects_shards(run_expecting_error, dataset_dir, shards):
     settings = ["--set", "scorer=linear", "--set", "bootstrap=0"]
     labels = ["--labels", dataset_dir / "labels.npz"]
     message = run_expecting_error("priors", shards / "tables", *labels, *settings)
@@ -220,7 +222,7 @@ def test_shards_do_not_go_to_scikit_learn(run_expecting_error, dataset_dir, shar
     assert "scorer='network'" in message
 
 
-def test_mistakes_name_the_file(run_expecting_error, dataset_dir, shards):
+def test_train_names_foreign_file_among_shards(run_expecting_error, dataset_dir, shards):
     (shards / "arrays" / "notes.txt").touch()
     labels = ["--labels", dataset_dir / "labels.csv", "--out", shards / "model"]
     assert "notes.txt stands between .npy files" in run_expecting_error("train", shards / "arrays", *labels)

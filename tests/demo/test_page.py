@@ -1,4 +1,4 @@
-"""The page: well-formed, complete in itself, and true to the numbers."""
+"""The page of the demo: well-formed, self-contained, and true to the numbers."""
 
 import base64
 from dataclasses import replace
@@ -15,7 +15,7 @@ def text(demo):
     return render_report(demo, "scarce demo --out 'a<b>&c.html' --seed 0")
 
 
-def test_the_page_is_well_formed_and_needs_nothing_else(text):
+def test_page_is_well_formed_and_self_contained(text):
     page = Page(text)
     assert "http" not in text
     assert "url(" not in text
@@ -24,7 +24,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(text):
     assert all(reference.startswith("data:image/") for reference in page.references)
 
 
-def test_the_figures_are_whole(text):
+def test_page_embeds_complete_figures(text):
     prefix = "data:image/svg+xml;base64,"
     figures = [source for source in Page(text).references if source.startswith(prefix)]
     titles = ["Share of each digit", "Risk on the training answers", "Accuracy on the test images"]
@@ -33,7 +33,7 @@ def test_the_figures_are_whole(text):
         assert title in "".join(svg.itertext())
 
 
-def test_the_page_holds_the_table_the_command_and_the_seed(demo, text):
+def test_page_holds_table_command_and_seed(demo, text):
     words = Page(text).text
     for cell in [*COLUMNS, *(cell for row in result_rows(demo) for cell in row)]:
         assert cell in words
@@ -42,22 +42,22 @@ def test_the_page_holds_the_table_the_command_and_the_seed(demo, text):
     assert "40 epochs" in words
 
 
-def test_the_page_tells_where_the_risk_turned_negative_and_when_the_accuracy_was_best(demo):
-    told = replace(
+def test_page_names_epochs_of_negative_risk_and_best_accuracy(demo):
+    run = replace(
         demo.uncorrected,
         risks=(4.0, 0.5, -0.25, -7.5),
         accuracies=(0.5, 0.815, 0.7, 0.625),
         estimates=(0.5,) * 4,
         standard_errors=(0.1,) * 4,
     )
-    words = Page(render_report(replace(demo, uncorrected=told), "")).text
+    words = Page(render_report(replace(demo, uncorrected=run), "")).text
     assert "falls below zero in epoch 3 and ends at −7.5" in words
     assert "is best after epoch 2, at 81.5 %, and ends at 62.5 %" in words
     never = replace(demo.uncorrected, risks=(4.0, 0.5))
     assert "falls below zero" not in Page(render_report(replace(demo, uncorrected=never), "")).text
 
 
-def test_rows_show_the_last_epoch_in_per_cent(demo):
+def test_result_rows_show_last_epoch_in_per_cent(demo):
     run = replace(
         demo.corrected,
         title="A",
@@ -69,11 +69,11 @@ def test_rows_show_the_last_epoch_in_per_cent(demo):
     assert result_rows(replace(demo, corrected=run))[0] == ("A", "b", "83.5 ± 2.1 %", "90.0 %", "no")
 
 
-def test_the_same_demonstration_gives_the_same_page(demo, text):
+def test_render_report_is_reproducible(demo, text):
     assert render_report(demo, "scarce demo --out 'a<b>&c.html' --seed 0") == text
 
 
-def test_a_report_is_told_from_other_files(tmp_path, text):
+def test_is_report_recognizes_only_reports(tmp_path, text):
     (tmp_path / "report.html").write_text(text, encoding="utf-8")
     (tmp_path / "other.html").write_text("<!doctype html><title>my thesis</title>")
     assert is_report(tmp_path / "report.html")

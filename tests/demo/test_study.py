@@ -1,4 +1,4 @@
-"""The demonstration: honest about what each run is told, reproducible, and showing what it should."""
+"""The study of the demo: reproducible, and each run gets only the labels it claims."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scarce.demo.study import QUESTIONS, DemoRun, run_demo
 from scarce.training import Callback
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+def test_run_demo_depends_only_on_its_seed():
     first, again, other = run_demo(3, 2), run_demo(3, 2), run_demo(4, 2)
     assert first.runs == again.runs
     assert first.labels == again.labels
@@ -16,17 +16,17 @@ def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
     assert first.labels != other.labels
 
 
-def test_no_run_is_told_more_than_it_says(monkeypatch):
-    told = []
+def test_run_demo_gives_each_run_only_its_labels(monkeypatch):
+    calls = []
 
     def train(model, method, inputs, labels, *args, **kwargs):
-        told.append((method.facts.name, labels, kwargs["priors"]))
+        calls.append((method.facts.name, labels, kwargs["priors"]))
         return real_train(model, method, inputs, labels, *args, **kwargs)
 
     real_train = module.train
     monkeypatch.setattr(module, "train", train)
     demo = run_demo(0, 1)
-    names, labels, priors = zip(*told, strict=True)
+    names, labels, priors = zip(*calls, strict=True)
     assert names == ("scarce", "scarce-ure", "scarce", "scarce")
     for known in labels[:2]:  # exclusions, and not one "yes"
         assert known.confirmed.max() == -1
@@ -41,14 +41,14 @@ def test_no_run_is_told_more_than_it_says(monkeypatch):
         assert np.array_equal(pi, demo.priors.values)
 
 
-def test_priors_are_the_share_of_yes(demo):
+def test_demo_priors_are_shares_of_yes(demo):
     answers = demo.labels.answers
     for k in range(10):
         about = answers.answer[answers.class_index == k]
         assert demo.priors.raw[k] == pytest.approx((about == 1).sum() / len(about))
 
 
-def test_the_uncorrected_risk_goes_below_zero_and_the_corrected_run_stays_above(demo):
+def test_uncorrected_risk_falls_below_zero_and_corrected_risk_does_not(demo):
     assert (
         demo.corrected.risks[0] == demo.uncorrected.risks[0]
     )  # same weights, same order, nothing to correct yet
@@ -56,14 +56,14 @@ def test_the_uncorrected_risk_goes_below_zero_and_the_corrected_run_stays_above(
     assert min(demo.corrected.risks) > 0
 
 
-def test_estimates_without_truth_are_near_the_truth_and_more_knowledge_is_better(demo):
+def test_estimated_accuracy_is_near_truth_and_grows_with_knowledge(demo):
     for run in demo.runs:
         assert len(run.risks) == len(run.accuracies) == len(run.estimates) == len(run.standard_errors) == 40
         assert abs(run.accuracies[-1] - run.estimates[-1]) < 4 * run.standard_errors[-1]
     assert demo.ordinary.accuracies[-1] > demo.with_yes.accuracies[-1] > demo.corrected.accuracies[-1] > 0.6
 
 
-def test_the_images_shown_carry_their_own_answers(demo):
+def test_demo_images_carry_their_own_answers(demo):
     excluded = demo.labels.indicator()
     for row, image in enumerate(demo.images):
         assert image.pixels.shape == (8, 8)
@@ -72,7 +72,7 @@ def test_the_images_shown_carry_their_own_answers(demo):
         assert [digit for digit, yes in image.answers if yes] in ([], [demo.labels.confirmed[row]])
 
 
-def test_every_run_is_watched_under_its_title():
+def test_run_demo_watches_each_run_under_its_title():
     seen = []
 
     class Watcher(Callback):
@@ -87,6 +87,6 @@ def test_every_run_is_watched_under_its_title():
 
 
 @pytest.mark.parametrize(("truth", "agrees"), [(0.75, True), (0.74, False), (1.25, True), (1.26, False)])
-def test_agreement_means_two_standard_errors_in_the_last_epoch(truth, agrees):
+def test_agreement_means_two_standard_errors_in_last_epoch(truth, agrees):
     run = DemoRun("a", "", (0.0, 0.0), (9.0, truth), (0.0, 1.0), (0.0, 0.125))
     assert run.agrees is agrees

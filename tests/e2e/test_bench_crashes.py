@@ -1,4 +1,4 @@
-"""DistributedContext that are killed: only the trial that is at fault fails."""
+"""Killed worker processes: only the trial at fault fails."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def light(trial):
     return SimpleNamespace(key=trial.key, **{name: getattr(trial, name) for name in names})
 
 
-def test_with_several_jobs_even_a_single_trial_is_in_another_process(
+def test_run_local_with_two_jobs_runs_single_trial_in_another_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def execute(trial, **_):
@@ -30,7 +30,7 @@ def test_with_several_jobs_even_a_single_trial_is_in_another_process(
     assert outcome.status != os.getpid()
 
 
-def test_only_the_trial_at_fault_fails_when_processes_are_killed(
+def test_run_local_fails_only_trial_at_fault_when_processes_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials, store = [light(trial) for trial in tiny_trials(tmp_path)[:3]], Store(tmp_path / "store")

@@ -1,4 +1,4 @@
-"""The benchmark of many classes and rows runs, and its numbers make sense."""
+"""The benchmark of many classes and rows runs, and its numbers are plausible."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ def scale(monkeypatch):
     return scale
 
 
-def test_the_quick_benchmark_writes_a_table_and_a_figure(scale, tmp_path, monkeypatch):
+def test_quick_scale_benchmark_writes_table_and_figure(scale, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["scale.py", "--quick", "--seeds", "1", "--out", str(tmp_path)])
     scale.main()
     table = (tmp_path / "speed" / "scale.md").read_text()
@@ -28,7 +28,7 @@ def test_the_quick_benchmark_writes_a_table_and_a_figure(scale, tmp_path, monkey
     assert (tmp_path / "figures" / "scale.svg").read_text().startswith("<svg")
 
 
-def test_every_case_is_measured(scale):
+def test_scale_benchmark_measures_every_case(scale):
     cases = scale.measure_cases(scale.QUICK | {"seeds": 2}, scale.measure_case)
     assert list(cases) == [(400, 30), (1200, 30), (1200, 10)]
     for case in cases.values():
@@ -37,7 +37,7 @@ def test_every_case_is_measured(scale):
         assert abs(case["estimated_accuracy"] - case["accuracy"]) < 6 * case["standard_error"]
 
 
-def test_the_share_of_the_loss_is_measured(scale):
+def test_scale_benchmark_measures_share_of_the_loss(scale):
     share = scale.measure_share(30, rounds=2, steps=2)
     assert list(share) == ["scarce", "cross-entropy"]
     assert all(share[name]["share"] > 0 for name in share)

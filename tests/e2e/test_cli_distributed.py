@@ -42,7 +42,7 @@ def without_time_and_place(line: str) -> str:
     return re.sub(r" in [0-9.]+ s|/(one|two)$", "", line)
 
 
-def test_two_processes_print_and_train_like_one(
+def test_torchrun_prints_and_trains_like_one_process(
     dataset_dir: Path, tmp_path: Path, run: Callable[..., Any], fork_server: ForkServer
 ) -> None:
     """The second process prints nothing, and micro-batches give the step of the whole batch."""

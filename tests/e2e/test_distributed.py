@@ -1,4 +1,4 @@
-"""Two and three real processes train as one does."""
+"""Training in two and three real processes equals training in one."""
 
 import os
 import re
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.early,
 ]
 
-REFUSED = {
+REJECTED = {
     "with_unused_weights": r"MethodError: spare.0.weight, .* and others took no part in a step.*requires_grad_\(False\)",
     "with_small_batches_and_batch_norm": "MethodError: a batch has 3 rows for 2 processes, and batch norm needs two for each",
     "with_a_damaged_checkpoint_on_the_first": "FileError: .*checkpoint of 0 is damaged",
@@ -28,7 +28,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Path:
-    folder = tmp_path_factory.mktemp("together")
+    folder = tmp_path_factory.mktemp("distributed")
     fork_server.run_script("distributed", folder)
     return folder
 
@@ -51,8 +51,8 @@ def test_every_method_trains_as_in_one_process(name, count, root):
 
 
 @pytest.fixture(scope="module")
-def more(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer):
-    folder = tmp_path_factory.mktemp("more")
+def read_case(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer):
+    folder = tmp_path_factory.mktemp("cases")
     fork_server.run_script("distributed_cases", folder)
 
     def read(name, count):
@@ -67,9 +67,9 @@ def assert_close(one, other, tolerance):
         torch.testing.assert_close(other[name], value, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in REFUSED])
-def test_all_processes_end_with_the_same_weights_and_buffers(name, more):
-    first, second = more(name, 2)
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in REJECTED])
+def test_processes_end_with_same_weights_and_buffers(name, read_case):
+    first, second = read_case(name, 2)
     assert_close(first["model"], second["model"], 0)
     assert first.get("loss") == second.get("loss")
 
@@ -86,43 +86,43 @@ def test_all_processes_end_with_the_same_weights_and_buffers(name, more):
         "with_early_stopping",
     ],
 )
-def test_without_randomness_of_their_own_they_are_as_one(name, more):
-    (alone,), (first, _) = more(name, 1), more(name, 2)
+def test_processes_without_own_randomness_train_like_one(name, read_case):
+    (alone,), (first, _) = read_case(name, 1), read_case(name, 2)
     assert_close(
         alone["model"], first["model"], 1e-6 if name in ("with_refine", "with_early_stopping") else 1e-12
     )
     assert first.get("epochs") == alone.get("epochs")
 
 
-def test_parts_and_processes_together_give_the_step_of_the_whole(more):
-    assert_close(more("whole", 1)[0]["model"], more("in_parts", 2)[0]["model"], 1e-12)
+def test_micro_batches_in_two_processes_give_the_step_of_the_whole_batch(read_case):
+    assert_close(read_case("whole", 1)[0]["model"], read_case("in_parts", 2)[0]["model"], 1e-12)
 
 
-def test_a_group_of_the_user_is_used_and_kept(more):
-    for mine, own in zip(more("with_a_group_of_the_user", 2), more("whole", 2), strict=True):
+def test_process_group_of_the_user_is_used_and_kept(read_case):
+    for mine, own in zip(read_case("with_a_group_of_the_user", 2), read_case("whole", 2), strict=True):
         assert mine["kept"] == "True"
         assert_close(own["model"], mine["model"], 0)
 
 
-def test_only_the_first_writes_checkpoints(more):
-    assert [end["left"] for end in more("with_a_checkpoint_of_the_first", 2)] == ["True", "False"]
+def test_checkpoints_are_written_only_by_rank_0(read_case):
+    assert [end["left"] for end in read_case("with_a_checkpoint_of_the_first", 2)] == ["True", "False"]
 
 
-def test_augmentation_draws_otherwise_in_every_process(more):
-    """Else the second half of every batch would be moved just as the first."""
-    (alone,), (first, _) = more("with_augmentation", 1), more("with_augmentation", 2)
+def test_augmentation_differs_between_processes(read_case):
+    """Otherwise the second half of every batch would be moved exactly like the first."""
+    (alone,), (first, _) = read_case("with_augmentation", 1), read_case("with_augmentation", 2)
     assert alone["loss"] != first["loss"]
     assert alone["loss"] == pytest.approx(first["loss"], rel=0.05)
 
 
-@pytest.mark.parametrize(("name", "line"), REFUSED.items())
-def test_mistakes_are_told_by_every_process(name, line, more):
-    for end in more(name, 2):
+@pytest.mark.parametrize(("name", "line"), REJECTED.items())
+def test_mistakes_are_reported_by_every_process(name, line, read_case):
+    for end in read_case(name, 2):
         assert re.search(line, end["error"])
         assert "\n" not in end["error"]
 
 
-def test_alone_there_is_nobody_to_train_with(monkeypatch):
+def test_distributed_training_rejects_a_single_process(monkeypatch):
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(
         MethodError, match="distributed=True is for several processes; start them with torchrun"

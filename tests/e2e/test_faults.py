@@ -1,4 +1,4 @@
-"""DistributedContext that are killed or stopped, and disks that are full: training ends soon, says why, and can go on."""
+"""DistributedContext that are killed or stopped and disks that are full: training ends, says why, and can be resumed."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def test_torchrun_ends_when_a_process_is_killed(report):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_what_it_left_is_taken_up_by_any_number_of_processes(root, report, count):
+def test_checkpoint_is_resumed_by_any_number_of_processes(root, report, count):
     resumed = report[f"resumed by {count}"]
     assert resumed["codes"] == [0] * count
     assert resumed["left"] == ["model", *(f"output {rank}" for rank in range(count))]
@@ -61,7 +61,7 @@ def test_what_it_left_is_taken_up_by_any_number_of_processes(root, report, count
     assert_same_weights(root / "undisturbed", root / f"resumed by {count}" / "model")
 
 
-def test_a_full_disk_costs_no_checkpoint(root, report):
+def test_full_disk_keeps_earlier_checkpoint(root, report):
     full = report["full disk"]
     assert full["code"] == 1
     assert full["left"] == ["model.checkpoint", "output 0"]
@@ -77,7 +77,7 @@ def test_a_full_disk_costs_no_checkpoint(root, report):
 
 
 @pytest.mark.parametrize(("what", "missing"), [("killed", 1), ("stopped", 1), ("first stopped", 0)])
-def test_the_others_say_who_is_missing(report, what, missing):
+def test_remaining_process_names_the_missing_rank(report, what, missing):
     struck = report[what]
     assert struck["code"] == 7
     (line,) = struck["errors"]

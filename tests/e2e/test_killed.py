@@ -1,4 +1,4 @@
-"""A run that was killed with SIGKILL, whenever it was, and taken up again ends exactly as one that never was."""
+"""A training killed with SIGKILL at any moment and resumed ends exactly like an undisturbed one."""
 
 import json
 import os
@@ -38,22 +38,22 @@ def assert_same_end(root, scenario, moment):
 
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_killed_and_resumed(root, scenario, moment):
+def test_killed_training_resumes_to_the_same_end(root, scenario, moment):
     signal, epochs_saved, resumed = report(root, f"{scenario}/{moment}")
     assert (signal, resumed) == (9, 0)
     assert epochs_saved == MOMENTS[moment]
     assert_same_end(root, scenario, moment)
 
 
-def test_killed_from_outside_again_and_again(root):
+def test_training_killed_again_and_again_resumes_to_the_same_end(root):
     signals = report(root, "again-and-again")
     assert signals[0] == 9
     assert signals[-1] == 0
     assert_same_end(root, RESTLESS, "again-and-again")
 
 
-def test_the_scenarios_are_what_they_seem(root):
-    """Else the tests above could pass without anything at stake."""
+def test_scenarios_differ_and_have_state_to_lose(root):
+    """Otherwise the tests above could pass with nothing to restore."""
     ends = {name: load_state(root / name / "undisturbed" / "end.safetensors") for name in SCENARIOS}
     weights = [end["model"]["0.weight"].tolist() for end in ends.values()]
     assert len({str(weight) for weight in weights}) == len(SCENARIOS)

@@ -10,7 +10,7 @@ from scarce.testing import three_blobs
 
 
 @pytest.mark.parametrize("method", ["scarce", "cpe-t", "least-excluded", "refine"])
-def test_predictions_of_batches_are_those_of_all_rows_together(method):
+def test_predictions_in_batches_equal_predictions_of_all_rows(method):
     X, y, _ = three_blobs()
     X, labels = np.tile(X, (9, 1)), uniform(y, seed=0)
     classifier = ScarceClassifier(

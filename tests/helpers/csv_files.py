@@ -1,4 +1,4 @@
-"""Small files for the tests of the command line."""
+"""Small CSV files."""
 
 import csv
 from collections.abc import Iterable, Sequence

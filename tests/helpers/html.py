@@ -1,4 +1,4 @@
-"""A page of HTML as a test sees it."""
+"""An HTML page, parsed for tests."""
 
 from html.parser import HTMLParser
 

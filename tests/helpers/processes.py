@@ -99,7 +99,7 @@ class ForkServer:
     ) -> "ForkedProcess":
         """Start `python -m PROGRAM`, or the script at that path, in a session of its own.
 
-        With `halt_after`, the process stops itself, as by SIGSTOP, after so many steps of an optimizer, which are counted
+        With `halt_after`, the process stops itself, as by SIGSTOP, after that many steps of an optimizer, counted
         once the file `once` exists: however slow the test is, the process does not run past that moment.
         """
         files = [self.folder / f"{len(self.processes)}.{stream}" for stream in ("out", "err")]

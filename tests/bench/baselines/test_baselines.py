@@ -1,4 +1,4 @@
-"""The rivals against values by hand and against slow loops."""
+"""Baseline classifiers against values worked out by hand and against slow loops."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ def blobs(n: int = 90, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_every_rival_learns_blobs_from_one_label_each(name: str) -> None:
+def test_every_baseline_learns_blobs_from_one_label_each(name: str) -> None:
     X, y = blobs()
     X_test, y_test = blobs(seed=1)
     predicted = BASELINES[name](0).fit(X, uniform(y, seed=0)).predict(X_test)
     assert (predicted == y_test).mean() > 0.95
 
 
-def test_neighbours_vote_with_their_shares() -> None:
+def test_pl_knn_neighbours_vote_with_candidate_shares() -> None:
     X = np.array([[0.0], [1.0], [2.0], [50.0]])
     # Candidates {0, 1, 2}, {0, 1, 2} and {2}: votes 1/3 + 1/3 for 0 and for 1, and 1/3 + 1/3 + 1 for 2.
     labels = ComplementaryLabels.from_lists([[], [], [0, 1], [1, 2]], classes=3)
@@ -38,7 +38,7 @@ def test_neighbours_vote_with_their_shares() -> None:
 
 
 @pytest.mark.parametrize("columns", ["dense", "sparse"])
-def test_logistic_regression_is_at_the_minimum_of_its_loss(columns: str) -> None:
+def test_em_logistic_regression_minimizes_its_loss(columns: str) -> None:
     X, y = blobs(30)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     labels = scar(y, c=0.6, seed=1)
@@ -59,7 +59,7 @@ def test_logistic_regression_is_at_the_minimum_of_its_loss(columns: str) -> None
     assert found == pytest.approx(from_here.fun, abs=0.02)
 
 
-def test_kernel_regression_does_ten_rounds_of_what_it_says() -> None:
+def test_kernel_em_equals_slow_loop_of_ten_rounds() -> None:
     X, y = blobs(24)
     labels = scar(y, c=0.4, seed=2)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -80,7 +80,7 @@ def test_kernel_regression_does_ten_rounds_of_what_it_says() -> None:
     st.lists(st.lists(st.booleans(), min_size=3, max_size=3).filter(any), min_size=1, max_size=5),
     st.integers(0, 99),
 )
-def test_weights_stay_shares_of_the_candidates(rows: list[list[bool]], seed: int) -> None:
+def test_reweight_keeps_shares_of_candidates(rows: list[list[bool]], seed: int) -> None:
     candidates = np.array(rows)
     shares = candidates / candidates.sum(axis=1, keepdims=True)
     weights = reweight(shares, np.random.default_rng(seed).normal(size=shares.shape))
@@ -88,7 +88,7 @@ def test_weights_stay_shares_of_the_candidates(rows: list[list[bool]], seed: int
     assert not weights[~candidates].any()
 
 
-def test_a_forest_depends_on_its_seed_alone() -> None:
+def test_soft_forest_depends_only_on_its_seed() -> None:
     X, y = blobs(40)
     labels = scar(y, c=0.3, seed=0)
     first, again, other = (SoftForest(seed).fit(X, labels)._forest.predict(X) for seed in (0, 0, 1))
@@ -97,7 +97,7 @@ def test_a_forest_depends_on_its_seed_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["rf-soft", "kernel-em"])
-def test_sparse_columns_are_refused_in_one_line(name: str) -> None:
+def test_dense_baselines_reject_sparse_features(name: str) -> None:
     X, y = blobs(9)
     with pytest.raises(FeatureError, match=f"{name} got sparse features; expected a dense table: use pl-knn"):
         BASELINES[name](0).fit(sparse.csr_matrix(X), uniform(y))

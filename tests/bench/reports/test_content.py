@@ -1,4 +1,4 @@
-"""What reports show where an experiment is not as most are: several models, variants, few epochs, thinned classes."""
+"""The content of reports: learned priors, epochs, thinned classes, the protocol."""
 
 import pytest
 from helpers.bench import fill_study, make_record, small_experiment
@@ -11,7 +11,7 @@ from scarce.bench.trials.store import Store
 ONE_METHOD = {"methods": "scarce", "settings": "uniform", "seeds": 2}
 
 
-def test_the_error_of_priors_that_were_learned_is_told_and_that_of_given_ones_is_not(tmp_path):
+def test_prior_error_sheet_lists_only_learned_priors(tmp_path):
     learned = {
         0: {"values": [0.5, 0.5], "source": "learned by scar-likelihood", "true": [0.4, 0.6]},
         1: {"values": [0.5, 0.5], "source": "learned by scar-likelihood", "true": [0.3, 0.7]},
@@ -32,7 +32,7 @@ def test_the_error_of_priors_that_were_learned_is_told_and_that_of_given_ones_is
 @pytest.mark.parametrize(
     ("epochs", "words"), [(3, "last 3 epochs"), (12, "last 10 epochs"), (1, "last epoch")]
 )
-def test_the_number_of_last_epochs_is_the_true_one(tmp_path, epochs, words):
+def test_protocol_names_number_of_last_epochs(tmp_path, epochs, words):
     def make(trial):
         curves = {"test_accuracy": [0.5] * epochs, "loss": [1.0] * epochs}
         return make_record(trial, 0.5, curves=curves, selection={"scel": [0.1] * epochs})
@@ -46,7 +46,7 @@ def test_the_number_of_last_epochs_is_the_true_one(tmp_path, epochs, words):
     assert f"(mean over seeds and {words})" in notes["Choosing the method without true labels"]
 
 
-def test_trials_of_different_length_are_told_of(tmp_path):
+def test_protocol_names_trials_of_different_length(tmp_path):
     experiment = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=2)
 
     def make(trial):
@@ -56,7 +56,7 @@ def test_trials_of_different_length_are_told_of(tmp_path):
     assert any("the last 4 or 10 epochs of each trial" in line for line in protocol)
 
 
-def test_thinned_classes_are_told_with_the_true_number_of_examples(tmp_path):
+def test_protocol_names_thinned_classes_and_number_of_examples(tmp_path):
     experiment = small_experiment(**ONE_METHOD, imbalance=8, protocol="shortened")
 
     def protocol(name, counts):
@@ -67,12 +67,12 @@ def test_thinned_classes_are_told_with_the_true_number_of_examples(tmp_path):
         )
         return make_report(study, "").protocol
 
-    told = protocol("known", [25_010, 25_007])
-    assert "Training examples: 25,007 to 25,010 of mnist." in told
+    lines = protocol("known", [25_010, 25_007])
+    assert "Training examples: 25,007 to 25,010 of mnist." in lines
     assert (
         "Classes were thinned, in the training and the test images: the first keeps all of its own, every further one a "
         "smaller share, the last 1/8."
-    ) in told
+    ) in lines
     assert "Training examples: 25,007 of mnist." in protocol("same", [25_007, 25_007])
     assert "Training examples: fewer than 60,000 of mnist." in protocol("older", [None, None])
     whole = make_report(
@@ -81,9 +81,9 @@ def test_thinned_classes_are_told_with_the_true_number_of_examples(tmp_path):
     assert not any("thinned" in line for line in whole.protocol)
 
 
-def test_what_the_experiment_says_of_itself_is_told_while_it_is_true(tmp_path):
+def test_protocol_drops_description_of_changed_experiment(tmp_path):
     experiment = small_experiment(description="Two seeds.", seeds=2)
-    told = make_report(read_study(experiment, Store(tmp_path)), "").protocol
-    assert told[:2] == ("The paper's protocol.", "Two seeds.")
+    lines = make_report(read_study(experiment, Store(tmp_path)), "").protocol
+    assert lines[:2] == ("The paper's protocol.", "Two seeds.")
     for other in (experiment.changed(seeds=3), experiment.changed(epochs=3)):
         assert "Two seeds." not in make_report(read_study(other, Store(tmp_path)), "").protocol

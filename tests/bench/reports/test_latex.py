@@ -1,4 +1,4 @@
-"""LaTeX tables: their layout, and characters that mean something to LaTeX."""
+"""LaTeX tables and the escaping of characters."""
 
 import re
 
@@ -29,11 +29,11 @@ def latex_of(folder, experiment, records):
         ("café, 猫", "café, 猫"),
     ],
 )
-def test_characters_of_latex(text, written):
+def test_latex_text_escapes_special_characters(text, written):
     assert latex_text(text) == written
 
 
-def test_no_row_begins_with_what_latex_takes_for_an_argument(tmp_path):
+def test_latex_rows_do_not_begin_like_an_argument(tmp_path):
     experiment = small_experiment(
         methods=[{"label": "[a]", "method": "ga"}, {"label": "*b", "method": "nn"}], seeds=2
     )
@@ -45,7 +45,7 @@ def test_no_row_begins_with_what_latex_takes_for_an_argument(tmp_path):
     assert text.endswith("\\end{table}\n")
 
 
-def test_latex_tells_of_trials_without_a_result_and_of_the_seeds(tmp_path):
+def test_latex_report_counts_missing_and_failed_trials_and_seeds(tmp_path):
     experiment = small_experiment(methods=["ga", "nn"], settings="uniform", data="kmnist", seeds=3)
     records = []
     for trial in plan_trials(experiment):

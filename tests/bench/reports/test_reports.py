@@ -1,4 +1,4 @@
-"""Reports hold the numbers of the records, whatever they look like, and need nothing beside them."""
+"""Reports in Markdown, LaTeX, HTML and the terminal hold the numbers of the records."""
 
 import base64
 import re
@@ -67,7 +67,7 @@ def printed(capsys, experiment, store, **options):
     return capsys.readouterr().out
 
 
-def test_markdown_holds_ours_the_papers_and_the_difference(texts):
+def test_markdown_report_holds_our_number_the_papers_and_difference(texts):
     rows = [line for line in texts["report.md"].splitlines() if line.startswith("| scarce |")]
     # The paper has 91.27 ± 0.20, and the seeds here 91.0, 91.4, 90.6, 91.2, 90.8: √(0.1 / 5 + 0.04 / 5) = 0.17.
     assert "| **91.00 ± 0.32**<br>paper **91.27 ± 0.20**<br>−0.27 within |" in rows[0]
@@ -78,7 +78,7 @@ def test_markdown_holds_ours_the_papers_and_the_difference(texts):
     assert "1 missing" in rows[0]
 
 
-def test_names_and_errors_are_shown_as_they_are(texts):
+def test_reports_escape_names_and_errors(texts):
     assert r"a\_b\|\<i\>&% {x}" in texts["report.md"]
     assert r"the loss \| of \<b\>this\</b\> method is nan\_1 & 50 % more" in texts["report.md"]
     assert r"a\_b\textbar{}\textless{}i\textgreater{}\&\% \{x\} &" in texts["report.tex"]
@@ -94,7 +94,7 @@ def test_markdown_tables_have_as_many_cells_as_columns(texts):
         assert len(counts) == 1
 
 
-def test_the_protocol_the_tests_and_the_costs_are_told(texts):
+def test_reports_name_protocol_test_and_costs(texts):
     for text in (texts["report.md"], texts["report.html"]):
         assert "28 of 30 trials are done; 1 has failed; 1 has not been run." in text
         assert (
@@ -109,7 +109,7 @@ def test_the_protocol_the_tests_and_the_costs_are_told(texts):
     assert "| scarce | 9 | 9 min 20 s | 62.2 | 500 |" in texts["report.md"]
 
 
-def test_a_shortened_protocol_is_called_so(tmp_path, capsys):
+def test_report_names_shortened_protocol(tmp_path, capsys):
     experiment = small_experiment(protocol="shortened", seeds=1)
     store = small_store(tmp_path, small_experiment(protocol="shortened", seeds=1, methods=["ga", "scarce"]))
     text = " ".join(printed(capsys, experiment, store).split())  # lines are folded where they are long
@@ -118,7 +118,7 @@ def test_a_shortened_protocol_is_called_so(tmp_path, capsys):
     assert "One seed only: no difference can be tested." in text
 
 
-def test_latex_is_a_tabular_whose_rows_are_all_of_one_length(texts):
+def test_latex_table_has_rows_of_equal_length(texts):
     text = texts["report.tex"]
     (columns,) = re.findall(r"\\begin{tabular}{(l?c*)}", text)
     body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
@@ -137,7 +137,7 @@ def test_latex_is_a_tabular_whose_rows_are_all_of_one_length(texts):
     assert r"{\scriptsize $-$0.27 within}" in text
 
 
-def test_the_page_is_well_formed_and_needs_nothing_else(texts):
+def test_html_report_is_well_formed_and_self_contained(texts):
     page = Page(texts["report.html"])
     assert not page.tags & {"script", "link", "iframe"}
     assert "url(" not in texts["report.html"]
@@ -149,7 +149,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(texts):
         assert ElementTree.fromstring(base64.b64decode(reference.removeprefix(prefix))).tag.endswith("svg")
 
 
-def test_the_page_marks_the_best_and_the_difference(texts):
+def test_html_report_marks_best_and_difference(texts):
     text = re.sub(r">\s+<", "><", texts["report.html"])
     assert (
         '<b>91.00 ± 0.32</b><small>paper <b>91.27 ± 0.20</b></small><small class="within">−0.27 within</small>'
@@ -159,7 +159,7 @@ def test_the_page_marks_the_best_and_the_difference(texts):
     assert '<small class="trouble">1 failed</small>' in text
 
 
-def test_figures_are_there_in_both_formats(folder):
+def test_figures_are_written_as_png_and_svg(folder):
     names = {path.name for path in (folder / "figures").iterdir()}
     assert names == {
         f"{name}-mnist-mlp.{kind}" for name in ("comparison", "curves") for kind in ("png", "svg")
@@ -172,7 +172,7 @@ def test_figures_are_there_in_both_formats(folder):
             ElementTree.parse(folder / "figures" / name)
 
 
-def test_the_same_records_give_the_same_files_over_earlier_ones(folder, experiment):
+def test_report_is_reproducible_and_replaces_earlier_files(folder, experiment):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert len(before) == len(FILES) + 4
     report(experiment, Store(folder.parent / "store"), folder)
@@ -180,7 +180,7 @@ def test_the_same_records_give_the_same_files_over_earlier_ones(folder, experime
 
 
 @pytest.mark.parametrize("columns", ["60", "100", "200"])
-def test_the_terminal_is_not_wider_than_it_is(folder, experiment, capsys, monkeypatch, columns):
+def test_terminal_report_fits_terminal_width(folder, experiment, capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
     store = Store(folder.parent / "store")
     lines = printed(capsys, experiment, store).splitlines()
@@ -191,7 +191,7 @@ def test_the_terminal_is_not_wider_than_it_is(folder, experiment, capsys, monkey
     assert "Bold (here an asterisk)" in "\n".join(lines)
 
 
-def test_wide_tables_are_printed_in_parts(tmp_path, capsys, monkeypatch):
+def test_terminal_report_splits_wide_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     names = [{"name": f"uniform number {number}", "process": "uniform"} for number in range(9)]
     experiment = small_experiment(settings=names, methods=["ga", "scarce"], seeds=2)
@@ -204,13 +204,13 @@ def test_wide_tables_are_printed_in_parts(tmp_path, capsys, monkeypatch):
     assert max(map(len, text.splitlines()[:-1])) <= 100
 
 
-def test_the_terminal_alone_writes_nothing(folder, experiment, capsys):
+def test_terminal_report_writes_no_files(folder, experiment, capsys):
     store = Store(folder.parent / "store")
     printed(capsys, experiment, store)
     assert not (store.path / "report").exists()
 
 
-def test_wilcoxon_and_holm_are_told(folder, experiment, capsys):
+def test_report_names_wilcoxon_test_and_holm_correction(folder, experiment, capsys):
     store = Store(folder.parent / "store")
     text = " ".join(printed(capsys, experiment, store, test="wilcoxon", holm=True).split())
     assert "Wilcoxon signed-rank test over common seeds at 0.05, corrected by Holm's method" in text
@@ -223,14 +223,14 @@ def test_wilcoxon_and_holm_are_told(folder, experiment, capsys):
     assert "cannot find any difference at that level, so that all are bold; it needs 6." in alone
 
 
-def test_a_store_without_any_result_can_be_reported(tmp_path, experiment):
+def test_report_accepts_empty_store(tmp_path, experiment):
     report(experiment, Store(tmp_path), tmp_path / "out")
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "0 of 30 trials are done; 30 have not been run." in text
     assert "5 missing" in text
 
 
-def test_the_papers_number_does_not_stand_where_ours_is_missing(tmp_path, experiment, capsys):
+def test_terminal_report_shows_dash_where_our_number_is_missing(tmp_path, experiment, capsys):
     text = printed(capsys, experiment, Store(tmp_path))
     row = text.splitlines().index(next(line for line in text.splitlines() if line.startswith("scarce ")))
     ours, papers = (text.splitlines()[number].split() for number in (row, row + 1))
@@ -239,7 +239,7 @@ def test_the_papers_number_does_not_stand_where_ours_is_missing(tmp_path, experi
     assert "one seed" not in text
 
 
-def test_latex_lays_models_out_below_their_settings(tmp_path):
+def test_latex_table_groups_models_by_setting(tmp_path):
     experiment = small_experiment(models=["mlp", "lenet"], methods=["ga", "scarce"])
     text = latex_report(
         make_report(read_study(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
@@ -248,7 +248,7 @@ def test_latex_lays_models_out_below_their_settings(tmp_path):
     assert r"Model & mlp & lenet & mlp & lenet \\" in text
 
 
-def test_estimated_priors_are_drawn_and_printed_beside_the_papers(tmp_path, capsys):
+def test_prior_report_shows_estimates_beside_the_papers(tmp_path, capsys):
     experiment = load_experiment("paper-priors")
     drawings = draw_figures(
         tmp_path, experiment, lambda trial: make_prior_record(trial, [0.1 + seed_offset(trial)] + [0.1] * 9)

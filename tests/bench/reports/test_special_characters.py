@@ -1,4 +1,4 @@
-"""Labels and names that mean something to matplotlib, LaTeX or a terminal are shown as they are."""
+"""Labels and names with characters special to matplotlib, LaTeX or a terminal are shown unchanged."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ def svg_texts(path):
     return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text("utf-8"))
 
 
-def test_names_are_no_mathematics_and_none_is_hidden(tmp_path, capsys):
+def test_figures_show_names_unchanged(tmp_path, capsys):
     experiment = odd_experiment()
     report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
     curves = svg_texts(tmp_path / "out" / "figures" / "curves-mnist-mlp.svg")
@@ -53,7 +53,7 @@ def test_names_are_no_mathematics_and_none_is_hidden(tmp_path, capsys):
     assert FEW["name"] in dots
 
 
-def test_bars_and_a_single_hidden_name(tmp_path, capsys):
+def test_bar_figures_show_names_with_leading_underscore(tmp_path, capsys):
     for number, methods in enumerate((METHODS, METHODS[:1])):
         experiment = odd_experiment(settings="uniform", methods=methods)
         out = tmp_path / str(number)
@@ -64,7 +64,7 @@ def test_bars_and_a_single_hidden_name(tmp_path, capsys):
         assert "_hidden" in shown
 
 
-def test_a_drawing_that_fails_costs_no_text(tmp_path, monkeypatch, capsys):
+def test_report_keeps_texts_when_a_figure_fails(tmp_path, monkeypatch, capsys):
     experiment = odd_experiment()
     store = filled(tmp_path / "store", experiment)
 
@@ -78,7 +78,7 @@ def test_a_drawing_that_fails_costs_no_text(tmp_path, monkeypatch, capsys):
         assert "80." in (tmp_path / "out" / name).read_text("utf-8")
 
 
-def test_texts_name_the_figures_that_were_drawn(tmp_path, capsys):
+def test_markdown_report_links_every_figure(tmp_path, capsys):
     experiment = odd_experiment()
     report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
     drawings = draw_study(read_study(experiment, Store(tmp_path / "store")))
@@ -92,7 +92,7 @@ def words_of(lines):
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-def test_no_word_is_broken_in_a_terminal(tmp_path, width):
+def test_terminal_report_breaks_no_word(tmp_path, width):
     experiment = odd_experiment(methods=["ga", {"label": "no correction", "method": "scarce-ure"}])
     names = ("approximated_accuracy", "covering_rate", "scar_risk", "scar_accuracy", "scel")
     selection = {name: list(range(12)) for name in names}
@@ -106,7 +106,7 @@ def test_no_word_is_broken_in_a_terminal(tmp_path, width):
     }
 
 
-def test_columns_become_narrower_before_words_are_broken():
+def test_text_table_narrows_columns_before_breaking_words():
     columns = [
         "data",
         "model",
@@ -134,7 +134,7 @@ def test_columns_become_narrower_before_words_are_broken():
         )
 
 
-def test_what_is_too_narrow_for_its_words_is_told_row_by_row(monkeypatch):
+def test_terminal_report_lists_rows_where_table_is_too_narrow(monkeypatch):
     sheet = SummaryTable(
         "Costs", ("method", "approximated accuracy"), (("ga", "l-uw\n93.24"), ("nn", "–")), words=2
     )
@@ -152,7 +152,7 @@ def latex_of(folder, experiment, records):
     )
 
 
-def test_letters_beyond_pdflatex_are_told_of(tmp_path):
+def test_latex_report_warns_of_letters_pdflatex_cannot_print(tmp_path):
     experiment = odd_experiment(methods=[{"label": "猫 and π", "method": "ga"}])
     records = [make_record(trial, 0.8) for trial in plan_trials(experiment)]
     assert "% pdfLaTeX cannot print 猫: take LuaLaTeX" in latex_of(tmp_path / "a", experiment, records)

@@ -1,4 +1,4 @@
-"""Two stores side by side."""
+"""Two stores compared cell by cell."""
 
 import pytest
 from helpers.bench import (
@@ -43,7 +43,7 @@ def row_of(text, label):
     return row
 
 
-def test_cells_of_both_are_compared_over_common_seeds(stores):
+def test_compare_uses_common_seeds(stores):
     text = compare(*stores)
     p = ttest_rel(AFTER, BEFORE).pvalue
     # Means 81 and 84; differences 4, 3, 2; 22.5 seconds against 30.
@@ -62,18 +62,18 @@ def test_cells_of_both_are_compared_over_common_seeds(stores):
     assert max(map(len, text.split("\n\n", 1)[1].splitlines())) <= 100
 
 
-def test_cells_of_only_one_are_listed(stores):
+def test_compare_lists_cells_of_only_one_store(stores):
     text = compare(*stores)
     assert "only in A:\n  mnist, uniform, mlp, ga" in text
     assert "only in B:\n  mnist, uniform, mlp, nn" in text
 
 
-def test_a_store_is_like_itself(stores):
+def test_compare_finds_store_equal_to_itself(stores):
     row = row_of(compare(stores[0], stores[0]), "scarce")
     assert row[-4:] == ["0.00", "1.000", "3", "1.00"]
 
 
-def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
+def test_compare_shows_only_means_without_common_seeds(stores, tmp_path):
     record = next(
         record for record in stores[1].records() if record.label == "scarce" and record.status == "done"
     )
@@ -86,14 +86,14 @@ def test_cells_without_common_seeds_have_means_alone(stores, tmp_path):
     ]
 
 
-def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
+def test_compare_row_holds_only_common_seeds(stores, tmp_path):
     one = [record for record in stores[1].records() if record.label == "scarce" and record.spec.seed == 0]
     row = row_of(compare(stores[0], fill_store(tmp_path / "one", one)), "scarce")
     assert row[-6:] == ["80.00", "84.00", "+4.00", "–", "1", "0.50"]
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "difference"),
     [
         ({"recipe": {"epochs": 7}}, "epochs 200 in A, 7 in B"),
         ({"n_train": 100, "imbalance": 8.0}, "imbalance none in A, 8.0 in B; n_train 60000 in A, 100 in B"),
@@ -102,23 +102,23 @@ def test_all_numbers_of_a_row_are_of_the_common_seeds(stores, tmp_path):
         ({"data_checksum": "new"}, "the files of mnist"),
     ],
 )
-def test_what_differs_between_the_trials_is_told(stores, tmp_path, changes, told):
+def test_compare_names_differences_of_trials(stores, tmp_path, changes, difference):
     assert "they differ" not in compare(*stores)
     others = []
     for record in stores[1].records():
         recipe = record.spec.recipe | changes.get("recipe", {})
         others.append(replace_spec(record, **changes | {"recipe": recipe}))
-    assert f"\nthey differ: {told}\n" in compare(stores[0], fill_store(tmp_path / "others", others))
+    assert f"\nthey differ: {difference}\n" in compare(stores[0], fill_store(tmp_path / "others", others))
 
 
 @pytest.mark.parametrize("width", [64, 40, 20])
-def test_the_table_is_as_narrow_as_the_terminal(stores, width):
+def test_compare_table_fits_terminal_width(stores, width):
     table = compare(*stores, width).split("\n\n")[1]
     assert max(map(len, table.splitlines())) <= width
     assert {"81.00", "84.00", "+3.00"} <= {word.strip(";") for word in table.split()}
 
 
-def test_earlier_trials_of_the_same_cells_are_told_and_left_out(stores):
+def test_compare_leaves_out_earlier_trials_of_same_cells(stores):
     first, second = stores
     longer = small_experiment(methods="scarce", settings="uniform", seeds=2, protocol="shortened", epochs=300)
     records = [make_record(trial, 0.99, seconds=10.0, finished="2026-01-02") for trial in plan_trials(longer)]
@@ -127,7 +127,7 @@ def test_earlier_trials_of_the_same_cells_are_told_and_left_out(stores):
     assert row_of(text, "scarce")[4] == "93.00"  # of 99, 99 and, for the last seed, 81
 
 
-def test_stores_that_cannot_be_compared_say_why(tmp_path):
+def test_compare_explains_stores_without_accuracies(tmp_path):
     priors = fill_store(
         tmp_path / "priors",
         [make_prior_record(trial, [0.5, 0.5]) for trial in plan_trials(small_prior_experiment())],
@@ -138,7 +138,7 @@ def test_stores_that_cannot_be_compared_say_why(tmp_path):
     assert "no cell has accuracies in both stores" in text
 
 
-def test_failed_trials_are_told_where_stores_are_compared(tmp_path):
+def test_compare_counts_failed_trials(tmp_path):
     first, second = plan_trials(small_experiment(**ONE_METHOD))
     good = fill_store(tmp_path / "good", [make_record(first, 0.5), make_record(second, 0.5)])
     bad = fill_store(tmp_path / "bad", [make_record(first, 0.5), make_failed_record(second, "why")])

@@ -38,7 +38,7 @@ def study_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResults
     return ExperimentResults("mine", "Mine", "own", planned, records, "classifiers")
 
 
-def test_regret_is_the_best_mean_less_the_default_s() -> None:
+def test_regret_is_best_mean_minus_default() -> None:
     study = study_of(
         {
             ("uniform", "auto", 0): 0.80,
@@ -71,7 +71,7 @@ def test_regret_is_the_best_mean_less_the_default_s() -> None:
     )
 
 
-def test_without_the_default_there_is_no_regret() -> None:
+def test_regret_needs_the_default() -> None:
     study = study_of({("uniform", "em-lr", 0): 0.7})
     assert regrets(study) == []
     assert "Regret of the default" not in {sheet.title for sheet in make_report(study, "run").sheets}

@@ -1,4 +1,4 @@
-"""Criteria that choose epochs and methods, against numbers worked out by hand from a few records."""
+"""Criteria that choose epochs and methods, against numbers worked out by hand."""
 
 import pytest
 from helpers.bench import MEAN_ACCURACIES, make_record, make_study, plan_trials, small_experiment
@@ -6,7 +6,7 @@ from helpers.bench import MEAN_ACCURACIES, make_record, make_study, plan_trials,
 from scarce.bench.results.selection import epoch_choices, method_choices
 
 
-def test_criteria_choose_epochs(study):
+def test_epoch_choices_follow_each_criterion(study):
     found = {choice.criterion: choice for choice in epoch_choices(study)}
     trials = [record.accuracy for record in study.done.values()]
     mean = sum(trials) / len(trials)
@@ -20,7 +20,7 @@ def test_criteria_choose_epochs(study):
         assert (choice.chosen, choice.last, choice.oracle) == pytest.approx((chosen, mean, mean + 0.01))
 
 
-def test_criteria_choose_methods(study):
+def test_method_choices_follow_each_criterion(study):
     choices = [choice for choice in method_choices(study) if choice.setting == "biased-a"]
     assert {choice.criterion: choice.chosen for choice in choices} == {
         "scar_accuracy": "scarce",
@@ -31,7 +31,7 @@ def test_criteria_choose_methods(study):
     assert {choice.chosen: choice.accuracy for choice in choices} == pytest.approx(MEAN_ACCURACIES)
 
 
-def test_epochs_without_a_finite_criterion_are_not_chosen(tmp_path):
+def test_epoch_choices_skip_epochs_without_finite_criterion(tmp_path):
     experiment = small_experiment(methods="scarce", settings="uniform", seeds=1)
     (trial,) = plan_trials(experiment)
     record = make_record(

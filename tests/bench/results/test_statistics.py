@@ -1,4 +1,4 @@
-"""Means, tests and bold print, against scipy, enumeration and values worked out by hand."""
+"""Means, significance tests and bold print, against SciPy, enumeration and values worked out by hand."""
 
 from itertools import product
 
@@ -19,27 +19,27 @@ def seeds(*values):
     return dict(enumerate(values))
 
 
-def test_the_standard_deviation_has_one_less_in_the_denominator():
+def test_summarise_divides_variance_by_n_minus_one():
     summary = summarize([0.1, 0.2, 0.6])
     assert summary.mean == pytest.approx(0.3)
     assert summary.std == pytest.approx(0.07**0.5)  # (0.04 + 0.01 + 0.09) / 2
     assert summary.n == 3
 
 
-def test_equal_runs_have_no_spread_and_one_run_has_none_to_tell():
+def test_summarise_has_no_deviation_for_one_run():
     assert summarize([0.1] * 5).std == 0
     assert summarize([0.4]) == summarize((0.4,))
     assert summarize([0.4]).std is None
 
 
-def test_the_t_test_by_hand():
+def test_paired_t_test_equals_closed_form():
     # Differences 1, 2, 3: mean 2, standard error 1/√3, t = 2√3 with two degrees of freedom.
     t = 2 * 3**0.5
     p = 1 - t / (2 + t**2) ** 0.5  # the closed form for two degrees of freedom, both sides
     assert paired_p(seeds(0.11, 0.22, 0.33), seeds(0.1, 0.2, 0.3)) == pytest.approx(p)
 
 
-def test_the_t_test_is_the_paired_one_of_scipy_over_common_seeds():
+def test_paired_t_test_equals_scipy_over_common_seeds():
     expected = stats.ttest_rel(list(A.values()), list(B.values())).pvalue
     assert paired_p(A, B) == pytest.approx(expected)
     assert paired_p(B, A) == pytest.approx(expected)
@@ -48,7 +48,7 @@ def test_the_t_test_is_the_paired_one_of_scipy_over_common_seeds():
     )
 
 
-def test_wilcoxon_is_that_of_scipy_where_there_are_no_ties():
+def test_wilcoxon_equals_scipy_without_ties():
     rng = np.random.default_rng(0)
     for n in (2, 5, 8, 20):
         first, second = rng.random(n), rng.random(n)
@@ -56,7 +56,7 @@ def test_wilcoxon_is_that_of_scipy_where_there_are_no_ties():
         assert paired_p(seeds(*first), seeds(*second), "wilcoxon") == pytest.approx(expected)
 
 
-def test_wilcoxon_with_ties_counts_every_way_of_signing_the_ranks():
+def test_wilcoxon_with_ties_equals_enumeration_of_signs():
     differences = [
         0.1,
         -0.1,
@@ -76,7 +76,7 @@ def test_wilcoxon_with_ties_counts_every_way_of_signing_the_ranks():
     assert paired_p(seeds(*first), seeds(*second), "wilcoxon") == pytest.approx(2 * upper)
 
 
-def test_five_seeds_are_too_few_for_wilcoxon_and_six_are_enough():
+def test_wilcoxon_needs_six_seeds():
     for n, can in ((5, False), (6, True)):
         better = paired_p(seeds(*np.linspace(0.6, 0.9, n)), seeds(*np.linspace(0.1, 0.3, n)), "wilcoxon")
         assert (better < 0.05) is can is can_differ(n, "wilcoxon")
@@ -85,22 +85,22 @@ def test_five_seeds_are_too_few_for_wilcoxon_and_six_are_enough():
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
-def test_degenerate_differences_give_plain_answers(test):
+def test_paired_p_handles_equal_and_too_few_runs(test):
     assert paired_p(A, dict(A), test) == 1
     assert paired_p({0: 0.5}, {0: 0.4}, test) is None
     assert paired_p({0: 0.5, 1: 0.5}, {2: 0.4, 3: 0.4}, test) is None
 
 
-def test_the_same_difference_every_time_is_certain():
+def test_paired_t_test_of_constant_difference_is_zero():
     assert paired_p(seeds(0.3, 0.4, 0.5), seeds(0.2, 0.3, 0.4)) == 0
 
 
-def test_an_unknown_test_is_refused():
+def test_paired_p_rejects_unknown_test():
     with pytest.raises(MethodError, match="'t' or 'wilcoxon'"):
         paired_p(A, B, "welch")
 
 
-def test_holm_by_hand():
+def test_holm_equals_hand_calculation():
     # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1 are 0.02, 0.03, 0.06, 0.04; never falling: the last is 0.06.
     assert holm([0.04, 0.005, 0.03, 0.01]) == pytest.approx([0.06, 0.02, 0.06, 0.03])
     assert holm([0.9, 0.8]) == [1, 1]
@@ -108,7 +108,7 @@ def test_holm_by_hand():
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
-def test_holm_rejects_what_stepping_down_rejects(p_values):
+def test_holm_rejects_what_step_down_procedure_rejects(p_values):
     rejected = set()
     for step, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
         if not (len(p_values) - step) * p_values[place] < 0.05:
@@ -117,7 +117,7 @@ def test_holm_rejects_what_stepping_down_rejects(p_values):
     assert {place for place, p in enumerate(holm(p_values)) if p < 0.05} == rejected
 
 
-def test_the_best_and_those_not_significantly_worse_are_bold():
+def test_best_includes_those_not_significantly_worse():
     near = {
         seed: value - 0.001 * (seed - 1) for seed, value in A.items()
     }  # sometimes better, sometimes worse
@@ -126,12 +126,12 @@ def test_the_best_and_those_not_significantly_worse_are_bold():
     assert best([A, dict(A), far]) == (True, True, False)
 
 
-def test_wilcoxon_finds_no_difference_in_five_seeds_so_all_are_bold():
+def test_best_marks_all_where_test_cannot_differ():
     far = {seed: value - 0.2 - 0.001 * seed for seed, value in A.items()}
     assert best([far, A], "wilcoxon") == (True, True)
 
 
-def test_holm_makes_more_cells_bold():
+def test_best_with_holm_correction_marks_more_cells():
     worse = {
         seed: value - gap for (seed, value), gap in zip(A.items(), (0.01, 0.02, 0.0, 0.02, 0.01), strict=True)
     }
@@ -142,16 +142,16 @@ def test_holm_makes_more_cells_bold():
     assert best(column, correct=True) == (True, True, True)
 
 
-def test_of_single_runs_only_the_best_is_bold():
+def test_best_of_single_runs_marks_only_the_highest():
     assert best([{0: 0.5}, {0: 0.6}, {0: 0.59999}]) == (False, True, False)
     assert best([{0: 0.6}, {0: 0.6}]) == (True, True)
 
 
-def test_where_no_two_seeds_are_shared_nothing_can_be_tested():
+def test_best_without_common_seeds_marks_only_the_highest():
     assert best([{0: 0.5, 1: 0.52}, {2: 0.51, 3: 0.52}]) == (False, True)
 
 
-def test_what_won_on_every_common_seed_is_not_called_worse():
+def test_best_includes_winner_on_all_common_seeds():
     easy = {seed: 0.5 + 0.01 * seed for seed in range(4)} | {
         9: 0.99
     }  # the best mean, thanks to a seed of its own
@@ -160,10 +160,10 @@ def test_what_won_on_every_common_seed_is_not_called_worse():
     assert best([easy, hard]) == (True, True)
 
 
-def test_constant_runs_are_compared_without_a_spread():
+def test_best_compares_constant_runs():
     constant = dict.fromkeys(range(5), 0.1)
     assert best([constant, dict.fromkeys(range(5), 0.2), constant]) == (False, True, False)
 
 
-def test_a_column_without_results_has_no_best():
+def test_best_of_empty_column_marks_none():
     assert best([{}, {}]) == (False, False)

@@ -1,4 +1,4 @@
-"""Tables and choices, against numbers worked out by hand from a few records."""
+"""Tables of results, against numbers worked out by hand from a few records."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from scarce.bench.results.tables import Cell, make_prior_tables, make_tables
 from scarce.bench.spec.experiment import load_experiment
 
 
-def test_a_cell_holds_mean_spread_and_the_numbers_of_the_paper(study):
+def test_cell_holds_mean_deviation_and_paper_numbers(study):
     (table,) = make_tables(study)
     assert (table.data, table.model, table.rows, table.columns) == (
         "mnist", "mlp", ("ga", "nn", "scarce"), ("uniform", "biased-a")
@@ -34,7 +34,7 @@ def test_a_cell_holds_mean_spread_and_the_numbers_of_the_paper(study):
     assert cell.difference == pytest.approx(88 - cell.paper.mean)
 
 
-def test_failed_and_missing_trials_are_told_apart_and_left_out_of_the_mean(study):
+def test_cell_excludes_failed_and_missing_trials_from_mean(study):
     (table,) = make_tables(study)
     assert table.cells["nn", "uniform"].failed == (1,)
     assert table.cells["scarce", "uniform"].missing == (2,)
@@ -44,7 +44,7 @@ def test_failed_and_missing_trials_are_told_apart_and_left_out_of_the_mean(study
     assert table.cells["ga", "biased-a"].failed == table.cells["ga", "biased-a"].missing == ()
 
 
-def test_the_best_of_every_column_is_bold(study):
+def test_table_marks_best_of_each_column(study):
     (table,) = make_tables(study)
     for column in table.columns:
         assert [table.cells[row, column].bold for row in table.rows] == [False, False, True]
@@ -52,7 +52,7 @@ def test_the_best_of_every_column_is_bold(study):
     assert all(cell.bold for cell in lenient.cells.values())  # five seeds are too few for that test
 
 
-def test_two_standard_errors_are_of_the_difference_of_both_means():
+def test_cell_agreement_uses_standard_error_of_difference():
     values = {0: 89.0, 1: 90.0, 2: 91.0, 3: 90.0}  # mean 90, variance 2/3, so 1/6 of the mean
     near = Cell(values, paper=PaperCell(91.0, 0.5, False))  # 0.25 / 5 = 1/20 of the paper's mean
     assert near.standard_error == pytest.approx((1 / 6 + 1 / 20) ** 0.5)  # 0.4655: one is beyond two of them
@@ -62,7 +62,7 @@ def test_two_standard_errors_are_of_the_difference_of_both_means():
     assert replace(near, paper=None).difference is None
 
 
-def test_variants_of_a_method_are_not_compared_with_the_paper(tmp_path):
+def test_table_compares_no_variants_with_the_paper(tmp_path):
     changes = {
         "methods": ["scarce", {"label": "flooded", "method": "scarce", "params": {"correction": "relu"}}],
         "settings": ["uniform", {"name": "biased-a", "process": "uniform"}],
@@ -72,7 +72,7 @@ def test_variants_of_a_method_are_not_compared_with_the_paper(tmp_path):
     assert compared == {("scarce", "uniform")}
 
 
-def test_wrong_priors_are_rows_of_their_own(tmp_path):
+def test_table_has_a_row_per_perturbation_of_priors(tmp_path):
     experiment = small_experiment(
         methods="scarce", settings="uniform", priors=[{"perturb": 0.0}, {"perturb": 0.5}]
     )
@@ -83,7 +83,7 @@ def test_wrong_priors_are_rows_of_their_own(tmp_path):
     assert [table.cells[row, "uniform"].paper is None for row in table.rows] == [False, True]
 
 
-def test_every_shipped_experiment_has_a_place_for_every_trial(tmp_path):
+def test_tables_of_shipped_experiments_hold_every_trial(tmp_path):
     for name in ("paper-real", "paper-overfit", "paper-sensitivity", "paper-instantiations"):
         experiment = load_experiment(name)
         tables = make_tables(make_study(tmp_path, experiment, []))
@@ -91,7 +91,7 @@ def test_every_shipped_experiment_has_a_place_for_every_trial(tmp_path):
         assert sum(counts) == len(plan_trials(experiment))
 
 
-def test_estimated_priors_stand_beside_those_of_the_paper(tmp_path):
+def test_prior_table_holds_estimates_and_paper_numbers(tmp_path):
     experiment = load_experiment("paper-priors")
     records = []
     for trial in plan_trials(experiment):
@@ -108,7 +108,7 @@ def test_estimated_priors_stand_beside_those_of_the_paper(tmp_path):
     assert table.cells["2", "mnist"].summary.std == 0
 
 
-def test_every_model_has_a_table_of_priors_where_a_data_set_has_several(tmp_path):
+def test_prior_tables_are_split_by_model_of_one_data_set(tmp_path):
     shares = {"mlp": 0.2, "lenet": 0.4}
 
     def make(trial):
@@ -123,7 +123,7 @@ def test_every_model_has_a_table_of_priors_where_a_data_set_has_several(tmp_path
     assert text.count(r"Class & mnist \\") == 2
 
 
-def test_data_sets_with_different_models_share_a_table_of_priors(tmp_path):
+def test_prior_table_joins_data_sets_with_different_models(tmp_path):
     grid = [{"data": "mnist", "models": "mlp"}, {"data": "kmnist", "models": "lenet"}]
     (table,) = make_prior_tables(
         fill_study(
@@ -133,7 +133,7 @@ def test_data_sets_with_different_models_share_a_table_of_priors(tmp_path):
     assert (table.title, table.columns) == ("best-bin, scar-a", ("mnist", "kmnist"))
 
 
-def test_true_priors_and_the_error_stand_beside_the_estimated_ones(tmp_path):
+def test_prior_table_holds_true_priors_and_mean_absolute_error(tmp_path):
     def make(trial):
         record = make_prior_record(trial, [0.5, 0.3, 0.2])
         shift = 0.1 if trial.spec.seed else 0.0

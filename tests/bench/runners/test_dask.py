@@ -10,7 +10,9 @@ from scarce.bench.trials.store import Store
 from scarce.errors import FileError, ScarceError
 
 
-def test_no_scheduler_and_no_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_on_cluster_reports_missing_scheduler_and_missing_dask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store(tmp_path)
     with pytest.raises(FileError, match="no scheduler answers at nonsense://x"):
         list(run_on_cluster([], store, None, "nonsense://x"))

@@ -1,4 +1,4 @@
-"""Running trials in this process: each once, whatever happened before."""
+"""Running trials on this machine: each trial once, whatever happened before."""
 
 import os
 import socket
@@ -19,7 +19,7 @@ from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
 
-def test_trials_with_a_record_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_local_skips_trials_with_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trials, store = tiny_trials(tmp_path, ONE_METHOD_FAILS), Store(tmp_path / "store")
     everything = {trial.key for trial in trials}
     assert get_status(trials, store).to_run() == everything
@@ -35,7 +35,7 @@ def test_trials_with_a_record_are_not_run_again(tmp_path: Path, monkeypatch: pyt
     assert [outcome.status for outcome in run_local(trials, store, None)] == statuses
 
 
-def test_failed_trials_are_run_again_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_execute_repeats_failed_trial_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     store.save(
         TrialRecord(
@@ -52,7 +52,7 @@ def test_failed_trials_are_run_again_on_demand(tmp_path: Path, monkeypatch: pyte
     assert store.record(trial.key).error is None
 
 
-def test_a_trial_of_another_process_is_waited_for_and_taken_over_when_it_dies(
+def test_run_local_takes_over_trial_of_process_that_died(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
@@ -77,7 +77,7 @@ def test_a_trial_of_another_process_is_waited_for_and_taken_over_when_it_dies(
     assert not lock.exists()
 
 
-def test_a_trial_whose_process_is_killed_again_and_again_fails_and_the_others_go_on(
+def test_run_local_fails_only_trial_whose_process_is_killed_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead_pid: int
 ) -> None:
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
@@ -97,22 +97,22 @@ def test_a_trial_whose_process_is_killed_again_and_again_fails_and_the_others_go
     assert store.record(trials[1].key).error == "its process was killed; perhaps memory is short"
 
 
-def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
+def test_execute_in_threads_equals_execute_in_sequence(tmp_path: Path) -> None:
     trials = tiny_trials(tmp_path)
-    alone, together = tmp_path / "alone", tmp_path / "together"
+    in_sequence, in_threads = tmp_path / "sequence", tmp_path / "threads"
     for trial in trials:
-        execute(trial, str(alone), None)
-    threads = [threading.Thread(target=execute, args=(trial, str(together), None)) for trial in trials]
+        execute(trial, str(in_sequence), None)
+    threads = [threading.Thread(target=execute, args=(trial, str(in_threads), None)) for trial in trials]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     for trial in trials:
-        one, other = (Store(path).record(trial.key) for path in (alone, together))
+        one, other = (Store(path).record(trial.key) for path in (in_sequence, in_threads))
         assert one.curves == other.curves
 
 
-def test_a_process_that_dies_before_it_claims_a_trial_does_not_make_the_rest_run_alone(
+def test_run_local_restarts_pool_that_died_before_any_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials, store, asked = tiny_trials(tmp_path), Store(tmp_path / "store"), []
@@ -128,13 +128,13 @@ def test_a_process_that_dies_before_it_claims_a_trial_does_not_make_the_rest_run
     assert asked == [4, 1, 3]
 
 
-def test_a_failure_frees_the_trial_of_the_dead(tmp_path: Path) -> None:
+def test_failure_releases_stale_lock(tmp_path: Path) -> None:
     trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     lock = store.path / "locks" / f"{trial.key}.lock"
     with store.claimed(trial.key):
         pass
     lock.write_text("{}")
-    os.utime(lock, (1.0, 1.0))  # nobody has been heard of for long
+    os.utime(lock, (1.0, 1.0))  # without a heartbeat for a long time
     record = failure(trial, "why", store)
     assert isinstance(record, TrialRecord)
     assert not lock.exists()
@@ -142,7 +142,7 @@ def test_a_failure_frees_the_trial_of_the_dead(tmp_path: Path) -> None:
     assert store.record(trial.key) == record
 
 
-def test_a_failure_does_not_replace_what_another_run_has_found(tmp_path: Path) -> None:
+def test_failure_keeps_record_of_another_run(tmp_path: Path) -> None:
     trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     done = TrialRecord(
         spec=trial.spec, label=trial.label, experiment=trial.experiment, protocol=trial.protocol, accuracy=0.9
@@ -153,7 +153,7 @@ def test_a_failure_does_not_replace_what_another_run_has_found(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["locks", "checkpoints", "records"])
-def test_a_store_that_cannot_be_written_to_is_no_failure_of_trials(tmp_path: Path, name: str) -> None:
+def test_run_local_raises_where_store_cannot_be_written(tmp_path: Path, name: str) -> None:
     store = Store(tmp_path / "store")
     store.path.mkdir()
     (store.path / name).touch()

@@ -10,7 +10,9 @@ from scarce.bench.runners.local import Outcome
 from scarce.bench.runners.progress import TrialProgress
 
 
-def test_what_is_told_where_there_is_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_watch_prints_one_line_per_trial_without_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     trials = tiny_trials(tmp_path)
     with TrialProgress(2, at_once=2) as watch:
         watch.began = time.monotonic() - 60

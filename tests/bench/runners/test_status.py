@@ -9,7 +9,7 @@ from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 
 
-def test_the_state_of_an_experiment_and_the_time_it_takes(tmp_path: Path) -> None:
+def test_status_counts_trials_and_estimates_time_left(tmp_path: Path) -> None:
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
     assert get_status(trials, store).seconds_left() is None
     for trial, seconds in zip(trials, (10.0, 20.0), strict=False):

@@ -1,4 +1,4 @@
-"""Experiments that compare classifiers: what their files may say."""
+"""Experiment files that compare classifiers."""
 
 from pathlib import Path
 
@@ -63,7 +63,9 @@ REPLACED = {
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [(old, *rest) for old, rest in REPLACED.items()])
-def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_load_experiment_names_mistake_of_classifier_grid(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     assert old in CLASSIFIERS
     with pytest.raises(FileError) as caught:
         load_experiment(write_experiment(tmp_path, CLASSIFIERS.replace(old, new)))
@@ -71,7 +73,7 @@ def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, messa
     assert "\n" not in str(caught.value)
 
 
-def test_there_are_ten_folds_and_no_other_recipe(tmp_path: Path) -> None:
+def test_classifier_grid_limits_folds_and_rejects_epochs(tmp_path: Path) -> None:
     text = CLASSIFIERS.replace("70/30", "10-fold")
     with pytest.raises(
         FileError, match="10 is not a fold; with split = '10-fold' expected seeds from 0 to 9"
@@ -86,7 +88,7 @@ def test_there_are_ten_folds_and_no_other_recipe(tmp_path: Path) -> None:
         experiment.changed(epochs=3)
 
 
-def test_the_experiments_of_the_default() -> None:
+def test_default_experiments_have_expected_trials() -> None:
     tables, sets, text = (load_experiment(f"default-{name}") for name in ("tables", "candidates", "text"))
     assert len(plan_trials(tables)) == 5 * 5 * (3 * 12 + 13)
     assert len(plan_trials(sets)) == 2 * 10 * 8
@@ -98,7 +100,7 @@ def test_the_experiments_of_the_default() -> None:
         } == {True}
 
 
-def test_the_guide_s_example_can_be_read_and_names_every_key(tmp_path: Path) -> None:
+def test_guide_to_classifier_grids_names_every_key(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8")
     section = guide.partition("### Classifiers on tables")[2]
     example = section.partition("```toml\n")[2].partition("```")[0]

@@ -1,4 +1,4 @@
-"""Experiment files: those that come with the library say what the paper did, and a wrong one is told in one line."""
+"""Experiment files: those of the library follow the paper, and mistakes are named in one line."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,7 +19,7 @@ def planned_trials(name: str) -> list[Trial]:
     return plan(load_experiment(name), lambda data: None)
 
 
-def test_the_tables_cover_the_cells_of_the_paper_exactly_once_for_five_seeds() -> None:
+def test_paper_experiments_cover_each_cell_of_the_paper_once() -> None:
     cells = Counter(
         tuple(getattr(trial.spec, axis) for axis in ("data", "setting", "model", "method"))
         for name in TABLES
@@ -31,7 +31,7 @@ def test_the_tables_cover_the_cells_of_the_paper_exactly_once_for_five_seeds() -
 
 
 @pytest.mark.parametrize("name", [*TABLES, "paper-overfit", "paper-instantiations", "paper-sensitivity"])
-def test_the_paper_s_protocol(name: str) -> None:
+def test_paper_experiments_follow_the_papers_protocol(name: str) -> None:
     assert load_experiment(name).protocol == "paper"
     for trial in planned_trials(name):
         colour = "cifar" in trial.spec.data
@@ -49,21 +49,21 @@ def test_the_paper_s_protocol(name: str) -> None:
             assert trial.spec.priors == "true"
 
 
-def test_priors_are_estimated_for_the_data_that_the_paper_prints_them_of() -> None:
+def test_paper_priors_covers_data_of_the_paper() -> None:
     trials = planned_trials("paper-priors")
     assert Counter(trial.spec.data for trial in trials) == dict.fromkeys(paper_priors(), 5)
     assert {trial.spec.kind for trial in trials} == {"priors"}
     assert {trial.spec.setting_params["rates"] for trial in trials} == {0.5}
 
 
-def test_wrong_priors_are_rows_of_their_own() -> None:
+def test_paper_sensitivity_has_a_row_per_perturbation() -> None:
     rows = {trial.label: trial.spec.priors for trial in planned_trials("paper-sensitivity")}
     assert rows["scarce, σ = 0"] == Perturbed(perturb=0.0)
     assert rows["scarce, σ = 0.8"] == Perturbed(perturb=0.8)
 
 
 @pytest.mark.parametrize("name", available_experiments())
-def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str) -> None:
+def test_shipped_experiment_has_name_of_its_file_and_distinct_trials(name: str) -> None:
     experiment = load_experiment(name)
     assert experiment.name == name
     repeats = name.startswith("paper-") or name == "mnist-mlp-paper"
@@ -73,7 +73,7 @@ def test_every_file_is_called_as_it_calls_itself_and_its_trials_differ(name: str
     assert len(set(keys)) == len(keys)
 
 
-def test_tables_called_grid_change_what_stands_at_the_top(tmp_path: Path) -> None:
+def test_grid_tables_override_top_level_fields(tmp_path: Path) -> None:
     experiment = tiny_experiment(
         tmp_path, TINY + '[[grid]]\nseeds = [7]\n[[grid]]\nmodels = "mlp"\nepochs = 9\n'
     )
@@ -92,7 +92,7 @@ def test_tables_called_grid_change_what_stands_at_the_top(tmp_path: Path) -> Non
         ({"recipe": "annealed", "epochs": 5}, "shortened", 5, "cosine"),
     ],
 )
-def test_another_recipe_is_not_the_paper_s(
+def test_changed_recipe_is_not_the_papers_protocol(
     change: dict[str, object], protocol: str, epochs: int, schedule: str
 ) -> None:
     changed = load_experiment("paper-cifar10").changed(**change)
@@ -145,17 +145,17 @@ REPLACED = {
     [(f"{TINY}{added}\n", message) for added, message in MISTAKES.items()]
     + [(TINY.replace(old, new), message) for old, (new, message) in REPLACED.items()],
 )
-def test_a_mistake_is_told_in_one_line_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:
+def test_load_experiment_names_file_and_mistake_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = write_experiment(tmp_path, text)
     with pytest.raises(FileError) as caught:
         load_experiment(path)
-    told = str(caught.value)
-    assert told.startswith(str(path))
-    assert message in told
-    assert "\n" not in told
+    error = str(caught.value)
+    assert error.startswith(str(path))
+    assert message in error
+    assert "\n" not in error
 
 
-def test_unknown_and_unreadable_experiments(tmp_path: Path) -> None:
+def test_load_experiment_rejects_unknown_and_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(
         FileError,
         match=r"there is no experiment 'mnist'; name a \.toml file, or choose one of all-methods, calibration",
@@ -170,11 +170,13 @@ def test_unknown_and_unreadable_experiments(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tiny.TOML", "tiny.tml", "tiny"])
-def test_a_file_is_read_whatever_its_ending(tmp_path: Path, name: str) -> None:
+def test_load_experiment_accepts_any_file_ending(tmp_path: Path, name: str) -> None:
     assert load_experiment(write_experiment(tmp_path, TINY, name)).name == "tiny"
 
 
-def test_names_that_come_with_the_library_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_experiment_prefers_shipped_name_over_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write_experiment(tmp_path, TINY, "quick-digits")
     assert load_experiment("quick-digits").name == "quick-digits"
@@ -184,7 +186,7 @@ def test_names_that_come_with_the_library_go_first(tmp_path: Path, monkeypatch: 
         load_experiment("mine")
 
 
-def test_a_mark_of_the_encoding_is_no_part_of_a_file(tmp_path: Path) -> None:
+def test_load_experiment_accepts_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(TINY, "utf-8-sig")
     assert path.read_bytes().startswith(b"\xef\xbb\xbf")

@@ -1,4 +1,4 @@
-"""What no trial could be run with is refused when an experiment is read, and what some trial could be run with is not."""
+"""Grids: what no trial can be run with is rejected when an experiment is read."""
 
 import json
 from pathlib import Path
@@ -20,28 +20,28 @@ def setting(process: str, params: str, data: str = "digits") -> str:
     return text.replace('"uniform"', f'{{ name = "mine", process = "{process}", params = {{ {params} }} }}')
 
 
-def refusal(folder: Path, text: str) -> str:
+def error_of(folder: Path, text: str) -> str:
     with pytest.raises(FileError) as caught:
         tiny_experiment(folder, text)
-    told = str(caught.value)
-    assert "\n" not in told
-    return told
+    error = str(caught.value)
+    assert "\n" not in error
+    return error
 
 
 @pytest.mark.parametrize("value", ["2024-01-01", "07:32:00", "nan", "-inf", "[0.1, inf]", "{ a = [nan] }"])
-def test_only_what_a_record_can_hold_is_a_parameter(tmp_path: Path, value: str) -> None:
-    text = refusal(tmp_path, setting("scar", f"rates = {value}"))
+def test_grid_rejects_parameters_that_json_cannot_hold(tmp_path: Path, value: str) -> None:
+    text = error_of(tmp_path, setting("scar", f"rates = {value}"))
     assert "settings.0.params: rates holds " in text
     assert "expected finite numbers, texts, true or false, or lists and tables of these" in text
     method = TINY.replace('"scarce", ', f'{{ method = "scarce", params = {{ gamma = {value} }} }}, ')
-    assert "methods.0.params: gamma holds " in refusal(tmp_path, method)
+    assert "methods.0.params: gamma holds " in error_of(tmp_path, method)
 
 
-def test_numbers_that_no_record_can_hold(tmp_path: Path) -> None:
+def test_grid_rejects_infinite_numbers(tmp_path: Path) -> None:
     for name in ("nan", "inf"):
-        text = refusal(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
+        text = error_of(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
         assert text.endswith(f"priors.0.perturb: input should be a finite number, got {name}.")
-    assert "imbalance: input should be a finite number" in refusal(tmp_path, f"{TINY}imbalance = inf\n")
+    assert "imbalance: input should be a finite number" in error_of(tmp_path, f"{TINY}imbalance = inf\n")
 
 
 @pytest.mark.parametrize(
@@ -68,21 +68,23 @@ def test_numbers_that_no_record_can_hold(tmp_path: Path) -> None:
         ("human", 'source = "me"', "source='me' is unknown"),
     ],
 )
-def test_parameters_of_settings_are_tried(tmp_path: Path, process: str, params: str, message: str) -> None:
-    assert f"settings: mine on digits: {message}" in refusal(tmp_path, setting(process, params))
+def test_grid_rejects_wrong_parameters_of_setting(
+    tmp_path: Path, process: str, params: str, message: str
+) -> None:
+    assert f"settings: mine on digits: {message}" in error_of(tmp_path, setting(process, params))
 
 
-def test_they_are_tried_with_the_classes_of_every_data_set(tmp_path: Path) -> None:
+def test_grid_checks_settings_with_classes_of_each_data_set(tmp_path: Path) -> None:
     tiny_experiment(tmp_path, setting("scar-a", "", "cifar10"))
-    assert "settings: mine on cifar20: SCAR-a" in refusal(tmp_path, setting("scar-a", "", "cifar20"))
+    assert "settings: mine on cifar20: SCAR-a" in error_of(tmp_path, setting("scar-a", "", "cifar20"))
     nineteen = f"sizes = {[1 / 19] * 19}"
     tiny_experiment(tmp_path, setting("uniform-multiple", nineteen, "cifar20"))
-    assert "sizes has shape (19,); expected 9 numbers" in refusal(
+    assert "sizes has shape (19,); expected 9 numbers" in error_of(
         tmp_path, setting("uniform-multiple", nineteen, "cifar10")
     )
 
 
-def test_rates_that_only_rare_classes_allow_are_left_to_the_data(tmp_path: Path) -> None:
+def test_grid_accepts_rates_that_unbalanced_classes_allow(tmp_path: Path) -> None:
     shares = [0.04] + [0.96 / 9] * 9
     rates = [0.95] + [0.1] * 9
     y = [k for k, share in enumerate(shares) for _ in range(round(3600 * share))]
@@ -94,7 +96,7 @@ def test_rates_that_only_rare_classes_allow_are_left_to_the_data(tmp_path: Path)
         tiny_experiment(tmp_path, f"{text}imbalance = 8\n")
 
 
-def test_trying_does_not_touch_what_a_trial_is_called_by(tmp_path: Path) -> None:
+def test_grid_check_keeps_setting_parameters_unchanged(tmp_path: Path) -> None:
     experiment = tiny_experiment(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
     (trial, *_) = plan(experiment, lambda name: None)
     assert json.dumps(trial.spec.setting_params) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
@@ -149,25 +151,25 @@ REPLACED = {
         for new, message in changes.items()
     ],
 )
-def test_mistakes_are_told_in_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
-    told = refusal(tmp_path, text)
-    assert message in told
+def test_grid_errors_use_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
+    error = error_of(tmp_path, text)
+    assert message in error
     for word in ("tuple", "instance of", "dictionary", "validation"):
-        assert word not in told
+        assert word not in error
 
 
 @pytest.mark.parametrize(
     "change", ["n_train = 100", "imbalance = 4", "batch_size = 7", "learning_rate = 0.5"]
 )
-def test_the_paper_s_protocol_is_claimed_for_nothing_else(tmp_path: Path, change: str) -> None:
+def test_grid_rejects_paper_protocol_with_other_settings(tmp_path: Path, change: str) -> None:
     text = TINY.replace('"shortened"', '"paper"').replace('"annealed"\nepochs = 3', '"paper"')
     assert tiny_experiment(tmp_path, f"{text}weight_decay = 1e-3\nn_train = 1198\n").protocol == "paper"
-    assert "protocol: the paper's is the recipe 'paper'" in refusal(tmp_path, f"{text}{change}\n")
+    assert "protocol: the paper's is the recipe 'paper'" in error_of(tmp_path, f"{text}{change}\n")
 
 
 @pytest.mark.parametrize("value", ["[" * 3000 + "]" * 3000, "1" * 5000])
-def test_what_is_too_deep_or_too_long_is_no_file_of_ours(tmp_path: Path, value: str) -> None:
-    assert "tiny.toml is no TOML file: " in refusal(tmp_path, f"{TINY}n_train = {value}\n")
+def test_load_experiment_rejects_too_deep_or_too_long_toml(tmp_path: Path, value: str) -> None:
+    assert "tiny.toml is no TOML file: " in error_of(tmp_path, f"{TINY}n_train = {value}\n")
 
 
 class Forgetful(Method):
@@ -182,13 +184,13 @@ class Forgetful(Method):
         return logits.sum()
 
 
-def test_a_method_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grid_names_method_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._METHODS, "forgetful", Forgetful)
-    told = refusal(tmp_path, TINY.replace('"nn"', '"forgetful"'))
-    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in told
+    error = error_of(tmp_path, TINY.replace('"nn"', '"forgetful"'))
+    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in error
 
 
-def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -> None:
+def test_guide_to_experiments_names_every_key(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8")
     example = guide.partition("```toml\n")[2].partition("```")[0]
     experiment = tiny_experiment(tmp_path, example)
@@ -201,7 +203,7 @@ def test_the_guide_names_every_key_and_its_example_can_be_read(tmp_path: Path) -
     )
 
 
-def test_so_many_seeds(tmp_path: Path) -> None:
+def test_grid_accepts_at_most_1000_seeds(tmp_path: Path) -> None:
     assert Grid(data="digits", settings="uniform", methods="nn", models="mlp", seeds=1000).seeds[-1] == 999
     with pytest.raises(MethodError, match=r"seeds=1001; expected a number from 1 to 1000 \(--seeds\)"):
         tiny_experiment(tmp_path).changed(seeds=1001)

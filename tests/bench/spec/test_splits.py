@@ -3,7 +3,7 @@
 from scarce.bench.spec.splits import train_test_rows
 
 
-def test_rows_are_split_by_seed_or_by_fold() -> None:
+def test_train_test_rows_split_by_seed_or_fold() -> None:
     train, test = train_test_rows(336, "70/30", 3)
     assert (len(train), len(test)) == (235, 101)
     assert sorted([*train, *test]) == list(range(336))

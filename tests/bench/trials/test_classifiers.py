@@ -1,4 +1,4 @@
-"""Experiments that compare classifiers: from a file through the command line to tables and regret."""
+"""Experiments that compare classifiers, run by the command line."""
 
 import io
 import json
@@ -25,18 +25,18 @@ def lost(folder: Path) -> Path:
     return folder
 
 
-def test_a_table_from_the_file_to_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_classifier_experiment_runs_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, store = str(write_experiment(tmp_path, CLASSIFIERS)), ["--store", str(tmp_path / "store")]
     assert main(["bench", "run", file, *store, "--jobs", "1"]) == 0
     assert "8 done, 0 failed" in capsys.readouterr().out
     assert main(["bench", "status", file, *store]) == 0
     assert "8 trials: 8 done" in capsys.readouterr().out
     assert main(["bench", "report", file, *store, "--terminal"]) == 0
-    told = capsys.readouterr().out
-    assert "The paper does not have this experiment." in told
-    assert "on the 30 % of the rows that the seed holds out" in told
-    assert "Training examples: 1,258 of digits." in told
-    assert "epochs" not in told
+    text = capsys.readouterr().out
+    assert "The paper does not have this experiment." in text
+    assert "on the 30 % of the rows that the seed holds out" in text
+    assert "Training examples: 1,258 of digits." in text
+    assert "epochs" not in text
     assert main(["bench", "report", file, *store]) == 0
     report = tmp_path / "store" / "report"
     assert "## digits\n\n| method | uniform | scar |" in (report / "report.md").read_text()
@@ -48,7 +48,7 @@ def test_a_table_from_the_file_to_the_report(tmp_path: Path, capsys: pytest.Capt
     assert min(record["accuracy"] for record in records if record["spec"]["setting"] == "scar") > 0.5
 
 
-def test_the_default_and_a_method_on_real_candidate_sets(tmp_path: Path) -> None:
+def test_classifier_experiment_learns_from_real_candidate_sets(tmp_path: Path) -> None:
     text = CLASSIFIERS.replace('"digits"', '"lost"').replace("70/30", "10-fold")
     text = text[: text.index("settings")] + 'settings = "own"\nseeds = [9]\nmethods = ["pl-knn", '
     row = '{ label = "cc linear", method = "cc", params = { module = "linear" } }, '
@@ -67,15 +67,15 @@ def test_the_default_and_a_method_on_real_candidate_sets(tmp_path: Path) -> None
     assert found["cc linear"].n_examples == 1122 - 112
 
 
-def test_without_its_file_a_table_is_asked_for_in_one_line(
+def test_bench_run_names_missing_table_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SCARCE_DATA", raising=False)
     file = str(write_experiment(tmp_path, CLASSIFIERS.replace('"digits"', '"ecoli"')))
     store = ["--store", str(tmp_path / "store")]
     assert main(["bench", "run", file, *store, "--data-dir", str(tmp_path)]) == 2
-    told = capsys.readouterr().err.strip()
-    assert "expected the file tables/ecoli.arff" in told
-    assert "\n" not in told
+    text = capsys.readouterr().err.strip()
+    assert "expected the file tables/ecoli.arff" in text
+    assert "\n" not in text
     assert main(["bench", "plan", file, *store, "--data-dir", str(tmp_path)]) == 0
     assert "put tables/ecoli.arff into a folder named with --data-dir" in capsys.readouterr().out

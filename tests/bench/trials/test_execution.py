@@ -1,4 +1,4 @@
-"""What the record of a trial holds, against the same training done by hand."""
+"""The record of a trial, against the same training done by hand."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ def run(trial: Trial, folder: Path) -> TrialRecord:
     return record
 
 
-def test_a_trial_is_the_training_that_one_would_do_by_hand(tmp_path: Path) -> None:
+def test_run_trial_equals_training_by_hand(tmp_path: Path) -> None:
     trial = tiny_trials(tmp_path, TINY.replace("epochs = 3", "epochs = 13"))[2]
     assert str(trial) == "digits, uniform, scarce, linear, seed 1"
     record = run(trial, tmp_path)
@@ -63,7 +63,7 @@ def test_a_trial_is_the_training_that_one_would_do_by_hand(tmp_path: Path) -> No
     assert set(record.versions) == {"scarce", "torch", "numpy", "python"}
 
 
-def test_criteria_need_no_truth_and_come_near_it(tmp_path: Path) -> None:
+def test_run_trial_records_criteria_near_true_accuracy(tmp_path: Path) -> None:
     text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
         'settings = "uniform"', 'settings = [{ name = "half", process = "scar", params = { rates = 0.4 } }]'
     )
@@ -83,9 +83,7 @@ def test_criteria_need_no_truth_and_come_near_it(tmp_path: Path) -> None:
     assert record.selection["covering_rate"][-1] > record.selection["covering_rate"][0]
 
 
-def test_fewer_images_are_another_draw_for_every_seed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_trial_draws_other_images_for_each_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = {}
 
     def spy(
@@ -109,7 +107,7 @@ def test_fewer_images_are_another_draw_for_every_seed(
 
 
 @pytest.mark.parametrize("priors", ['"uniform"', '"estimate"', "{ perturb = 0.5 }"])
-def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
+def test_run_trial_uses_priors_of_the_spec(tmp_path: Path, priors: str) -> None:
     trial = tiny_trials(tmp_path, TINY.replace('"uniform"', '"scar-a"') + f"priors = {priors}")[2]
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
@@ -129,7 +127,7 @@ def test_priors_as_the_file_wants_them(tmp_path: Path, priors: str) -> None:
         )
 
 
-def test_rows_are_a_draw_by_the_seed_in_their_own_order() -> None:
+def test_chosen_rows_are_drawn_by_seed_and_sorted() -> None:
     y = np.repeat([2, 0, 1], [40, 60, 20])
     rows = chosen_rows(y, 50, None, seed=3)
     assert len(rows) == 50
@@ -140,7 +138,7 @@ def test_rows_are_a_draw_by_the_seed_in_their_own_order() -> None:
 
 
 @pytest.mark.parametrize(("imbalance", "sizes"), [(4, [60, 10, 10]), (100, [60, 2, 0]), (1.5, [60, 16, 27])])
-def test_of_every_further_class_fewer_rows_are_kept(imbalance: float, sizes: list[int]) -> None:
+def test_chosen_rows_thin_each_further_class(imbalance: float, sizes: list[int]) -> None:
     """The last of three classes keeps the imbalance-th part of its rows, the second the square root of that."""
     y = np.repeat([2, 0, 1], [40, 60, 20])
     rows = chosen_rows(y, 120, imbalance, seed=3)
@@ -154,7 +152,7 @@ def test_of_every_further_class_fewer_rows_are_kept(imbalance: float, sizes: lis
     assert kept.tolist() == [round(n * imbalance ** (-k / 2)) for k, n in enumerate(of_some)]
 
 
-def test_priors_that_are_learned_stand_in_the_record_beside_the_true_ones(tmp_path: Path) -> None:
+def test_run_trial_records_learned_and_true_priors(tmp_path: Path) -> None:
     """Of digits of which the last class keeps a quarter; linear in 40 epochs, so only roughly."""
     text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
         '["scarce", "nn"]', '"scar-likelihood"'
@@ -175,7 +173,7 @@ def test_priors_that_are_learned_stand_in_the_record_beside_the_true_ones(tmp_pa
     assert wrong < 0.5 * np.abs(0.1 - np.array(record.priors.true)).sum()
 
 
-def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:
+def test_run_trial_estimates_priors(tmp_path: Path) -> None:
     text = """
     name = "p"
     title = "Priors"
@@ -197,12 +195,12 @@ def test_estimating_priors_is_a_trial_too(tmp_path: Path) -> None:
     assert np.abs(np.array(record.priors.values) - 0.1).max() < 0.06
 
 
-def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_trial_uses_human_labels_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(0)
     images, y = random.integers(0, 256, (60, 3, 8, 8), np.uint8), random.integers(0, 10, 60)
-    said = (y[:, None] + [1, 2, 2]) % 10
-    labels = labels_of_annotations(said, 10, "union")
-    data = ImageDataset("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, said)
+    annotations = (y[:, None] + [1, 2, 2]) % 10
+    labels = labels_of_annotations(annotations, 10, "union")
+    data = ImageDataset("human-cifar10", images, y, images, y, tuple("abcdefghij"), labels, annotations)
     monkeypatch.setattr(trial_module, "load_data", lambda *_: data)
     seen = []
 
@@ -234,7 +232,7 @@ def test_labels_by_people_are_those_of_the_data(tmp_path: Path, monkeypatch: pyt
     assert len(record.selection["covering_rate"]) == 3
 
 
-def test_a_failure_is_part_of_the_record(tmp_path: Path) -> None:
+def test_run_trial_records_failure(tmp_path: Path) -> None:
     scarce, nn, *_ = tiny_trials(tmp_path, ONE_METHOD_FAILS)
     assert run(scarce, tmp_path).status == "done"
     failed = run_trial(nn, tmp_path / "other")
@@ -245,7 +243,7 @@ def test_a_failure_is_part_of_the_record(tmp_path: Path) -> None:
     assert "try a smaller learning rate" in run_trial(diverged, tmp_path / "third").error
 
 
-def test_an_error_of_any_kind_is_one_line_but_an_interruption_passes(
+def test_run_trial_records_any_error_but_not_interrupt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial = tiny_trials(tmp_path)[0]
@@ -263,7 +261,7 @@ def test_an_error_of_any_kind_is_one_line_but_an_interruption_passes(
         run(trial, tmp_path)
 
 
-def test_other_data_than_planned_and_damaged_checkpoints(tmp_path: Path) -> None:
+def test_run_trial_rejects_other_data_and_ignores_damaged_checkpoint(tmp_path: Path) -> None:
     trial = plan(tiny_experiment(tmp_path), lambda name: "0" * 64)[0]
     assert run(trial, tmp_path).error.startswith("the files of digits hold other data here")
     checkpoint, good = tmp_path / "checkpoint.safetensors", plan(tiny_experiment(tmp_path), checksum_of)[0]
@@ -275,7 +273,7 @@ def test_other_data_than_planned_and_damaged_checkpoints(tmp_path: Path) -> None
     assert run(good, tmp_path).status == "done"
 
 
-def test_a_trial_tells_when_it_ended_and_how_many_examples_it_used(tmp_path: Path) -> None:
+def test_execute_records_end_time_and_number_of_examples(tmp_path: Path) -> None:
     text = TINY.replace("epochs = 3", "epochs = 1") + "n_train = 500\nimbalance = 4"
     trial = tiny_trials(tmp_path, text)[-1]
     store = Store(tmp_path / "store")
@@ -289,7 +287,7 @@ def test_a_trial_tells_when_it_ended_and_how_many_examples_it_used(tmp_path: Pat
     assert record.finished.endswith("+00:00")
 
 
-def test_estimated_priors_stand_beside_the_true_ones_of_the_examples(tmp_path: Path) -> None:
+def test_run_trial_records_true_priors_beside_estimates(tmp_path: Path) -> None:
     text = TINY.replace('["scarce", "nn"]', '"best-bin"').replace("epochs = 3", "epochs = 1")
     text = 'kind = "priors"\n' + text.replace('"uniform"', '"scar-a"') + "n_train = 300"
     trial = tiny_trials(tmp_path, text)[0]

@@ -16,7 +16,7 @@ from scarce.bench.trials import _locks as locks
 from scarce.bench.trials._locks import STALE_SECONDS, held, is_held
 
 
-def test_a_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
+def test_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
     path = tmp_path / "locks" / "a.lock"
     with held(path) as ours:
         assert ours
@@ -32,7 +32,7 @@ def test_a_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_the_dead_hold_nothing_here_and_elsewhere_only_while_they_are_heard_of(
+def test_lock_of_dead_process_is_free_here_and_elsewhere_after_time_out(
     tmp_path: Path, dead_pid: int
 ) -> None:
     path = tmp_path / "a.lock"
@@ -47,7 +47,7 @@ def test_the_dead_hold_nothing_here_and_elsewhere_only_while_they_are_heard_of(
         assert ours
 
 
-def test_a_later_process_of_the_same_number_is_another(tmp_path: Path) -> None:
+def test_lock_of_earlier_process_with_same_pid_is_free(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     with held(path):
         holder = json.loads(path.read_text())
@@ -56,7 +56,7 @@ def test_a_later_process_of_the_same_number_is_another(tmp_path: Path) -> None:
         assert is_held(path) == expected
 
 
-def test_a_zombie_is_dead(tmp_path: Path) -> None:
+def test_lock_of_zombie_is_free(tmp_path: Path) -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         path = write_lock(tmp_path / "a.lock", socket.gethostname(), process.pid)
         assert is_held(path)
@@ -64,14 +64,14 @@ def test_a_zombie_is_dead(tmp_path: Path) -> None:
         wait_for(lambda: not is_held(path), "the lock of a zombie to be free")
 
 
-def test_a_lock_that_another_took_over_is_not_removed(tmp_path: Path) -> None:
+def test_lock_taken_over_by_another_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     with held(path):
         write_lock(path, "another", 1)
     assert is_held(path)
 
 
-def test_the_holder_is_heard_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_lock_has_a_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "_HEARTBEAT_SECONDS", 0.01)
     path = tmp_path / "a.lock"
     with held(path):
@@ -79,7 +79,7 @@ def test_the_holder_is_heard_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         wait_for(lambda: path.stat().st_mtime > 2, "a heartbeat")
 
 
-def test_of_many_that_find_a_stale_lock_one_takes_it(tmp_path: Path, dead_pid: int) -> None:
+def test_stale_lock_is_taken_by_one_of_many_threads(tmp_path: Path, dead_pid: int) -> None:
     n, path = 16, tmp_path / "a.lock"
     for _ in range(20):
         write_lock(path, socket.gethostname(), dead_pid)

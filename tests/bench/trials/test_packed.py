@@ -1,4 +1,4 @@
-"""Packed results: two files per experiment that reports read as they read a store."""
+"""Packed results: two files per experiment, which reports read like a store."""
 
 import gzip
 import json
@@ -30,9 +30,7 @@ def packed(tmp_path: Path) -> PackedStore:
     return packed
 
 
-def test_packed_records_equal_those_of_the_store_but_for_the_digits_of_curves(
-    tmp_path: Path, packed: PackedStore
-) -> None:
+def test_packed_records_equal_records_of_store_up_to_rounding(tmp_path: Path, packed: PackedStore) -> None:
     store = Store(tmp_path / "store")
     assert len(packed.records()) == 30
     for old, new in zip(store.records(), packed.records(), strict=True):
@@ -45,7 +43,7 @@ def test_packed_records_equal_those_of_the_store_but_for_the_digits_of_curves(
     assert packed.record("0123456789abcdef") is None
 
 
-def test_every_line_is_one_trial_and_the_files_are_reproducible(tmp_path: Path, packed: PackedStore) -> None:
+def test_packed_files_are_reproducible_with_one_trial_per_line(tmp_path: Path, packed: PackedStore) -> None:
     lines = [json.loads(line) for line in packed.path.read_text().splitlines()]
     assert [line["label"] for line in lines[:6]] == ["ga"] * 5 + ["nn"]
     assert not {"curves", "selection"} & lines[0].keys()
@@ -56,7 +54,7 @@ def test_every_line_is_one_trial_and_the_files_are_reproducible(tmp_path: Path, 
     assert (packed.path.read_bytes(), packed.curves_path.read_bytes()) == before
 
 
-def test_report_status_and_compare_say_the_same_of_packed_results(
+def test_report_status_and_compare_agree_on_packed_results(
     tmp_path: Path, packed: PackedStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     experiment, store = small_experiment(), Store(tmp_path / "store")
@@ -72,7 +70,7 @@ def test_report_status_and_compare_say_the_same_of_packed_results(
     assert "they differ" not in compare(store, packed)
 
 
-def test_packing_again_keeps_what_the_store_no_longer_has(tmp_path: Path, packed: PackedStore) -> None:
+def test_pack_keeps_earlier_records(tmp_path: Path, packed: PackedStore) -> None:
     first, second = packed.records()[:2]
     other = replace_spec(first, seed=99)
     changed = second.model_copy(update={"accuracy": 0.123})
@@ -83,7 +81,7 @@ def test_packing_again_keeps_what_the_store_no_longer_has(tmp_path: Path, packed
     assert again.record(first.key) == first
 
 
-def test_store_of_several_experiments_becomes_several_files(tmp_path: Path) -> None:
+def test_pack_writes_one_file_per_experiment(tmp_path: Path) -> None:
     store = filled(tmp_path / "store")
     another = replace_spec(store.records()[0], seed=7).model_copy(update={"experiment": "another"})
     store.save(another)
@@ -91,7 +89,7 @@ def test_store_of_several_experiments_becomes_several_files(tmp_path: Path) -> N
     assert {place.path.name: n for place, n in counts.items()} == {"small.jsonl": 30, "another.jsonl": 1}
 
 
-def test_damaged_line_is_reported_and_left_out_but_never_packed_away(
+def test_packed_store_warns_of_damaged_line_and_pack_keeps_the_file(
     tmp_path: Path, packed: PackedStore
 ) -> None:
     lines = packed.path.read_text().splitlines()
@@ -109,7 +107,7 @@ def test_damaged_line_is_reported_and_left_out_but_never_packed_away(
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no gzip", gzip.compress(b"{")])
-def test_results_without_readable_curves_still_have_their_numbers(
+def test_packed_store_without_readable_curves_keeps_numbers(
     packed: PackedStore, content: bytes | None
 ) -> None:
     if content is None:
@@ -122,7 +120,7 @@ def test_results_without_readable_curves_still_have_their_numbers(
     assert records[0].curves == {}
 
 
-def test_packed_file_is_found_by_itself_or_in_its_folder(tmp_path: Path, packed: PackedStore) -> None:
+def test_open_store_finds_packed_file_by_path_or_folder(tmp_path: Path, packed: PackedStore) -> None:
     assert open_store(packed.path) == open_store(tmp_path / "results", "small") == packed
     assert open_store(tmp_path / "results", "other") == Store(tmp_path / "results")
     with pytest.raises(FileError, match="does not exist"):

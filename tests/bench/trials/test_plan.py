@@ -1,4 +1,4 @@
-"""Trials: what their names depend on, and which are chosen."""
+"""Planned trials: what their keys depend on, and which are selected."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +44,7 @@ OTHERS = {
 }
 
 
-def test_key_depends_on_every_field_of_the_spec_and_on_nothing_else(tmp_path: Path) -> None:
+def test_key_depends_on_each_field_of_spec_and_nothing_else(tmp_path: Path) -> None:
     trial = tiny_trials(tmp_path)[0]
     assert OTHERS.keys() == TrialSpec.model_fields.keys()
     keys = {trial.spec.model_copy(update={name: value}).key for name, value in OTHERS.items()}
@@ -53,7 +53,7 @@ def test_key_depends_on_every_field_of_the_spec_and_on_nothing_else(tmp_path: Pa
     assert Trial(backwards, "another label", "another experiment", "paper").key == trial.key
 
 
-def test_key_is_not_changed_by_a_default_that_is_written_out(tmp_path: Path) -> None:
+def test_key_ignores_defaults_that_are_written_out(tmp_path: Path) -> None:
     spec = tiny_trials(tmp_path)[0].spec
     assert TrialSpec.model_validate(spec.as_dict()).key == spec.key
     assert (
@@ -62,15 +62,13 @@ def test_key_is_not_changed_by_a_default_that_is_written_out(tmp_path: Path) -> 
     )
 
 
-def test_spec_knows_the_data_and_the_size_of_the_sample(tmp_path: Path) -> None:
+def test_spec_holds_data_checksum_and_sample_size(tmp_path: Path) -> None:
     whole, part = tiny_trials(tmp_path)[0].spec, tiny_trials(tmp_path, TINY + "n_train = 100")[0].spec
     assert (whole.n_train, part.n_train) == (1198, 100)
     assert len(whole.data_checksum) == 64
 
 
-def test_revisions_come_from_the_method_and_the_parts_of_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spec_holds_revisions_of_method_and_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (processes, factory, loop):
         monkeypatch.setattr(module, "REVISION", 3)
     monkeypatch.setattr(NN, "facts", replace(NN.facts, revision=2))
@@ -80,7 +78,7 @@ def test_revisions_come_from_the_method_and_the_parts_of_the_library(
     assert [getattr(specs["nn"], name) for name in others] == [3, 3, 3]
 
 
-def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path: Path) -> None:
+def test_revision_outdates_earlier_records_and_keeps_their_cell(tmp_path: Path) -> None:
     spec = tiny_trials(tmp_path)[0].spec
     later = spec.model_copy(update={"method_revision": 2})
     assert later.cell == spec.cell
@@ -99,19 +97,19 @@ def test_a_revision_makes_earlier_records_outdated_but_keeps_their_cell(tmp_path
         ({"priors": {"corrupt": 0.1}}, "corrupt is now called perturb"),
     ],
 )
-def test_spec_with_wrong_fields_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+def test_spec_rejects_wrong_fields(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     content = tiny_trials(tmp_path)[0].spec.model_dump() | changes
     with pytest.raises(ValidationError, match=message):
         TrialSpec.model_validate(content)
 
 
-def test_only_methods_that_need_a_matrix_are_given_one(tmp_path: Path) -> None:
+def test_plan_gives_transition_only_to_methods_that_need_it(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '"forward"') + 'transition = "uniform"'
     given = {trial.spec.method: trial.spec.transition for trial in tiny_trials(tmp_path, text)}
     assert given == {"scarce": None, "forward": "uniform"}
 
 
-def test_one_trial_under_two_names_is_refused(tmp_path: Path) -> None:
+def test_plan_rejects_one_trial_under_two_labels(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '{ label = "again", method = "scarce" }')
     with pytest.raises(
         MethodError, match=r"scarce, linear, seed 0 and .*again, linear, seed 0 are the same trial"
@@ -119,7 +117,7 @@ def test_one_trial_under_two_names_is_refused(tmp_path: Path) -> None:
         tiny_trials(tmp_path, text)
 
 
-def test_selection_by_axis(tmp_path: Path) -> None:
+def test_select_filters_by_axes(tmp_path: Path) -> None:
     trials = tiny_trials(tmp_path, SEVERAL)
     chosen = select(
         trials, {"method": ["nn"], "model": ["mlp"], "setting": ["uniform", "scar-a"], "seed": ["1"]}
@@ -131,7 +129,7 @@ def test_selection_by_axis(tmp_path: Path) -> None:
     assert select(trials, {}) == trials
 
 
-def test_a_method_is_selected_by_its_label_and_by_its_name(tmp_path: Path) -> None:
+def test_select_finds_method_by_label_and_by_name(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '{ label = "soft", method = "scarce", params = { loss = "sigmoid" } }')
     trials = tiny_trials(tmp_path, text)
     assert {trial.label for trial in select(trials, {"method": ["soft"]})} == {"soft"}
@@ -149,13 +147,13 @@ def test_a_method_is_selected_by_its_label_and_by_its_name(tmp_path: Path) -> No
         ({"seed": ["0", "5"]}, "no trial has the seed '5'; there are 0, 1."),
     ],
 )
-def test_a_selection_of_nothing_is_refused(tmp_path: Path, only: dict[str, list[str]], message: str) -> None:
+def test_select_rejects_empty_selection(tmp_path: Path, only: dict[str, list[str]], message: str) -> None:
     with pytest.raises(MethodError) as caught:
         select(tiny_trials(tmp_path), only)
     assert str(caught.value) == message
 
 
-def test_the_records_of_an_experiment_are_the_latest_of_its_trials(tmp_path: Path) -> None:
+def test_planned_records_are_the_latest_of_each_trial(tmp_path: Path) -> None:
     store, experiment = Store(tmp_path / "store"), tiny_experiment(tmp_path)
     first = tiny_record(tmp_path, finished="2026-01-02")
     older = replace_spec(tiny_record(tmp_path, finished="2026-01-01"), data_checksum="old")

@@ -1,4 +1,4 @@
-"""Records from elsewhere: old ones are read, damaged ones are told of, and folders of trials are known as such."""
+"""Records from files: older ones are read, damaged ones are reported."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def written(folder: Path, of: dict[str, Any] = SPEC, **changes: Any) -> Path:
     return path
 
 
-def test_records_without_what_was_added_later_are_read(tmp_path: Path) -> None:
+def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
     path = written(tmp_path)
     content = json.loads(path.read_text())
     del content["finished"], content["n_examples"]
@@ -87,14 +87,16 @@ def test_records_without_what_was_added_later_are_read(tmp_path: Path) -> None:
         ({"finished": 5}, "finished: Input should be a valid string"),
     ],
 )
-def test_what_was_changed_by_hand_is_told(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_store_warns_of_record_with_wrong_content(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
     path = written(tmp_path, **changes)
     expected = rf"^{re.escape(str(path))}.*{re.escape(message)}.* Its trial counts as not run\.$"
     with pytest.warns(UserWarning, match=expected):
         assert Store(tmp_path).records() == []
 
 
-def test_a_record_of_priors_without_any_is_told(tmp_path: Path) -> None:
+def test_store_warns_of_prior_record_without_priors(tmp_path: Path) -> None:
     written(tmp_path, SPEC | {"kind": "priors"}, priors={"source": "best-bin"}, accuracy=None)
     with pytest.warns(UserWarning, match="its trial is done, but has no result"):
         assert Store(tmp_path).records() == []
@@ -120,14 +122,14 @@ def _folder(path: Path) -> None:
     [lambda path: path.write_text("[" * 100_000), _loop, _nothing, _folder],
     ids=["deep", "loop", "nothing", "folder"],
 )
-def test_files_that_are_none_are_told(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+def test_store_warns_of_unreadable_record_file(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     path = written(tmp_path)
     damage(path)
     with pytest.warns(UserWarning, match=f"{path.name}.* Its trial counts as not run"):
         assert Store(tmp_path).records() == []
 
 
-def test_what_is_not_finite_becomes_null(tmp_path: Path) -> None:
+def test_record_writes_infinite_numbers_as_null(tmp_path: Path) -> None:
     trial = tiny_trials(tmp_path)[0]
     curves = {"loss": [1.0, float("nan"), float("-inf")]}
     record = TrialRecord(

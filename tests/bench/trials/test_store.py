@@ -1,4 +1,4 @@
-"""The store: records that are whole or told of, and locks that only the living hold."""
+"""The store of records: round trips, damaged files, stale locks."""
 
 import socket
 from pathlib import Path
@@ -10,7 +10,7 @@ from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
 
-def test_records_come_back_and_the_checkpoint_of_what_is_done_goes(tmp_path: Path) -> None:
+def test_store_round_trip_removes_checkpoint_of_done_trial(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     done, failed = (
         tiny_record(tmp_path),
@@ -28,7 +28,7 @@ def test_records_come_back_and_the_checkpoint_of_what_is_done_goes(tmp_path: Pat
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "null", '{"format": "scarce-trial-2"}', '"scarce-trial-2"', "\x00"]
 )
-def test_a_damaged_record_is_told_of_and_counts_as_none(tmp_path: Path, content: str) -> None:
+def test_store_warns_of_damaged_record_and_skips_it(tmp_path: Path, content: str) -> None:
     store, record = Store(tmp_path), tiny_record(tmp_path)
     store.save(record)
     path = tmp_path / "records" / f"{record.key}.json"
@@ -40,7 +40,7 @@ def test_a_damaged_record_is_told_of_and_counts_as_none(tmp_path: Path, content:
         assert store.records() == []
 
 
-def test_a_record_under_another_name_is_no_record_of_it(tmp_path: Path) -> None:
+def test_store_warns_of_record_under_wrong_name(tmp_path: Path) -> None:
     store, record = Store(tmp_path), tiny_record(tmp_path)
     store.save(record)
     folder = tmp_path / "records"
@@ -49,14 +49,14 @@ def test_a_record_under_another_name_is_no_record_of_it(tmp_path: Path) -> None:
         assert store.record("0123456789abcdef") is None
 
 
-def test_a_folder_without_trials_is_refused_where_results_are_wanted(tmp_path: Path) -> None:
+def test_require_rejects_folder_without_trials(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="holds no records of trials; run an experiment first"):
         Store(tmp_path).require()
     Store(tmp_path).save(tiny_record(tmp_path))
     assert Store(tmp_path).require() == Store(tmp_path)
 
 
-def test_the_store_knows_who_was_left(tmp_path: Path, dead_pid: int) -> None:
+def test_was_left_is_true_for_stale_lock(tmp_path: Path, dead_pid: int) -> None:
     store = Store(tmp_path)
     assert not store.was_left("k")
     with store.claimed("k"):
@@ -67,7 +67,7 @@ def test_the_store_knows_who_was_left(tmp_path: Path, dead_pid: int) -> None:
 
 
 @pytest.mark.parametrize("folder", ["records", "locks", "checkpoints"])
-def test_a_folder_in_which_the_first_trial_is_run_is_one_of_trials(tmp_path: Path, folder: str) -> None:
+def test_require_accepts_store_whose_first_trial_is_running(tmp_path: Path, folder: str) -> None:
     with pytest.raises(FileError, match="holds no records of trials"):
         Store(tmp_path).require()
     (tmp_path / folder).mkdir()

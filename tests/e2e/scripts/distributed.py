@@ -1,6 +1,6 @@
-"""Train with every method in one process, in two and in three, whose results must be the same; started as a script.
+"""Train with every method in one, two and three processes, whose results must agree; a script.
 
-The argument is a folder; into `1`, `2` and `3` in it every process writes the weights that it ended with.
+The argument is a folder; in its folders `1`, `2` and `3` every process writes its final weights.
 """
 
 import os
@@ -19,11 +19,11 @@ from scarce.methods import available_methods, make_method
 from scarce.training import Recipe, train
 
 COUNTS = (1, 2, 3)
-N = 23  # neither the batches nor their shares are equal, and of three processes one has none of the last
+N = 23  # batches and their shares differ in size, and the last batch has no rows for one of three processes
 ONE_STEP = Recipe(epochs=1, batch_size=N, optimizer="sgd", learning_rate=1.0, weight_decay=0.0)
 EPOCHS = Recipe(
     epochs=2, batch_size=7, input_noise=0.1
-)  # noise is that of the batch, however it is shared out
+)  # the noise of a batch does not depend on the number of processes
 SETTINGS = {
     **{name: (lambda name=name: make_method(name)) for name in available_methods()},
     "scarce-sigmoid": lambda: make_method("scarce", loss="sigmoid"),

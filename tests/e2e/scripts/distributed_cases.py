@@ -1,6 +1,6 @@
-"""What else two processes may meet when they train together; started as a script.
+"""Special cases of training in two processes; a script.
 
-The argument is a folder. Every scenario is a function of it; the rank that runs it writes what came of it to
+The argument is a folder. Every scenario is a function of it; each rank writes its result to
 `NAME RANK.safetensors`, as a tree of tensors, numbers and text.
 """
 
@@ -30,15 +30,15 @@ def rank():
 
 
 def run(model, recipe=RECIPE, data=None, method=None, **options):
-    """Train alone, or together where there are others; return what the model holds in the end, and the losses."""
+    """Train, in a process group if there is one; return the final state of the model and the losses."""
     inputs, labels = data or make_data()
     options = {"distributed": "RANK" in os.environ} | options
     history = train(model, method or make_method("scarce"), inputs, labels, recipe, priors=PRIORS, **options)
     return {"model": dict(model.state_dict()), "loss": history["loss"]}
 
 
-def said(function, *arguments, **options):
-    """Return the one line of an error of ours."""
+def error_of(function, *arguments, **options):
+    """Return the message of an error of the library."""
     try:
         function(*arguments, **options)
     except ScarceError as error:
@@ -53,7 +53,7 @@ def make_plain():
 
 
 class Unused(nn.Module):
-    """A layer that takes no part."""
+    """A layer that the output does not depend on."""
 
     def __init__(self, frozen=False):
         super().__init__()
@@ -70,7 +70,7 @@ def make_images():
 
 
 def with_batch_norm_and_dropout(folder):
-    return run(make_net(seed=rank()))  # they may even begin with weights of their own
+    return run(make_net(seed=rank()))  # the initial weights of rank 0 are used everywhere
 
 
 def in_parts(folder):
@@ -94,7 +94,7 @@ def with_augmentation(folder):
 
 
 def with_unused_weights(folder):
-    return said(run, Unused())
+    return error_of(run, Unused())
 
 
 def with_frozen_weights(folder):
@@ -109,19 +109,19 @@ def with_nothing_to_train_but_the_method(folder):
 
 
 def with_small_batches_and_batch_norm(folder):
-    return said(run, make_net(), Recipe(epochs=1, batch_size=3))
+    return error_of(run, make_net(), Recipe(epochs=1, batch_size=3))
 
 
 def with_a_damaged_checkpoint_on_the_first(folder):
-    """The others have no file there at all: the first reads for all."""
+    """Rank 0 reads the checkpoint for all; the others have no file."""
     path = folder / f"checkpoint of {rank()}"
     if rank() == 0:
         path.write_bytes(b"damaged")
-    return said(run, make_plain(), checkpoint=path)
+    return error_of(run, make_plain(), checkpoint=path)
 
 
 def with_a_checkpoint_of_the_first(folder):
-    """A run that another number of processes has begun; only the first can see what it left."""
+    """Resume a run of one process; only rank 0 has its checkpoint."""
     path = folder / f"begun by one {rank()}"
     if rank() == 0:
         make_early_stopping(path)
@@ -182,7 +182,7 @@ def run_all(folder):
 
 
 def with_a_group_of_the_user(folder):
-    """The group is there before and after, with its own time-out."""
+    """The group exists before and after the training."""
     dist.init_process_group("gloo")
     mine = dist.group.WORLD
     result = run(make_plain(), Recipe(epochs=EPOCHS, batch_size=16))

@@ -60,7 +60,7 @@ def child_of_rank(parent, rank):
                 and f"\0RANK={rank}\0" in (status.parent / "environ").read_text()
             ):
                 return int(status.parent.name)
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
     return None
 
@@ -124,7 +124,7 @@ def prepare(root, name):
 
 
 def full_disk(root):
-    """The next checkpoint is longer than this one, which is all that there is room for."""
+    """There is only room for a file as long as this checkpoint, and the next one is longer."""
     prepare(root, "full")
     path = root / "full" / "model.checkpoint"
     before = path.read_bytes()
@@ -175,7 +175,7 @@ def train_for_ever(folder, silence):
 
 
 def strike(root, name, signal_, victim=1, silence=None):
-    """Send a signal to one of two processes that train together; return what tells how the other one ends."""
+    """Send a signal to one of two processes that train together; return a function that waits for the other."""
     folder = root / name
     folder.mkdir()
     children = start_group(2, train_for_ever, folder, silence)
@@ -198,7 +198,7 @@ def main(root):
     np.save(root / "features.npy", inputs)
     np.save(root / "not.npy", labels.indicator())
     (root / "killed").mkdir()
-    # Those that wait for a process that is silent do so while the others work.
+    # The time-outs of these pass while the others run.
     silent = {
         "stopped": strike(root, "stopped", signal.SIGSTOP, silence=SILENCE),
         "first stopped": strike(root, "first stopped", signal.SIGSTOP, victim=0, silence=SILENCE),

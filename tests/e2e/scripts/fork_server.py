@@ -1,7 +1,7 @@
 """Fork processes from one that has imported torch already: quick to start, and yet real.
 
-Every line of the standard input is a request, as JSON: to start a program, whose process number is the answer, or to tell
-how a process ended, with null while it runs.
+Every line of the standard input is a request, as JSON: to start a program, which is answered with the number of its
+process, or for the exit code of a process, which is null while it runs.
 """
 
 import gc
@@ -27,7 +27,7 @@ def warm_up():
 
 
 def halt_after_steps(left, once):
-    """Make this process stop itself after so many steps of an optimizer, counted once a file exists."""
+    """Make this process stop itself after a number of steps of an optimizer, counted once a file exists."""
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
     def count(*_):

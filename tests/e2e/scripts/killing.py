@@ -1,8 +1,8 @@
 """Run trainings in processes that are killed with SIGKILL; started as a script, so that torch is imported once.
 
-For every scenario: one run that nobody disturbs, then for every moment a run that is killed there and a second one that
-goes on from the checkpoint; last, a run that is killed from outside again and again until it is through. What each left
-behind is written into the folder given as the argument.
+For every scenario: one undisturbed run, then for every moment a run that is killed there and a second one that resumes
+from the checkpoint; last, a run that is killed from outside again and again until it is done. What each leaves behind is
+written to the folder given as the argument.
 """
 
 import json
@@ -161,13 +161,13 @@ def main(root):
             report[f"{scenario}/{moment}"] = [first, saved, killed_by(in_process(scenario, folder))]
     folder = root / RESTLESS / "again-and-again"
     folder.mkdir()
-    signals, patience = [], 0.0
+    signals, delay = [], 0.0
     while not signals or signals[-1] == signal.SIGKILL:
         child = in_process(RESTLESS, folder)
-        time.sleep(patience)
+        time.sleep(delay)
         os.kill(child, signal.SIGKILL)
         signals.append(killed_by(child))
-        patience += 0.01
+        delay += 0.01
     report["again-and-again"] = signals
     (root / "report.json").write_text(json.dumps(report))
 

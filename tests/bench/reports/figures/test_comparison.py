@@ -23,7 +23,7 @@ def test_learning_curves_are_means_over_seeds(tmp_path):
     assert len({(line.get_color(), line.get_linestyle()) for line in lines.values()}) == 3
 
 
-def test_few_methods_in_one_setting_are_bars_beside_each_other(tmp_path):
+def test_comparison_of_few_methods_draws_bars(tmp_path):
     experiment = small_experiment(
         data=["mnist", "kmnist"], methods=["scarce", "scarce-cce"], settings="uniform"
     )
@@ -45,7 +45,7 @@ def test_few_methods_in_one_setting_are_bars_beside_each_other(tmp_path):
     assert heights["scarce-cce"] == pytest.approx([80, 60])
 
 
-def test_seeds_of_different_length_are_lines_of_their_own(tmp_path):
+def test_learning_curves_separate_seeds_of_different_length(tmp_path):
     experiment = small_experiment(methods="scarce", settings="uniform", seeds=3)
     lengths = (12, 15, 12)
     study = fill_study(
@@ -64,7 +64,7 @@ def test_seeds_of_different_length_are_lines_of_their_own(tmp_path):
     assert [text.get_text() for text in drawing.figure.legends[0].get_texts()] == ["scarce"]
 
 
-def test_the_number_of_a_low_bar_stands_above_it(tmp_path):
+def test_low_bar_has_its_number_above(tmp_path):
     experiment = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=1)
     study = fill_study(
         tmp_path, experiment, lambda trial: make_record(trial, 0.01 if trial.label == "ga" else 0.9)

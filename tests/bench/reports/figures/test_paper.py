@@ -1,4 +1,4 @@
-"""Figures of the paper: overfitting, sensitivity to wrong priors, estimated priors."""
+"""Figures of the paper: overfitting and sensitivity to wrong priors."""
 
 import pytest
 from helpers.bench import (
@@ -13,7 +13,7 @@ from helpers.bench import (
 from scarce.bench.reports.figures.paper import draw_overfitting, draw_sensitivity
 
 
-def test_overfitting_shows_both_risks_and_where_one_falls_below_zero(tmp_path):
+def test_overfitting_figure_shows_both_risks_and_the_zero_crossing(tmp_path):
     def make(trial):
         falls = trial.spec.method == "scarce-ure"
         loss = [1.0, 0.5, -0.5, -2.0] if falls else [1.0, 0.5, 0.4, 0.4]
@@ -27,7 +27,7 @@ def test_overfitting_shows_both_risks_and_where_one_falls_below_zero(tmp_path):
     assert any(list(line.get_xdata()) == [3, 3] for line in accuracy.lines)
 
 
-def test_sensitivity_is_accuracy_against_sigma(tmp_path):
+def test_sensitivity_figure_shows_accuracy_against_sigma(tmp_path):
     priors = [{"perturb": 0.4}, {"perturb": 0.0}, {"perturb": 0.2}]
     experiment = small_experiment(methods="scarce", settings="uniform", priors=priors)
     drawings = draw_figures(
@@ -41,7 +41,7 @@ def test_sensitivity_is_accuracy_against_sigma(tmp_path):
     assert "comparison-mnist-mlp" not in drawings
 
 
-def test_variants_of_a_method_are_lines_of_their_own_in_the_figure_of_wrong_priors(tmp_path):
+def test_sensitivity_figure_has_a_line_per_variant(tmp_path):
     methods = ["scarce", {"label": "flooded", "method": "scarce", "params": {"correction": "relu"}}]
     experiment = small_experiment(
         methods=methods, settings="uniform", seeds=2, priors=[{"perturb": 0.0}, {"perturb": 0.5}]
@@ -59,7 +59,7 @@ def test_variants_of_a_method_are_lines_of_their_own_in_the_figure_of_wrong_prio
     }
 
 
-def test_variants_of_a_method_are_lines_of_their_own_in_the_figure_of_overfitting(tmp_path):
+def test_overfitting_figure_has_a_line_per_variant(tmp_path):
     losses = {"scarce-ure": [1.0, -1.0], "scarce": [1.0, 0.5], "flooded": [3.0, 2.0]}
     flooded = {"label": "flooded", "method": "scarce", "params": {"correction": "relu"}}
     experiment = small_experiment(methods=["scarce-ure", "scarce", flooded], settings="uniform", seeds=2)
