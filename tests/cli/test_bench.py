@@ -105,7 +105,7 @@ def test_bench_plan_tells_missing_data_from_damaged_data(
     result = run("bench", "plan", "quick-mnist", "--data-dir", "data")
     assert result.code == 0
     assert (
-        "mnist is not here, so that what is done of it is unknown; get it with: scarce data fetch mnist"
+        "mnist is not downloaded, so its progress is unknown; get it with: scarce data fetch mnist"
         in result.out
     )
     for command in ("plan", "status"):
@@ -151,7 +151,7 @@ def test_bench_run_on_cluster_counts_its_workers(run: TrainingState, monkeypatch
 @pytest.mark.usefixtures("place")
 def test_bench_plan_rejects_too_many_seeds(run_expecting_error: Callable[..., str]) -> None:
     text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
-    assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text
+    assert "seeds=1000000000000; expected a whole number from 1 to 1000" in text
 
 
 def test_bench_commands_read_packed_results_and_do_not_write_to_them(

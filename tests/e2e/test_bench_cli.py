@@ -220,7 +220,7 @@ def test_interrupted_run_says_how_to_resume_and_ends_its_workers(
     os.kill(worker, signal.SIGCONT)
     code, out, err = process.wait()
     assert code == 130
-    assert err == "interrupted; the same command goes on from here\n"
+    assert err == "interrupted; rerun the same command to resume\n"
     assert "Traceback" not in out
     wait_for(lambda: process_state(worker) is None, "the end of the worker")
 

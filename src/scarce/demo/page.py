@@ -1,6 +1,5 @@
-"""The demonstration as one HTML page that needs nothing else."""
+"""The demonstration as one HTML page that needs no other file."""
 
-import base64
 import io
 import platform
 from importlib.metadata import version
@@ -8,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 from PIL import Image
 
+from scarce._html import data_uri, make_environment
 from scarce._plotting import Curve, draw_accuracies, draw_priors, draw_risks, figure_svg, new_axes
 from scarce.demo.study import QUESTIONS, Demo
 from scarce.training import PAPER
@@ -19,7 +18,7 @@ from scarce.training import PAPER
 __all__ = ["COLUMNS", "is_report", "render_report", "result_rows"]
 
 COLUMNS = ("method", "learned from", "without truth", "truth", "within 2 s.e.")
-_MARK = '<meta name="generator" content="scarce demo">'
+_GENERATOR_TAG = '<meta name="generator" content="scarce demo">'
 _PACKAGES = ("scarce", "torch", "numpy", "scikit-learn")
 
 
@@ -31,7 +30,7 @@ def render_report(demo: Demo, command: str) -> str:
     demo : Demo
         From `scarce.demo.study.run_demo`.
     command : str
-        What to type to get this page again.
+        The command that makes this page again.
 
     Examples
     --------
@@ -39,22 +38,16 @@ def render_report(demo: Demo, command: str) -> str:
     >>> render_report(run_demo(epochs=1), "scarce demo").splitlines()[0]
     '<!doctype html>'
     """
-    page = Environment(
-        loader=PackageLoader("scarce.demo"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page.filters["percent"] = _percent
-    return page.get_template("demo.html").render(
+    environment = make_environment("scarce.demo")
+    environment.filters["percent"] = _percent
+    return environment.get_template("demo.html").render(
         demo=demo,
-        mark=_MARK,
+        generator_tag=_GENERATOR_TAG,
         command=command,
         questions=QUESTIONS,
         recipe=PAPER,
-        images=[(_data_uri(_png(image.pixels), "png"), image.answers) for image in demo.images],
-        figures={name: _data_uri(svg.encode(), "svg+xml") for name, svg in _figures(demo).items()},
+        images=[(data_uri(_png(image.pixels), "png"), image.answers) for image in demo.images],
+        figures={name: data_uri(svg.encode(), "svg+xml") for name, svg in _figures(demo).items()},
         classes=_class_rows(demo),
         below_zero=next((epoch for epoch, risk in enumerate(demo.uncorrected.risks, 1) if risk < 0), None),
         best_epoch=int(np.argmax(demo.uncorrected.accuracies)) + 1,
@@ -69,7 +62,7 @@ def result_rows(demo: Demo) -> list[tuple[str, ...]]:
     return [
         (
             run.title,
-            run.told,
+            run.learned_from,
             f"{_percent(run.estimates[-1])} ± {_percent(run.standard_errors[-1])} %",
             f"{_percent(run.accuracies[-1])} %",
             "yes" if run.agrees else "no",
@@ -79,7 +72,7 @@ def result_rows(demo: Demo) -> list[tuple[str, ...]]:
 
 
 def is_report(path: Path) -> bool:
-    """Tell whether a file is such a page, so that a new one may take its place.
+    """Return whether a file is such a page, which a new one may replace.
 
     Examples
     --------
@@ -89,7 +82,7 @@ def is_report(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return _MARK.encode() in file.read(1000)
+        return _GENERATOR_TAG.encode() in file.read(1000)
 
 
 def _figures(demo: Demo) -> dict[str, str]:
@@ -113,7 +106,7 @@ def _figures(demo: Demo) -> dict[str, str]:
 
 
 def _class_rows(demo: Demo) -> list[dict[str, Any]]:
-    """What was answered about each class, and what that says about its prior."""
+    """Return a row per class: the answers about it, and its estimated and true prior."""
     assert demo.labels.answers is not None
     assert demo.priors.low is not None
     assert demo.priors.high is not None
@@ -132,15 +125,11 @@ def _class_rows(demo: Demo) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f}"
 
 
 def _png(pixels: NDArray[np.uint8]) -> bytes:
     file = io.BytesIO()
     Image.fromarray(255 - pixels).save(file, "png")  # dark ink on white paper
     return file.getvalue()
-
-
-def _data_uri(content: bytes, kind: str) -> str:
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

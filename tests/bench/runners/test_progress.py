@@ -14,10 +14,10 @@ def test_watch_prints_one_line_per_trial_without_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trials = tiny_trials(tmp_path)
-    with TrialProgress(2, at_once=2) as watch:
-        watch.began = time.monotonic() - 60
-        watch.tell(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
-        watch.tell(Outcome(trials[1], "failed", error="why"))
+    with TrialProgress(2, n_workers=2) as progress:
+        progress.start_time = time.monotonic() - 60
+        progress.update(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
+        progress.update(Outcome(trials[1], "failed", error="why"))
     first, second = capsys.readouterr().out.splitlines()
     assert first == (
         "done: digits, uniform, scarce, linear, seed 0: 90.00 % in 1 min "

@@ -1,4 +1,4 @@
-"""What a trial measures after every epoch: the true accuracy, and what could be known without true labels."""
+"""Evaluation after every epoch of a trial: the true accuracy, and criteria that need no true labels."""
 
 import time
 from typing import Any
@@ -27,7 +27,7 @@ CRITERIA = ("scar_accuracy", "scar_risk", "covering_rate", "approximated_accurac
 class EpochEvaluator(Callback):
     """Records accuracy, calibration and criteria of the test images, from one pass over them.
 
-    ``scel`` takes the labels as uniform, since no other matrix would be known.
+    ``scel`` assumes uniform labels, since no other transition matrix would be known.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class EpochEvaluator(Callback):
     priors : PriorEstimate or None
         π, as the training uses it; None if the method learns it.
     started : float
-        When the trial began, by ``time.perf_counter``: the first epoch also answers for the time before it.
+        When the trial began, by ``time.perf_counter``: the time before the first epoch counts as part of it.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class EpochEvaluator(Callback):
     ) -> None:
         self.X, self.y, self.labels, self.priors = X, y, labels, priors
         self.transition = uniform_transition(labels.n_classes)
-        self.last = started
+        self.last_time = started
 
     def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
-        """EpochMetric."""
+        """Evaluate the model on the test images."""
         logits = predict_logits(state.model, self.X)
         scores = state.method.scores(logits)
         probabilities = state.method.probabilities(logits.double()).numpy()
@@ -73,4 +73,4 @@ class EpochEvaluator(Callback):
         )
         record.update(zip(CRITERIA, values, strict=True))
         now = time.perf_counter()
-        record["session_seconds"], self.last = now - self.last, now
+        record["session_seconds"], self.last_time = now - self.last_time, now
