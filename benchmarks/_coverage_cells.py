@@ -1,4 +1,4 @@
-"""The cells of the coverage study: label kinds, data and models, repeats; what is done, without files and tables."""
+"""The cells of the coverage results: label kinds, data and models, repeats; what is done, without files and tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tables of the coverage study, from its records to Markdown."""
+"""The tables of the coverage results, from its records to Markdown."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from scarce.cli.main import main
 from scarce.datasets import _files as locate
 from scarce.datasets._sources import MNIST
 
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 LABELS = """
 name = "labels"
 title = "Labels"
@@ -59,7 +59,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_only_option_selects_trials_by_label(
-    only: list[str], count: int | None, names: str, run: TrainingState
+    only: list[str], count: int | None, names: str, run: Run
 ) -> None:
     result = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
     if count is None:
@@ -79,7 +79,7 @@ def test_only_option_selects_trials_by_label(
         (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "setting=uniform"], 2),
     ],
 )
-def test_only_option_takes_several_axes(words: list[str], count: int, run: TrainingState) -> None:
+def test_only_option_takes_several_axes(words: list[str], count: int, run: Run) -> None:
     result = run("bench", "plan", "labels.toml", *words)
     assert (result.code, result.err) == (0, "")
     assert f"{count} trials: 0 done" in result.out
@@ -93,19 +93,19 @@ def test_bench_plan_rejects_words_that_select_nothing(run_expecting_error: Calla
     assert "unexpected extra argument" in run_expecting_error(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other"
     )
-    assert "there is no axis 'other'" in run_expecting_error(
+    assert "axis='other' is unknown" in run_expecting_error(
         "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
     )
 
 
 def test_bench_plan_tells_missing_data_from_damaged_data(
-    place: Path, run: TrainingState, run_expecting_error: Callable[..., str]
+    place: Path, run: Run, run_expecting_error: Callable[..., str]
 ) -> None:
     (place / "data" / "mnist").mkdir(parents=True)
     result = run("bench", "plan", "quick-mnist", "--data-dir", "data")
     assert result.code == 0
     assert (
-        "mnist is not here, so that what is done of it is unknown; get it with: scarce data fetch mnist"
+        "mnist is not downloaded, so its progress is unknown; get it with: scarce data fetch mnist"
         in result.out
     )
     for command in ("plan", "status"):
@@ -117,13 +117,13 @@ def test_bench_plan_tells_missing_data_from_damaged_data(
     assert "is a damaged or cut short gzip file; fetch it again" in text
 
 
-def command_of(run: TrainingState, *arguments: object) -> list[str]:
+def command_of(run: Run, *arguments: object) -> list[str]:
     result = run("bench", "report", *arguments, "--terminal")
     assert result.code == 0, result.err
     return shlex.split(result.out.splitlines()[-1])
 
 
-def test_bench_report_repeats_the_command(place: Path, run: TrainingState) -> None:
+def test_bench_report_repeats_the_command(place: Path, run: Run) -> None:
     folder = place / "my files"
     folder.mkdir()
     # Called as one that comes with the library, though it is another.
@@ -138,7 +138,7 @@ def test_bench_report_repeats_the_command(place: Path, run: TrainingState) -> No
 
 
 @pytest.mark.usefixtures("place")
-def test_bench_run_on_cluster_counts_its_workers(run: TrainingState, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_run_on_cluster_counts_its_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def one_ends(trials: list[Trial], *_: object, **__: object) -> Iterator[Outcome]:
         yield Outcome(trials[0], "done", accuracy=0.5, seconds=1.0)
 
@@ -151,7 +151,7 @@ def test_bench_run_on_cluster_counts_its_workers(run: TrainingState, monkeypatch
 @pytest.mark.usefixtures("place")
 def test_bench_plan_rejects_too_many_seeds(run_expecting_error: Callable[..., str]) -> None:
     text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
-    assert "seeds=1000000000000; expected a number from 1 to 1000 (--seeds)" in text
+    assert "seeds=1000000000000; expected a whole number from 1 to 1000" in text
 
 
 def test_bench_commands_read_packed_results_and_do_not_write_to_them(
@@ -206,7 +206,7 @@ def tiny_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("tiny_dir")
 @pytest.mark.filterwarnings("default:.*is damaged:UserWarning")
-def test_bench_run_warns_of_damaged_record_and_repeats_its_trial(run: TrainingState) -> None:
+def test_bench_run_warns_of_damaged_record_and_repeats_its_trial(run: Run) -> None:
     arguments = ("bench", "run", "tiny.toml", "--store", "store", "--jobs", "1")
     assert run(*arguments).code == 0
     before = contents(Path("store"))
@@ -262,7 +262,7 @@ def test_bench_options_change_the_trials(tiny_dir: Path, run: Callable[..., Any]
             ("plan", "tiny.toml", "--only", "method"),
             "--only 'method' is not understood; expected axis=name,...",
         ),
-        (("plan", "tiny.toml", "--only", "size=3"), "there is no axis 'size'"),
+        (("plan", "tiny.toml", "--only", "size=3"), "axis='size' is unknown"),
         (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),
         (("run", "tiny.toml", "--epochs", "0"), "--epochs"),
         (("status", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),

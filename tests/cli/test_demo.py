@@ -27,7 +27,7 @@ def test_demo_replaces_other_file_only_with_force(tmp_path, capsys):
 
 @pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
 def test_demo_names_missing_package_and_how_to_install_it(package, monkeypatch, tmp_path):
-    for name in ("scarce.demo.page", "scarce._plotting"):
+    for name in ("scarce.demo.page", "scarce._html", "scarce._plotting"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(

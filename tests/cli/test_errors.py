@@ -12,7 +12,7 @@ from helpers.csv_files import write_csv
 from safetensors.numpy import save_file
 
 RunExpectingError = Callable[..., str]
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 
 
 def features_with(dataset_dir: Path, path: Path, *, value: float) -> Path:
@@ -107,7 +107,7 @@ def test_train_rejects_wrong_priors(
 
 
 def test_train_reads_priors_from_json_file(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
 ) -> None:
     command = [
         "train",
@@ -197,7 +197,7 @@ def test_commands_reject_file_of_another_format(
 
 
 def test_train_names_ids_that_differ_and_joins_on_request(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
 ) -> None:
     lines = (dataset_dir / "labels.csv").read_text().splitlines()
     (tmp_path / "labels.csv").write_text("\n".join([*lines[:81], "x1,no,,"]))
@@ -220,7 +220,7 @@ def test_train_names_ids_that_differ_and_joins_on_request(
 
 
 def test_commands_do_not_replace_existing_outputs(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
 ) -> None:
     train = [
         "train",
@@ -250,7 +250,7 @@ def test_commands_do_not_replace_existing_outputs(
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        ("--method luck", "there is no method 'luck'"),
+        ("--method luck", "method='luck' is unknown"),
         ("--set lucky=1", "no parameter 'lucky'"),
         ("--set alpha=much", "alpha='much'"),
         ("--set alpha=7", "alpha=7"),
@@ -260,7 +260,7 @@ def test_commands_do_not_replace_existing_outputs(
         ("--module lenet", "lenet takes images"),
         ("--recipe soup", "'--recipe'"),
         ("--augment crop", "is for images"),
-        ("--augment spin", "augmentation 'spin' is unknown"),
+        ("--augment spin", "augmentation='spin' is unknown"),
         ("--input-noise -1", "'--input-noise'"),
         ("--module linear --dropout 0.5", "dropout=0.5 is for module='mlp'"),
         ("--optimizer newton", "'--optimizer'"),
@@ -366,7 +366,7 @@ def test_evaluate_rejects_labels_of_other_classes(
 
 
 def test_train_rejects_checkpoint_of_another_run(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: TrainingState
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
 ) -> None:
     from scarce.training.checkpoint import CHECKPOINT_FORMAT, save_state
 
@@ -390,7 +390,7 @@ def test_train_rejects_checkpoint_of_another_run(
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_divergence_has_exit_code_1(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_divergence_has_exit_code_1(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
     result = run("train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", tmp_path / "model",
                "--learning-rate", 1e38, "--no-standardize")  # fmt: skip
     assert result.code == 1

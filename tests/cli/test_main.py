@@ -8,10 +8,10 @@ import pytest
 import scarce
 from scarce.cli import main as main_module
 
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 
 
-def test_main_shows_version_and_help(run: TrainingState) -> None:
+def test_main_shows_version_and_help(run: Run) -> None:
     assert run("--version") == (0, f"scarce {scarce.__version__}\n", "")
     assert run() == run("--help")
     assert run("labels") == run("labels", "--help")
@@ -28,7 +28,7 @@ def test_main_shows_version_and_help(run: TrainingState) -> None:
     ],
 )
 def test_main_maps_errors_to_exit_codes(
-    error: Exception, code: int, line: str, monkeypatch: pytest.MonkeyPatch, run: TrainingState
+    error: Exception, code: int, line: str, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     def app(*_: object, **__: object) -> None:
         raise error
@@ -40,7 +40,7 @@ def test_main_maps_errors_to_exit_codes(
     assert result.err.count("\n") == 1
 
 
-def test_main_returns_1_for_full_disk(monkeypatch: pytest.MonkeyPatch, run: TrainingState) -> None:
+def test_main_returns_1_for_full_disk(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     def app(*_: object, **__: object) -> None:
         raise scarce.errors.FileError("a.csv cannot be written") from OSError(28, "No space left on device")
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from scarce.methods import available_methods
 
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 
 
-def test_methods_lists_all_methods_within_100_columns(run: TrainingState) -> None:
+def test_methods_lists_all_methods_within_100_columns(run: Run) -> None:
     code, out, err = run("methods")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 100

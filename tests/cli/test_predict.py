@@ -6,12 +6,10 @@ from typing import Any
 
 from helpers.csv_files import write_csv
 
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 
 
-def test_predict_writes_same_rows_to_file_and_terminal(
-    dataset_dir: Path, tmp_path: Path, run: TrainingState
-) -> None:
+def test_predict_writes_same_rows_to_file_and_terminal(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
     shown = run("predict", dataset_dir / "model", dataset_dir / "features.csv").out
     result = run("predict", dataset_dir / "model", dataset_dir / "features.csv", "--out", tmp_path / "p.csv")
     assert result.out == f"wrote 90 predictions to {tmp_path / 'p.csv'}\n"
@@ -20,7 +18,7 @@ def test_predict_writes_same_rows_to_file_and_terminal(
     assert by_row.splitlines()[:2] == ["row,class,probability", shown.splitlines()[1].replace("d000", "0")]
 
 
-def test_predict_accepts_columns_in_any_order(dataset_dir: Path, tmp_path: Path, run: TrainingState) -> None:
+def test_predict_accepts_columns_in_any_order(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
     rows = [line.split(",") for line in (dataset_dir / "features.csv").read_text().splitlines()]
     write_csv(tmp_path / "turned.csv", rows[0][::-1], (row[::-1] for row in rows[1:]))
     assert run("predict", dataset_dir / "model", tmp_path / "turned.csv") == run(

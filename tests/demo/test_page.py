@@ -63,7 +63,7 @@ def test_result_rows_show_last_epoch_in_per_cent(demo):
     run = replace(
         demo.corrected,
         title="A",
-        told="b",
+        learned_from="b",
         accuracies=(0.1, 0.9),
         estimates=(0.2, 0.8349),
         standard_errors=(0.3, 0.021),

@@ -72,17 +72,17 @@ def test_demo_images_carry_their_own_answers(demo):
         assert [digit for digit, yes in image.answers if yes] in ([], [demo.labels.confirmed[row]])
 
 
-def test_run_demo_watches_each_run_under_its_title():
+def test_run_demo_makes_callbacks_for_each_run_by_its_title():
     seen = []
 
-    class Watcher(Callback):
+    class EpochLog(Callback):
         def __init__(self, title):
             self.title = title
 
-        def on_epoch_end(self, run, record):
-            seen.append((self.title, run.epoch))
+        def on_epoch_end(self, state, record):
+            seen.append((self.title, state.epoch))
 
-    demo = run_demo(0, 2, watch=lambda title: [Watcher(title)])
+    demo = run_demo(0, 2, make_callbacks=lambda title: [EpochLog(title)])
     assert seen == [(run.title, epoch) for run in demo.runs for epoch in (1, 2)]
 
 

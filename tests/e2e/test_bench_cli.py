@@ -14,7 +14,7 @@ from helpers.processes import ForkedProcess, ForkServer, process_state, wait_for
 
 pytestmark = pytest.mark.early
 
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 StartRun = Callable[[], tuple[ForkedProcess, int]]
 LONG = TINY.replace("epochs = 3", "epochs = 40")
 HALTING = TINY.replace('["scarce", "nn"]', '["halting", "nn"]').replace("epochs = 3", "epochs = 10")
@@ -95,7 +95,7 @@ def test_run_takes_method_of_script_and_records_one_that_exits(folder: Path, for
     assert labels["quitter"] is None
 
 
-def test_bench_commands_lead_from_plan_to_report_and_comparison(folder: Path, run: TrainingState) -> None:
+def test_bench_commands_lead_from_plan_to_report_and_comparison(folder: Path, run: Run) -> None:
     arguments = (folder / "tiny.toml", "--store", folder / "store")
     code, out, err = run("bench", "plan", *arguments)
     assert (code, err) == (0, "")
@@ -161,7 +161,7 @@ def test_bench_commands_lead_from_plan_to_report_and_comparison(folder: Path, ru
 
 
 def test_killed_run_resumes_and_ends_like_undisturbed_run(
-    folder: Path, run: TrainingState, fork_server: ForkServer
+    folder: Path, run: Run, fork_server: ForkServer
 ) -> None:
     assert run("bench", "run", folder / "long.toml", "--store", folder / "whole", "--jobs", "1").code == 0
     store = folder / "store"
@@ -223,7 +223,7 @@ def test_interrupted_run_says_how_to_resume_and_ends_its_workers(
     assert code == 130
     # Rarely, joblib's resource tracker warns, when a daemon thread is ended between two steps of cleaning up.
     ours = re.sub(r".*resource_tracker\.py:.*\n  warnings\.warn\(.*\n", "", err)
-    assert ours == "interrupted; the same command goes on from here\n"
+    assert ours == "interrupted; rerun the same command to resume\n"
     assert "Traceback" not in out
     wait_for(lambda: process_state(worker) is None, "the end of the worker")
 

@@ -22,13 +22,13 @@ from scarce.training.checkpoint import load_state
 
 pytestmark = pytest.mark.early
 
-TrainingState = Callable[..., Any]
+Run = Callable[..., Any]
 ONE_NETWORK = ("--method", "scarce")  # with a checkpoint
 EPOCHS = 100
 
 
 def test_commands_lead_from_true_classes_to_estimated_accuracy(
-    tmp_path: Path, run: TrainingState, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def done(*arguments: str) -> str:
         code, out, err = run(*arguments)
@@ -83,7 +83,7 @@ def long_training(folder: Path, out: Path) -> list[object]:
 
 
 def test_killed_training_resumes_and_ends_with_same_weights(
-    dataset_dir: Path, tmp_path: Path, run: TrainingState, fork_server: ForkServer
+    dataset_dir: Path, tmp_path: Path, run: Run, fork_server: ForkServer
 ) -> None:
     command, checkpoint = long_training(dataset_dir, tmp_path / "killed"), tmp_path / "killed.checkpoint"
     process = fork_server.start(*command, halt_after=10, once=checkpoint)
@@ -95,8 +95,8 @@ def test_killed_training_resumes_and_ends_with_same_weights(
 
     resumed, whole = run(*command), run(*long_training(dataset_dir, tmp_path / "whole"))
     assert [(result.code, result.err) for result in (resumed, whole)] == [(0, "")] * 2
-    assert f"going on after epoch {epoch}, from {checkpoint}\n" in resumed.out
-    assert "going on" not in whole.out
+    assert f"resuming after epoch {epoch}, from {checkpoint}\n" in resumed.out
+    assert "resuming" not in whole.out
     weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("killed", "whole")]
     assert weights[0] == weights[1]
     assert not checkpoint.exists()
@@ -112,7 +112,7 @@ def test_interrupted_training_says_how_to_resume(
     ended = process.wait()
     epoch = load_state(checkpoint)["epoch"]
     assert ended.code == 130
-    assert ended.err == f"interrupted after epoch {epoch}; run the same command again to go on\n"
+    assert ended.err == f"interrupted after epoch {epoch}; rerun the same command to resume\n"
 
 
 def test_training_interrupted_while_estimating_has_saved_the_model(

@@ -55,7 +55,7 @@ def test_checkpoint_is_resumed_by_any_number_of_processes(root, report, count):
     assert resumed["codes"] == [0] * count
     assert resumed["left"] == ["model", *(f"output {rank}" for rank in range(count))]
     first, *others = resumed["outputs"].values()
-    assert f"going on after epoch {report['torchrun']['epochs']}, from " in first
+    assert f"resuming after epoch {report['torchrun']['epochs']}, from " in first
     assert all(first.count(line) == 1 for line in LINES)
     assert others == [""] * (count - 1)
     assert_same_weights(root / "undisturbed", root / f"resumed by {count}" / "model")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from scarce.bench.reports.figures._panels import Drawing
-from scarce.bench.reports.figures.comparison import draw_study
-from scarce.bench.results.results import ExperimentResults, read_study
+from scarce.bench.reports.figures.comparison import draw_figures
+from scarce.bench.results.results import ExperimentResults, collect_results
 from scarce.bench.spec.experiment import Experiment, load_experiment
-from scarce.bench.trials.execution import load_data
+from scarce.bench.trials.data import load_data
 from scarce.bench.trials.plan import Trial, plan
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
@@ -100,7 +100,7 @@ def small_prior_experiment(**changes: object) -> Experiment:
 
 
 def plan_trials(experiment: Experiment) -> list[Trial]:
-    return plan(experiment, lambda name: None)
+    return plan(experiment)
 
 
 def seed_offset(trial: Trial) -> float:
@@ -158,21 +158,21 @@ def fill_store(folder: Path, records: Iterable[TrialRecord]) -> Store:
     return store
 
 
-def make_study(folder: Path, experiment: Experiment, records: Iterable[TrialRecord]) -> ExperimentResults:
-    return read_study(experiment, fill_store(folder, records))
+def make_results(folder: Path, experiment: Experiment, records: Iterable[TrialRecord]) -> ExperimentResults:
+    return collect_results(experiment, fill_store(folder, records))
 
 
-def fill_study(
+def fill_results(
     folder: Path, experiment: Experiment, make: Callable[[Trial], TrialRecord]
 ) -> ExperimentResults:
-    """A study in which each trial has the record that `make` returns."""
-    return make_study(folder, experiment, map(make, plan_trials(experiment)))
+    """A results in which each trial has the record that `make` returns."""
+    return make_results(folder, experiment, map(make, plan_trials(experiment)))
 
 
-def draw_figures(
+def figures_by_name(
     folder: Path, experiment: Experiment, make: Callable[[Trial], TrialRecord]
 ) -> dict[str, Drawing]:
-    return {drawing.name: drawing for drawing in draw_study(fill_study(folder, experiment, make))}
+    return {drawing.name: drawing for drawing in draw_figures(fill_results(folder, experiment, make))}
 
 
 def lines_by_label(axes):

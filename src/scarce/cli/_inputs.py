@@ -1,4 +1,4 @@
-"""Features meet labels, true classes and models."""
+"""Inputs of commands: features joined with labels and true classes, and saved models."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +41,7 @@ def join_labels(
     if labels.n_examples != len(features.values):
         raise LabelError(
             f"there are {len(features.values)} rows of features and {labels.n_examples} labelled examples, and the "
-            f"{side} have no ids to join them by; give as many of both, in the same order, or add ids."
+            f"{side} have no ids to join them by; give the same number of both, in the same order, or add ids."
         )
     return labels, np.arange(labels.n_examples)
 
@@ -51,16 +51,16 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
     import numpy as np
 
     from scarce._io.paths import prefix_errors
-    from scarce._truth import encode_truth as encode
+    from scarce._truth import encode_truth
     from scarce.features import read_truth
     from scarce.labels import ComplementaryLabels
 
     is_table = path.suffix.lower() in (".csv", ".parquet")
     values, ids = read_truth(path, id_column if is_table else None)
     with prefix_errors(path):
-        truth = encode(values, classes)
-        nothing = np.zeros(len(values) + 1, int), np.zeros(0, int)
-        return ComplementaryLabels(*nothing, truth.classes, ids, truth.codes.astype(np.int32))
+        truth = encode_truth(values, classes)
+        no_exclusions = np.zeros(len(values) + 1, int), np.zeros(0, int)
+        return ComplementaryLabels(*no_exclusions, truth.classes, ids, truth.codes.astype(np.int32))
 
 
 def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
@@ -72,7 +72,7 @@ def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
 
     use_one_thread()
     model = load(path)
-    # Columns are matched by name in read_inputs; scikit-learn, given a bare array, would only warn of them.
+    # Columns are matched by name in read_inputs; scikit-learn would warn about a bare array.
     names = model.__dict__.pop("feature_names_in_", None)
     return model, None if names is None else names.tolist()
 
@@ -80,21 +80,20 @@ def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
 def read_inputs(
     path: Path, id_column: str | None, image_size: str | None, names: list[str] | None
 ) -> "Features":
-    """Read features for a model, their columns in the order in which it knows them."""
+    """Read features for a model, their columns in the order of its training."""
     from scarce._validation import abbreviate
     from scarce.features import read_features
 
     features = read_features(path, id_column=id_column, image_size=image_size)
     if names is None or features.names is None or features.names == names:
         return features
-    lacking = [name for name in names if name not in features.names]
-    beyond = [name for name in features.names if name not in names]
-    if lacking or beyond:
-        parts = [f"lacks {abbreviate(lacking)}"] * bool(lacking) + [f"has also {abbreviate(beyond)}"] * bool(
-            beyond
-        )
+    missing = [name for name in names if name not in features.names]
+    extra = [name for name in features.names if name not in names]
+    if missing or extra:
+        problems = [f"lacks {abbreviate(missing)}"] * bool(missing)
+        problems += [f"has also {abbreviate(extra)}"] * bool(extra)
         raise FeatureError(
-            f"{path} does not have the columns that the model was trained on: it {' and '.join(parts)}; give the "
+            f"{path} does not have the columns that the model was trained on: it {' and '.join(problems)}; give the "
             "same columns (in any order)."
         )
     order = [features.names.index(name) for name in names]

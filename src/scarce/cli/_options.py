@@ -22,7 +22,7 @@ __all__ = [
     "SetOption",
 ]
 
-# Written out, because the table they stand in imports torch.
+# Written out, because the registry imports torch.
 ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
 
 FeaturesArgument = Annotated[
@@ -61,8 +61,8 @@ ConflictOption = Annotated[
 JoinOption = Annotated[
     Literal["exact", "inner", "left"],
     typer.Option(
-        help="When ids differ: refuse, keep the examples with both features and labels, or count features without "
-        "labels as unlabelled.",
+        help="When ids differ: exact raises an error, inner keeps the examples with both features and labels, left keeps all "
+        "features, those without labels as unlabelled.",
     ),
 ]
 IdColumnOption = Annotated[
@@ -95,5 +95,10 @@ LabelsOption = Annotated[
         show_default=False,
     ),
 ]
-SeedOption = Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Same seed, same result.")]
+SeedOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=0, max=2**32 - 1, help="The random seed; the same seed gives the same result."
+    ),
+]
 DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="Where to compute, such as cpu or cuda.")]

@@ -1,4 +1,4 @@
-"""From the words of a command line to values."""
+"""Values of options from their texts: settings, classes and priors."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from scarce.errors import LabelError, MethodError, PriorError
 
 __all__ = ["parse_classes", "parse_priors", "parse_settings", "translate_type_errors"]
 
-_WORDS = {"true": True, "false": False, "none": None}
+_LITERALS = {"true": True, "false": False, "none": None}
 
 
 def parse_settings(settings: Iterable[str] | None) -> dict[str, Any]:
@@ -22,35 +22,35 @@ def parse_settings(settings: Iterable[str] | None) -> dict[str, Any]:
     """
     values = {}
     for setting in settings or ():
-        key, mark, value = setting.partition("=")
-        if not (mark and key.strip().isidentifier()):
+        key, separator, value = setting.partition("=")
+        if not (separator and key.strip().isidentifier()):
             raise MethodError(f"--set {setting!r} is not understood; expected key=value, such as alpha=0.5.")
-        values[key.strip()] = _value(value.strip())
+        values[key.strip()] = _parse_value(value.strip())
     return values
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     if text.lower().endswith(".npy"):
         from scarce._io.arrays import read_array
 
         return read_array(text)
     if "," in text:
-        return [_scalar(part.strip()) for part in text.split(",") if part.strip()]
-    return _scalar(text)
+        return [_parse_scalar(part.strip()) for part in text.split(",") if part.strip()]
+    return _parse_scalar(text)
 
 
-def _scalar(text: str) -> Any:
+def _parse_scalar(text: str) -> Any:
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             pass
-    return _WORDS.get(text.lower(), text)
+    return _LITERALS.get(text.lower(), text)
 
 
 @contextmanager
 def translate_type_errors(settings: dict[str, Any]) -> Iterator[None]:
-    """Turn the `TypeError` of a function that was given a word for a number into a message for a user.
+    """Raise a `MethodError` in place of the `TypeError` of a function that was given a value of the wrong type.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def translate_type_errors(settings: dict[str, Any]) -> Iterator[None]:
 
 
 def parse_classes(text: str | None) -> Any:
-    """Return class names separated by commas as an array; a single number stands for as many classes.
+    """Return class names separated by commas as an array; a single number n stands for the classes 0 to n − 1.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def parse_classes(text: str | None) -> Any:
 
 
 def parse_priors(text: str) -> Any:
-    """Return what ``--priors`` says: a word, numbers, or numbers by class, also from a JSON file.
+    """Return the value of ``--priors``: a name, numbers, or numbers by class, also from a JSON file.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def parse_priors(text: str) -> Any:
             f"--priors {text!r} is not understood; expected estimate, uniform, answers, numbers such as 0.3,0.7 or "
             "cat=0.3,dog=0.7, or a JSON file with either."
         ) from None
-    if not any(mark for _, mark, _ in pairs):
+    if not any(separator for _, separator, _ in pairs):
         return numbers
     names = [name.strip() for name, _, _ in pairs]
     if len(set(names)) < len(names) or "" in names:

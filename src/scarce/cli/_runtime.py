@@ -1,14 +1,20 @@
-"""How a command computes: with how many threads, and alone or as one of several processes."""
+"""The runtime of a command: threads, the rank among several processes, and optional packages."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["is_distributed", "rank", "use_one_thread"]
+from scarce.errors import ScarceError
+
+__all__ = ["needs_bench_extra", "rank", "use_one_thread"]
+
+_EXTRA_PACKAGES = ("pydantic", "matplotlib", "jinja2")
 
 
 def use_one_thread() -> None:
-    """Let torch compute with one thread, unless ``OMP_NUM_THREADS`` says otherwise.
+    """Make torch use one thread, unless ``OMP_NUM_THREADS`` is set.
 
-    Small networks gain nothing from more, and on a busy machine the threads wait for each other most of the time.
+    Small networks do not get faster with more, and on a busy machine threads mostly wait for each other.
     """
     import torch
 
@@ -16,17 +22,35 @@ def use_one_thread() -> None:
         torch.set_num_threads(1)
 
 
-def is_distributed() -> bool:
-    """Return whether torchrun has started this process."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
-
-
 def rank() -> int:
-    """Return which of the processes this is; 0 is the first, or the only one.
+    """Return the rank of this process among those that torchrun has started; 0 without torchrun.
+
+    It does not import torch; see `scarce.training.distributed.is_distributed` for the rest.
 
     Examples
     --------
     >>> rank()
     0
     """
-    return int(os.environ["RANK"]) if is_distributed() else 0
+    return int(os.environ["RANK"]) if "TORCHELASTIC_RUN_ID" in os.environ else 0
+
+
+@contextmanager
+def needs_bench_extra(command: str) -> Iterator[None]:
+    """Raise an error that says what to install if a package of the extra ``bench`` is missing.
+
+    Examples
+    --------
+    >>> with needs_bench_extra("demo"):
+    ...     raise ModuleNotFoundError(name="jinja2")
+    Traceback (most recent call last):
+    scarce.errors.ScarceError: scarce demo needs jinja2, which is not installed: pip install "scarce[bench]".
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRA_PACKAGES:
+            raise
+        raise ScarceError(
+            f'scarce {command} needs {error.name}, which is not installed: pip install "scarce[bench]".'
+        ) from None

@@ -1,4 +1,4 @@
-"""``scarce data``: which data sets there are, getting them, and checking their files."""
+"""``scarce data``: list data sets, download them, and check their files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _DataDirOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="Look here first, then in $SCARCE_DATA and the user's cache; downloads go to the first that is named.",
+        help="Look here first, then in $SCARCE_DATA and the user's cache; downloads go to the first that is set.",
         show_default=False,
     ),
 ]
@@ -39,12 +39,12 @@ def fetch(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets.", show_default=False)],
     data_dir: _DataDirOption = None,
 ) -> None:
-    """Get data sets from their homes, unless they are here."""
+    """Download data sets that are not on this machine."""
     from scarce.datasets import fetch_dataset
     from scarce.datasets.registry import facts_of
 
     for name in names:
-        facts_of(name)  # so that nothing is fetched if one is unknown
+        facts_of(name)  # raises if one is unknown, before anything is downloaded
     for name in names:
         print(f"{name}: {_where(fetch_dataset(name, data_dir))}")
 
@@ -52,7 +52,9 @@ def fetch(
 def verify(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME...]", help="By default all that are here.", show_default=False),
+        typer.Argument(
+            metavar="[NAME...]", help="By default all that are on this machine.", show_default=False
+        ),
     ] = None,
     data_dir: _DataDirOption = None,
 ) -> None:
@@ -67,12 +69,12 @@ def verify(
         for found in find_dataset(name, data_dir)
         if names or found.paths
     }
-    if not names:  # files that are there for another data set do not promise this one
-        whole = [set(found.paths.values()) for found in sets.values() if not found.missing]
+    if not names:  # a data set whose only files belong to another one is not expected to be complete
+        complete = [set(found.paths.values()) for found in sets.values() if not found.missing]
         sets = {
             key: found
             for key, found in sets.items()
-            if not found.missing or not any(set(found.paths.values()) <= paths for paths in whole)
+            if not found.missing or not any(set(found.paths.values()) <= paths for paths in complete)
         }
     if not sets:
         print("no files to check")

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from scarce.cli._runtime import use_one_thread
-from scarce.errors import ScarceError
+from scarce.cli._runtime import needs_bench_extra, use_one_thread
 
 __all__ = ["demo"]
 
@@ -21,30 +20,25 @@ def demo(
     ] = False,
 ) -> None:
     """Learn handwritten digits from yes/no answers, and write a page that shows how well it went."""
-    try:
+    with needs_bench_extra("demo"):
         from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
-    except ModuleNotFoundError as error:
-        if error.name not in ("matplotlib", "jinja2"):
-            raise
-        raise ScarceError(
-            f'scarce demo needs {error.name}, which is not installed: pip install "scarce[bench]".'
-        ) from None
     from scarce._io.atomic import atomic_write
     from scarce.cli._output import print_table
     from scarce.demo.progress import EpochBar, epoch_bars
     from scarce.demo.study import QUESTIONS, run_demo
 
     use_one_thread()
-    # Opened before the work, so that a path that cannot be written is told at once.
+    # Opened first, so that a path that cannot be written is reported before the work.
     with atomic_write(out, force=force or is_report(out)) as temporary:
         with epoch_bars() as bars:
-            result = run_demo(seed, epochs, watch=lambda title: [EpochBar(bars, title)])
+            result = run_demo(seed, epochs, make_callbacks=lambda title: [EpochBar(bars, title)])
         command = ["scarce", "demo", "--out", str(out), "--seed", str(seed), "--epochs", str(epochs)]
         temporary.write_text(render_report(result, shlex.join(command)), encoding="utf-8")
 
-    known = result.labels.summary()
+    summary = result.labels.summary()
     print(
-        f'{known.n_examples:,} images, {QUESTIONS} questions each: {known.n_exclusions:,} "no", {known.n_confirmed:,} "yes"'
+        f'{summary.n_examples:,} images, {QUESTIONS} questions each: {summary.n_exclusions:,} "no", '
+        f'{summary.n_confirmed:,} "yes"'
     )
     print(f"accuracy on {result.n_test:,} other images, estimated without true labels (± standard error):\n")
     print_table(COLUMNS, result_rows(result), numbers=3)

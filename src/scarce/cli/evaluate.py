@@ -56,8 +56,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="PRIORS",
-            help="Shares of the classes: uniform, cat=0.3,dog=0.7, a JSON file as `scarce priors` writes, an estimator such as "
-            "best-bin, or estimate for what the labels tell. By default those given to `scarce train --priors`, else estimate.",
+            help="Class priors: uniform, cat=0.3,dog=0.7, a JSON file as `scarce priors` writes, an estimator such as best-bin, "
+            "or estimate, from the labels. By default those given to `scarce train --priors`, else estimate.",
             show_default=False,
         ),
     ] = None,
@@ -65,8 +65,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="X",
-            help="The share of wrong answers, or of examples that exclude their own class, such as 0.05; of answers also as two "
-            "numbers, wrong no and wrong yes: 0.05,0.02. By default error rates of answers are learned; exclusions count as right.",
+            help="The fraction of wrong answers, or of examples that exclude their own class, such as 0.05; of answers also two "
+            "numbers, wrong no and wrong yes: 0.05,0.02. By default error rates of answers are estimated, exclusions have none.",
             show_default=False,
         ),
     ] = None,
@@ -75,10 +75,10 @@ def evaluate(
     image_size: ImageSizeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
-    """Tell how good a model is, even without true labels.
+    """Estimate how good a model is, even without true labels.
 
-    The accuracy is estimated from complementary labels, with an interval that includes what is not known of class priors and
-    errors in labels; true classes are only needed to check the estimate. Alarms say when not to believe it.
+    The accuracy is estimated from complementary labels, with an interval that includes the uncertainty of class priors and
+    errors in labels; true classes are only needed to check the estimate. Alarms say when not to trust it.
     """
     if labels is None and truth is None:
         raise LabelError("there is nothing to compare with; pass --labels FILE, --truth FILE, or both.")
@@ -95,22 +95,22 @@ def evaluate(
     facts: dict[str, Any] = {}
     report = None
     if labels is not None:
-        given = parse_classes(classes)
-        known = read_labels(
-            labels, form=form, classes=classifier.classes_ if given is None else given, conflict=conflict
-        )
-        known, rows = join_labels(_in_order_of(classifier, known, labels), inputs, join)
-        report, facts = _without_truth(
+        class_names = parse_classes(classes)
+        if class_names is None:
+            class_names = classifier.classes_
+        known = read_labels(labels, form=form, classes=class_names, conflict=conflict)
+        known, rows = join_labels(_reorder_classes(known, classifier, labels), inputs, join)
+        report, facts = _evaluate_without_truth(
             classifier, known, take_rows(inputs.values, rows), predicted[rows], priors, label_noise
         )
     if truth is not None:
         confirmed, rows = join_labels(read_confirmed(truth, id_column, classifier.classes_), inputs, join)
         has_truth = confirmed.confirmed >= 0  # --join left keeps rows without
-        right = predicted[rows][has_truth] == classifier.classes_[confirmed.confirmed[has_truth]]
-        facts |= {"true_accuracy": float(right.mean()), "n_true": int(right.size)}
+        is_correct = predicted[rows][has_truth] == classifier.classes_[confirmed.confirmed[has_truth]]
+        facts |= {"true_accuracy": float(is_correct.mean()), "n_true": int(is_correct.size)}
     if labels is not None and truth is not None:
-        distance = abs(facts["true_accuracy"] - facts["accuracy"])
-        facts["within_two_standard_errors"] = bool(distance <= 2 * facts["standard_error"])
+        difference = abs(facts["true_accuracy"] - facts["accuracy"])
+        facts["within_two_standard_errors"] = bool(difference <= 2 * facts["standard_error"])
         facts["within_interval"] = bool(facts["low"] <= facts["true_accuracy"] <= facts["high"])
     if as_json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -118,8 +118,8 @@ def evaluate(
         _show(facts, report)
 
 
-def _in_order_of(
-    model: "ScarceClassifier", labels: "ComplementaryLabels", path: Path
+def _reorder_classes(
+    labels: "ComplementaryLabels", model: "ScarceClassifier", path: Path
 ) -> "ComplementaryLabels":
     from scarce._validation import abbreviate
     from scarce.labels.io._table_forms import with_classes
@@ -132,7 +132,7 @@ def _in_order_of(
     return with_classes(labels, model.classes_)
 
 
-def _without_truth(
+def _evaluate_without_truth(
     model: "ScarceClassifier",
     labels: "ComplementaryLabels",
     inputs: Any,
@@ -140,7 +140,7 @@ def _without_truth(
     priors: str | None,
     label_noise: str | None,
 ) -> "tuple[ComplementaryReport, dict[str, Any]]":
-    """Return all that complementary labels tell of a model."""
+    """Return the report from complementary labels, and its numbers with further criteria."""
     from scarce.metrics import (
         LabelModel,
         approximated_accuracy,
@@ -151,14 +151,14 @@ def _without_truth(
     from scarce.metrics.label_model import has_random_answers
     from scarce.priors import PriorEstimate, priors_from_answers
 
-    error_rates = None if label_noise is None else _error_rates(label_noise, labels)
+    error_rates = None if label_noise is None else _parse_error_rates(label_noise, labels)
     known: PriorEstimate | LabelModel | None
     if priors == "answers" and not has_random_answers(labels):
-        priors_from_answers(labels)  # says what is missing
+        priors_from_answers(labels)  # raises an error that says what is missing
     if priors in ("estimate", "answers"):  # as if none had been given in training either
         known = fit_label_model(labels, errors=error_rates, learned_errors=model.learned_error_rates())
     else:
-        known = _priors(priors, labels, inputs)
+        known = _resolve_priors(priors, labels, inputs)
     report = model.report(inputs, labels, known, error_rates=error_rates)
     probabilities = model.predict_proba(inputs)
     return report, report.as_dict() | {
@@ -169,8 +169,8 @@ def _without_truth(
     }
 
 
-def _priors(text: str | None, labels: "ComplementaryLabels", inputs: Any) -> "PriorEstimate | None":
-    """Return the priors that were asked for; None for those that the labels tell."""
+def _resolve_priors(text: str | None, labels: "ComplementaryLabels", inputs: Any) -> "PriorEstimate | None":
+    """Return the priors of the option ``--priors``; None without it."""
     if text is None:
         return None
     from scarce.cli._parsing import parse_priors
@@ -186,7 +186,7 @@ def _priors(text: str | None, labels: "ComplementaryLabels", inputs: Any) -> "Pr
     return resolve_priors(given, labels, estimate)
 
 
-def _error_rates(text: str, labels: "ComplementaryLabels") -> "ErrorRates":
+def _parse_error_rates(text: str, labels: "ComplementaryLabels") -> "ErrorRates":
     from scarce.metrics import ErrorRates
 
     try:

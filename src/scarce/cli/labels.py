@@ -1,4 +1,4 @@
-"""``scarce labels``: look at labels, convert them, make some up from true classes."""
+"""``scarce labels``: describe labels, convert them, simulate them from true classes."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +34,7 @@ def describe(
     classes: ClassesOption = None,
     conflict: ConflictOption = "raise",
 ) -> None:
-    """Show what labels say, class by class."""
+    """Summarize labels, class by class."""
     from scarce.cli._output import show_labels
     from scarce.labels import read_labels
 
@@ -67,7 +67,7 @@ def simulate(
     ],
     out: _OutArgument,
     process: Annotated[
-        str, typer.Option(metavar="NAME", help="How labels come about; see `scarce labels processes`.")
+        str, typer.Option(metavar="NAME", help="How labels are generated; see `scarce labels processes`.")
     ] = "uniform",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same labels.")] = 0,
     settings: SetOption = None,
@@ -79,12 +79,12 @@ def simulate(
     from dataclasses import replace
 
     from scarce.features import read_truth
-    from scarce.simulate import simulate as draw
+    from scarce.simulate import simulate as draw_labels
 
     values, ids = read_truth(truth, id_column)
     params = {"seed": seed, "classes": parse_classes(classes)} | parse_settings(settings)
     with translate_type_errors(params):
-        labels = draw(process, values, **params)
+        labels = draw_labels(process, values, **params)
     replace(labels, ids=ids).save(out, force=force)
     print(f"wrote the labels of {labels.n_examples:,} examples to {out}")
 
@@ -96,13 +96,13 @@ def processes() -> None:
     from scarce.cli._output import print_table
     from scarce.simulate import PROCESSES
 
-    shared = ("y", "classes", "seed")
+    common = ("y", "classes", "seed")
     print_table(
         ["name", "takes (--set)", "what it does"],
         [
             [
                 name,
-                ", ".join(param for param in signature(process).parameters if param not in shared) or "-",
+                ", ".join(param for param in signature(process).parameters if param not in common) or "-",
                 (getdoc(process) or "").split("\n\n")[0].replace("\n", " "),
             ]
             for name, process in PROCESSES.items()

@@ -1,4 +1,4 @@
-"""The command ``scarce``: its subcommands, and what becomes of errors."""
+"""The command ``scarce``: its subcommands, and how errors become messages and exit codes."""
 
 import errno
 import io
@@ -31,12 +31,24 @@ _UsageError: Any = typer.BadParameter.__base__
 _MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-labels_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-data_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-bench_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-app.add_typer(labels_app, name="labels")
-app.add_typer(data_app, name="data")
-app.add_typer(bench_app, name="bench")
+
+
+def _print_help(context: typer.Context) -> None:
+    # Unlike no_args_is_help, which may count as a usage error, depending on the version of click.
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _add_group(name: str, description: str) -> typer.Typer:
+    group = typer.Typer(add_completion=False, rich_markup_mode=None)
+    group.callback(invoke_without_command=True, help=description)(_print_help)
+    app.add_typer(group, name=name)
+    return group
+
+
+labels_app = _add_group("labels", "Describe labels, convert them, simulate them.")
+data_app = _add_group("data", "List data sets, download them, check their files.")
+bench_app = _add_group("bench", "Run experiments, such as those of the paper, and report on them.")
 
 for group, command, example in (
     (labels_app, labels.describe, "scarce labels describe answers.csv"),
@@ -72,7 +84,7 @@ for group, command, example in (
     (app, methods, "scarce methods"),
     (app, demo, "scarce demo"),
 ):
-    kind = bench.Selecting if group is bench_app else None
+    kind = bench.SelectionCommand if group is bench_app else None
     group.command(command.__name__.rstrip("_"), cls=kind, epilog=f"Example: {example}")(command)
 
 
@@ -84,29 +96,8 @@ def _scarce(
     """Learn a classifier from what each example is not."""
     if version:
         print(f"scarce {__version__}")
-    elif context.invoked_subcommand is None:
-        print(context.get_help())
-
-
-@labels_app.callback(invoke_without_command=True)
-def _labels(context: typer.Context) -> None:
-    """Look at labels, convert them, make some up."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
-
-
-@data_app.callback(invoke_without_command=True)
-def _data(context: typer.Context) -> None:
-    """List data sets, get them, check their files."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
-
-
-@bench_app.callback(invoke_without_command=True)
-def _bench(context: typer.Context) -> None:
-    """Run experiments, such as those of the paper, and report on them."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+    else:
+        _print_help(context)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     with warnings.catch_warnings(), _silent() if rank() > 0 else nullcontext():
-        warnings.showwarning = _tell
+        warnings.showwarning = _show_warning
         return _run(arguments)
 
 
@@ -142,7 +133,7 @@ def main_and_exit() -> NoReturn:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+    with Path(os.devnull).open("w") as devnull, redirect_stdout(devnull):
         yield
 
 
@@ -151,8 +142,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = app(arguments, prog_name="scarce", standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as error:
-        return _fail(f"{error.format_message().rstrip('.')}; see {_path_of(error)} --help", 2)
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+        return _fail(f"{error.format_message().rstrip('.')}; see {_command_path(error)} --help", 2)
+    except BrokenPipeError:  # the reader, such as head, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (MemoryError, RuntimeError) as error:
@@ -171,14 +162,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _tell(message: Warning | str, *_: object, **__: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     if rank() == 0:
         print("warning:", " ".join(str(message).split()), file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> int:
-    who = f"error of rank {rank()}:" if rank() > 0 else "error:"
-    print(who, " ".join(message.split()), file=sys.stderr)
+    prefix = f"error of rank {rank()}:" if rank() > 0 else "error:"
+    print(prefix, " ".join(message.split()), file=sys.stderr)
     return code
 
 
@@ -189,5 +180,5 @@ def _is_machine_failure(error: BaseException | None) -> bool:
     return told is not None and int(told[1]) in _MACHINE_FAILURES
 
 
-def _path_of(error: Any) -> str:
+def _command_path(error: Any) -> str:
     return error.ctx.command_path if error.ctx else "scarce"

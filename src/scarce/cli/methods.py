@@ -1,4 +1,4 @@
-"""``scarce methods``: what can be trained with, from the facts of the methods themselves."""
+"""``scarce methods``: the learning methods and their requirements."""
 
 __all__ = ["methods"]
 

@@ -35,25 +35,23 @@ def predict(
 
     if out is None:
         classifier, names = load_model(model)
-        _write(classifier, read_inputs(features, id_column, image_size, names), sys.stdout, every)
+        _write_predictions(classifier, read_inputs(features, id_column, image_size, names), sys.stdout, every)
         return
     if out.resolve() == features.resolve():
         raise FileError(f"{out} holds the features; choose another name for the predictions.")
-    with atomic_write(
-        out, force=force
-    ) as temporary:  # first, so that no time is lost if it cannot be written
+    with atomic_write(out, force=force) as temporary:  # first, in case it cannot be written
         classifier, names = load_model(model)
         inputs = read_inputs(features, id_column, image_size, names)
         with temporary.open("w", encoding="utf-8", newline="") as file:
-            _write(classifier, inputs, file, every)
+            _write_predictions(classifier, inputs, file, every)
     print(f"wrote {len(inputs.values):,} predictions to {out}")
 
 
-def _write(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
+def _write_predictions(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
     """Write one row per example: its id (or row number), the class, its probability."""
     from scarce._class_names import lookup_codes
 
-    # Not the arg-max of the probabilities: where several are rounded to one, only the scores tell them apart.
+    # Not the arg-max of the probabilities: where several are rounded to 1, only the scores differ.
     best = lookup_codes(model.predict(features.values), model.classes_)
     probabilities = model.predict_proba(features.values)
     names = [str(name) for name in model.classes_.tolist()]
@@ -61,7 +59,8 @@ def _write(model: "ScarceClassifier", features: "Features", file: TextIO, every:
     header = ["row" if features.ids is None else "example_id", "class", "probability"]
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(header + [f"p_{name}" for name in names] * every)
-    for row, code, shares in zip(ids, best.tolist(), probabilities.tolist(), strict=True):
+    for row, code, row_probabilities in zip(ids, best.tolist(), probabilities.tolist(), strict=True):
         writer.writerow(
-            [row, names[code], f"{shares[code]:.6g}"] + [f"{share:.6g}" for share in shares] * every
+            [row, names[code], f"{row_probabilities[code]:.6g}"]
+            + [f"{p:.6g}" for p in row_probabilities] * every
         )

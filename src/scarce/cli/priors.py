@@ -1,4 +1,4 @@
-"""``scarce priors``: the share of every class, estimated from what examples are not."""
+"""``scarce priors``: class priors, estimated from complementary labels."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ from scarce.errors import FileError, MethodError
 
 __all__ = ["EstimatorName", "priors"]
 
-# Written out, because the table it stands in imports torch.
+# Written out, because the registry imports torch.
 EstimatorName = Literal["answers", "best-bin", "dedpul", "elkan-noto", "kernel-mean", "tice"]
 
 
@@ -40,7 +40,7 @@ def priors(
         EstimatorName,
         typer.Option(
             metavar="NAME",
-            help="best-bin, dedpul, elkan-noto, kernel-mean, tice; or answers, the share of yes among the answers.",
+            help="best-bin, dedpul, elkan-noto, kernel-mean, tice; or answers, the fraction of yes among the answers.",
         ),
     ] = "best-bin",
     settings: SetOption = None,
@@ -68,15 +68,15 @@ def priors(
     device: DeviceOption = "cpu",
     force: ForceOption = False,
 ) -> None:
-    """Estimate the share of every class, with intervals, from complementary labels alone.
+    """Estimate class priors, with intervals, from complementary labels alone.
 
     The raw estimates should sum to about one; if they do not, the excluded classes were not chosen at random, or there
     are too few of them.
     """
-    params, given = parse_settings(settings), parse_classes(classes)
+    params, class_names = parse_settings(settings), parse_classes(classes)
     for name in ("seed", "module"):
         if name in params:
-            raise MethodError(f"--set {name}=... is not for this; use --{name}.")
+            raise MethodError(f"--set {name}=... is not supported here; use --{name}.")
     if estimator == "answers" and params:
         raise MethodError(f"--estimator answers takes no parameters, got --set {', '.join(params)}.")
     from scarce._io.atomic import atomic_write
@@ -90,7 +90,7 @@ def priors(
         raise FileError(f"--out and --figure are both {out}; choose two names.")
     if figure is not None and figure.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise FileError(
-            f"--figure {figure} is of no known kind; expected a name that ends in .png, .svg or .pdf."
+            f"--figure {figure} has an unknown format; expected a name that ends in .png, .svg or .pdf."
         )
     from scarce.features import read_features
     from scarce.features.shards import take_rows
@@ -103,15 +103,15 @@ def priors(
     use_one_thread()
     check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
-    known = read_labels(labels, form=form, classes=given, conflict=conflict)
+    known = read_labels(labels, form=form, classes=class_names, conflict=conflict)
     known, rows = join_labels(known, table, join)
     X = take_rows(table.values, rows)
     if estimator == "answers":
         estimate = priors_from_answers(known)
     else:
         with translate_type_errors(params):
-            made = make_estimator(estimator, **{**params, "seed": seed})
-        estimate = made.estimate(
+            prior_estimator = make_estimator(estimator, **{**params, "seed": seed})
+        estimate = prior_estimator.estimate(
             X,
             known,
             make_model=lambda n: build_model(module, X, known.n_classes, seed=n),
@@ -123,7 +123,7 @@ def priors(
         save_priors(estimate, out, force=force)
         print(f"saved the priors to {out}; use them with: scarce train ... --priors {out}")
     if figure is not None:
-        drawn = estimate.plot()
+        plot = estimate.plot()
         with atomic_write(figure, force=force) as temporary:
-            drawn.savefig(temporary, dpi=150)
+            plot.savefig(temporary, dpi=150)
         print(f"drew {figure}")

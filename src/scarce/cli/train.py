@@ -22,20 +22,27 @@ from scarce.cli._options import (
     SeedOption,
     SetOption,
 )
-from scarce.cli._output import show_alarms, show_choice, show_labels, show_priors, show_report, show_truth
+from scarce.cli._output import (
+    show_alarms,
+    show_labels,
+    show_priors,
+    show_report,
+    show_training,
+    show_truth,
+)
 from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, translate_type_errors
-from scarce.cli._runtime import is_distributed, rank, use_one_thread
+from scarce.cli._runtime import rank, use_one_thread
 from scarce.errors import LabelError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.features import Features
     from scarce.labels import ComplementaryLabels
-    from scarce.training import History
+    from scarce.methods import Method
 
 __all__ = ["RecipeName", "train"]
 
-# Written out, because the table it stands in imports torch.
+# Written out, because the registry imports torch.
 RecipeName = Literal["annealed", "paper"]
 
 
@@ -74,7 +81,7 @@ def train(
         str,
         typer.Option(
             metavar="PRIORS",
-            help="Shares of the classes: estimate, uniform, answers, the name of an estimator such as best-bin, "
+            help="Class priors: estimate, uniform, answers, the name of an estimator such as best-bin, "
             "cat=0.3,dog=0.7, or a JSON file, as `scarce priors` writes.",
         ),
     ] = "estimate",
@@ -96,7 +103,7 @@ def train(
     ] = "annealed",
     epochs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="How often to go through the data.", show_default=False),
+        typer.Option(metavar="N", min=1, help="The number of passes through the data.", show_default=False),
     ] = None,
     batch_size: Annotated[
         int | None,
@@ -136,7 +143,7 @@ def train(
         typer.Option(
             metavar="X",
             min=0,
-            help="The share of hidden units of mlp to leave out of a step.",
+            help="The fraction of hidden units of mlp to drop in each step.",
             show_default=False,
         ),
     ] = None,
@@ -145,7 +152,7 @@ def train(
         typer.Option(
             metavar="N",
             min=1,
-            help="Show the network so many examples of a batch at a time: the same step with less memory.",
+            help="Compute each batch in pieces of this size: the same step with less memory.",
             show_default=False,
         ),
     ] = None,
@@ -174,7 +181,7 @@ def train(
         ),
     ] = None,
     validation_fraction: Annotated[
-        float, typer.Option(metavar="X", help="The share that is held out.")
+        float, typer.Option(metavar="X", help="The fraction that is held out.")
     ] = 0.1,
     patience: Annotated[int, typer.Option(metavar="N", min=1, help="Epochs to wait for a better one.")] = 10,
     time_limit: Annotated[
@@ -198,17 +205,17 @@ def train(
     ] = False,
     force: ForceOption = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away the checkpoint of an interrupted run.")
+        bool, typer.Option("--restart", help="Delete the checkpoint of an interrupted run and start over.")
     ] = False,
 ) -> None:
     """Learn a classifier from complementary labels.
 
-    Examples are matched by id where features and labels have ids, else by their order. An interrupted run goes on
-    where it was when the same command is given again. Set OMP_NUM_THREADS to compute with more than one thread, or start
+    Examples are matched by id where features and labels have ids, else by their order. Rerun the
+    same command to resume an interrupted run. Set OMP_NUM_THREADS to compute with more than one thread, or start
     several processes that share every batch: torchrun --nproc-per-node 2 -m scarce train ...
     """
-    params, shares, given = parse_settings(settings), parse_priors(priors), parse_classes(classes)
-    if ordinary and (form is not None or given is not None):
+    params, given_priors, class_names = parse_settings(settings), parse_priors(priors), parse_classes(classes)
+    if ordinary and (form is not None or class_names is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
     from scarce._io.arrays import read_array
     from scarce._io.paths import check_file, check_writable_dir, is_dir
@@ -222,27 +229,30 @@ def train(
     from scarce.labels import read_labels
     from scarce.methods import make_method
     from scarce.priors import resolve_priors
+    from scarce.training.distributed import is_distributed
     from scarce.training.runtime import check_device
 
     use_one_thread()
+    named_method = None
     if method != "auto":
         with translate_type_errors(params):
-            make_method(method, **params).check_transition(matrix)
+            named_method = make_method(method, **params)
+        named_method.check_transition(matrix)
     check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
         target, rows = _read_ordinary(labels, table, join, id_column)
     else:
         target, rows = join_labels(
-            read_labels(labels, form=form, classes=given, conflict=conflict), table, join
+            read_labels(labels, form=form, classes=class_names, conflict=conflict), table, join
         )
-        found_later = _come_later(method, params, shares, target)
-        show_labels(target.summary(), None if found_later else resolve_priors(shares, target))
+        priors_later = _are_priors_learned(named_method, given_priors, target)
+        show_labels(target.summary(), None if priors_later else resolve_priors(given_priors, target))
     checkpoint = Path(f"{out}.checkpoint")
     if restart and rank() == 0:
         checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
-        method, module, shares, "ordinary" if ordinary else "complementary", method_params=params or None, transition=matrix,
+        method, module, given_priors, "ordinary" if ordinary else "complementary", method_params=params or None, transition=matrix,
         recipe=recipe, epochs=epochs, batch_size=batch_size, optimizer=optimizer, learning_rate=learning_rate,
         input_noise=input_noise, dropout=dropout,
         weight_decay=weight_decay, augmentation=tuple(augment.split(",")) if augment else None,
@@ -261,28 +271,24 @@ def train(
 
         classifier.feature_names_in_ = np.array(table.names, dtype=object)
     classifier.save(out, force=force)
-    for leftover in (
-        checkpoint,
-        *out.parent.glob(f".{checkpoint.name}.*"),
-    ):  # a killed run may leave half a file
-        leftover.unlink(missing_ok=True)
-    if not ordinary and found_later:
+    temporary = out.parent.glob(f".{checkpoint.name}.*")  # a killed run may leave half a file
+    for path in (checkpoint, *temporary):
+        path.unlink(missing_ok=True)
+    if not ordinary and priors_later:
         show_priors(classifier.prior_estimate_)
-    _tell(classifier, out, explain=explain)
+    show_training(classifier, explain=explain)
+    print(f"saved the model to {out}")
     if not no_estimate:
-        _estimate(classifier, inputs, target)
+        _estimate_accuracy(classifier, inputs, target)
 
 
-def _come_later(method: str, params: dict[str, Any], priors: Any, labels: "ComplementaryLabels") -> bool:
-    """Return whether priors are known only after the training."""
-    from scarce.methods import make_method
+def _are_priors_learned(method: "Method | None", priors: Any, labels: "ComplementaryLabels") -> bool:
+    """Return whether priors are known only after the training; without a method, of the automatic default."""
     from scarce.priors import are_learned, is_estimated
 
-    if method == "auto":
+    if method is None:
         return isinstance(priors, str) and priors == "estimate"
-    with translate_type_errors(params):
-        chosen = make_method(method, **params)
-    return is_estimated(priors, labels) or are_learned(chosen, priors, labels)
+    return is_estimated(priors, labels) or are_learned(method, priors, labels)
 
 
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
@@ -298,66 +304,40 @@ def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: P
     from scarce.training.checkpoint import load_state
 
     if rank() == 0 and checkpoint.exists():
-        print(f"going on after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
+        print(f"resuming after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
     try:
         sys.stdout.flush()
         classifier.fit(inputs, target)
     except KeyboardInterrupt:
-        done = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
-        print(f"interrupted after epoch {done}; run the same command again to go on", file=sys.stderr)
+        epoch = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
+        print(f"interrupted after epoch {epoch}; rerun the same command to resume", file=sys.stderr)
         raise typer.Exit(130) from None
 
 
-def _tell(classifier: "ScarceClassifier", out: Path, *, explain: bool) -> None:
-    choice = getattr(classifier, "choice_", None)
-    if choice is not None:
-        print(choice.reason)
-        if explain and choice.criterion:
-            show_choice(choice)
-    if len(classifier.history_):
-        print(f"trained {_training_facts(classifier.history_)}")
-    print(f"saved the model to {out}")
-
-
-def _estimate(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
-    """Print how good the classifier is; the model is saved already, so that this may be interrupted."""
+def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
+    """Print how good the classifier is; this may be interrupted, since the model is saved already."""
     from scarce.estimators import cross_fitted_report
 
     report = getattr(classifier, "held_out_report_", None)
     how = "by labels held out in turn"
     if report is None and classifier.distributed:
-        print("how good is it? `scarce evaluate` tells, with labels of other examples")
+        print("how good is it? `scarce evaluate` estimates that from labels of other examples")
         return
     if report is None:
         print(
             "estimating the accuracy: training again without some examples (--no-estimate skips this)",
             flush=True,
         )
-        began = time.monotonic()
+        start_time = time.monotonic()
         try:
             report = cross_fitted_report(classifier, inputs, target)
         except KeyboardInterrupt:
             print("interrupted: the model is saved, its accuracy is not estimated", file=sys.stderr)
             raise typer.Exit(130) from None
-        except ScarceError as error:  # of a fold that lacks a class, say; the model itself is fine
+        except ScarceError as error:  # such as a fold without a class; the model itself is fine
             print(f"the accuracy is not estimated: {error}")
             return
-        how = f"by held-out labels, in {time.monotonic() - began:.1f} s"
+        how = f"by held-out labels, in {time.monotonic() - start_time:.1f} s"
     print(f"how good it is, {how}:")
     show_report(report)
     show_alarms(report)
-
-
-def _training_facts(history: "History") -> str:
-    facts = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
-    kind = next(
-        (kind for kind in ("likelihood", "score", "accuracy") if f"validation_{kind}" in history.records[-1]),
-        None,
-    )
-    if kind is not None:
-        last = [record for record in history if record.get("stage") == history.records[-1].get("stage")]
-        best = max(last, key=lambda record: record[f"validation_{kind}"])
-        facts += (
-            f", best {kind} on held-out labels {best[f'validation_{kind}']:.4f} after epoch {best['epoch']}"
-        )
-    return facts

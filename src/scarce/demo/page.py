@@ -1,6 +1,5 @@
-"""The demonstration as one HTML page that needs nothing else."""
+"""The demonstration as one HTML page that needs no other file."""
 
-import base64
 import io
 import platform
 from collections.abc import Sequence
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from PIL import Image
 
+from scarce._html import data_uri, make_environment
 from scarce._plotting import (
     COLORS,
     DASHES,
@@ -31,7 +30,7 @@ from scarce.training import PAPER
 __all__ = ["COLUMNS", "is_report", "render_report", "result_rows"]
 
 COLUMNS = ("method", "learned from", "without truth", "truth", "within 2 s.e.")
-_MARK = '<meta name="generator" content="scarce demo">'
+_GENERATOR_TAG = '<meta name="generator" content="scarce demo">'
 _PACKAGES = ("scarce", "torch", "numpy", "scikit-learn")
 
 
@@ -53,7 +52,7 @@ def render_report(demo: Demo, command: str) -> str:
     demo : Demo
         From `scarce.demo.study.run_demo`.
     command : str
-        What to type to get this page again.
+        The command that makes this page again.
 
     Examples
     --------
@@ -61,22 +60,16 @@ def render_report(demo: Demo, command: str) -> str:
     >>> render_report(run_demo(epochs=1), "scarce demo").splitlines()[0]
     '<!doctype html>'
     """
-    page = Environment(
-        loader=PackageLoader("scarce.demo"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page.filters["percent"] = _percent
-    return page.get_template("demo.html").render(
+    environment = make_environment("scarce.demo")
+    environment.filters["percent"] = _percent
+    return environment.get_template("demo.html").render(
         demo=demo,
-        mark=_MARK,
+        generator_tag=_GENERATOR_TAG,
         command=command,
         questions=QUESTIONS,
         recipe=PAPER,
-        images=[(_data_uri(_png(image.pixels), "png"), image.answers) for image in demo.images],
-        figures={name: _data_uri(svg.encode(), "svg+xml") for name, svg in _figures(demo).items()},
+        images=[(data_uri(_png(image.pixels), "png"), image.answers) for image in demo.images],
+        figures={name: data_uri(svg.encode(), "svg+xml") for name, svg in _figures(demo).items()},
         classes=_class_rows(demo),
         below_zero=next((epoch for epoch, risk in enumerate(demo.uncorrected.risks, 1) if risk < 0), None),
         best_epoch=int(np.argmax(demo.uncorrected.accuracies)) + 1,
@@ -91,7 +84,7 @@ def result_rows(demo: Demo) -> list[tuple[str, ...]]:
     return [
         (
             run.title,
-            run.told,
+            run.learned_from,
             f"{_percent(run.estimates[-1])} ± {_percent(run.standard_errors[-1])} %",
             f"{_percent(run.accuracies[-1])} %",
             "yes" if run.agrees else "no",
@@ -101,7 +94,7 @@ def result_rows(demo: Demo) -> list[tuple[str, ...]]:
 
 
 def is_report(path: Path) -> bool:
-    """Tell whether a file is such a page, so that a new one may take its place.
+    """Return whether a file is such a page, which a new one may replace.
 
     Examples
     --------
@@ -111,7 +104,7 @@ def is_report(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return _MARK.encode() in file.read(1000)
+        return _GENERATOR_TAG.encode() in file.read(1000)
 
 
 def _figures(demo: Demo) -> dict[str, str]:
@@ -160,7 +153,7 @@ def _epochs(curve: _Curve) -> range:
 
 
 def _class_rows(demo: Demo) -> list[dict[str, Any]]:
-    """What was answered about each class, and what that says about its prior."""
+    """Return a row per class: the answers about it, and its estimated and true prior."""
     assert demo.labels.answers is not None
     assert demo.priors.low is not None
     assert demo.priors.high is not None
@@ -179,15 +172,11 @@ def _class_rows(demo: Demo) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f}"
 
 
 def _png(pixels: NDArray[np.uint8]) -> bytes:
     file = io.BytesIO()
     Image.fromarray(255 - pixels).save(file, "png")  # dark ink on white paper
     return file.getvalue()
-
-
-def _data_uri(content: bytes, kind: str) -> str:
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,4 +1,4 @@
-"""Progress of several runs, one bar each."""
+"""Progress bars of several runs under one another."""
 
 from rich.progress import MofNCompleteColumn, Progress
 
@@ -9,12 +9,12 @@ __all__ = ["EpochBar", "epoch_bars"]
 
 
 def epoch_bars() -> Progress:
-    """Return an empty set of bars on standard error, to be opened with ``with``."""
+    """Return progress bars on standard error, to be used with ``with``."""
     return make_progress(MofNCompleteColumn(), show=True)
 
 
 class EpochBar(Callback):
-    """Adds a bar of that title when its run starts, and moves it on after every epoch."""
+    """Adds a bar with a title when its run starts, and advances it after every epoch."""
 
     def __init__(self, bars: Progress, title: str) -> None:
         self.bars, self.title = bars, title
@@ -24,5 +24,5 @@ class EpochBar(Callback):
         self._task = self.bars.add_task(self.title, total=state.recipe.epochs, completed=state.epoch)
 
     def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
-        """Move it on."""
+        """Advance the bar."""
         self.bars.update(self._task, completed=state.epoch)

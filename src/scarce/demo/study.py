@@ -22,10 +22,10 @@ from scarce.training.runtime import seeded
 __all__ = ["QUESTIONS", "AskedImage", "Demo", "DemoRun", "run_demo"]
 
 QUESTIONS = 3
-TEST_SHARE = 0.4
-_SHOWN_IMAGES = 8
+TEST_FRACTION = 0.4
+_N_IMAGES = 8
 
-TrialProgress = Callable[[str], Sequence[Callback]]
+MakeCallbacks = Callable[[str], Sequence[Callback]]
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class DemoRun:
 
     Attributes
     ----------
-    title, told : str
-        The name of the run, and what it was told about the training images.
+    title, learned_from : str
+        The name of the run, and what it learned from.
     risks : tuple of float
         The uncorrected risk of the training images, from their exclusions.
     accuracies : tuple of float
@@ -53,7 +53,7 @@ class DemoRun:
     """
 
     title: str
-    told: str
+    learned_from: str
     risks: tuple[float, ...]
     accuracies: tuple[float, ...]
     estimates: tuple[float, ...]
@@ -73,7 +73,7 @@ class DemoRun:
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What was asked, what was learned from it, and how good that is."""
+    """The questions and answers, the runs that learned from them, and how good they are."""
 
     seed: int
     epochs: int
@@ -93,18 +93,20 @@ class Demo:
         return self.corrected, self.uncorrected, self.with_yes, self.ordinary
 
 
-def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: TrialProgress = lambda title: ()) -> Demo:
-    """Ask about digits, learn from the answers in four ways, and judge each with and without the truth.
+def run_demo(
+    seed: int = 0, epochs: int = PAPER.epochs, *, make_callbacks: MakeCallbacks = lambda title: ()
+) -> Demo:
+    """Ask about digits, learn from the answers in four ways, and evaluate each with and without the truth.
 
-    All runs begin with the same weights and follow the paper's recipe with its multi-layer perceptron.
+    All runs start with the same weights and follow the paper's recipe with its multi-layer perceptron.
 
     Parameters
     ----------
     seed : int
-        Fixes the split, the questions and the training.
+        Determines the split, the questions and the training.
     epochs : int
         How long each run is trained.
-    watch : callable
+    make_callbacks : callable
         From the title of a run to callbacks for it, such as a progress bar.
 
     Examples
@@ -116,12 +118,16 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: TrialProgress 
     split_seed, ask_seed, test_seed, train_seed = np.random.SeedSequence(seed).generate_state(4).tolist()
     pixels, truth = load_digits(return_X_y=True)
     inputs, test_inputs, truth, test_truth = train_test_split(
-        (pixels / 16).astype(np.float32), truth, test_size=TEST_SHARE, random_state=split_seed, stratify=truth
+        (pixels / 16).astype(np.float32),
+        truth,
+        test_size=TEST_FRACTION,
+        random_state=split_seed,
+        stratify=truth,
     )
     labels = ask(truth, questions=QUESTIONS, seed=ask_seed)
     exclusions = ComplementaryLabels(labels.indptr, labels.indices, labels.classes)
     priors = priors_from_answers(labels)
-    judge = _Judge(
+    evaluator = _EpochEvaluator(
         inputs,
         exclusions,
         test_inputs,
@@ -131,12 +137,12 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: TrialProgress 
     )
     recipe = replace(PAPER, epochs=epochs, seed=train_seed)
 
-    def learn(title: str, told: str, method: str, known: ComplementaryLabels, pi: Any) -> DemoRun:
+    def learn(title: str, learned_from: str, method: str, known: ComplementaryLabels, pi: Any) -> DemoRun:
         with seeded(train_seed):
             model = make_model("mlp", inputs.shape[1:], labels.n_classes)
-        callbacks = [judge, *watch(title)]
+        callbacks = [evaluator, *make_callbacks(title)]
         history = train(model, make_method(method), inputs, known, recipe, priors=pi, callbacks=callbacks)
-        return DemoRun(title, told, *(tuple(history[name]) for name in _Judge.names))
+        return DemoRun(title, learned_from, *(tuple(history[name]) for name in _EpochEvaluator.names))
 
     ordinary = ComplementaryLabels.from_ordinary(truth)
     n_yes = int((labels.confirmed >= 0).sum())
@@ -155,8 +161,8 @@ def run_demo(seed: int = 0, epochs: int = PAPER.epochs, *, watch: TrialProgress 
     )
 
 
-class _Judge(Callback):
-    """Records after every epoch what a user could know of the model, and the truth beside it."""
+class _EpochEvaluator(Callback):
+    """Records after every epoch the risk and accuracy that a user could estimate, and the true accuracy."""
 
     names = ("risk", "accuracy", "estimate", "standard_error")
 
@@ -172,23 +178,23 @@ class _Judge(Callback):
         self.inputs, self.exclusions, self.priors = inputs, exclusions, priors.values
         self.test_inputs, self.test_labels, self.test_truth = test_inputs, test_labels, test_truth
 
-    def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
-        scores = run.method.scores(predict_logits(run.model, self.test_inputs))
+    def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
+        scores = state.method.scores(predict_logits(state.model, self.test_inputs))
         predicted = self.test_labels.classes[scores.argmax(dim=1).numpy()]
         estimate = complementary_accuracy(predicted, self.test_labels, self.priors)
-        logits = predict_logits(run.model, self.inputs)
-        # With the loss that is trained on, so that the figure shows the very quantity that the uncorrected run minimises.
+        logits = predict_logits(state.model, self.inputs)
+        # With the loss that is trained on, so that the figure shows the quantity that the uncorrected run minimizes.
         risk = complementary_risk(logits, self.exclusions, self.priors, loss="logistic")
         accuracy = float((predicted == self.test_truth).mean())
         record.update(zip(self.names, (risk, accuracy, estimate.value, estimate.standard_error), strict=True))
 
 
 def _asked_images(inputs: NDArray[np.float32], labels: ComplementaryLabels) -> tuple[AskedImage, ...]:
-    shown = []
-    for row in range(_SHOWN_IMAGES):
+    images = []
+    for row in range(_N_IMAGES):
         answers = labels[[row]].answers
         assert answers is not None
         asked = labels.classes[answers.class_index].tolist()
         pixels = (255 * inputs[row].reshape(8, 8)).astype(np.uint8)
-        shown.append(AskedImage(pixels, tuple(zip(asked, (answers.answer == YES).tolist(), strict=True))))
-    return tuple(shown)
+        images.append(AskedImage(pixels, tuple(zip(asked, (answers.answer == YES).tolist(), strict=True))))
+    return tuple(images)

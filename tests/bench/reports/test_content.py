@@ -1,11 +1,11 @@
 """The content of reports: learned priors, epochs, thinned classes, the protocol."""
 
 import pytest
-from helpers.bench import fill_study, make_record, small_experiment
+from helpers.bench import fill_results, make_record, small_experiment
 
 from scarce.bench.reports.content import make_report
-from scarce.bench.reports.summaries import make_sheets
-from scarce.bench.results.results import read_study
+from scarce.bench.reports.summaries import make_summary_tables
+from scarce.bench.results.results import collect_results
 from scarce.bench.trials.store import Store
 
 ONE_METHOD = {"methods": "scarce", "settings": "uniform", "seeds": 2}
@@ -23,8 +23,11 @@ def test_prior_error_sheet_lists_only_learned_priors(tmp_path):
         return make_record(trial, 0.9, priors=learned[trial.spec.seed])
 
     experiment = small_experiment(**ONE_METHOD | {"methods": ["scarce", "scar-likelihood"]})
-    sheets = {sheet.title: sheet for sheet in make_sheets(fill_study(tmp_path, experiment, make))}
-    assert sheets["How wrong the priors were"].rows == (
+    summary_tables = {
+        summary_table.title: summary_table
+        for summary_table in make_summary_tables(fill_results(tmp_path, experiment, make))
+    }
+    assert summary_tables["How wrong the priors were"].rows == (
         ("mnist", "uniform", "mlp", "scar-likelihood", "learned by scar-likelihood", "0.1500"),
     )
 
@@ -38,11 +41,11 @@ def test_protocol_names_number_of_last_epochs(tmp_path, epochs, words):
         return make_record(trial, 0.5, curves=curves, selection={"scel": [0.1] * epochs})
 
     experiment = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=2)
-    content = make_report(fill_study(tmp_path, experiment, make), "")
+    content = make_report(fill_results(tmp_path, experiment, make), "")
     (score,) = [line for line in content.protocol if line.startswith("Test accuracy")]
     assert f"the mean over the {words} of each trial" in score
-    notes = {sheet.title: sheet.note for sheet in content.sheets}
-    assert f"beside the mean of the {words} (no choice" in notes["Choosing the epoch without true labels"]
+    notes = {summary_table.title: summary_table.note for summary_table in content.summary_tables}
+    assert f"beside the mean of the {words} (no selection" in notes["Choosing the epoch without true labels"]
     assert f"(mean over seeds and {words})" in notes["Choosing the method without true labels"]
 
 
@@ -52,38 +55,38 @@ def test_protocol_names_trials_of_different_length(tmp_path):
     def make(trial):
         return make_record(trial, 0.5, curves={"test_accuracy": [0.5] * (4 if trial.label == "ga" else 20)})
 
-    protocol = make_report(fill_study(tmp_path, experiment, make), "").protocol
+    protocol = make_report(fill_results(tmp_path, experiment, make), "").protocol
     assert any("the last 4 or 10 epochs of each trial" in line for line in protocol)
 
 
-def test_protocol_names_thinned_classes_and_number_of_examples(tmp_path):
+def test_protocol_names_subsampled_classes_and_number_of_examples(tmp_path):
     experiment = small_experiment(**ONE_METHOD, imbalance=8, protocol="shortened")
 
     def protocol(name, counts):
-        study = fill_study(
+        results = fill_results(
             tmp_path / name,
             experiment,
             lambda trial: make_record(trial, 0.5, n_examples=counts[trial.spec.seed]),
         )
-        return make_report(study, "").protocol
+        return make_report(results, "").protocol
 
     lines = protocol("known", [25_010, 25_007])
     assert "Training examples: 25,007 to 25,010 of mnist." in lines
     assert (
-        "Classes were thinned, in the training and the test images: the first keeps all of its own, every further one a "
-        "smaller share, the last 1/8."
+        "Classes were subsampled, in the training and the test images: the first keeps all of its images, every further one a "
+        "smaller fraction, the last 1/8."
     ) in lines
     assert "Training examples: 25,007 of mnist." in protocol("same", [25_007, 25_007])
     assert "Training examples: fewer than 60,000 of mnist." in protocol("older", [None, None])
     whole = make_report(
-        fill_study(tmp_path / "whole", small_experiment(**ONE_METHOD), lambda t: make_record(t, 0.5)), ""
+        fill_results(tmp_path / "whole", small_experiment(**ONE_METHOD), lambda t: make_record(t, 0.5)), ""
     )
     assert not any("thinned" in line for line in whole.protocol)
 
 
 def test_protocol_drops_description_of_changed_experiment(tmp_path):
     experiment = small_experiment(description="Two seeds.", seeds=2)
-    lines = make_report(read_study(experiment, Store(tmp_path)), "").protocol
+    lines = make_report(collect_results(experiment, Store(tmp_path)), "").protocol
     assert lines[:2] == ("The paper's protocol.", "Two seeds.")
     for other in (experiment.changed(seeds=3), experiment.changed(epochs=3)):
-        assert "Two seeds." not in make_report(read_study(other, Store(tmp_path)), "").protocol
+        assert "Two seeds." not in make_report(collect_results(other, Store(tmp_path)), "").protocol

@@ -7,12 +7,12 @@ from helpers.bench import fill_store, make_failed_record, make_record, plan_tria
 
 from scarce.bench.reports.content import make_report
 from scarce.bench.reports.latex import latex_report, latex_text
-from scarce.bench.results.results import read_study
+from scarce.bench.results.results import collect_results
 
 
 def latex_of(folder, experiment, records):
     return latex_report(
-        make_report(read_study(experiment, fill_store(folder, records)), "scarce bench run small")
+        make_report(collect_results(experiment, fill_store(folder, records)), "scarce bench run small")
     )
 
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from helpers.bench import (
-    draw_figures,
+    figures_by_name,
     fill_store,
     make_failed_record,
     make_prior_record,
@@ -18,10 +18,10 @@ from helpers.bench import (
 from helpers.html import Page
 from PIL import Image
 
-from scarce.bench.reports import report
+from scarce.bench.reports import write_report
 from scarce.bench.reports.content import make_report
 from scarce.bench.reports.latex import latex_report
-from scarce.bench.results.results import read_study
+from scarce.bench.results.results import collect_results
 from scarce.bench.spec.experiment import load_experiment
 from scarce.bench.trials.store import Store
 
@@ -52,7 +52,7 @@ def experiment():
 def folder(tmp_path_factory, experiment):
     place = tmp_path_factory.mktemp("reports")
     store = small_store(place / "store", experiment)
-    report(experiment, store, place / "out")
+    write_report(experiment, store, place / "out")
     return place / "out"
 
 
@@ -63,7 +63,7 @@ def texts(folder):
 
 def printed(capsys, experiment, store, **options):
     capsys.readouterr()
-    report(experiment, store, terminal=True, **options)
+    write_report(experiment, store, terminal=True, **options)
     return capsys.readouterr().out
 
 
@@ -156,7 +156,7 @@ def test_html_report_marks_best_and_difference(texts):
         in text
     )
     assert text.count("<b>") == 4  # one in each column, and so in the paper
-    assert '<small class="trouble">1 failed</small>' in text
+    assert '<small class="failures">1 failed</small>' in text
 
 
 def test_figures_are_written_as_png_and_svg(folder):
@@ -175,7 +175,7 @@ def test_figures_are_written_as_png_and_svg(folder):
 def test_report_is_reproducible_and_replaces_earlier_files(folder, experiment):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert len(before) == len(FILES) + 4
-    report(experiment, Store(folder.parent / "store"), folder)
+    write_report(experiment, Store(folder.parent / "store"), folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -216,15 +216,15 @@ def test_report_names_wilcoxon_test_and_holm_correction(folder, experiment, caps
     assert "Wilcoxon signed-rank test over common seeds at 0.05, corrected by Holm's method" in text
     # Three methods, two tests: the smallest p-value of n seeds is 2 · 2 / 2ⁿ, below 0.05 from n = 7 on.
     assert (
-        "With 5 seeds this test cannot find any difference at that level among 3 methods, so that all are bold; it needs 7."
+        "With 5 seeds this test cannot find any difference at that level among 3 methods, so all are bold; it needs 7 seeds."
         in text
     )
     alone = " ".join(printed(capsys, experiment, store, test="wilcoxon").split())
-    assert "cannot find any difference at that level, so that all are bold; it needs 6." in alone
+    assert "cannot find any difference at that level, so all are bold; it needs 6 seeds." in alone
 
 
 def test_report_accepts_empty_store(tmp_path, experiment):
-    report(experiment, Store(tmp_path), tmp_path / "out")
+    write_report(experiment, Store(tmp_path), tmp_path / "out")
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "0 of 30 trials are done; 30 have not been run." in text
     assert "5 missing" in text
@@ -242,7 +242,7 @@ def test_terminal_report_shows_dash_where_our_number_is_missing(tmp_path, experi
 def test_latex_table_groups_models_by_setting(tmp_path):
     experiment = small_experiment(models=["mlp", "lenet"], methods=["ga", "scarce"])
     text = latex_report(
-        make_report(read_study(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
+        make_report(collect_results(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
     )
     assert r"Setting & \multicolumn{2}{c}{uniform} & \multicolumn{2}{c}{biased-a} \\" in text
     assert r"Model & mlp & lenet & mlp & lenet \\" in text
@@ -250,7 +250,7 @@ def test_latex_table_groups_models_by_setting(tmp_path):
 
 def test_prior_report_shows_estimates_beside_the_papers(tmp_path, capsys):
     experiment = load_experiment("paper-priors")
-    drawings = draw_figures(
+    drawings = figures_by_name(
         tmp_path, experiment, lambda trial: make_prior_record(trial, [0.1 + seed_offset(trial)] + [0.1] * 9)
     )
     axes = drawings["priors"].figure.axes
@@ -259,5 +259,7 @@ def test_prior_report_shows_estimates_beside_the_papers(tmp_path, capsys):
     assert ours.lines[0].get_ydata().tolist() == pytest.approx([0.1] * 10)
     assert paper.lines[0].get_ydata()[:2].tolist() == [0.104, 0.119]
     assert "10.00 ± 0.32" in printed(capsys, experiment, Store(tmp_path))
-    text = latex_report(make_report(read_study(experiment, Store(tmp_path)), "scarce bench run paper-priors"))
+    text = latex_report(
+        make_report(collect_results(experiment, Store(tmp_path)), "scarce bench run paper-priors")
+    )
     assert "Class & mnist & kmnist & fashion-mnist & cifar10" in text

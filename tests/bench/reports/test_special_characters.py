@@ -8,14 +8,14 @@ from helpers.bench import fill_store, make_record, plan_trials, seed_offset, sma
 
 from scarce._console import text_table
 from scarce.bench import reports as report_experiment
-from scarce.bench.reports import report
+from scarce.bench.reports import write_report
 from scarce.bench.reports.content import make_report
 from scarce.bench.reports.figures._panels import Drawing
-from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.figures.comparison import draw_figures
 from scarce.bench.reports.latex import latex_report
 from scarce.bench.reports.summaries import SummaryTable
 from scarce.bench.reports.terminal import report_text
-from scarce.bench.results.results import read_study
+from scarce.bench.results.results import collect_results
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
@@ -42,7 +42,7 @@ def svg_texts(path):
 
 def test_figures_show_names_unchanged(tmp_path, capsys):
     experiment = odd_experiment()
-    report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
+    write_report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
     curves = svg_texts(tmp_path / "out" / "figures" / "curves-mnist-mlp.svg")
     dots = svg_texts(tmp_path / "out" / "figures" / "comparison-mnist-mlp.svg")
     shown = [text.lstrip("\N{ZERO WIDTH SPACE}") for text in curves]
@@ -57,7 +57,7 @@ def test_bar_figures_show_names_with_leading_underscore(tmp_path, capsys):
     for number, methods in enumerate((METHODS, METHODS[:1])):
         experiment = odd_experiment(settings="uniform", methods=methods)
         out = tmp_path / str(number)
-        report(experiment, filled(out / "store", experiment), out)
+        write_report(experiment, filled(out / "store", experiment), out)
         shown = [
             text.lstrip("\N{ZERO WIDTH SPACE}") for text in svg_texts(out / "figures" / "comparison.svg")
         ]
@@ -68,20 +68,20 @@ def test_report_keeps_texts_when_a_figure_fails(tmp_path, monkeypatch, capsys):
     experiment = odd_experiment()
     store = filled(tmp_path / "store", experiment)
 
-    def fail(study):
+    def fail(results):
         raise FileError("cannot be drawn")
 
-    monkeypatch.setattr(report_experiment, "draw_study", fail)
+    monkeypatch.setattr(report_experiment, "draw_figures", fail)
     with pytest.raises(FileError, match="cannot be drawn"):
-        report(experiment, store, tmp_path / "out")
+        write_report(experiment, store, tmp_path / "out")
     for name in ("report.md", "report.tex", "report.html"):
         assert "80." in (tmp_path / "out" / name).read_text("utf-8")
 
 
 def test_markdown_report_links_every_figure(tmp_path, capsys):
     experiment = odd_experiment()
-    report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
-    drawings = draw_study(read_study(experiment, Store(tmp_path / "store")))
+    write_report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
+    drawings = draw_figures(collect_results(experiment, Store(tmp_path / "store")))
     assert all(isinstance(drawing, Drawing) for drawing in drawings)
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert all(f"figures/{drawing.name}.png" in text for drawing in drawings)
@@ -99,7 +99,7 @@ def test_terminal_report_breaks_no_word(tmp_path, width):
     store = fill_store(
         tmp_path, [make_record(trial, 0.8, selection=selection) for trial in plan_trials(experiment)]
     )
-    lines = report_text(make_report(read_study(experiment, store), "command"), width).splitlines()
+    lines = report_text(make_report(collect_results(experiment, store), "command"), width).splitlines()
     assert max(map(len, lines)) <= width
     assert {"approximated", "accuracy", "covering", "criterion", "correction", "seconds"} <= {
         word.strip(":,") for word in words_of(lines)
@@ -135,11 +135,13 @@ def test_text_table_narrows_columns_before_breaking_words():
 
 
 def test_terminal_report_lists_rows_where_table_is_too_narrow(monkeypatch):
-    sheet = SummaryTable(
-        "Costs", ("method", "approximated accuracy"), (("ga", "l-uw\n93.24"), ("nn", "–")), words=2
+    summary_table = SummaryTable(
+        "Costs", ("method", "approximated accuracy"), (("ga", "l-uw\n93.24"), ("nn", "–")), n_text_columns=2
     )
-    report = make_report(read_study(small_experiment(), Store(Path("nowhere"))), "command")
-    shown = report_text(type(report)(**{**vars(report), "tables": (), "sheets": (sheet,)}), 19)
+    report = make_report(collect_results(small_experiment(), Store(Path("nowhere"))), "command")
+    shown = report_text(
+        type(report)(**{**vars(report), "tables": (), "summary_tables": (summary_table,)}), 19
+    )
     assert shown.endswith(
         "Costs\nmethod: ga;\n  approximated\n  accuracy: l-uw\n  93.24\n"
         "method: nn;\n  approximated\n  accuracy: –\n\ncommand"
@@ -148,14 +150,14 @@ def test_terminal_report_lists_rows_where_table_is_too_narrow(monkeypatch):
 
 def latex_of(folder, experiment, records):
     return latex_report(
-        make_report(read_study(experiment, fill_store(folder, records)), "scarce bench run small")
+        make_report(collect_results(experiment, fill_store(folder, records)), "scarce bench run small")
     )
 
 
 def test_latex_report_warns_of_letters_pdflatex_cannot_print(tmp_path):
     experiment = odd_experiment(methods=[{"label": "猫 and π", "method": "ga"}])
     records = [make_record(trial, 0.8) for trial in plan_trials(experiment)]
-    assert "% pdfLaTeX cannot print 猫: take LuaLaTeX" in latex_of(tmp_path / "a", experiment, records)
+    assert "% pdfLaTeX cannot print 猫: use LuaLaTeX" in latex_of(tmp_path / "a", experiment, records)
     plain = odd_experiment()
     assert "pdfLaTeX" not in latex_of(
         tmp_path / "b", plain, [make_record(trial, 0.8) for trial in plan_trials(plain)]

@@ -5,7 +5,7 @@ from helpers.bench import (
     MEAN_ACCURACIES,
     make_failed_record,
     make_record,
-    make_study,
+    make_results,
     plan_trials,
     seed_offset,
     small_experiment,
@@ -13,7 +13,7 @@ from helpers.bench import (
 
 
 @pytest.fixture
-def study(tmp_path):
+def results(tmp_path):
     """NN failed with seed 1 and SCARCE has not been run with seed 2, both in the uniform setting."""
     experiment = small_experiment()
     records = []
@@ -23,4 +23,4 @@ def study(tmp_path):
             records.append(make_failed_record(trial, "the loss is nan"))
         elif place != ("scarce", "uniform", 2):
             records.append(make_record(trial, MEAN_ACCURACIES[trial.label] + seed_offset(trial)))
-    return make_study(tmp_path, experiment, records)
+    return make_results(tmp_path, experiment, records)

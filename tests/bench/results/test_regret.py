@@ -6,13 +6,13 @@ from helpers.bench import fill_store, plan_trials
 
 from scarce.bench.reports.content import make_report
 from scarce.bench.results.regret import regrets
-from scarce.bench.results.results import ExperimentResults, read_study
+from scarce.bench.results.results import ExperimentResults, collect_results
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.trials.record import TrialRecord
 
 
-def study_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResults:
-    """A study of digits by setting, row and seed; what has no accuracy was not run."""
+def results_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResults:
+    """A results of digits by setting, row and seed; what has no accuracy was not run."""
     experiment = Experiment.model_validate(
         {
             "name": "mine",
@@ -27,19 +27,19 @@ def study_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResults
         }
     )
     planned, records = {}, {}
-    slots = read_study(experiment, fill_store(Path("nowhere"), [])).planned
-    for slot, trial in zip(slots, plan_trials(experiment), strict=True):
-        planned[slot] = None
-        accuracy = accuracies.get((slot.setting, slot.label, slot.seed))
+    indices = collect_results(experiment, fill_store(Path("nowhere"), [])).planned
+    for index, trial in zip(indices, plan_trials(experiment), strict=True):
+        planned[index] = None
+        accuracy = accuracies.get((index.setting, index.label, index.seed))
         if accuracy is not None:
-            records[slot] = TrialRecord(
+            records[index] = TrialRecord(
                 spec=trial.spec, label=trial.label, experiment="mine", protocol="own", accuracy=accuracy
             )
     return ExperimentResults("mine", "Mine", "own", planned, records, "classifiers")
 
 
 def test_regret_is_best_mean_minus_default() -> None:
-    study = study_of(
+    results = results_of(
         {
             ("uniform", "auto", 0): 0.80,
             ("uniform", "auto", 1): 0.60,
@@ -53,15 +53,19 @@ def test_regret_is_best_mean_minus_default() -> None:
             ("biased", "em-lr", 0): 0.40,
         }
     )
-    found = {regret.setting: regret for regret in regrets(study)}
+    found = {regret.setting: regret for regret in regrets(results)}
     assert {setting: regret.best for setting, regret in found.items()} == {
         "uniform": "em-lr",
         "scar-unequal": "auto",
         "biased": "pl-knn",
     }
     assert [round(found[name].value, 6) for name in ("uniform", "scar-unequal", "biased")] == [0.05, 0.0, 0.2]
-    (sheet,) = (sheet for sheet in make_report(study, "run").sheets if sheet.title == "Regret of the default")
-    assert sheet.rows == (
+    (summary_table,) = (
+        summary_table
+        for summary_table in make_report(results, "run").summary_tables
+        if summary_table.title == "Regret of the default"
+    )
+    assert summary_table.rows == (
         ("digits", "uniform", "em-lr", "75.00", "70.00", "5.00"),
         ("digits", "scar-unequal", "auto", "90.00", "90.00", "0.00"),
         ("digits", "biased", "pl-knn", "50.00", "30.00", "20.00"),
@@ -72,6 +76,8 @@ def test_regret_is_best_mean_minus_default() -> None:
 
 
 def test_regret_needs_the_default() -> None:
-    study = study_of({("uniform", "em-lr", 0): 0.7})
-    assert regrets(study) == []
-    assert "Regret of the default" not in {sheet.title for sheet in make_report(study, "run").sheets}
+    results = results_of({("uniform", "em-lr", 0): 0.7})
+    assert regrets(results) == []
+    assert "Regret of the default" not in {
+        summary_table.title for summary_table in make_report(results, "run").summary_tables
+    }

@@ -1,14 +1,14 @@
 """Criteria that choose epochs and methods, against numbers worked out by hand."""
 
 import pytest
-from helpers.bench import MEAN_ACCURACIES, make_record, make_study, plan_trials, small_experiment
+from helpers.bench import MEAN_ACCURACIES, make_record, make_results, plan_trials, small_experiment
 
 from scarce.bench.results.selection import epoch_choices, method_choices
 
 
-def test_epoch_choices_follow_each_criterion(study):
-    found = {choice.criterion: choice for choice in epoch_choices(study)}
-    trials = [record.accuracy for record in study.done.values()]
+def test_epoch_choices_follow_each_criterion(results):
+    found = {choice.criterion: choice for choice in epoch_choices(results)}
+    trials = [record.accuracy for record in results.done.values()]
     mean = sum(trials) / len(trials)
     for name, chosen in (
         ("scar_accuracy", mean + 0.01),  # the best epoch, as it sees the truth
@@ -20,8 +20,8 @@ def test_epoch_choices_follow_each_criterion(study):
         assert (choice.chosen, choice.last, choice.oracle) == pytest.approx((chosen, mean, mean + 0.01))
 
 
-def test_method_choices_follow_each_criterion(study):
-    choices = [choice for choice in method_choices(study) if choice.setting == "biased-a"]
+def test_method_choices_follow_each_criterion(results):
+    choices = [choice for choice in method_choices(results) if choice.setting == "biased-a"]
     assert {choice.criterion: choice.chosen for choice in choices} == {
         "scar_accuracy": "scarce",
         "scar_risk": "ga",  # all the same: the first
@@ -40,7 +40,7 @@ def test_epoch_choices_skip_epochs_without_finite_criterion(tmp_path):
         curves={"test_accuracy": [0.9, 0.6, 0.5]},
         selection={"scel": [None, 0.4, 0.3], "scar_risk": [None] * 3},
     )
-    study = make_study(tmp_path, experiment, [record])
-    (choice,) = epoch_choices(study)
+    results = make_results(tmp_path, experiment, [record])
+    (choice,) = epoch_choices(results)
     assert (choice.criterion, choice.chosen, choice.oracle) == ("scel", 0.5, 0.9)
-    assert method_choices(study) == []
+    assert method_choices(results) == []

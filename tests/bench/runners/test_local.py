@@ -12,7 +12,7 @@ import pytest
 from helpers.bench import ONE_METHOD_FAILS, tiny_trials, write_lock
 
 from scarce.bench.runners import local as run_module
-from scarce.bench.runners.local import Outcome, execute, failure, run_local
+from scarce.bench.runners.local import Outcome, execute, record_failure, run_local
 from scarce.bench.runners.status import get_status
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
@@ -135,7 +135,7 @@ def test_failure_releases_stale_lock(tmp_path: Path) -> None:
         pass
     lock.write_text("{}")
     os.utime(lock, (1.0, 1.0))  # without a heartbeat for a long time
-    record = failure(trial, "why", store)
+    record = record_failure(trial, "why", store)
     assert isinstance(record, TrialRecord)
     assert not lock.exists()
     assert record.finished
@@ -148,7 +148,7 @@ def test_failure_keeps_record_of_another_run(tmp_path: Path) -> None:
         spec=trial.spec, label=trial.label, experiment=trial.experiment, protocol=trial.protocol, accuracy=0.9
     )
     store.save(done)
-    assert failure(trial, "why", store) == done
+    assert record_failure(trial, "why", store) == done
     assert store.record(trial.key) == done
 
 

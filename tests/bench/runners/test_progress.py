@@ -11,14 +11,14 @@ from scarce.bench.runners.local import Outcome
 from scarce.bench.runners.progress import TrialProgress
 
 
-def test_watch_prints_one_line_per_trial_without_terminal(
+def test_trial_progress_prints_one_line_per_trial_without_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials = tiny_trials(tmp_path)
-    with TrialProgress(2, at_once=2) as watch:
-        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: watch.began + 60))
-        watch.tell(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
-        watch.tell(Outcome(trials[1], "failed", error="why"))
+    with TrialProgress(2, n_workers=2) as shown:
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: shown.start_time + 60))
+        shown.update(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
+        shown.update(Outcome(trials[1], "failed", error="why"))
     first, second = capsys.readouterr().out.splitlines()
     assert first == (
         "done: digits, uniform, scarce, linear, seed 0: 90.00 % in 1 min "

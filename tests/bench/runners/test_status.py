@@ -24,5 +24,5 @@ def test_status_counts_trials_and_estimates_time_left(tmp_path: Path) -> None:
             )
         )
     status = get_status(trials, store)
-    assert (len(status.done), status.left) == (2, trials[2:])
+    assert (len(status.done), status.pending) == (2, trials[2:])
     assert status.seconds_left() == 30.0

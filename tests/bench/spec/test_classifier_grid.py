@@ -15,10 +15,10 @@ REPLACED = {
     '"70/30"': ('"80/20"', "split: input should be '70/30' or '10-fold', got '80/20'"),
     'kind = "classifiers"': ("", "split goes with tables; add kind = 'classifiers'"),
     'protocol = "own"': ('protocol = "paper"', "call this 'own'"),
-    '"digits"': ('"mnist"', "data: there is no table 'mnist'; choose one of ecoli,"),
+    '"digits"': ('"mnist"', "data: data='mnist' is unknown; expected 'ecoli',"),
     '"uniform"': (
         '"own"',
-        "digits has no candidate sets of its own; leave out 'own', or choose data of lost, msrcv2",
+        "digits has no candidate sets of its own; leave out 'own', or choose data from lost, msrcv2",
     ),
     '"scar-unequal"': (
         '"scar-unequal", params = { low = 2 }',
@@ -28,7 +28,7 @@ REPLACED = {
         "seeds = 2\nepochs = 3",
         "there is no field epochs; expected data, description, kind, methods, name,",
     ),
-    '"pl-knn"': ('"knn"', "there is no method 'knn'; choose one of auto, "),
+    '"pl-knn"': ('"knn"', "method='knn' is unknown; expected 'auto', "),
     '"pl-knn", ': (
         '{ method = "pl-knn", params = { k = 3 } }, ',
         "pl-knn has no parameter 'k'; it takes none",

@@ -9,7 +9,7 @@ import pytest
 from helpers.bench import CLASSIFIERS, fill_store, write_experiment
 from scipy.io import savemat
 
-from scarce.bench.results.results import read_study
+from scarce.bench.results.results import collect_results
 from scarce.bench.spec.experiment import load_experiment
 from scarce.cli.main import main
 
@@ -57,8 +57,8 @@ def test_classifier_experiment_learns_from_real_candidate_sets(tmp_path: Path) -
     )
     arguments = ["--data-dir", str(lost(tmp_path)), "--store", str(tmp_path / "store"), "--jobs", "1"]
     assert main(["bench", "run", str(file), *arguments]) == 0
-    study = read_study(load_experiment(file), fill_store(tmp_path / "store", []))
-    found = {slot.label: record for slot, record in study.done.items()}
+    results = collect_results(load_experiment(file), fill_store(tmp_path / "store", []))
+    found = {index.label: record for index, record in results.done.items()}
     assert found["pl-knn"].accuracy == 1.0
     assert (found["cc linear"].accuracy or 0) > 0.9
     assert found["default"].accuracy == 1.0

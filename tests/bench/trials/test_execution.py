@@ -10,7 +10,8 @@ from helpers.bench import ONE_METHOD_FAILS, TINY, checksum_of, tiny_experiment, 
 
 from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
-from scarce.bench.trials.execution import chosen_rows, load_data, run_trial
+from scarce.bench.trials.data import load_data
+from scarce.bench.trials.execution import run_trial, sample_rows
 from scarce.bench.trials.plan import Trial, plan
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
@@ -129,26 +130,26 @@ def test_run_trial_uses_priors_of_the_spec(tmp_path: Path, priors: str) -> None:
 
 def test_chosen_rows_are_drawn_by_seed_and_sorted() -> None:
     y = np.repeat([2, 0, 1], [40, 60, 20])
-    rows = chosen_rows(y, 50, None, seed=3)
+    rows = sample_rows(y, 50, None, seed=3)
     assert len(rows) == 50
     assert (np.diff(rows) > 0).all()
-    assert np.array_equal(rows, chosen_rows(y, 50, None, seed=3))
-    assert not np.array_equal(rows, chosen_rows(y, 50, None, seed=4))
-    assert chosen_rows(y, 120, None, seed=3).tolist() == list(range(120))
+    assert np.array_equal(rows, sample_rows(y, 50, None, seed=3))
+    assert not np.array_equal(rows, sample_rows(y, 50, None, seed=4))
+    assert sample_rows(y, 120, None, seed=3).tolist() == list(range(120))
 
 
 @pytest.mark.parametrize(("imbalance", "sizes"), [(4, [60, 10, 10]), (100, [60, 2, 0]), (1.5, [60, 16, 27])])
 def test_chosen_rows_thin_each_further_class(imbalance: float, sizes: list[int]) -> None:
     """The last of three classes keeps the imbalance-th part of its rows, the second the square root of that."""
     y = np.repeat([2, 0, 1], [40, 60, 20])
-    rows = chosen_rows(y, 120, imbalance, seed=3)
+    rows = sample_rows(y, 120, imbalance, seed=3)
     assert np.bincount(y[rows], minlength=3).tolist() == sizes
     assert (np.diff(rows) > 0).all()
-    other = chosen_rows(y, 120, imbalance, seed=4)
+    other = sample_rows(y, 120, imbalance, seed=4)
     assert np.bincount(y[other], minlength=3).tolist() == sizes
     assert not np.array_equal(rows, other)
-    of_some = np.bincount(y[chosen_rows(y, 60, None, seed=3)])  # are drawn first, and then made fewer
-    kept = np.bincount(y[chosen_rows(y, 60, imbalance, seed=3)], minlength=3)
+    of_some = np.bincount(y[sample_rows(y, 60, None, seed=3)])  # are drawn first, and then made fewer
+    kept = np.bincount(y[sample_rows(y, 60, imbalance, seed=3)], minlength=3)
     assert kept.tolist() == [round(n * imbalance ** (-k / 2)) for k, n in enumerate(of_some)]
 
 
@@ -165,7 +166,7 @@ def test_run_trial_records_learned_and_true_priors(tmp_path: Path) -> None:
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
     y = load_data("digits", None).y_train
-    counts = np.bincount(y[chosen_rows(y, len(y), 4, seed=1)])
+    counts = np.bincount(y[sample_rows(y, len(y), 4, seed=1)])
     assert record.priors.true == pytest.approx((counts / counts.sum()).tolist())
     assert record.priors.source == "learned by scar-likelihood"
     assert sum(record.priors.values) == pytest.approx(1)
@@ -280,7 +281,7 @@ def test_execute_records_end_time_and_number_of_examples(tmp_path: Path) -> None
     execute(trial, str(store.path), None)
     record = store.record(trial.key)
     y = load_data("digits", None).y_train
-    thinned = np.bincount(y[chosen_rows(y, 500, 4.0, trial.spec.seed)])
+    thinned = np.bincount(y[sample_rows(y, 500, 4.0, trial.spec.seed)])
     assert record.n_examples == thinned.sum() < 400
     assert record.priors.true == pytest.approx(thinned / thinned.sum())
     assert record.finished[:2] == "20"
@@ -294,7 +295,7 @@ def test_run_trial_records_true_priors_beside_estimates(tmp_path: Path) -> None:
     record = run_trial(trial, tmp_path / "checkpoint")
     assert record.status == "done", record.error
     y = load_data("digits", None).y_train
-    counts = np.bincount(y[chosen_rows(y, 300, None, trial.spec.seed)])
+    counts = np.bincount(y[sample_rows(y, 300, None, trial.spec.seed)])
     assert record.priors.true == pytest.approx(counts / 300)
     assert record.n_examples == 300
     assert len(record.priors.values) == 10

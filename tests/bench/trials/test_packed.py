@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.bench import fill_store, make_record, plan_trials, replace_spec, seed_offset, small_experiment
 
-from scarce.bench.reports import report
-from scarce.bench.results.comparison import compare
+from scarce.bench.reports import write_report
+from scarce.bench.results.comparison import compare_stores
 from scarce.bench.runners.status import get_status
 from scarce.bench.trials.packed import PackedStore, open_store, pack
 from scarce.bench.trials.store import Store
@@ -60,14 +60,14 @@ def test_report_status_and_compare_agree_on_packed_results(
     experiment, store = small_experiment(), Store(tmp_path / "store")
     texts = []
     for place in (store, packed):
-        report(experiment, place, tmp_path / "tables.md", command="same")
+        write_report(experiment, place, tmp_path / "tables.md", command="same")
         texts.append((tmp_path / "tables.md").read_text())
     assert texts[0] == texts[1]
     assert "90.00" in texts[0]
     capsys.readouterr()
     assert len(get_status(plan_trials(experiment), packed).done) == 30
-    assert "+0.00" not in compare(store, packed)
-    assert "they differ" not in compare(store, packed)
+    assert "+0.00" not in compare_stores(store, packed)
+    assert "they differ" not in compare_stores(store, packed)
 
 
 def test_pack_keeps_earlier_records(tmp_path: Path, packed: PackedStore) -> None:
@@ -124,4 +124,4 @@ def test_open_store_finds_packed_file_by_path_or_folder(tmp_path: Path, packed: 
     assert open_store(packed.path) == open_store(tmp_path / "results", "small") == packed
     assert open_store(tmp_path / "results", "other") == Store(tmp_path / "results")
     with pytest.raises(FileError, match="does not exist"):
-        PackedStore(tmp_path / "none.jsonl").require()
+        PackedStore(tmp_path / "none.jsonl").check_exists()

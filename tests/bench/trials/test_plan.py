@@ -141,7 +141,7 @@ def test_select_finds_method_by_label_and_by_name(tmp_path: Path) -> None:
     [
         (
             {"methods": ["nn"]},
-            "there is no axis 'methods'; expected one of data, setting, method, model, seed.",
+            "axis='methods' is unknown; expected 'data', 'setting', 'method', 'model' or 'seed'.",
         ),
         ({"model": ["mlp"]}, "no trial has the model 'mlp'; there are linear."),
         ({"seed": ["0", "5"]}, "no trial has the seed '5'; there are 0, 1."),
@@ -163,6 +163,6 @@ def test_planned_records_are_the_latest_of_each_trial(tmp_path: Path) -> None:
         store.save(record)
     assert store.records() == [older, first, alien, revised]
     assert planned_records(plan(experiment, checksum_of), store.records()) == [first]
-    assert planned_records(plan(experiment, lambda name: None), [older, first]) == [first]
+    assert planned_records(plan(experiment), [older, first]) == [first]
     assert planned_records(plan(experiment, checksum_of), [older, revised]) == [revised]
     assert planned_records(plan(experiment.changed(epochs=9), checksum_of), store.records()) == []

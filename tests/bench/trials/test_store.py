@@ -51,24 +51,24 @@ def test_store_warns_of_record_under_wrong_name(tmp_path: Path) -> None:
 
 def test_require_rejects_folder_without_trials(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="holds no records of trials; run an experiment first"):
-        Store(tmp_path).require()
+        Store(tmp_path).check_exists()
     Store(tmp_path).save(tiny_record(tmp_path))
-    assert Store(tmp_path).require() == Store(tmp_path)
+    assert Store(tmp_path).check_exists() == Store(tmp_path)
 
 
-def test_was_left_is_true_for_stale_lock(tmp_path: Path, dead_pid: int) -> None:
+def test_is_abandoned_is_true_for_stale_lock(tmp_path: Path, dead_pid: int) -> None:
     store = Store(tmp_path)
-    assert not store.was_left("k")
+    assert not store.is_abandoned("k")
     with store.claimed("k"):
         assert store.is_claimed("k")
-        assert not store.was_left("k")
+        assert not store.is_abandoned("k")
         write_lock(tmp_path / "locks" / "k.lock", socket.gethostname(), dead_pid)
-        assert store.was_left("k")
+        assert store.is_abandoned("k")
 
 
 @pytest.mark.parametrize("folder", ["records", "locks", "checkpoints"])
 def test_require_accepts_store_whose_first_trial_is_running(tmp_path: Path, folder: str) -> None:
     with pytest.raises(FileError, match="holds no records of trials"):
-        Store(tmp_path).require()
+        Store(tmp_path).check_exists()
     (tmp_path / folder).mkdir()
-    assert Store(tmp_path).require().records() == []
+    assert Store(tmp_path).check_exists().records() == []

@@ -1,4 +1,4 @@
-"""Classifiers from elsewhere that experiments compare with ours: each learns from candidate sets."""
+"""Baselines that experiments compare with ours: classifiers that learn from candidate sets."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -27,7 +27,7 @@ BASELINES: Mapping[str, Callable[[int], Baseline]] = MappingProxyType(
         "kernel-em": lambda seed: KernelEM(),
     }
 )
-"""What makes each rival from a seed, by its name."""
+"""The function that makes each baseline from a seed, by name."""
 
 BASELINES_REVISION = 1
-"""Raise when a rival computes something else; its trials are then run again."""
+"""Raise when a baseline computes something else; its trials are then run again."""

@@ -1,4 +1,4 @@
-"""What the other classifiers share: candidate sets as numbers, and standardised columns."""
+"""Shared by the baselines: normalized candidate sets, and standardized columns."""
 
 from typing import Any, Protocol, Self
 

@@ -16,25 +16,25 @@ __all__ = ["KernelEM", "reweight"]
 _ROUNDS, _RIDGE = 10, 1.0
 
 
-def reweight(shares: FloatArray, predicted: FloatArray) -> FloatArray:
+def reweight(candidates: FloatArray, predicted: FloatArray) -> FloatArray:
     """Return candidates weighted by predictions: w_iy ∝ 1[y ∈ S_i] max(f_iy, 0), and equally where all of these are zero.
 
     Parameters
     ----------
-    shares : array of shape (n, q)
+    candidates : array of shape (n, q)
         The normalised candidate sets.
     predicted : array of shape (n, q)
         The predictions f.
 
     Examples
     --------
-    >>> shares = np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
-    >>> reweight(shares, np.array([[0.6, 0.2, 0.9], [-0.1, 0.4, -0.2]])).round(2).tolist()
+    >>> candidates = np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
+    >>> reweight(candidates, np.array([[0.6, 0.2, 0.9], [-0.1, 0.4, -0.2]])).round(2).tolist()
     [[0.75, 0.25, 0.0], [0.5, 0.0, 0.5]]
     """
-    kept = np.where(shares > 0, predicted.clip(min=0), 0)
+    kept = np.where(candidates > 0, predicted.clip(min=0), 0)
     totals = kept.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, kept / np.where(totals > 0, totals, 1), shares)
+    return np.where(totals > 0, kept / np.where(totals > 0, totals, 1), candidates)
 
 
 class KernelEM:
@@ -60,10 +60,10 @@ class KernelEM:
         self._gamma = 1 / (np.median(pdist(self._rows, "sqeuclidean")) or 1.0)
         kernel = self._kernel(self._rows)
         factor = cho_factor(kernel + _RIDGE * np.eye(len(kernel)))
-        weights = shares = candidate_weights(labels)
+        weights = candidates = candidate_weights(labels)
         for _ in range(_ROUNDS):
             self._coefficients = cho_solve(factor, weights)
-            weights = reweight(shares, kernel @ self._coefficients)
+            weights = reweight(candidates, kernel @ self._coefficients)
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:

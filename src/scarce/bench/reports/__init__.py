@@ -1,4 +1,4 @@
-"""Reports on an experiment: from the records of a store to files, or to the terminal."""
+"""Reports on an experiment: files in several formats, or text in the terminal."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -9,24 +9,24 @@ from scarce._io.atomic import atomic_write
 from scarce._plotting import figure_svg
 from scarce.bench.reports.content import Report, make_report
 from scarce.bench.reports.figures._panels import Drawing
-from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.figures.comparison import draw_figures
 from scarce.bench.reports.html import html_report
 from scarce.bench.reports.latex import latex_report
 from scarce.bench.reports.markdown import markdown_report
 from scarce.bench.reports.terminal import report_text
-from scarce.bench.results.results import read_study
+from scarce.bench.results.results import collect_results
 from scarce.bench.results.statistics import Test
 from scarce.bench.spec.experiment import Experiment, available_experiments
 from scarce.bench.trials.packed import PackedStore
 from scarce.bench.trials.store import Store
 
-__all__ = ["report"]
+__all__ = ["write_report"]
 
 _FIGURES = "figures"
 _DPI = 150
 
 
-def report(
+def write_report(
     experiment: Experiment,
     store: Store | PackedStore,
     out: Path | None = None,
@@ -48,28 +48,28 @@ def report(
     store : Store
         Where its trials are.
     out : Path, optional
-        The folder to write to, or a file ``.md`` for the tables alone; by default the folder ``report`` of the store, or none
-        with `terminal`.
+        The folder to write to, or a file ``.md`` for the tables alone; by default the folder ``report`` of the store, or no
+        file with `terminal`.
     command : str, optional
-        What to type to run it again; by default a guess from the name of the experiment.
+        The command that runs it again; by default a guess from the name of the experiment.
     test : {"t", "wilcoxon"}
-        The paired test that tells what is printed in bold.
+        The paired test that decides what is printed in bold.
     holm : bool
         Correct the tests of a column for their number.
     terminal : bool
         Print the tables.
     only : mapping, optional
-        Names by axis, of the trials to report on; see `scarce.bench.trials.plan.select`.
+        Which trials to report on, as names by axis; see `scarce.bench.trials.plan.select`.
 
     Examples
     --------
     >>> from scarce.bench.spec.experiment import load_experiment
-    >>> report(load_experiment("quick-digits"), Store(Path("nowhere")), terminal=True)
+    >>> write_report(load_experiment("quick-digits"), Store(Path("nowhere")), terminal=True)
     Digits of scikit-learn, in a minute (shortened)
     ...
     """
-    study = read_study(experiment, store, only)
-    content = make_report(study, command or _command(experiment, store), test, correct=holm)
+    results = collect_results(experiment, store, only)
+    content = make_report(results, command or _command(experiment, store), test, correct=holm)
     if terminal:
         print(report_text(content, terminal_width()))
     if out is None and terminal:
@@ -79,8 +79,8 @@ def report(
         print(out)
         return
     folder = store.report_dir if out is None else out
-    _write(content, [], folder)  # first without figures: one that cannot be drawn costs no more than itself
-    drawings = draw_study(study)
+    _write(content, [], folder)  # first without figures, in case one cannot be drawn
+    drawings = draw_figures(results)
     for drawing in drawings:
         _save(drawing, folder / _FIGURES)
     names = _write(content, drawings, folder)
@@ -111,6 +111,6 @@ def _save(drawing: Drawing, folder: Path) -> None:
 
 
 def _command(experiment: Experiment, store: Store | PackedStore) -> str:
-    is_ours = experiment.name in available_experiments()
-    name = experiment.name if is_ours else f"{experiment.name}.toml"
+    is_shipped = experiment.name in available_experiments()
+    name = experiment.name if is_shipped else f"{experiment.name}.toml"
     return shlex.join(["scarce", "bench", "run", name, "--store", str(store.path)])

@@ -1,12 +1,12 @@
-"""The tables of a report as LaTeX, laid out as in the paper."""
+"""The tables of a report as LaTeX, in the layout of the paper."""
 
 import unicodedata
 from collections.abc import Sequence
 
-from scarce.bench.reports.content import Report, difference_text, trouble_text
+from scarce.bench.reports.content import Report, difference_text, failures_text
 from scarce.bench.results.tables import Cell, ResultTable
 
-__all__ = ["latex_report", "latex_text", "unknown_letters"]
+__all__ = ["latex_report", "latex_text", "unsupported_letters"]
 
 # In braces what LaTeX would take for an argument after the end of a row.
 _SPECIAL = {
@@ -20,35 +20,35 @@ _SPECIAL = {
 # The Greek letters without a command of their own look like Latin ones.
 _LATIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True))
 _RAISED = {"<super>": r"\textsuperscript", "<sub>": r"\textsubscript"}
-_LAST_KNOWN = "\u017f"  # accented Latin letters
+_LAST_SUPPORTED = "\u017f"  # accented Latin letters
 
 
 def latex_text(text: str) -> str:
-    r"""Return a text in one line, with every character that LaTeX reads as a command, or cannot read, as it writes it.
+    r"""Return a text in one line, with every character escaped that LaTeX reads as a command or cannot read.
 
     Examples
     --------
     >>> print(latex_text("[a_b] < π, σ²"))
     {[}a\_b{]} \textless{} $\pi$, $\sigma$\textsuperscript{2}
     """
-    return "".join(map(_written, unicodedata.normalize("NFC", " ".join(text.split()))))
+    return "".join(map(_escape_character, unicodedata.normalize("NFC", " ".join(text.split()))))
 
 
-def unknown_letters(text: str) -> str:
-    """Return the characters of a text for LaTeX, each once, that only the newer engines of it can print.
+def unsupported_letters(text: str) -> str:
+    """Return the characters of a text, each once, that pdfLaTeX cannot print.
 
     Examples
     --------
-    >>> unknown_letters(latex_text("π, é and 猫"))
+    >>> unsupported_letters(latex_text("π, é and 猫"))
     '猫'
     """
-    return "".join(dict.fromkeys(letter for letter in text if letter > _LAST_KNOWN))
+    return "".join(dict.fromkeys(letter for letter in text if letter > _LAST_SUPPORTED))
 
 
-def _written(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character in _SPECIAL:
         return _SPECIAL[character]
-    if character <= _LAST_KNOWN and character not in "¹²³":
+    if character <= _LAST_SUPPORTED and character not in "¹²³":
         return character
     kind, _, base = unicodedata.decomposition(character).partition(" ")
     if kind in _RAISED:
@@ -86,15 +86,15 @@ def latex_report(report: Report) -> str:
     by_data: dict[str, list[ResultTable]] = {}
     for table in report.tables:
         by_data.setdefault(table.data, []).append(table)
-    shown = [_table(report, data, tables) for data, tables in by_data.items()]
+    texts = [_table(report, data, tables) for data, tables in by_data.items()]
     notes = [f"% {' '.join(sentence.split())}" for sentence in report.protocol]
-    return "\n".join([r"% Needs \usepackage{booktabs}.", *_engine(shown), *notes, *shown]) + "\n"
+    return "\n".join([r"% Needs \usepackage{booktabs}.", *_engine_note(texts), *notes, *texts]) + "\n"
 
 
-def _engine(tables: Sequence[str]) -> list[str]:
-    letters = unknown_letters("".join(tables))
-    told = f"% pdfLaTeX cannot print {letters}: take LuaLaTeX or XeLaTeX, and a font that has them."
-    return [told] if letters else []
+def _engine_note(tables: Sequence[str]) -> list[str]:
+    letters = unsupported_letters("".join(tables))
+    note = f"% pdfLaTeX cannot print {letters}: use LuaLaTeX or XeLaTeX, and a font that has them."
+    return [note] if letters else []
 
 
 def _table(report: Report, data: str, tables: Sequence[ResultTable]) -> str:
@@ -109,7 +109,7 @@ def _table(report: Report, data: str, tables: Sequence[ResultTable]) -> str:
         for row in rows
     ]
     has_paper = any(table.has_paper for table in tables)
-    note = " Below ours, in italics, the paper's, then ours less the paper's." if has_paper else ""
+    note = " Below ours, in italics, the paper's, then ours minus the paper's." if has_paper else ""
     return "\n".join(
         [
             r"\begin{table}",
@@ -117,7 +117,7 @@ def _table(report: Report, data: str, tables: Sequence[ResultTable]) -> str:
             rf"\caption{{{latex_text(report.title)} ({latex_text(data)}). {_score(tables)}{note}}}",
             rf"\begin{{tabular}}{{l{'c' * (len(lines[0]) - 1)}}}",
             r"\toprule",
-            *_head(tables[0].corner, groups),
+            *_header(tables[0].corner, groups),
             r"\midrule",
             *(f"{' & '.join(line)} \\\\" for line in lines),
             r"\bottomrule",
@@ -133,15 +133,15 @@ def _score(tables: Sequence[ResultTable]) -> str:
     return "One seed." if n_seeds == 1 else f"Mean and standard deviation over {n_seeds} seeds."
 
 
-def _head(corner: str, groups: dict[str, list[ResultTable]]) -> list[str]:
+def _header(corner: str, groups: dict[str, list[ResultTable]]) -> list[str]:
     if corner != "method":
         return [f"{' & '.join([corner.capitalize(), *map(latex_text, groups)])} \\\\"]
     above = [
         rf"\multicolumn{{{len(tables)}}}{{c}}{{{latex_text(column)}}}" for column, tables in groups.items()
     ]
     below = [latex_text(table.model) for tables in groups.values() for table in tables]
-    heads = [("Setting", above), *([("Model", below)] if any(below) else [])]
-    return [f"{' & '.join([name, *cells])} \\\\" for name, cells in heads]
+    rows = [("Setting", above), *([("Model", below)] if any(below) else [])]
+    return [f"{' & '.join([name, *cells])} \\\\" for name, cells in rows]
 
 
 def _cell(cell: Cell | None) -> str:
@@ -161,7 +161,7 @@ def _cell(cell: Cell | None) -> str:
         lines.append(_small(rf"{mean}$\pm$\textit{{{cell.paper.std:.2f}}}"))
     if cell.difference is not None:
         lines.append(_small(latex_text(difference_text(cell))))
-    lines += [_small(text) for text in trouble_text(cell).split(", ") if text]
+    lines += [_small(text) for text in failures_text(cell).split(", ") if text]
     stack = r"\\".join(lines)
     return rf"\shortstack{{{stack}}}" if len(lines) > 1 else stack
 

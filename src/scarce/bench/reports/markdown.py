@@ -1,9 +1,9 @@
-"""The report as Markdown."""
+"""A report as Markdown."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from scarce.bench.reports.content import Report, difference_text, mean_text, trouble_text
+from scarce.bench.reports.content import Report, difference_text, failures_text, mean_text
 from scarce.bench.reports.figures._panels import Drawing
 from scarce.bench.reports.summaries import SummaryTable
 from scarce.bench.results.tables import Cell, ResultTable
@@ -20,30 +20,31 @@ def markdown_report(report: Report, drawings: Sequence[Drawing] = (), folder: st
     >>> print(markdown_report(report).splitlines()[0])
     # a\_b
     """
-    blocks = [f"# {_plain(report.title)}", *map(_plain, report.protocol)]
+    blocks = [f"# {_escape(report.title)}", *map(_escape, report.protocol)]
     for table in report.tables:
-        blocks += [f"## {_plain(table.title)}", _results(table)]
+        blocks += [f"## {_escape(table.title)}", _result_table(table)]
     for drawing in drawings:
         blocks += [
-            f"## {_plain(drawing.title)}",
-            f"![{_plain(drawing.caption)}]({folder}/{drawing.name}.png)",
-            _plain(drawing.caption),
+            f"## {_escape(drawing.title)}",
+            f"![{_escape(drawing.caption)}]({folder}/{drawing.name}.png)",
+            _escape(drawing.caption),
         ]
-    for sheet in report.sheets:
-        blocks += [f"## {_plain(sheet.title)}", *([_plain(sheet.note)] if sheet.note else []), _sheet(sheet)]
+    for summary in report.summary_tables:
+        notes = [_escape(summary.note)] if summary.note else []
+        blocks += [f"## {_escape(summary.title)}", *notes, _summary_table(summary)]
     blocks += ["## How this was made"]
-    blocks += [f"Run it again, or go on where it stopped:\n\n```\n{report.command}\n```"]
-    blocks += ["\n".join(f"- {_plain(line)}" for line in report.versions)] if report.versions else []
+    blocks += [f"Run it again, or resume it:\n\n```\n{report.command}\n```"]
+    blocks += ["\n".join(f"- {_escape(line)}" for line in report.versions)] if report.versions else []
     return "\n\n".join(blocks) + "\n"
 
 
-def _results(table: ResultTable) -> str:
-    columns = [table.corner, *map(_plain, table.columns)]
+def _result_table(table: ResultTable) -> str:
+    columns = [table.corner, *map(_escape, table.columns)]
     rows = [
-        [_plain(row), *(_cell(table.cells.get((row, column))) for column in table.columns)]
+        [_escape(row), *(_cell(table.cells.get((row, column))) for column in table.columns)]
         for row in table.rows
     ]
-    return _table(columns, rows, words=1)
+    return _table(columns, rows, n_text_columns=1)
 
 
 def _cell(cell: Cell | None) -> str:
@@ -56,19 +57,20 @@ def _cell(cell: Cell | None) -> str:
     if cell.paper:
         text = mean_text(cell.paper.mean, cell.paper.std)
         lines.append(f"paper **{text}**" if cell.paper.bold else f"paper {text}")
-    lines += [difference_text(cell), trouble_text(cell)]
+    lines += [difference_text(cell), failures_text(cell)]
     return "<br>".join(line for line in lines if line)
 
 
-def _sheet(sheet: SummaryTable) -> str:
-    return _table(sheet.columns, ([_plain(text) for text in row] for row in sheet.rows), sheet.words)
+def _summary_table(table: SummaryTable) -> str:
+    rows = ([_escape(text) for text in row] for row in table.rows)
+    return _table(table.columns, rows, table.n_text_columns)
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int) -> str:
-    ruler = [":---" if place < words else "---:" for place in range(len(columns))]
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], n_text_columns: int) -> str:
+    ruler = [":---" if number < n_text_columns else "---:" for number in range(len(columns))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (columns, ruler, *rows))
 
 
-def _plain(text: str) -> str:
-    """Names and errors are shown as they are, whatever they mean in Markdown."""
+def _escape(text: str) -> str:
+    """Return a text with every character escaped that has a meaning in Markdown."""
     return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""Two stores side by side: what a change of the code, the recipe or the machine did."""
+"""Comparison of two stores: the effect of a change of the code, the recipe or the machine."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -9,83 +9,83 @@ from scarce.bench.trials.packed import PackedStore
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 
-__all__ = ["compare"]
+__all__ = ["compare_stores"]
 
-Place = tuple[str, str, str, str]
+CellKey = tuple[str, str, str, str]
+"""Data, setting, model and label."""
 _NONE = "none"
-_Cells = Mapping[Place, Mapping[int, TrialRecord]]
+_Cells = Mapping[CellKey, Mapping[int, TrialRecord]]
 
 
-def compare(first: Store | PackedStore, second: Store | PackedStore, width: int = MAX_WIDTH) -> str:
+def compare_stores(first: Store | PackedStore, second: Store | PackedStore, width: int = MAX_WIDTH) -> str:
     """Return a table of the cells that both stores have, and a list of those that only one has.
 
-    For each, over common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test, and
-    how many times as long the trials of the second took. Where no seed is common, the means are over all of each store.
+    For each cell, over the common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test,
+    and the ratio of the times. Without a common seed, the means are over all seeds of each store.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> print(compare(Store(Path("before")), Store(Path("after"))))
+    >>> print(compare_stores(Store(Path("before")), Store(Path("after"))))
     A: before
     B: after
     <BLANKLINE>
     no cell has accuracies in both stores
     """
-    before, after = first.records(), second.records()
-    ours, theirs = _cells(before), _cells(after)
-    common = [place for place in ours if place in theirs]
-    rows = [(*place, *_numbers(ours[place], theirs[place])) for place in common]
+    records_a, records_b = first.records(), second.records()
+    cells_a, cells_b = _cells(records_a), _cells(records_b)
+    rows = [(*key, *_numbers(cells_a[key], cells_b[key])) for key in cells_a if key in cells_b]
     columns = ("data", "setting", "model", "method", "A", "B", "B − A", "p", "seeds", "time B/A")
     blocks = [
         "\n".join(
             [
-                f"A: {first.path}{_notes(before)}",
-                f"B: {second.path}{_notes(after)}",
-                *_differences(ours, theirs),
+                f"A: {first.path}{_notes(records_a)}",
+                f"B: {second.path}{_notes(records_b)}",
+                *_differences(cells_a, cells_b),
             ]
         ),
         text_table(columns, rows, n_text_columns=4, width=width)
         if rows
         else "no cell has accuracies in both stores",
     ]
-    for name, here, there in (("A", ours, theirs), ("B", theirs, ours)):
-        missing = [", ".join(place) for place in here if place not in there]
-        if missing:
-            blocks.append("\n".join([f"only in {name}:", *(f"  {place}" for place in missing)]))
+    for name, cells, other in (("A", cells_a, cells_b), ("B", cells_b, cells_a)):
+        unmatched = [", ".join(key) for key in cells if key not in other]
+        if unmatched:
+            blocks.append("\n".join([f"only in {name}:", *(f"  {key}" for key in unmatched)]))
     return "\n\n".join(blocks)
 
 
 def _differences(first: _Cells, second: _Cells) -> list[str]:
-    """Say in what the trials differ of the cells that both stores have: what was to be run, and by which versions."""
-    found: dict[str, tuple[set[str], set[str]]] = {}
+    """Return a line that names the settings, code and data in which the cells that both stores have differ, if any."""
+    differing: dict[str, tuple[set[str], set[str]]] = {}
     methods, data = set(), set()
-    for place in first.keys() & second.keys():
-        a, b = _settings(first[place]), _settings(second[place])
+    for key in first.keys() & second.keys():
+        a, b = _settings(first[key]), _settings(second[key])
         for name in a.keys() | b.keys():
             sides = a.get(name, {_NONE}), b.get(name, {_NONE})
             if sides[0] == sides[1]:
                 continue
             if name.endswith("_revision"):
-                methods.add(place[3])
+                methods.add(key[3])
             elif name == "data_checksum":
-                data.add(place[0])
+                data.add(key[0])
             else:
-                for known, more in zip(found.setdefault(name, (set(), set())), sides, strict=True):
+                for known, more in zip(differing.setdefault(name, (set(), set())), sides, strict=True):
                     known |= more
-    told = [
+    texts = [
         f"{name} {' or '.join(sorted(a))} in A, {' or '.join(sorted(b))} in B"
-        for name, (a, b) in sorted(found.items())
+        for name, (a, b) in sorted(differing.items())
     ]
-    told += [
+    texts += [
         f"the {what} of {', '.join(sorted(names))}"
         for what, names in (("code", methods), ("files", data))
         if names
     ]
-    return [f"they differ: {'; '.join(told)}"] if told else []
+    return [f"they differ: {'; '.join(texts)}"] if texts else []
 
 
 def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
-    """Return the fields of the specs of a cell's trials, but for the place and the seed, with all values."""
+    """Return the values of every field of the specs of a cell, except those of its key and the seed."""
     found: dict[str, set[str]] = {}
     for record in cell.values():
         settings = record.spec.model_dump(mode="json")
@@ -96,24 +96,24 @@ def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
 
 
 def _notes(records: Sequence[TrialRecord]) -> str:
-    """Say what of a store is not compared: what was run again, as after a change of recipe, and what has no accuracy."""
-    results = [_seeded(record) for record in records if _has_accuracy(record)]
-    failed = {_seeded(record) for record in records if record.status == "failed"} - set(results)
+    """Return which records of a store are not compared: earlier ones of the same trial, and those without accuracy."""
+    results = [_trial_key(record) for record in records if _has_accuracy(record)]
+    failed = {_trial_key(record) for record in records if record.status == "failed"} - set(results)
     n_priors = sum(record.status == "done" and record.accuracy is None for record in records)
     counts = (
         (len(results) - len(set(results)), "earlier trial", " of the same cells"),
         (len(failed), "failed trial", ""),
         (n_priors, "trial", " of estimated priors, as only accuracies are compared"),
     )
-    told = [f"{count} {what}{'s' * (count > 1)}{more}" for count, what, more in counts if count]
-    return f" (without {', '.join(told)})" if told else ""
+    texts = [f"{count} {what}{'s' * (count > 1)}{more}" for count, what, more in counts if count]
+    return f" (without {', '.join(texts)})" if texts else ""
 
 
-def _cells(records: Sequence[TrialRecord]) -> dict[Place, dict[int, TrialRecord]]:
+def _cells(records: Sequence[TrialRecord]) -> dict[CellKey, dict[int, TrialRecord]]:
     """Return the latest results, by cell and seed, in the order of their names."""
-    cells: dict[Place, dict[int, TrialRecord]] = {}
+    cells: dict[CellKey, dict[int, TrialRecord]] = {}
     for record in filter(_has_accuracy, records):  # the oldest come first
-        cells.setdefault(_place(record), {})[record.spec.seed] = record
+        cells.setdefault(_cell_key(record), {})[record.spec.seed] = record
     return dict(sorted(cells.items()))
 
 
@@ -121,11 +121,11 @@ def _has_accuracy(record: TrialRecord) -> bool:
     return record.status == "done" and record.accuracy is not None
 
 
-def _seeded(record: TrialRecord) -> tuple[Place, int]:
-    return _place(record), record.spec.seed
+def _trial_key(record: TrialRecord) -> tuple[CellKey, int]:
+    return _cell_key(record), record.spec.seed
 
 
-def _place(record: TrialRecord) -> Place:
+def _cell_key(record: TrialRecord) -> CellKey:
     return record.spec.data, record.spec.setting, record.spec.model, record.label
 
 

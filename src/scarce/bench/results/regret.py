@@ -1,4 +1,4 @@
-"""What the automatic default costs beside the best row of every column."""
+"""The regret of the automatic default: how far it is from the best row of every column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class Regret:
     data, setting : str
         The column.
     best : str
-        The row with the best mean; of equal ones the default, or else the first.
+        The row with the best mean; among ties the default, or else the first.
     best_accuracy, accuracy : float
         Its mean accuracy, and that of the default.
     is_biased : bool
-        Whether the labels are of a process called biased.
+        Whether the process of the labels is called biased.
     """
 
     data: str
@@ -39,7 +39,7 @@ class Regret:
         return self.best_accuracy - self.accuracy
 
 
-def regrets(study: ExperimentResults) -> list[Regret]:
+def regrets(results: ExperimentResults) -> list[Regret]:
     """Return the regret of the default in every column where it has a result.
 
     The means are over the seeds for which the default has a result. Rows that lack one of these seeds do not count.
@@ -52,13 +52,13 @@ def regrets(study: ExperimentResults) -> list[Regret]:
     accuracies: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
     defaults: dict[tuple[str, str], str] = {}
     biased = set()
-    for slot, record in study.done.items():
+    for index, record in results.done.items():
         if record.accuracy is None:
             continue
-        column = slot.data, slot.setting
-        accuracies.setdefault(column, {}).setdefault(slot.label, {})[slot.seed] = record.accuracy
+        column = index.data, index.setting
+        accuracies.setdefault(column, {}).setdefault(index.label, {})[index.seed] = record.accuracy
         if record.spec.method == AUTO and not record.spec.method_params:
-            defaults[column] = slot.label
+            defaults[column] = index.label
         if (record.spec.process or "").startswith("biased"):
             biased.add(column)
     found = []

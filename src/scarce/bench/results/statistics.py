@@ -1,4 +1,4 @@
-"""Which differences between repeated runs mean something: means, paired tests, and what is printed in bold."""
+"""Statistics of repeated runs: means, paired tests, Holm's correction, and which cells are printed in bold."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from scipy.stats import t as student
 from scarce._validation import check_option
 
 __all__ = [
-    "format_difference",
     "LEVEL",
     "Summary",
     "Test",
     "best",
-    "can_differ",
+    "can_reject",
+    "format_difference",
     "holm",
     "paired_p",
     "summarize",
@@ -52,11 +52,11 @@ def summarize(values: Sequence[float]) -> Summary:
 
 
 def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test = "t") -> float | None:
-    """Return the two-sided p-value of the paired differences over the seeds that both have; with fewer than two, none.
+    """Return the two-sided p-value of the paired differences over the seeds that both have; None with fewer than two.
 
-    The t-test takes the differences d as normal: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The
-    Wilcoxon test takes them as symmetric only, and gives every way of signing their ranks the same chance: its
-    p-value is exact, with ties as well; seeds without a difference are left out.
+    The t-test assumes normal differences d: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The
+    Wilcoxon test assumes only that they are symmetric; every assignment of signs to their ranks has the same probability. Its
+    p-value is exact, also with ties; seeds without a difference are left out.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test
     differences = np.round([first[seed] - second[seed] for seed in seeds], _DECIMALS)
     if not differences.any():
         return 1.0
-    return _t_test(differences) if test == "t" else _signed_ranks(differences)
+    return _t_test(differences) if test == "t" else _wilcoxon_test(differences)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that allow for their number (Holm's step-down), in the order given.
+    """Return p-values corrected for multiple testing by Holm's step-down method, in the order given.
 
     The i-th smallest of m becomes the largest of (m − j + 1) p_(j) over j ≤ i, at most 1.
 
@@ -102,7 +102,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def best(
     column: Sequence[Mapping[int, float]], test: Test = "t", *, correct: bool = False
 ) -> tuple[bool, ...]:
-    """Tell which cells of a column are best: the highest mean, and all that are not significantly worse at 0.05.
+    """Return which cells of a column are best: the highest mean, and all that are not significantly worse at 0.05.
 
     A cell that shares fewer than two seeds with the best cannot be tested; it counts as best only with the same mean.
 
@@ -140,17 +140,17 @@ def best(
     )
 
 
-def can_differ(n: int, test: Test, tests: int = 1) -> bool:
-    """Tell whether the test can find any difference between n pairs: Wilcoxon's needs six, the t-test two.
+def can_reject(n: int, test: Test, n_tests: int = 1) -> bool:
+    """Return whether the test can reject with n pairs: Wilcoxon's needs six, the t-test two.
 
     The smallest p-value of Wilcoxon's is 2 · 2⁻ⁿ, which `holm` multiplies by the number of tests.
 
     Examples
     --------
-    >>> can_differ(5, "wilcoxon"), can_differ(6, "wilcoxon"), can_differ(6, "wilcoxon", tests=2), can_differ(5, "t")
+    >>> can_reject(5, "wilcoxon"), can_reject(6, "wilcoxon"), can_reject(6, "wilcoxon", n_tests=2), can_reject(5, "t")
     (False, True, False, True)
     """
-    return n > 1 and (test == "t" or tests * 2 * 0.5**n < LEVEL)
+    return n > 1 and (test == "t" or n_tests * 2 * 0.5**n < LEVEL)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -158,7 +158,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _is_worse(cell: Mapping[int, float], other: Mapping[int, float]) -> bool:
-    """On the seeds that were compared: with trials missing, the higher mean need not have won there."""
+    """On the common seeds: where trials are missing, the cell with the higher mean may be worse there."""
     seeds = cell.keys() & other.keys()
     return sum(cell[seed] - other[seed] for seed in seeds) < 0
 
@@ -166,24 +166,24 @@ def _is_worse(cell: Mapping[int, float], other: Mapping[int, float]) -> bool:
 def _t_test(differences: NDArray[np.float64]) -> float:
     error = np.std(differences, ddof=1) / np.sqrt(len(differences))
     if error < 10.0**-_DECIMALS:
-        return 0.0  # the same difference every time: the limit of ever smaller spread
+        return 0.0  # the same difference for every seed: the limit of a vanishing spread
     return float(2 * student.sf(abs(differences.mean()) / error, len(differences) - 1))
 
 
-def _signed_ranks(differences: NDArray[np.float64]) -> float:
+def _wilcoxon_test(differences: NDArray[np.float64]) -> float:
     differences = differences[differences != 0]
     # Twice the ranks, so that the half ranks of ties are whole numbers, which can index the sums.
     ranks = (2 * rankdata(np.abs(differences))).astype(int)
-    chances = np.ones(1)  # chances[s]: of the positive ranks summing to s
+    probabilities = np.ones(1)  # probabilities[s]: that the positive ranks sum to s
     for rank in ranks:
-        none = np.zeros(rank)
-        chances = (np.concatenate([chances, none]) + np.concatenate([none, chances])) / 2
+        zeros = np.zeros(rank)
+        probabilities = (np.concatenate([probabilities, zeros]) + np.concatenate([zeros, probabilities])) / 2
     observed = int(ranks[differences > 0].sum())
-    return float(min(1.0, 2 * min(chances[: observed + 1].sum(), chances[observed:].sum())))
+    return float(min(1.0, 2 * min(probabilities[: observed + 1].sum(), probabilities[observed:].sum())))
 
 
 def format_difference(difference: float) -> str:
-    """Return a difference with its sign; one that would be shown as zero has none.
+    """Return a difference with its sign; without one if it is rounded to zero.
 
     Examples
     --------

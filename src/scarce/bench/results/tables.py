@@ -1,4 +1,4 @@
-"""The tables of an experiment: rows are methods, columns are settings, and the paper's number stands below ours."""
+"""The tables of an experiment: methods as rows, settings as columns, and in each cell our number and the paper's."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ __all__ = ["PAPER_RUNS", "Cell", "ResultTable", "make_prior_tables", "make_table
 
 PAPER_RUNS = 5
 """How many runs each number of the paper is a mean of."""
-_ERROR = "mean absolute error"
+_ERROR_ROW = "mean absolute error"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Our mean less the paper's."""
+        """Our mean minus the paper's."""
         return self.summary.mean - self.paper.mean if self.summary and self.paper else None
 
     @property
@@ -71,131 +71,135 @@ class ResultTable:
         return any(cell.paper for cell in self.cells.values())
 
 
-def make_tables(study: ExperimentResults, test: Test = "t", *, correct: bool = False) -> list[ResultTable]:
+def make_tables(results: ExperimentResults, test: Test = "t", *, correct: bool = False) -> list[ResultTable]:
     """Return a table for every data set and model that was planned, in the order of the plan.
 
     Parameters
     ----------
-    study : ExperimentResults
+    results : ExperimentResults
     test, correct
-        How to tell the best, see `scarce.bench.results.statistics.best`.
+        How the best cells are found, see `scarce.bench.results.statistics.best`.
 
     Examples
     --------
     >>> from scarce.bench.trials.record import TrialRecord
-    >>> slot = TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0)
+    >>> index = TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0)
     >>> from scarce.bench.spec.trial import TrialSpec
     >>> spec = TrialSpec(data="mnist", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
     >>> record = TrialRecord(spec=spec, label="SCARCE", experiment="mine", protocol="paper", accuracy=0.9132)
-    >>> (table,) = make_tables(ExperimentResults("mine", "Mine", "paper", {slot: "scarce"}, {slot: record}))
+    >>> (table,) = make_tables(ExperimentResults("mine", "Mine", "paper", {index: "scarce"}, {index: record}))
     >>> cell = table.cells["SCARCE", "uniform"]
     >>> cell.summary, cell.paper.mean, round(cell.difference, 2), cell.bold
     (Summary(mean=91.32, std=None, n=1), 91.27, 0.05, True)
     """
-    places: dict[tuple[str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
-    for slot in study.planned:
-        place = places.setdefault((slot.data, slot.model), {})
-        place.setdefault((slot.label, slot.setting), []).append(slot)
+    by_table: dict[tuple[str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
+    for index in results.planned:
+        by_cell = by_table.setdefault((index.data, index.model), {})
+        by_cell.setdefault((index.label, index.setting), []).append(index)
     published = paper_accuracies()
     tables = []
-    for (data, model), place in places.items():
+    for (data, model), by_cell in by_table.items():
         cells = {}
-        for (label, setting), slots in place.items():
-            paper = published.get((data, setting, model, study.planned[slots[0]] or ""))
-            found = {slot.seed: study.done[slot].accuracy for slot in slots if slot in study.done}
-            cells[label, setting] = _cell(study, slots, found, paper)
+        for (label, setting), indices in by_cell.items():
+            paper = published.get((data, setting, model, results.planned[indices[0]] or ""))
+            accuracies = {
+                index.seed: results.done[index].accuracy for index in indices if index in results.done
+            }
+            cells[label, setting] = _cell(results, indices, accuracies, paper)
         rows, columns = _axes(cells)
-        marked = _with_bold(cells, rows, columns, test, correct)
+        with_bold = _with_bold(cells, rows, columns, test, correct)
         tables.append(
-            ResultTable(", ".join(filter(None, (data, model))), "method", rows, columns, marked, data, model)
+            ResultTable(
+                ", ".join(filter(None, (data, model))), "method", rows, columns, with_bold, data, model
+            )
         )
     return tables
 
 
-def make_prior_tables(study: ExperimentResults) -> list[ResultTable]:
+def make_prior_tables(results: ExperimentResults) -> list[ResultTable]:
     """Return a table of estimated class priors, in per cent, for every estimator: rows are classes, columns data sets.
 
-    Where the true priors are known, they stand beside the estimated ones, with the mean absolute error below.
+    Known true priors have columns of their own, and the mean absolute error is the last row.
 
     Examples
     --------
     >>> from scarce.bench.trials.record import TrialRecord
-    >>> slot = TrialIndex("mnist", "scar-half", "mlp", "best-bin", 0)
+    >>> index = TrialIndex("mnist", "scar-half", "mlp", "best-bin", 0)
     >>> from scarce.bench.spec.trial import TrialSpec
     >>> spec = TrialSpec(kind="priors", data="mnist", n_train=9, setting="scar", method="best-bin", model="mlp", seed=0, recipe={})
     >>> record = TrialRecord(spec=spec, label="best-bin", experiment="mine", protocol="paper", priors={"values": [0.1] * 10})
-    >>> (table,) = make_prior_tables(ExperimentResults("mine", "Mine", "paper", {slot: "best-bin"}, {slot: record}, "priors"))
+    >>> (table,) = make_prior_tables(ExperimentResults("mine", "Mine", "paper", {index: "best-bin"}, {index: record}, "priors"))
     >>> cell = table.cells["0", "mnist"]
     >>> cell.summary.mean, cell.paper.mean
     (10.0, 10.4)
     """
     models: dict[tuple[str, str, str], set[str]] = {}
-    for slot in study.planned:
-        models.setdefault((slot.label, slot.setting, slot.data), set()).add(slot.model)
+    for index in results.planned:
+        models.setdefault((index.label, index.setting, index.data), set()).add(index.model)
     # Data sets with different models share a table, but not the models of one data set.
-    split = {(label, setting) for (label, setting, _), names in models.items() if len(names) > 1}
-    places: dict[tuple[str, ...], dict[str, list[TrialIndex]]] = {}
-    for slot in study.planned:
-        place: tuple[str, ...] = slot.label, slot.setting
-        place += (slot.model,) if place in split else ()
-        places.setdefault(place, {}).setdefault(slot.data, []).append(slot)
+    has_several_models = {(label, setting) for (label, setting, _), names in models.items() if len(names) > 1}
+    by_table: dict[tuple[str, ...], dict[str, list[TrialIndex]]] = {}
+    for index in results.planned:
+        key: tuple[str, ...] = index.label, index.setting
+        key += (index.model,) if key in has_several_models else ()
+        by_table.setdefault(key, {}).setdefault(index.data, []).append(index)
     tables = []
-    for place, columns in places.items():
+    for key, columns in by_table.items():
         cells: dict[tuple[str, str], Cell] = {}
-        for data, slots in columns.items():
-            cells |= _prior_cells(study, data, slots)
+        for data, indices in columns.items():
+            cells |= _prior_cells(results, data, indices)
         if cells:
             rows, names = _axes(cells)
-            rows = tuple(sorted(rows, key=lambda row: row == _ERROR))  # below the classes of all data sets
-            title = ", ".join(place)
-            tables.append(ResultTable(title, "class", rows, names, cells, title, slots[0].model))
+            rows = tuple(
+                sorted(rows, key=lambda row: row == _ERROR_ROW)
+            )  # below the classes of all data sets
+            title = ", ".join(key)
+            tables.append(ResultTable(title, "class", rows, names, cells, title, indices[0].model))
     return tables
 
 
 def _prior_cells(
-    study: ExperimentResults, data: str, slots: Sequence[TrialIndex]
+    results: ExperimentResults, data: str, indices: Sequence[TrialIndex]
 ) -> dict[tuple[str, str], Cell]:
     """Return the cells of a data set: its estimated priors, the true ones, and the mean absolute error."""
-    records = {slot.seed: study.done[slot].priors for slot in slots if slot in study.done}
-    found = {seed: priors.values or [] for seed, priors in records.items()}
+    records = {index.seed: results.done[index].priors for index in indices if index in results.done}
+    estimated = {seed: priors.values or [] for seed, priors in records.items()}
     true = {seed: priors.true for seed, priors in records.items() if priors.true}
-    mean, std = paper_priors().get(data, ((), ())) if study.planned[slots[0]] else ((), ())
+    mean, std = paper_priors().get(data, ((), ())) if results.planned[indices[0]] else ((), ())
     cells = {}
-    for index in range(max(map(len, found.values()), default=0)):
-        paper = (
-            PaperCell(100 * float(mean[index]), 100 * float(std[index]), False) if index < len(mean) else None
-        )
-        cells[str(index), data] = _cell(study, slots, _at(found, index), paper)
+    for k in range(max(map(len, estimated.values()), default=0)):
+        paper = PaperCell(100 * float(mean[k]), 100 * float(std[k]), False) if k < len(mean) else None
+        cells[str(k), data] = _cell(results, indices, _at(estimated, k), paper)
         if true:
-            cells[str(index), f"{data}, true"] = Cell(_per_cent(_at(true, index)))
+            cells[str(k), f"{data}, true"] = Cell(_to_percent(_at(true, k)))
     if true:
-        errors = {seed: _mean_absolute(found[seed], values) for seed, values in true.items()}
-        cells[_ERROR, data] = Cell(_per_cent(errors))
+        errors = {seed: _mean_absolute_error(estimated[seed], values) for seed, values in true.items()}
+        cells[_ERROR_ROW, data] = Cell(_to_percent(errors))
     return cells
 
 
-def _at(priors: Mapping[int, Sequence[float]], index: int) -> dict[int, float]:
-    return {seed: values[index] for seed, values in priors.items() if index < len(values)}
+def _at(priors: Mapping[int, Sequence[float]], k: int) -> dict[int, float]:
+    return {seed: values[k] for seed, values in priors.items() if k < len(values)}
 
 
-def _mean_absolute(first: Sequence[float], second: Sequence[float]) -> float:
+def _mean_absolute_error(first: Sequence[float], second: Sequence[float]) -> float:
     return fmean(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
-def _per_cent(shares: Mapping[int, float | None]) -> dict[int, float]:
-    return {seed: 100 * share for seed, share in shares.items() if share is not None}
+def _to_percent(fractions: Mapping[int, float | None]) -> dict[int, float]:
+    return {seed: 100 * fraction for seed, fraction in fractions.items() if fraction is not None}
 
 
 def _cell(
-    study: ExperimentResults,
-    slots: Sequence[TrialIndex],
-    found: Mapping[int, float | None],
+    results: ExperimentResults,
+    indices: Sequence[TrialIndex],
+    fractions: Mapping[int, float | None],
     paper: PaperCell | None,
 ) -> Cell:
     return Cell(
-        _per_cent(found),
-        failed=tuple(slot.seed for slot in slots if slot in study.failed),
-        missing=tuple(slot.seed for slot in slots if slot not in study.records),
+        _to_percent(fractions),
+        failed=tuple(index.seed for index in indices if index in results.failed),
+        missing=tuple(index.seed for index in indices if index not in results.records),
         paper=paper,
     )
 
@@ -212,10 +216,10 @@ def _with_bold(
     test: Test,
     correct: bool,
 ) -> dict[tuple[str, str], Cell]:
-    marked = dict(cells)
+    with_bold = dict(cells)
     for column in columns:
-        places = [(row, column) for row in rows if (row, column) in cells]
-        bold = best([cells[place].values for place in places], test, correct=correct)
-        for place, is_best in zip(places, bold, strict=True):
-            marked[place] = replace(cells[place], bold=is_best)
-    return marked
+        keys = [(row, column) for row in rows if (row, column) in cells]
+        bold = best([cells[key].values for key in keys], test, correct=correct)
+        for key, is_best in zip(keys, bold, strict=True):
+            with_bold[key] = replace(cells[key], bold=is_best)
+    return with_bold

@@ -1,1 +1,1 @@
-"""Running trials: in local processes or on a Dask cluster, and how far an experiment is."""
+"""Running trials in local processes or on a Dask cluster, with progress and status."""

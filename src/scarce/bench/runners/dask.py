@@ -1,11 +1,11 @@
-"""The same trials on many machines, by a Dask cluster that somebody has started."""
+"""Running trials on the workers of a Dask cluster."""
 
 import logging
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scarce.bench.runners.local import Outcome, execute, failure
+from scarce.bench.runners.local import Outcome, execute, record_failure
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError, ProcessError, ScarceError
@@ -22,8 +22,8 @@ def run_on_cluster(
 ) -> Iterator[Outcome]:
     """Run trials on the workers of a scheduler, and yield every outcome as it comes.
 
-    The store must be on a drive that all machines share under one path: the trial of a worker that dies goes on from its
-    checkpoint on another.
+    The store must be on a drive that all machines share under one path: if a worker dies, another resumes its trial from the
+    checkpoint.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def run_on_cluster(
     data_dir : str or None
         Where the workers look for data first.
     url : str
-        Of the scheduler, such as ``tcp://host:8786``.
+        The address of the scheduler, such as ``tcp://host:8786``.
     retry_failed : bool
-        Run trials although there is the record of a failure.
+        Run trials again whose record is a failure.
     """
-    with _client_of(url) as client:
+    with _connect(url) as client:
         from distributed import as_completed
 
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is told by us
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are reported below
         options = {"retry_failed": retry_failed, "wait": True, "pure": False, "retries": _RETRIES}
         futures = {
             client.submit(
@@ -58,24 +58,24 @@ def run_on_cluster(
             for future in as_completed(futures):  # type: ignore[no-untyped-call]
                 if future.status not in ("finished", "error"):
                     raise ProcessError(
-                        f"the scheduler at {url} is gone; when there is one again, the same command goes on from here."
+                        f"the scheduler at {url} is gone; start it again and rerun the same command to resume."
                     )
-                yield _outcome_of(future, futures[future], store)
+                yield _collect_outcome(future, futures[future], store)
         finally:
             if client.status == "running":
                 client.cancel(list(futures))
 
 
 def n_workers(url: str) -> int:
-    """Return how many trials the workers of a scheduler run at once: one each, whatever threads they have."""
-    with _client_of(url) as client:
+    """Return how many trials the workers of a scheduler run at once: one each, however many threads they have."""
+    with _connect(url) as client:
         count = len(client.nthreads())
     if not count:
         print(f"{url} has no worker yet; start some with `dask worker {url}`", file=sys.stderr)
     return max(1, count)
 
 
-def _client_of(url: str) -> Any:
+def _connect(url: str) -> Any:
     try:
         from distributed import Client
     except ModuleNotFoundError as error:
@@ -90,12 +90,12 @@ def _client_of(url: str) -> Any:
         ) from None
 
 
-def _outcome_of(future: object, trial: Trial, store: Store) -> Outcome:
+def _collect_outcome(future: object, trial: Trial, store: Store) -> Outcome:
     error = future.exception()  # type: ignore[attr-defined]
     if error is not None:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        failed = failure(trial, f"its worker could not run it: {reason}", store)
-        return Outcome(trial, "failed", failed.error)
+        record = record_failure(trial, f"its worker could not run it: {reason}", store)
+        return Outcome(trial, "failed", record.error)
     if store.record(trial.key) is None:
         raise FileError(
             f"the workers of the cluster do not write to {store.path}; choose a --store on a drive that all machines share."

@@ -1,4 +1,4 @@
-"""Running the trials of an experiment: what is done is left, what was begun goes on, what fails is told."""
+"""Running trials in processes of this machine: skip those done, resume those interrupted, record failures."""
 
 import signal
 import threading
@@ -22,18 +22,18 @@ from scarce.bench.trials.store import Store
 from scarce.methods import Method
 from scarce.methods.registry import external_method_class, register
 
-__all__ = ["Outcome", "execute", "failure", "run_local"]
+__all__ = ["Outcome", "execute", "record_failure", "run_local"]
 
 _WAIT_SECONDS = 1.0
-_MOST_CRASHES = 2
-_KILLED = "its process was killed; perhaps memory is short"
-# torch's random numbers belong to the process, so trials in threads of one (as a Dask worker may have) take turns.
-_TURN = threading.Lock()
+_MAX_CRASHES = 2
+_KILLED_MESSAGE = "its process was killed; perhaps memory is short"
+# torch's random generator is shared by the threads of a process (as a Dask worker may have), so their trials take turns.
+_TRIAL_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended: done or failed now, or found done or failed by another process meanwhile, or still with it."""
+    """How a trial ended: done or failed, here or in another process, or still running elsewhere."""
 
     trial: Trial
     status: Literal["done", "failed", "elsewhere"]
@@ -51,7 +51,7 @@ def execute(
     wait: bool = False,
     method: type[Method] | None = None,
 ) -> Outcome:
-    """Run one trial and store its record, unless another process has done so or is at it.
+    """Run one trial and store its record, unless another process has done so or is running it.
 
     Parameters
     ----------
@@ -60,31 +60,29 @@ def execute(
     store_path, data_dir : str
         Where records go, and where to look for data first.
     retry_failed : bool
-        Run it although there is the record of a failure.
+        Run it again if its record is a failure.
     wait : bool
-        If another process is at it, wait until that is done (or dead).
+        If another process is running it, wait until that process ends.
     method : type of Method, optional
-        The trial's method, if this process may not know it; see `scarce.methods.registry.external_method_class`.
+        The method of the trial, if it is not registered in this process; see `scarce.methods.registry.external_method_class`.
     """
     torch.set_num_threads(1)
     if method is not None:
         register(method)
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process answers it, and ends its workers
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent process, which ends its workers
     store = Store(Path(store_path))
-    store.prepare()
+    store.make_dirs()
     while True:
-        with _TURN, store.claimed(trial.key) as ours:
-            if ours:
+        with _TRIAL_LOCK, store.claimed(trial.key) as acquired:
+            if acquired:
                 with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore"
-                    )  # a damaged record has been told of where the run was started
-                    known = store.record(trial.key)
-                if known is None or (retry_failed and known.status == "failed"):
-                    known = run_trial(trial, store.checkpoint(trial.key), data_dir)
-                    store.save(known)
-                return _outcome(trial, known)
+                    warnings.simplefilter("ignore")  # of a damaged record, which the parent process reports
+                    record = store.record(trial.key)
+                if record is None or (retry_failed and record.status == "failed"):
+                    record = run_trial(trial, store.checkpoint(trial.key), data_dir)
+                    store.save(record)
+                return _outcome(trial, record)
         if not wait:
             return Outcome(trial, "elsewhere")
         time.sleep(_WAIT_SECONDS)
@@ -95,32 +93,32 @@ def run_local(
 ) -> Iterator[Outcome]:
     """Run trials in `jobs` processes of this machine, and yield every outcome as it comes.
 
-    Trials that another run on the same store is at come last: they are waited for, and taken over if it dies. Where a
-    process is killed, as for want of memory, the trials that were being run are run one after the other; one whose
-    process is then killed twice counts as failed.
+    Trials that another run on the same store is running come last: this one waits for them, and takes them over if that run
+    dies. If a process is killed, say because memory is short, the trials that were running are run one at a time; a trial
+    whose process is then killed twice counts as failed.
     """
     options = {"store_path": str(store.path), "data_dir": data_dir, "retry_failed": retry_failed}
-    waiting = {trial.key: trial for trial in trials}
-    elsewhere = False
-    while waiting:
+    pending = {trial.key: trial for trial in trials}
+    wait = False
+    while pending:
         try:
-            for outcome in _pool(list(waiting.values()), jobs, options | {"wait": elsewhere}):
+            for outcome in _pool(list(pending.values()), jobs, options | {"wait": wait}):
                 if outcome.status != "elsewhere":
-                    del waiting[outcome.trial.key]
+                    del pending[outcome.trial.key]
                     yield outcome
-            elsewhere = True
-        except BrokenExecutor:  # one process was killed from outside, and joblib has ended all others
-            begun = [trial for trial in waiting.values() if store.was_left(trial.key)]
-            # Where none had begun, one is run all the same, so that this comes to an end.
-            for trial in begun or list(waiting.values())[:1]:
-                outcome = _alone(trial, store, options)
+            wait = True
+        except BrokenExecutor:  # a process was killed, and joblib has ended all others
+            interrupted = [trial for trial in pending.values() if store.is_abandoned(trial.key)]
+            # If no trial had started, run one all the same, so that this loop ends.
+            for trial in interrupted or list(pending.values())[:1]:
+                outcome = _run_isolated(trial, store, options)
                 if outcome.status != "elsewhere":
-                    del waiting[trial.key]
+                    del pending[trial.key]
                     yield outcome
 
 
-def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
-    """Store and return the record of a trial that could not even fail by itself, and free it of the dead who claimed it."""
+def record_failure(trial: Trial, error: str, store: Store) -> TrialRecord:
+    """Store and return the failure of a trial whose worker died, and release its lock."""
     record = TrialRecord(
         spec=trial.spec,
         label=trial.label,
@@ -131,32 +129,32 @@ def failure(trial: Trial, error: str, store: Store) -> TrialRecord:
         finished=now(),
     )
     with store.claimed(trial.key):
-        known = store.record(trial.key)
-        if known is not None and known.status == "done":  # another run on the same store was luckier
-            return known
+        existing = store.record(trial.key)
+        if existing is not None and existing.status == "done":  # by another run on the same store
+            return existing
         store.save(record)
     return record
 
 
-def _alone(trial: Trial, store: Store, options: dict[str, Any]) -> Outcome:
-    """Run a trial in a process while no other runs, so that it is known whose fault it is if that is killed."""
-    for _ in range(_MOST_CRASHES):
+def _run_isolated(trial: Trial, store: Store, options: dict[str, Any]) -> Outcome:
+    """Run a trial in a process while no other runs; if that is killed, it is because of this trial."""
+    for _ in range(_MAX_CRASHES):
         try:
             (outcome,) = _pool([trial], 2, options)
         except BrokenExecutor:
             continue
         return outcome
-    return _outcome(trial, failure(trial, _KILLED, store))
+    return _outcome(trial, record_failure(trial, _KILLED_MESSAGE, store))
 
 
 def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[Outcome]:
     if jobs == 1:
         yield from (execute(trial, **options) for trial in trials)
         return
-    # joblib replaces a process that has grown during a trial, which is no news to anyone.
+    # joblib replaces a process that has grown during a trial, which needs no warning.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     run: Callable[..., Any] = Parallel(
-        n_jobs=max(2, min(jobs, len(trials))),  # one would be this process itself
+        n_jobs=max(2, min(jobs, len(trials))),  # one would be this process
         backend="loky",
         batch_size=1,
         pre_dispatch=jobs,

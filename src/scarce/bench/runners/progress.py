@@ -1,4 +1,4 @@
-"""What people see while trials run: a live line in a terminal, elsewhere a line per trial."""
+"""Progress of a run: a live bar in a terminal, elsewhere a line per trial."""
 
 import time
 from types import TracebackType
@@ -11,21 +11,21 @@ __all__ = ["TrialProgress"]
 
 
 class TrialProgress:
-    """Counts outcomes and tells of them.
+    """Counts and prints outcomes.
 
     Parameters
     ----------
     n_left : int
-        How many trials are to be run.
-    at_once : int
-        How many of them at a time.
+        The number of trials to run.
+    n_workers : int
+        The number of trials that run at a time.
     seconds_left : float, optional
-        How long they take one after the other, if something is known of it.
+        The estimated time of all trials one after the other.
     """
 
-    def __init__(self, n_left: int, at_once: int, seconds_left: float | None = None) -> None:
-        self.n_left, self.total, self.at_once, self.n_failed = n_left, n_left, at_once, 0
-        self.began, self.guess = time.monotonic(), seconds_left
+    def __init__(self, n_left: int, n_workers: int, seconds_left: float | None = None) -> None:
+        self.n_left, self.total, self.n_workers, self.n_failed = n_left, n_left, n_workers, 0
+        self.start_time, self.seconds_left = time.monotonic(), seconds_left
         self.bar = make_progress(eta=False)
 
     def __enter__(self) -> "TrialProgress":
@@ -38,8 +38,8 @@ class TrialProgress:
     ) -> None:
         self.bar.stop()
 
-    def tell(self, outcome: Outcome) -> None:
-        """Tell of a trial that has ended."""
+    def update(self, outcome: Outcome) -> None:
+        """Count a trial that has ended, and print its outcome."""
         self.n_left -= 1
         self.n_failed += outcome.status == "failed"
         if outcome.status == "failed":
@@ -55,20 +55,22 @@ class TrialProgress:
         self.bar.update(self.task, completed=self.total - self.n_left, description=self.summary())
 
     def summary(self) -> str:
-        """Return the counts and the time that is left.
+        """Return the counts and the remaining time.
 
         Examples
         --------
-        >>> TrialProgress(10, at_once=2, seconds_left=600.0).summary()
+        >>> TrialProgress(10, n_workers=2, seconds_left=600.0).summary()
         '0 done, 2 running, 8 left, 0 failed, about 5 min'
         """
         n_ended = self.total - self.n_left
-        running = min(self.at_once, self.n_left)
+        running = min(self.n_workers, self.n_left)
         counts = f"{n_ended - self.n_failed} done, {running} running, {self.n_left - running} left, {self.n_failed} failed"
         seconds = self._seconds_left(n_ended)
         return counts if seconds is None or not self.n_left else f"{counts}, about {format_duration(seconds)}"
 
     def _seconds_left(self, n_ended: int) -> float | None:
         if n_ended:
-            return (time.monotonic() - self.began) / n_ended * self.n_left
-        return None if self.guess is None else self.guess / min(self.at_once, max(1, self.total))
+            return (time.monotonic() - self.start_time) / n_ended * self.n_left
+        return (
+            None if self.seconds_left is None else self.seconds_left / min(self.n_workers, max(1, self.total))
+        )

@@ -1,4 +1,4 @@
-"""How far an experiment is, and how long the rest may take."""
+"""The status of an experiment: which trials are done, and how long the rest may take."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ class Status:
     ----------
     done, failed : list of TrialRecord
         Those with a record.
-    running, left : list of Trial
-        Those that a process is at, and the rest.
+    running, pending : list of Trial
+        Those that a process is running, and the rest.
     """
 
     done: list[TrialRecord]
     failed: list[TrialRecord]
     running: list[Trial]
-    left: list[Trial]
+    pending: list[Trial]
 
     def to_run(self, *, retry_failed: bool = False) -> set[str]:
         """Return the keys of the trials without a record; with `retry_failed`, also of those that failed."""
-        keys = {trial.key for trial in (*self.running, *self.left)}
+        keys = {trial.key for trial in (*self.running, *self.pending)}
         return keys | {record.key for record in self.failed} if retry_failed else keys
 
     def seconds_left(self) -> float | None:
-        """Return how long the trials without a record take one after the other, as the done ones did; None if none is."""
+        """Return the estimated time of the trials without a record, one after the other; None if no trial is done."""
         if not self.done:
             return None
-        return sum(_mean(self.done, trial) for trial in (*self.running, *self.left))
+        return sum(_mean_seconds(self.done, trial) for trial in (*self.running, *self.pending))
 
 
 def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
@@ -48,26 +48,26 @@ def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
         if record is not None:
             (status.done if record.status == "done" else status.failed).append(record)
         else:
-            (status.running if store.is_claimed(trial.key) else status.left).append(trial)
+            (status.running if store.is_claimed(trial.key) else status.pending).append(trial)
     return status
 
 
 def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
-    """Return a row per axis: its name, how many places it has, and their names.
+    """Return a row per axis: its name, the number of values, and the values.
 
     Examples
     --------
     >>> from scarce.bench.spec.experiment import load_experiment
     >>> from scarce.bench.trials.plan import plan
-    >>> axis_rows(plan(load_experiment("quick-digits"), lambda name: None))[1]
+    >>> axis_rows(plan(load_experiment("quick-digits")))[1]
     ('setting', '2', 'uniform, scar-a')
     """
-    places = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
-    return [(axis, str(len(names)), ", ".join(names)) for axis, names in places.items() if names != [""]]
+    values = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
+    return [(axis, str(len(names)), ", ".join(names)) for axis, names in values.items() if names != [""]]
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a duration as text in its two largest units.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def format_duration(seconds: float) -> str:
     return f"{whole} s" if whole >= 10 else f"{seconds:.1f} s"
 
 
-def _mean(done: Sequence[TrialRecord], trial: Trial) -> float:
-    """Mean seconds of the done trials most like this one: of the same data and network, or else of all."""
-    place = trial.spec.data, trial.spec.model
-    alike = [record.seconds for record in done if (record.spec.data, record.spec.model) == place]
-    seconds = alike or [record.seconds for record in done]
+def _mean_seconds(done: Sequence[TrialRecord], trial: Trial) -> float:
+    """Return the mean seconds of the done trials with the same data and network, or else of all."""
+    key = trial.spec.data, trial.spec.model
+    similar = [record.seconds for record in done if (record.spec.data, record.spec.model) == key]
+    seconds = similar or [record.seconds for record in done]
     return sum(seconds) / len(seconds)

@@ -4,23 +4,30 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from scarce._validation import check_option
 from scarce.bench.baselines import BASELINES
 from scarce.bench.spec.grid import (
     MethodEntry,
+    Params,
     Seed,
     Setting,
     TomlModel,
-    Whole,
     as_list,
     as_seeds,
-    check_named_once,
+    check_params,
     check_processes,
-    check_row,
-    one_of,
+    check_unique_names,
 )
-from scarce.bench.spec.params import Params
 from scarce.bench.spec.splits import N_FOLDS, Split
 from scarce.bench.spec.trial import first_problem
 from scarce.datasets import available_tables
@@ -38,8 +45,8 @@ class ClassifierParams(TomlModel):
     module: Literal["auto", "linear", "nystroem", "mlp"] = "auto"
     method_params: Params = Field(default_factory=dict)
     transition: Literal["uniform"] | None = None
-    epochs: Annotated[Whole, Field(ge=1)] | None = None
-    early_stopping: Annotated[bool, Field(strict=True)] | None = None
+    epochs: Annotated[StrictInt, Field(ge=1)] | None = None
+    early_stopping: StrictBool | None = None
 
 
 class ClassifierGrid(TomlModel):
@@ -67,20 +74,20 @@ class ClassifierGrid(TomlModel):
 
     @field_validator("data")
     @classmethod
-    def _known_data(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one_of("table", name, available_tables()) for name in names)
+    def _check_data(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_option("data", name, available_tables()) for name in names)
 
     @model_validator(mode="after")
-    def _consistent(self) -> "ClassifierGrid":
-        check_named_once(self.data, self.settings, self.methods, self.seeds)
+    def _check_consistent(self) -> "ClassifierGrid":
+        check_unique_names(self.data, self.settings, self.methods, self.seeds)
         self.check_seeds()
         for name in self.data:
             facts = available_tables()[name]
             if any(setting.process is None for setting in self.settings) and not facts.has_candidates:
-                with_sets = [other for other, known in available_tables().items() if known.has_candidates]
+                with_candidates = [key for key, table in available_tables().items() if table.has_candidates]
                 raise ValueError(
-                    f"settings: {name} has no candidate sets of its own; leave out 'own', or choose data of "
-                    f"{', '.join(with_sets)}"
+                    f"settings: {name} has no candidate sets of its own; leave out 'own', or choose data from "
+                    f"{', '.join(with_candidates)}"
                 )
             check_processes(name, self.settings, facts.n_classes)
         for entry in self.methods:
@@ -97,7 +104,7 @@ class ClassifierGrid(TomlModel):
 
 def _check_entry(entry: MethodEntry) -> None:
     """Raise if a row is unknown, or its parameters are not those of its classifier."""
-    one_of("method", entry.method, (AUTO, *available_methods(), *BASELINES))
+    check_option("method", entry.method, (AUTO, *available_methods(), *BASELINES))
     known: Mapping[str, Any] = {} if entry.method in BASELINES else ClassifierParams.model_fields
     for name in entry.params:
         if name not in known:
@@ -115,7 +122,7 @@ def _check_entry(entry: MethodEntry) -> None:
         return
     if params.module == "nystroem":
         raise ValueError(f"methods: {entry.label}: module 'nystroem' goes with auto; choose linear or mlp")
-    check_row(partial(make_method, entry.method), entry.label, params.method_params)
+    check_params(partial(make_method, entry.method), entry.label, params.method_params)
     if available_methods()[entry.method].needs_transition and params.transition is None:
         raise ValueError(
             f"methods: {entry.label} needs a transition matrix; add params = {{ transition = 'uniform' }}"

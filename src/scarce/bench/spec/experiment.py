@@ -1,4 +1,4 @@
-"""An experiment as a TOML file says it: which data, labels, methods and networks are to be compared, and how."""
+"""Experiments and their TOML files: which data, labels, methods and networks are compared, and how."""
 
 import tomllib
 from dataclasses import replace
@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
 
 from scarce._io.paths import check_file
+from scarce._validation import check_integer, check_option
 from scarce.bench.spec.classifier_grid import ClassifierGrid
-from scarce.bench.spec.grid import MOST_SEEDS, Grid, MethodEntry, Setting, TomlModel, check_row, one_of
+from scarce.bench.spec.grid import MAX_SEEDS, Grid, MethodEntry, Setting, TomlModel, check_params
 from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
@@ -21,8 +22,8 @@ from scarce.training import PAPER, Recipe
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
-# In place of pydantic's words, which speak of Python.
-_WORDS = {
+# In place of pydantic's messages, which are in terms of Python.
+_MESSAGES = {
     "tuple_type": "expected a list",
     "too_short": "expected at least one",
     "model_type": "expected a name or a table in braces",
@@ -30,7 +31,7 @@ _WORDS = {
 }
 
 
-def _tag(grid: Any) -> str:
+def _grid_tag(grid: Any) -> str:
     return (
         "classifiers"
         if "split" in (grid if isinstance(grid, dict) else type(grid).model_fields)
@@ -40,12 +41,12 @@ def _tag(grid: Any) -> str:
 
 _TAGS = ("classifiers", "networks")
 AnyGrid = Annotated[
-    Annotated[Grid, Tag("networks")] | Annotated[ClassifierGrid, Tag("classifiers")], Discriminator(_tag)
+    Annotated[Grid, Tag("networks")] | Annotated[ClassifierGrid, Tag("classifiers")], Discriminator(_grid_tag)
 ]
 
 
 class Experiment(TomlModel):
-    """What to run: one grid, or several where data sets need settings of their own.
+    """One grid of trials, or several where data sets need different settings.
 
     Attributes
     ----------
@@ -53,11 +54,11 @@ class Experiment(TomlModel):
         Whether networks are trained, class priors estimated (the methods are then those of `scarce.priors`), or classifiers
         compared on tables (every grid is then a `ClassifierGrid`).
     protocol : {"paper", "shortened", "own"}
-        Whether it repeats what the paper did, something quicker, or is an experiment that the paper does not have.
+        Whether it repeats an experiment of the paper, shortens it, or is not in the paper.
     description : str
-        What else there is to know; shown by `scarce bench plan` and in reports.
+        Further remarks; shown by `scarce bench plan` and in reports.
     grids : tuple of Grid or ClassifierGrid
-        In the file, keys of a grid stand at the top, and tables ``[[grid]]`` hold what differs.
+        In the file, top-level keys are shared by all grids, and tables ``[[grid]]`` hold the differences.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -69,18 +70,18 @@ class Experiment(TomlModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _spread(cls, content: Any) -> Any:
+    def _split_grids(cls, content: Any) -> Any:
         if not isinstance(content, dict) or "grids" in content:
             return content
         fields = _grid_type(content).model_fields
         shared = {name: value for name, value in content.items() if name in fields}
-        parts = content.get("grid", [{}])
-        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-            raise ValueError("grid is no list of tables; write [[grid]] above each")
-        if not parts:
+        tables = content.get("grid", [{}])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise ValueError("grid is not a list of tables; write [[grid]] above each")
+        if not tables:
             raise ValueError("grid holds no table; write [[grid]] above each, or leave it out")
         rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
-        grids = [shared | part for part in parts]
+        grids = [shared | table for table in tables]
         needs_split = content.get("kind") == "classifiers"
         if needs_split and not all("split" in grid for grid in grids):
             raise ValueError("the field split is missing; add split = '70/30' or split = '10-fold'")
@@ -89,28 +90,32 @@ class Experiment(TomlModel):
         return rest | {"grids": grids}
 
     @model_validator(mode="after")
-    def _methods_fit(self) -> "Experiment":
+    def _check_methods(self) -> "Experiment":
         for grid in self._network_grids:
             for entry in grid.methods:
                 if self.kind == "priors":
-                    one_of("estimator of priors", entry.method, PRIOR_ESTIMATORS)
-                    check_row(PRIOR_ESTIMATORS[entry.method], entry.label, entry.params)
+                    check_option("estimator", entry.method, PRIOR_ESTIMATORS)
+                    check_params(PRIOR_ESTIMATORS[entry.method], entry.label, entry.params)
                     continue
-                one_of("method", entry.method, available_methods())
-                check_row(partial(make_method, entry.method), entry.label, entry.params)
+                check_option("method", entry.method, available_methods())
+                check_params(partial(make_method, entry.method), entry.label, entry.params)
                 facts = available_methods()[entry.method]
                 if facts.needs_transition and grid.transition is None:
                     raise ValueError(f"{entry.method} needs a transition matrix; add transition = 'uniform'")
                 if "learn" in grid.priors and not facts.learns_priors:
-                    raise ValueError(f"{entry.method} learns no priors; set priors = 'true' or 'estimate'")
+                    raise ValueError(
+                        f"{entry.method} does not learn priors; set priors = 'true' or 'estimate'"
+                    )
         return self
 
     @model_validator(mode="after")
-    def _protocol_is_true(self) -> "Experiment":
+    def _check_protocol(self) -> "Experiment":
         if self.protocol == "paper" and self.kind == "classifiers":
             raise ValueError("protocol: the paper compares no classifiers on tables; call this 'own'")
-        repeats = all(grid.is_whole and _is_the_paper_s(grid.make_recipe()) for grid in self._network_grids)
-        if self.protocol == "paper" and self.kind == "accuracy" and not repeats:
+        repeats_paper = all(
+            grid.uses_all_data and _is_paper_recipe(grid.make_recipe()) for grid in self._network_grids
+        )
+        if self.protocol == "paper" and self.kind == "accuracy" and not repeats_paper:
             raise ValueError(
                 f"protocol: the paper's is the recipe 'paper' ({PAPER.epochs} epochs, batches of {PAPER.batch_size}, learning "
                 f"rate {PAPER.learning_rate:g}) on all training images; call this 'shortened'"
@@ -144,8 +149,8 @@ class Experiment(TomlModel):
         >>> load_experiment("paper-mnist").changed(epochs=20).protocol
         'shortened'
         """
-        if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
-            raise MethodError(f"seeds={seeds}; expected a number from 1 to {MOST_SEEDS} (--seeds).")
+        if seeds is not None:
+            check_integer("seeds", seeds, 1, MAX_SEEDS)
         if self.kind == "classifiers" and (epochs is not None or recipe is not None):
             raise MethodError(
                 f"{self.name} compares classifiers as they are; leave out --epochs and --recipe, or set epochs in a row's params."
@@ -160,7 +165,9 @@ class Experiment(TomlModel):
             "protocol": self.protocol
             if all(old.make_recipe() == new.make_recipe() for old, new in pairs)
             else "shortened",
-            "description": self.description if grids == self.grids else "",  # it may tell of epochs and seeds
+            "description": self.description
+            if grids == self.grids
+            else "",  # which may mention epochs and seeds
         }
         for grid in grids:
             if isinstance(grid, ClassifierGrid):
@@ -202,30 +209,30 @@ def load_experiment(name: str | Path) -> Experiment:
     if str(name) in available_experiments():
         text = (resources.files("scarce.bench.spec") / "experiments" / f"{name}.toml").read_text("utf-8")
     elif Path(name).suffix.lower() == ".toml" or Path(name).is_file():
-        text = _text_of(check_file(name))
+        text = _read_text(check_file(name))
     else:
         raise FileError(
             f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
         )
     try:
         content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also of numbers that are too long, and of tables too deep
-        raise FileError(f"{name} is no TOML file: {error}.") from None
+    except (ValueError, RecursionError) as error:  # RecursionError: tables that are nested too deeply
+        raise FileError(f"{name} is not a TOML file: {error}.") from None
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
-        raise FileError(f"{name}: {_in_words(error, _grid_type(content))}.") from None
+        raise FileError(f"{name}: {_format_error(error, _grid_type(content))}.") from None
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")  # some editors begin a file with a mark of its encoding
+        return path.read_text("utf-8-sig")  # some editors write a byte-order mark
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path} cannot be read as text: {error}.") from error
 
 
-def _is_the_paper_s(recipe: Recipe) -> bool:
-    """Weight decay and augmentation depend on the data in the paper too."""
+def _is_paper_recipe(recipe: Recipe) -> bool:
+    """Return whether a recipe is the paper's, in which weight decay and augmentation depend on the data."""
     return recipe == replace(PAPER, weight_decay=recipe.weight_decay, augmentation=recipe.augmentation)
 
 
@@ -233,18 +240,17 @@ def _grid_type(content: dict[str, Any]) -> type[Grid] | type[ClassifierGrid]:
     return ClassifierGrid if content.get("kind") == "classifiers" else Grid
 
 
-def _in_words(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
-    """Return the first mistake in one line: where it is, what it is, and what would be right."""
+def _format_error(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
+    """Return the first error in one line: where it is, what was found, and what was expected."""
     first = error.errors()[0]
-    places = list(first["loc"])
-    if places[:1] == ["grids"]:
-        places = places[2:]  # nor has the file a number for the grid
-    places = [
-        place for place in places if place not in ("a name", "a table", *_TAGS)
-    ]  # kinds of priors, of grids
-    field = ".".join(map(str, places))
+    location = list(first["loc"])
+    if location[:1] == ["grids"]:
+        location = location[2:]  # the file has neither this name nor a number of the grid
+    tags = ("a name", "a table", *_TAGS)  # of priors and grids
+    location = [part for part in location if part not in tags]
+    field = ".".join(map(str, location))
     if first["type"] == "extra_forbidden":
-        table = _TABLES.get(str(places[0])) if len(places) > 1 else None
+        table = _TABLES.get(str(location[0])) if len(location) > 1 else None
         known = (
             table.model_fields
             if table
@@ -255,6 +261,6 @@ def _in_words(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -
         return f"the field {field} is missing; add it"
     message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
     if first["type"] != "value_error":
-        words = _WORDS.get(first["type"], f"{message[:1].lower()}{message[1:]}")
-        message = f"{words}, got {first['input']!r}"
+        message = _MESSAGES.get(first["type"], f"{message[:1].lower()}{message[1:]}")
+        message = f"{message}, got {first['input']!r}"
     return f"{field}: {message}" if field else message

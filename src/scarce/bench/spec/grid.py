@@ -1,7 +1,8 @@
-"""The parts of an experiment: how labels come about, which methods are compared, and what is crossed with what."""
+"""A grid of trials in an experiment file: settings of labels, methods with parameters, and what is crossed with what."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -11,49 +12,74 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    StrictBool,
+    StrictInt,
     Tag,
     field_validator,
     model_validator,
 )
 
-from scarce.bench.spec.params import Params, try_process
+from scarce._validation import check_option
 from scarce.bench.spec.trial import Perturbed
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
 from scarce.errors import MethodError
 from scarce.models import MODELS
-from scarce.simulate import PROCESSES
+from scarce.simulate import PROCESSES, simulate
 from scarce.training import RECIPES, Recipe
 
 __all__ = [
-    "MOST_SEEDS",
-    "OWN_LABELS",
+    "MAX_SEEDS",
+    "HUMAN_LABELED",
     "Grid",
     "MethodEntry",
+    "Params",
     "Seed",
     "Setting",
     "TomlModel",
-    "Whole",
     "as_list",
     "as_seeds",
-    "check_named_once",
+    "check_params",
+    "check_process_params",
     "check_processes",
-    "check_row",
-    "one_of",
+    "check_unique_names",
 ]
 
-OWN_LABELS = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
-"""Data sets with labels by people, and whose way of labelling it is (`scarce.simulate.human`)."""
+HUMAN_LABELED = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
+"""The source of the labels (`scarce.simulate.human`) of every data set that people have labeled."""
 
-MOST_SEEDS = 1000
-"""So many seeds may be asked for by their number; a list may hold more."""
+MAX_SEEDS = 1000
+"""The largest number of seeds that can be given as a count; a list may be longer."""
 
-_OF_THE_DATA = ("human", "own")
+_DATASET_LABELS = ("human", "own")  # settings without a process
+_SET_PER_TRIAL = ("classes", "seed")
+
+
+def _check_json_values(params: dict[str, Any]) -> dict[str, Any]:
+    for name, value in params.items():
+        for leaf in _leaves(value):
+            if not isinstance(leaf, str | int | float) or (isinstance(leaf, float) and not isfinite(leaf)):
+                raise ValueError(
+                    f"{name} holds {leaf}; expected finite numbers, texts, true or false, or lists and tables of these"
+                )
+    return params
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+Params = Annotated[dict[str, Any], AfterValidator(_check_json_values)]
+"""Parameters that JSON can store without loss, so neither dates nor infinite numbers."""
 
 
 def _check_not_blank(name: str) -> str:
     if not name.strip():
-        raise ValueError(f"got {name!r}; expected a name that can be read")
+        raise ValueError(f"got {name!r}; expected a name that is not blank")
     return name
 
 
@@ -67,7 +93,7 @@ class TomlModel(BaseModel):
 
 
 class Setting(TomlModel):
-    """How labels come about: a process of `scarce.simulate`, or, without one, the labels that the data set has."""
+    """How labels are generated: a process of `scarce.simulate`, or, without one, the labels of the data set."""
 
     name: Name
     process: str | None = None
@@ -77,7 +103,7 @@ class Setting(TomlModel):
     @classmethod
     def _from_name(cls, value: Any) -> Any:
         if isinstance(value, str):
-            return {"name": value, "process": None if value in _OF_THE_DATA else value}
+            return {"name": value, "process": None if value in _DATASET_LABELS else value}
         if isinstance(value, dict) and "process" not in value:
             raise ValueError(
                 "a setting in braces needs a process, such as {name='few', process='scar', params={c=0.1}}"
@@ -86,8 +112,8 @@ class Setting(TomlModel):
 
     @field_validator("process")
     @classmethod
-    def _known(cls, process: str | None) -> str | None:
-        return None if process is None else one_of("setting", process, PROCESSES)
+    def _check_process(cls, process: str | None) -> str | None:
+        return None if process is None else check_option("process", process, PROCESSES)
 
 
 class MethodEntry(TomlModel):
@@ -111,22 +137,15 @@ def as_list(value: Any) -> Any:
 
 
 def as_seeds(value: Any) -> Any:
-    """Return seeds: those of a list, or as many as a number says, from 0 on."""
+    """Return a list of seeds as it is, and a number n as the seeds 0 to n − 1."""
     if isinstance(value, list | tuple):
         return value
-    if type(value) is not int or not 1 <= value <= MOST_SEEDS:
-        raise ValueError(f"got {value!r}; expected a whole number from 1 to {MOST_SEEDS}, or a list of seeds")
+    if type(value) is not int or not 1 <= value <= MAX_SEEDS:
+        raise ValueError(f"got {value!r}; expected a whole number from 1 to {MAX_SEEDS}, or a list of seeds")
     return range(value)
 
 
-def one_of(what: str, name: str, known: Iterable[str]) -> str:
-    """Return a name that is known, or say which are."""
-    if name not in known:
-        raise ValueError(f"there is no {what} {name!r}; choose one of {', '.join(known)}")
-    return name
-
-
-def check_named_once(
+def check_unique_names(
     data: Sequence[str],
     settings: Sequence[Setting],
     methods: Sequence[MethodEntry],
@@ -142,44 +161,73 @@ def check_named_once(
         "methods": [entry.label for entry in methods],
     }
     for axis, names in named.items():
-        twice = next((name for name in names if list(names).count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"{axis} names {twice!r} twice; leave one out, or give it another name or label")
+        duplicate = next((name for name in names if list(names).count(name) > 1), None)
+        if duplicate is not None:
+            raise ValueError(
+                f"{axis} names {duplicate!r} twice; leave one out, or give it another name or label"
+            )
+
+
+def check_process_params(process: str, params: Mapping[str, Any], n_classes: int) -> None:
+    """Raise if a process cannot draw labels with these parameters: it is tried on one example of every class.
+
+    Rates are not checked against the class priors, which are known only with the data.
+
+    Examples
+    --------
+    >>> check_process_params("scar", {"rates": [0.95] + [0.1] * 9}, 10)
+    >>> check_process_params("scar", {"ratez": 0.2}, 10)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: the process 'scar' takes no 'ratez'; it takes c, rates, error_rate, classes, seed.
+    """
+    for name in _SET_PER_TRIAL:
+        if name in params:
+            raise ValueError(f"every trial sets its own {name}; leave it out")
+    try:
+        simulate(process, range(n_classes), classes=n_classes, **params)
+    except (TypeError, ValueError) as error:
+        # Rates that these class priors do not allow may be valid with others; as probabilities c they do not depend on priors.
+        without = {name: value for name, value in params.items() if name != "rates"}
+        if len(without) == len(params) or "c" in params:
+            raise
+        try:
+            simulate(process, range(n_classes), classes=n_classes, c=params["rates"], **without)
+        except (TypeError, ValueError):
+            raise error from None
 
 
 def check_processes(data: str, settings: Iterable[Setting], n_classes: int) -> None:
-    """Raise if labels of so many classes cannot be drawn as a setting says."""
+    """Raise if a setting cannot draw labels of `n_classes` classes."""
     for setting in settings:
         if setting.process is not None:
             try:
-                try_process(setting.process, setting.params, n_classes)
+                check_process_params(setting.process, setting.params, n_classes)
             except (TypeError, ValueError) as error:
                 raise ValueError(f"settings: {setting.name} on {data}: {error}") from None
 
 
-def check_row(make: Callable[..., object], label: str, params: Mapping[str, Any]) -> None:
+def check_params(make: Callable[..., object], label: str, params: Mapping[str, Any]) -> None:
     """Raise if a method cannot be made with its parameters."""
     try:
         make(**params)
     except (MethodError, TypeError) as error:
         raise ValueError(f"methods: {label}: {error}") from None
-    except Exception as error:  # whatever a method of someone's own may do
+    except Exception as error:  # a third-party method may raise anything
         raise ValueError(f"methods: {label} cannot be made: {type(error).__name__}: {error}") from error
 
 
-# Told apart by their kind, so that a message is about the one that was meant.
+# Tagged by their type, so that an error message is about the one that was meant.
 Priors = Annotated[
     Annotated[Literal["true", "uniform", "estimate", "learn"], Tag("a name")]
     | Annotated[Perturbed, Tag("a table")],
     Discriminator(lambda value: "a name" if isinstance(value, str) else "a table"),
 ]
-Whole = Annotated[int, Field(strict=True)]  # "2" and true are none
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Seed = Annotated[Whole, Field(ge=0, le=2**32 - 1)]  # as a recipe takes them
+FiniteNumber = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Seed = Annotated[StrictInt, Field(ge=0, le=2**32 - 1)]  # the range of a recipe's seed
 
 
 class Grid(TomlModel):
-    """Everything crossed with everything: data × settings × methods × models × priors × seeds, with one recipe.
+    """The product of all axes: data × settings × methods × models × priors × seeds, with one recipe.
 
     With ``imbalance = 8`` the first class keeps all its images and every further one fewer, the last an eighth of its own.
     With ``early_stopping = true`` a tenth of the training images is held out, and their complementary labels choose the epoch.
@@ -191,34 +239,34 @@ class Grid(TomlModel):
     models: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
     seeds: Annotated[tuple[Seed, ...], BeforeValidator(as_seeds), Field(min_length=1)] = (0, 1, 2, 3, 4)
     recipe: Literal["paper", "annealed"] = "paper"
-    epochs: Whole | None = None
-    batch_size: Whole | None = None
-    learning_rate: Number | None = None
-    weight_decay: Number | None = None
+    epochs: StrictInt | None = None
+    batch_size: StrictInt | None = None
+    learning_rate: FiniteNumber | None = None
+    weight_decay: FiniteNumber | None = None
     augmentation: tuple[str, ...] = ()
-    n_train: Annotated[Whole, Field(ge=1)] | None = None
-    imbalance: Annotated[Number, Field(gt=1)] | None = None
+    n_train: Annotated[StrictInt, Field(ge=1)] | None = None
+    imbalance: Annotated[FiniteNumber, Field(gt=1)] | None = None
     priors: Annotated[tuple[Priors, ...], BeforeValidator(as_list), Field(min_length=1)] = ("true",)
     transition: Literal["uniform"] | None = None
-    early_stopping: Annotated[bool, Field(strict=True)] = False
+    early_stopping: StrictBool = False
 
     @field_validator("data")
     @classmethod
-    def _known_data(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one_of("data set", name, available_datasets()) for name in names)
+    def _check_data(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_option("data", name, available_datasets()) for name in names)
 
     @field_validator("models")
     @classmethod
-    def _known_models(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one_of("model", name, MODELS) for name in names)
+    def _check_models(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_option("model", name, MODELS) for name in names)
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Grid":
-        check_named_once(self.data, self.settings, self.methods, self.seeds, self.models)
+    def _check_consistent(self) -> "Grid":
+        check_unique_names(self.data, self.settings, self.methods, self.seeds, self.models)
         for name in self.data:
-            if any(setting.process is None for setting in self.settings) and name not in OWN_LABELS:
+            if any(setting.process is None for setting in self.settings) and name not in HUMAN_LABELED:
                 raise ValueError(
-                    f"settings: {name} has no labels by people; leave out 'human', or choose data of {', '.join(OWN_LABELS)}"
+                    f"settings: {name} has no labels by people; leave out 'human', or choose data from {', '.join(HUMAN_LABELED)}"
                 )
             if self.n_train is not None and self.n_train > facts_of(name).n_train:
                 raise ValueError(
@@ -229,13 +277,13 @@ class Grid(TomlModel):
         return self
 
     @property
-    def is_whole(self) -> bool:
+    def uses_all_data(self) -> bool:
         """Whether all training images of the data are used."""
         sizes = {facts_of(name).n_train for name in self.data}
         return self.imbalance is None and (self.n_train is None or sizes == {self.n_train})
 
     def make_recipe(self) -> Recipe:
-        """Return the recipe with what the file changes in it; its seed is that of the trial.
+        """Return the recipe with the changes of the file; every trial sets its own seed.
 
         Examples
         --------

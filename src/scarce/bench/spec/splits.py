@@ -1,4 +1,4 @@
-"""Training and test rows of data without a fixed test part."""
+"""Training and test rows of data without a fixed test set."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ __all__ = ["N_FOLDS", "Split", "train_test_rows"]
 
 Split = Literal["70/30", "10-fold"]
 N_FOLDS = 10
-_TRAIN_SHARE = 0.7
+_TRAIN_FRACTION = 0.7
 
 
 def train_test_rows(n: int, split: Split, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -27,10 +27,10 @@ def train_test_rows(n: int, split: Split, seed: int) -> tuple[NDArray[np.intp], 
     >>> sorted(np.concatenate(folds).tolist()) == list(range(25))
     True
     """
-    # A stream of its own: labels are drawn from the seed as well.
+    # A separate random stream: labels are drawn from the seed as well.
     order = np.random.default_rng((0 if split == "10-fold" else seed, 70)).permutation(n)
     if split == "70/30":
-        n_train = round(_TRAIN_SHARE * n)
+        n_train = round(_TRAIN_FRACTION * n)
         return order[:n_train], order[n_train:]
     folds = np.array_split(order, N_FOLDS)
     return np.concatenate(folds[:seed] + folds[seed + 1 :]), folds[seed]

@@ -1,4 +1,4 @@
-"""Everything that determines the result of a trial, and its key: a hash of that."""
+"""The specification of a trial: all that determines its result, and its key, a hash of that."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
@@ -10,7 +10,7 @@ from scarce.bench.spec.splits import Split
 from scarce.errors import MethodError
 from scarce.training import Recipe
 
-__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "TrialSpec", "first_problem"]
+__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "StrictModel", "TrialSpec", "first_problem"]
 
 Kind = Literal["accuracy", "priors", "classifiers"]
 ProtocolName = Literal["paper", "shortened", "own"]
@@ -18,11 +18,13 @@ ProtocolName = Literal["paper", "shortened", "own"]
 _REVISIONS = ("method_revision", "labels_revision", "model_revision", "training_revision")
 
 
-class _Strict(BaseModel):
+class StrictModel(BaseModel):
+    """Plain data that is frozen, and validated without conversion."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Perturbed(_Strict):
+class Perturbed(StrictModel):
     """The true priors, multiplied by random factors with this standard deviation (`scarce.priors.perturbation`)."""
 
     perturb: Annotated[float, Field(ge=0)]
@@ -47,7 +49,7 @@ def _check_recipe(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-class TrialSpec(_Strict):
+class TrialSpec(StrictModel):
     """All that determines the result of a trial.
 
     The key leaves out fields at their defaults, so that a field added later leaves earlier keys alone.
@@ -61,7 +63,7 @@ class TrialSpec(_Strict):
     n_train, imbalance : int, float
         How many training examples, and how unequal the classes are made.
     setting, process, setting_params
-        How labels are generated: the name in tables, the process of `scarce.simulate` (None for labels of the data set's own),
+        How labels are generated: the name in tables, the process of `scarce.simulate` (None for the labels of the data set),
         and its parameters.
     method, method_params
         The method, the prior estimator or the classifier, and its parameters.

@@ -1,4 +1,4 @@
-"""One process at a time: a file that says who is at work, and goes stale when they die."""
+"""Lock files: each names the process that holds it, and is stale when that process has died."""
 
 import fcntl
 import json
@@ -16,38 +16,40 @@ from scarce.errors import FileError
 __all__ = ["STALE_SECONDS", "held", "is_held"]
 
 STALE_SECONDS = 120.0
-"""A lock whose holder has not been heard of for so long is given up, wherever the holder is."""
+"""A lock without a heartbeat for this long is stale, on whichever machine its holder is."""
 _HEARTBEAT_SECONDS = 10.0
 
 
 @contextmanager
 def held(path: Path) -> Iterator[bool]:
-    """Hold a lock while the block lasts, unless a living process holds it; tell whether it is ours.
+    """Hold a lock for the block, unless a living process holds it; yield whether it was acquired.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder, held(Path(folder, "a.lock")) as ours, held(Path(folder, "a.lock")) as again:
-    ...     ours, again
+    >>> with TemporaryDirectory() as folder, held(Path(folder, "a.lock")) as first, held(Path(folder, "a.lock")) as second:
+    ...     first, second
     (True, False)
     """
-    if not _take(path):
+    if not _acquire(path):
         yield False
         return
-    over = threading.Event()
-    heart = threading.Thread(target=_beat, args=(path, over), daemon=True)
-    heart.start()
+    stopped = threading.Event()
+    heartbeat = threading.Thread(target=_send_heartbeats, args=(path, stopped), daemon=True)
+    heartbeat.start()
     try:
         yield True
     finally:
-        over.set()
-        heart.join()
-        if _holder(path) == _me():  # and not one who took it for stale, say because this machine was asleep
+        stopped.set()
+        heartbeat.join()
+        if (
+            _holder(path) == _this_process()
+        ):  # another may have taken it over, say because this machine was asleep
             path.unlink(missing_ok=True)
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether a living process holds the lock: on this machine by its number, elsewhere by its heartbeat.
+    """Return whether a living process holds the lock: by its process id on this machine, elsewhere by its heartbeat.
 
     Examples
     --------
@@ -64,31 +66,31 @@ def is_held(path: Path) -> bool:
     return age < STALE_SECONDS
 
 
-def _take(path: Path) -> bool:
+def _acquire(path: Path) -> bool:
     make_dir(path.parent)
     try:
-        # Of two that find a stale lock, the second could remove the new lock of the first: one at a time.
-        with (path.parent / ".taking").open("w") as door:
-            fcntl.flock(door, fcntl.LOCK_EX)
+        # One process at a time: of two that find a stale lock, the second could remove the new lock of the first.
+        with (path.parent / ".taking").open("w") as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX)
             if is_held(path):
                 return False
             path.unlink(missing_ok=True)
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
             with os.fdopen(handle, "w") as file:
-                json.dump(_me(), file)
-    except FileExistsError:  # where the door does not hold, as on some network drives
+                json.dump(_this_process(), file)
+    except FileExistsError:  # where flock has no effect, as on some network drives
         return False
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
     return True
 
 
-def _me() -> dict[str, object]:
-    return {"host": socket.gethostname(), "pid": os.getpid(), "life": _life(os.getpid())}
+def _this_process() -> dict[str, object]:
+    return {"host": socket.gethostname(), "pid": os.getpid(), "life": _start_time(os.getpid())}
 
 
 def _holder(path: Path) -> dict[str, object]:
-    """Return who holds the lock; nobody that is known while the file is being written."""
+    """Return the holder of the lock; empty while the file is being written."""
     try:
         content = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -97,12 +99,12 @@ def _holder(path: Path) -> dict[str, object]:
 
 
 def _is_alive(holder: dict[str, object]) -> bool:
-    life = _life(holder.get("pid"))
-    return life is not None and holder.get("life", life) == life
+    start_time = _start_time(holder.get("pid"))
+    return start_time is not None and holder.get("life", start_time) == start_time
 
 
-def _life(pid: object) -> str | None:
-    """Return what tells a living process from a later one of the same number: when it started; None if it is dead."""
+def _start_time(pid: object) -> str | None:
+    """Return when a process started, which identifies it among those with the same id; None if it is dead."""
     if not isinstance(pid, int) or pid <= 0:
         return None
     if Path("/proc/self/stat").exists():
@@ -110,19 +112,19 @@ def _life(pid: object) -> str | None:
             state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             return None
-        return None if state == "Z" else rest[18]  # a zombie is dead, though its parent has not noticed
+        return None if state == "Z" else rest[18]  # a zombie has ended
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return None
-    except PermissionError:  # alive, and another user's
+    except PermissionError:  # alive, of another user
         pass
     return "unknown"
 
 
-def _beat(path: Path, over: threading.Event) -> None:
-    while not over.wait(_HEARTBEAT_SECONDS):
+def _send_heartbeats(path: Path, stopped: threading.Event) -> None:
+    while not stopped.wait(_HEARTBEAT_SECONDS):
         try:
             os.utime(path)
-        except OSError:  # the folder may be out of reach for a while
+        except OSError:  # the folder may be unreachable for a while
             continue

@@ -2,29 +2,23 @@
 
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from scarce.bench.baselines import BASELINES, Baseline
 from scarce.bench.spec.splits import train_test_rows
 from scarce.bench.spec.trial import TrialSpec
-from scarce.datasets import TableDataset, load_table
+from scarce.bench.trials.data import cached_table
+from scarce.datasets import TableDataset
 from scarce.errors import FileError
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import simulate
 
-__all__ = ["cached_table", "classifier_result", "make_classifier"]
-
-
-@lru_cache(maxsize=4)
-def cached_table(name: str, data_dir: str | None) -> TableDataset:
-    """Return a table, kept in memory for the next trial."""
-    return load_table(name, data_dir)
+__all__ = ["classifier_result", "make_classifier"]
 
 
 def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Baseline | ScarceClassifier:
-    """Return the classifier of a row: a rival, or `ScarceClassifier` with this method.
+    """Return the classifier of a row: a baseline, or `ScarceClassifier` with this method.
 
     Examples
     --------
@@ -39,12 +33,12 @@ def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Baseli
 
 
 def classifier_result(spec: TrialSpec, data_dir: str | None, started: float) -> dict[str, Any]:
-    """Return what a trial puts into its record: the accuracy on the test rows, and what it cost.
+    """Run a trial and return the fields of its record: the accuracy on the test rows, and the cost.
 
     Parameters
     ----------
     spec : TrialSpec
-        Of the kind ``classifiers``.
+        Its kind is ``classifiers``.
     data_dir : str, optional
         Where to look for data first.
     started : float

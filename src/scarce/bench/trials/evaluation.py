@@ -1,4 +1,4 @@
-"""What a trial measures after every epoch: the true accuracy, and what could be known without true labels."""
+"""Evaluation after every epoch of a trial: the true accuracy, and criteria that need no true labels."""
 
 import time
 from typing import Any
@@ -19,7 +19,7 @@ __all__ = ["EpochEvaluator"]
 class EpochEvaluator(Callback):
     """Records accuracy, calibration and criteria of the test images, from one pass over them.
 
-    ``scel`` takes the labels as uniform, since no other matrix would be known.
+    ``scel`` assumes uniform labels, since no other transition matrix would be known.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class EpochEvaluator(Callback):
     priors : PriorEstimate or None
         π, as the training uses it; None if the method learns it.
     started : float
-        When the trial began, by ``time.perf_counter``: the first epoch also answers for the time before it.
+        When the trial began, by ``time.perf_counter``: the time before the first epoch counts as part of it.
     """
 
     def __init__(
@@ -43,10 +43,10 @@ class EpochEvaluator(Callback):
     ) -> None:
         self.X, self.y, self.labels, self.priors = X, y, labels, priors
         self.transition = uniform_transition(labels.n_classes)
-        self.last = started
+        self.last_time = started
 
     def on_epoch_end(self, state: TrainingState, record: dict[str, float]) -> None:
-        """Evaluate the test images."""
+        """Evaluate the model on the test images."""
         logits = predict_logits(state.model, self.X)
         scores = state.method.scores(logits)
         probabilities = state.method.probabilities(logits.double()).numpy()
@@ -60,4 +60,4 @@ class EpochEvaluator(Callback):
         for key, criterion in RECORDED_CRITERIA.items():
             record[key] = criterion.function(outputs, self.labels, model, self.transition)
         now = time.perf_counter()
-        record["session_seconds"], self.last = now - self.last, now
+        record["session_seconds"], self.last_time = now - self.last_time, now

@@ -7,7 +7,6 @@ import sys
 import time
 import warnings
 from dataclasses import replace
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,14 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from scarce.bench.spec.grid import OWN_LABELS
-from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
-from scarce.bench.trials.classifiers import cached_table, classifier_result
+from scarce.bench.spec.grid import HUMAN_LABELED
+from scarce.bench.spec.trial import Perturbed, PriorSource, TrialSpec
+from scarce.bench.trials.classifiers import classifier_result
+from scarce.bench.trials.data import load_data
 from scarce.bench.trials.evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
-from scarce.datasets import ImageDataset, load_dataset
+from scarce.datasets import ImageDataset
 from scarce.errors import FileError
 from scarce.estimators.early_stopping import make_early_stopping, split_rows
 from scarce.labels import ComplementaryLabels
@@ -42,34 +42,15 @@ from scarce.training import Callback, map_logits, train
 from scarce.training.build import build_paper_model
 from scarce.training.checkpoint import CHECKPOINT_FORMAT, load_state
 
-__all__ = ["data_checksum", "load_data", "run_trial"]
+__all__ = ["run_trial", "sample_rows"]
 
 _CURVES = ("loss", "test_accuracy", "confidence", "calibration_error")
-_HELD_OUT, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClassifier
+_VALIDATION_FRACTION, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClassifier
 _PACKAGES = ("scarce", "torch", "numpy")
 
 
-@lru_cache(maxsize=2)
-def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageDataset:
-    """Return a data set, kept in memory for the next trial."""
-    return load_dataset(name, data_dir, download)
-
-
-def data_checksum(kind: Kind, name: str, data_dir: str | None, download: bool = True) -> str:
-    """Return the checksum of a data set: of a table where classifiers are compared, else of images.
-
-    Examples
-    --------
-    >>> data_checksum("classifiers", "digits", None) == data_checksum("accuracy", "digits", None)
-    False
-    """
-    if kind == "classifiers":
-        return cached_table(name, data_dir).checksum
-    return load_data(name, data_dir, download).checksum
-
-
 def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
-    """Run a trial, resumable_downloader from its checkpoint if there is one; an error becomes part of the record.
+    """Run a trial, resuming from its checkpoint if there is one; an error becomes part of the record.
 
     Parameters
     ----------
@@ -95,11 +76,9 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
     started = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # they are for one who trains by hand; the record holds the numbers
+            warnings.simplefilter("ignore")  # they are for interactive use
             result = _result(trial.spec, checkpoint, data_dir, started)
-    except (Exception, SystemExit) as error:  # whatever a method may do: the other trials must go on
+    except (Exception, SystemExit) as error:  # a method may raise anything, and the other trials must run
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}
@@ -122,49 +101,49 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
     data, seed = load_data(spec.data, data_dir), spec.seed
     if data.checksum != spec.data_checksum:
         raise FileError(
-            f"the files of {data.name} hold other data here than where the experiment was planned."
+            f"the files of {data.name} hold other data here than where the experiment was planned; use the same files."
         )
     q = len(data.classes)
-    rows = chosen_rows(data.y_train, spec.n_train, spec.imbalance, seed)
-    shown = chosen_rows(data.y_test, len(data.y_test), spec.imbalance, seed)
-    X, y = data.X_train[rows], data.y_train[rows]
-    labels = _labels(spec, data, rows)
-    true = np.bincount(y, minlength=q) / len(y)
+    train_rows = sample_rows(data.y_train, spec.n_train, spec.imbalance, seed)
+    test_rows = sample_rows(data.y_test, len(data.y_test), spec.imbalance, seed)
+    X, y = data.X_train[train_rows], data.y_train[train_rows]
+    labels = _train_labels(spec, data, train_rows)
+    true_priors = np.bincount(y, minlength=q) / len(y)
 
-    def make(number: int) -> nn.Module:
-        return build_paper_model(spec.model, X, q, number)
+    def make_model(seed: int) -> nn.Module:
+        return build_paper_model(spec.model, X, q, seed)
 
     if spec.kind == "priors":
         estimator = PRIOR_ESTIMATORS[spec.method](seed=seed, **spec.method_params)
         if isinstance(estimator, ScoredEstimator):
             estimator = replace(estimator, recipe=spec.make_recipe())
-        estimate = estimator.estimate(X, labels, make_model=make)
+        estimate = estimator.estimate(X, labels, make_model=make_model)
         return {
-            "priors": estimate.as_dict() | {"true": true.tolist()},
+            "priors": estimate.as_dict() | {"true": true_priors.tolist()},
             "seconds": time.perf_counter() - started,
             "n_examples": len(y),
         }
 
-    priors = _priors(spec.priors, X, true, labels, make, seed)
-    model, method = make(seed), make_method(spec.method, **spec.method_params)
-    X_test, y_test = data.X_test[shown], data.y_test[shown]
+    priors = _make_priors(spec.priors, X, true_priors, labels, make_model, seed)
+    model, method = make_model(seed), make_method(spec.method, **spec.method_params)
+    X_test, y_test = data.X_test[test_rows], data.y_test[test_rows]
     callbacks: list[Callback] = [
         EpochEvaluator(X_test, y_test, _test_labels(spec, data, y_test), priors, started)
     ]
-    kept = np.arange(len(y))
+    kept_rows = np.arange(len(y))
     if spec.early_stopping:
-        held_out, kept = split_rows(len(y), _HELD_OUT, seed)
+        held_out, kept_rows = split_rows(len(y), _VALIDATION_FRACTION, seed)
         callbacks += make_early_stopping(X, labels, held_out, method, priors, _PATIENCE, "cpu")
-    _drop_unusable(checkpoint)
+    _remove_unusable(checkpoint)
     history = train(
         model,
         method,
-        X[kept],
-        labels[kept],
+        X[kept_rows],
+        labels[kept_rows],
         spec.make_recipe(),
         priors=None if priors is None else priors.values,
         transition=spec.transition,
-        make_model=lambda: make(seed + 1),
+        make_model=lambda: make_model(seed + 1),
         callbacks=callbacks,
         checkpoint=checkpoint,
     )
@@ -174,9 +153,9 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
         "accuracy": _accuracy(model, method, X_test, y_test) if spec.early_stopping else float(np.mean(last)),
         "curves": {name: history[name] for name in _CURVES},
         "selection": {name: history[name] for name in RECORDED_CRITERIA},
-        "priors": used.as_dict() | {"true": true.tolist()},
+        "priors": used.as_dict() | {"true": true_priors.tolist()},
         "seconds": sum(history["session_seconds"]),
-        "n_examples": len(kept),
+        "n_examples": len(kept_rows),
     }
 
 
@@ -185,71 +164,71 @@ def _accuracy(model: nn.Module, method: Method, X: NDArray[Any], y: NDArray[Any]
     return float((predicted.numpy() == y).mean())
 
 
-def _labels(spec: TrialSpec, data: ImageDataset, rows: NDArray[Any]) -> ComplementaryLabels:
+def _train_labels(spec: TrialSpec, data: ImageDataset, rows: NDArray[Any]) -> ComplementaryLabels:
     if spec.process is None:
         assert data.labels is not None
         return data.labels[rows]
-    return _drawn(spec, data.y_train[rows], len(data.classes), spec.seed)
+    return _draw_labels(spec, data.y_train[rows], len(data.classes), spec.seed)
 
 
-def chosen_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
-    """Return which images a trial uses, in their own order: `n_rows` at random, then fewer of every further class.
+def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
+    """Return the rows of the images that a trial uses, sorted: `n_rows` at random, then fewer of every further class.
 
-    Of class k of q the share imbalance^(−k / (q − 1)) is kept.
+    Of class k of q the fraction imbalance^(−k / (q − 1)) is kept.
 
     Examples
     --------
     >>> y = np.repeat([0, 1, 2], 100)
-    >>> np.bincount(y[chosen_rows(y, 300, 4, seed=0)]).tolist()
+    >>> np.bincount(y[sample_rows(y, 300, 4, seed=0)]).tolist()
     [100, 50, 25]
     """
     rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
     if imbalance is not None:
         q = int(y.max()) + 1
-        classes = [rows[y[rows] == k] for k in range(q)]
-        kept = [round(len(own) * imbalance ** (-k / (q - 1))) for k, own in enumerate(classes)]
-        rows = np.concatenate([own[:number] for own, number in zip(classes, kept, strict=True)])
+        by_class = [rows[y[rows] == k] for k in range(q)]
+        sizes = [round(len(members) * imbalance ** (-k / (q - 1))) for k, members in enumerate(by_class)]
+        rows = np.concatenate([members[:size] for members, size in zip(by_class, sizes, strict=True)])
     return np.sort(rows)
 
 
 def _test_labels(spec: TrialSpec, data: ImageDataset, y: NDArray[Any]) -> ComplementaryLabels:
     """Draw labels of the test images by the process of the training labels, independently of them."""
-    other = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
+    test_seed = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
     if spec.process is None:
-        source = {"process": "human", "setting_params": {"source": OWN_LABELS[data.name]}}
+        source = {"process": "human", "setting_params": {"source": HUMAN_LABELED[data.name]}}
         spec = spec.model_copy(update=source)
-    return _drawn(spec, y, len(data.classes), other)
+    return _draw_labels(spec, y, len(data.classes), test_seed)
 
 
-def _drawn(spec: TrialSpec, y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
+def _draw_labels(spec: TrialSpec, y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
     assert spec.process is not None
     return simulate(spec.process, y, classes=q, seed=seed, **spec.setting_params)
 
 
-def _priors(
-    wanted: PriorSource,
+def _make_priors(
+    source: PriorSource,
     X: NDArray[Any],
     true: NDArray[Any],
     labels: ComplementaryLabels,
-    make: Any,
+    make_model: Any,
     seed: int,
 ) -> PriorEstimate | None:
-    """Return the priors a trial is to use; None if the method is to learn them."""
-    if wanted == "learn":
+    """Return the priors that a trial uses; None if the method learns them."""
+    if source == "learn":
         return None
-    if wanted in ("uniform", "estimate"):
+    if source in ("uniform", "estimate"):
         return resolve_priors(
-            wanted, labels, lambda e: replace(e, seed=seed).estimate(X, labels, make_model=make)
+            source, labels, lambda e: replace(e, seed=seed).estimate(X, labels, make_model=make_model)
         )
-    if wanted == "true":
+    if source == "true":
         return PriorEstimate(true, "frequencies", true, classes=labels.classes)
-    assert isinstance(wanted, Perturbed)
-    wrong = perturb_priors(true, wanted.perturb, seed)
-    return PriorEstimate(wrong, f"frequencies, corrupted by {wanted.perturb:g}", true, classes=labels.classes)
+    assert isinstance(source, Perturbed)
+    wrong = perturb_priors(true, source.perturb, seed)
+    return PriorEstimate(wrong, f"frequencies, corrupted by {source.perturb:g}", true, classes=labels.classes)
 
 
-def _drop_unusable(checkpoint: Path) -> None:
-    """Remove a checkpoint that is damaged, or that another version wrote: the trial then starts over."""
+def _remove_unusable(checkpoint: Path) -> None:
+    """Remove a checkpoint that is damaged or was written by another version, so that the trial starts over."""
     if checkpoint.exists():
         try:
             state = load_state(checkpoint)
@@ -261,6 +240,6 @@ def _drop_unusable(checkpoint: Path) -> None:
 
 
 def _peak_memory_mb() -> float:
-    """Return the most memory that this process has had, in 10⁶ bytes; Linux counts it in KiB, macOS in bytes."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most * (1 if sys.platform == "darwin" else 1024) / 1e6
+    """Return the peak memory of this process in 10⁶ bytes; Linux counts it in KiB, macOS in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) / 1e6

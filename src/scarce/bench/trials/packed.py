@@ -1,4 +1,4 @@
-"""Finished results in two files per experiment: one line per trial, and the curves of all trials, compressed."""
+"""Packed results, two files per experiment: one line per trial, and the compressed curves of all trials."""
 
 import gzip
 import json
@@ -47,8 +47,8 @@ class PackedStore:
         """The file of curves."""
         return self.path.with_name(f"{self.path.stem}.curves{_SUFFIX}.gz")
 
-    def require(self) -> "PackedStore":
-        """Check that the file exists."""
+    def check_exists(self) -> "PackedStore":
+        """Raise if the file does not exist, else return the store itself."""
         check_file(self.path)
         return self
 
@@ -67,20 +67,20 @@ class PackedStore:
     @cached_property
     def _by_key(self) -> dict[str, TrialRecord]:
         curves = {line.get("key"): line for line in self._curves()}
-        found = {}
+        by_key = {}
         for number, text in enumerate(self._lines(), start=1):
             try:
                 content = json.loads(text)
-                known = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
-                given = {name: known[name] for name in _CURVES if name in known}
-                record = TrialRecord.from_dict(content | given if given else content)
+                line = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
+                with_curves = {name: line[name] for name in _CURVES if name in line}
+                record = TrialRecord.from_dict(content | with_curves if with_curves else content)
             except (ValueError, RecursionError) as error:  # FileError is a ValueError
                 warnings.warn(
                     f"{self.path}, line {number}: {error} Its trial counts as not run.", stacklevel=2
                 )
                 continue
-            found[record.key] = record
-        return found
+            by_key[record.key] = record
+        return by_key
 
     def _lines(self) -> Iterator[str]:
         try:
@@ -114,8 +114,8 @@ def open_store(path: Path, experiment: str | None = None) -> Store | PackedStore
     """
     if path.suffix == _SUFFIX:
         return PackedStore(path)
-    inside = path / f"{experiment}{_SUFFIX}"
-    return PackedStore(inside) if experiment and inside.is_file() else Store(path)
+    packed = path / f"{experiment}{_SUFFIX}"
+    return PackedStore(packed) if experiment and packed.is_file() else Store(path)
 
 
 def pack(store: Store, out: Path) -> dict[PackedStore, int]:
@@ -138,14 +138,14 @@ def pack(store: Store, out: Path) -> dict[PackedStore, int]:
     counts = {}
     for name, records in by_experiment.items():
         target = PackedStore(out / f"{name}{_SUFFIX}")
-        merged = _existing(target) | {record.key: record for record in records}
+        merged = _read_existing(target) | {record.key: record for record in records}
         _write(target, merged.values())
         counts[PackedStore(target.path)] = len(merged)
     return counts
 
 
-def _existing(target: PackedStore) -> dict[str, TrialRecord]:
-    """Return what a packed file holds; a damaged one is refused, since writing it again would lose results."""
+def _read_existing(target: PackedStore) -> dict[str, TrialRecord]:
+    """Return the records of a packed file; raise if it is damaged, since writing it again would lose results."""
     if not target.path.exists():
         return {}
     with warnings.catch_warnings():
@@ -160,24 +160,24 @@ def _existing(target: PackedStore) -> dict[str, TrialRecord]:
 
 def _write(target: PackedStore, records: Iterable[TrialRecord]) -> None:
     lines, curves = [], []
-    for record in sorted(records, key=_order):
+    for record in sorted(records, key=_sort_key):
         content = record.to_dict()
-        rounded = {name: _rounded(content.pop(name)) for name in _CURVES}
+        rounded = {name: _round_curves(content.pop(name)) for name in _CURVES}
         lines.append(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
         curves.append(json.dumps({"key": record.key, **rounded}, separators=(",", ":")))
-    # The curves first: a line without its curves would be worse than curves without their line.
+    # The curves first: after an interruption, curves without their line do no harm.
     with atomic_write(target.curves_path, force=True) as temporary:
         temporary.write_bytes(gzip.compress("\n".join([*curves, ""]).encode(), mtime=0))
     with atomic_write(target.path, force=True) as temporary:
         temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def _order(record: TrialRecord) -> tuple[object, ...]:
+def _sort_key(record: TrialRecord) -> tuple[object, ...]:
     spec = record.spec
     return spec.data, spec.setting, spec.model, record.label, spec.seed, record.finished, record.key
 
 
-def _rounded(curves: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
+def _round_curves(curves: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
     return {
         name: [None if value is None else float(f"{value:.9g}") for value in values]
         for name, values in curves.items()

@@ -1,4 +1,4 @@
-"""What one trial of an experiment left behind: a JSON file."""
+"""The record of a trial: its specification, result and cost, as a JSON file."""
 
 import json
 import math
@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
-from scarce.bench.spec.trial import ProtocolName, TrialSpec, first_problem
+from scarce.bench.spec.trial import ProtocolName, StrictModel, TrialSpec, first_problem
 from scarce.errors import FileError
 
 __all__ = ["LAST_EPOCHS", "TrialRecord", "now"]
 
 _FORMAT = "scarce-trial-2"
 LAST_EPOCHS = 10
-"""The accuracy of a trial is the mean over so many last epochs, or over all of them if there are fewer."""
+"""The number of last epochs over which the accuracy of a trial is the mean; all, if there are fewer."""
 
 
 def _finite(value: Any) -> Any:
@@ -32,12 +32,8 @@ def _finite(value: Any) -> Any:
 Curves = Annotated[dict[str, list[float | None]], BeforeValidator(_finite)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class Priors(_Strict):
-    """The priors that were used (or estimated), where they come from, and the true ones."""
+class Priors(StrictModel):
+    """The priors that were used or estimated, their source, and the true ones."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -46,7 +42,7 @@ class Priors(_Strict):
     true: list[float] | None = None
 
 
-class TrialRecord(_Strict):
+class TrialRecord(StrictModel):
     """A trial that has been run.
 
     Attributes
@@ -60,25 +56,25 @@ class TrialRecord(_Strict):
     status : {"done", "failed"}
         Whether there is a result.
     error : str or None
-        One line that says why there is none.
+        Why there is none, in one line.
     accuracy : float or None
         Mean test accuracy over the last ten epochs (with early stopping, at the chosen epoch; of a classifier, after `fit`); None
         where the trial failed or estimates priors.
     curves, selection : dict of lists
-        One number per epoch, None where it was not finite: what happened, and the criteria that need no true labels,
-        computed on the test images.
+        One number per epoch, None where it was not finite: of training and test accuracy, and of the criteria that need no true
+        labels, computed on the test images.
     priors : Priors
         The priors that were used or estimated, and the true ones.
     seconds, peak_memory_mb : float
-        What it cost; the seconds add up over all sessions if it was interrupted.
+        The cost; if it was interrupted, the seconds are summed over all sessions.
     versions, machine : dict
-        Which software ran it, and where.
+        The software and the machine that ran it.
     finished : str
         When it ended, as `now` writes it; empty if unknown.
     n_examples : int or None
         How many training examples it used; None if unknown.
     reason : str or None
-        What the automatic default chose, in its own words.
+        The explanation of the automatic default of its choice.
 
     Examples
     --------
@@ -100,13 +96,13 @@ class TrialRecord(_Strict):
     priors: Priors = Priors()
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
-    versions: dict[str, str] = {}
-    machine: dict[str, Any] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
+    machine: dict[str, Any] = Field(default_factory=dict)
     finished: str = ""
     n_examples: int | None = None
     reason: str | None = None
-    curves: Curves = {}
-    selection: Curves = {}
+    curves: Curves = Field(default_factory=dict)
+    selection: Curves = Field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -144,7 +140,7 @@ class TrialRecord(_Strict):
         return record
 
     def _problem(self) -> str | None:
-        """Return what contradicts itself in the record, if anything."""
+        """Return the first contradiction within the record, if there is one."""
         result = self.priors.values if self.spec.kind == "priors" else self.accuracy
         if self.status == "done" and result is None:
             return "its trial is done, but has no result"
@@ -164,7 +160,7 @@ class TrialRecord(_Strict):
 
     @classmethod
     def load(cls, path: Path) -> "TrialRecord":
-        """Read a record, or raise what is wrong with its file."""
+        """Read a record; raise a `FileError` if the file is damaged."""
         check_file(path)
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))

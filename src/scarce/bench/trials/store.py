@@ -1,4 +1,4 @@
-"""The folder of an experiment: records of finished trials, checkpoints of unfinished ones, and locks of running ones."""
+"""The store of an experiment: a folder of records of finished trials, checkpoints of others, and locks of running ones."""
 
 import os
 import warnings
@@ -14,7 +14,7 @@ from scarce.errors import FileError
 
 __all__ = ["Store"]
 
-_FOLDERS = ("records", "checkpoints", "locks")
+_SUBFOLDERS = ("records", "checkpoints", "locks")
 
 
 @dataclass(frozen=True)
@@ -45,25 +45,25 @@ class Store:
         """Where a report goes unless another folder is given."""
         return self.path / "report"
 
-    def require(self) -> "Store":
-        """Check that the folder holds trials.
+    def check_exists(self) -> "Store":
+        """Raise if the folder does not hold trials, else return the store itself.
 
         Examples
         --------
-        >>> Store(Path("nowhere")).require()
+        >>> Store(Path("nowhere")).check_exists()
         Traceback (most recent call last):
         scarce.errors.FileError: nowhere does not exist; check the path.
         """
         check_dir(self.path)
-        if not any((self.path / name).is_dir() for name in _FOLDERS):
+        if not any((self.path / name).is_dir() for name in _SUBFOLDERS):
             raise FileError(
                 f"{self.path} holds no records of trials; run an experiment first, or check the path."
             )
         return self
 
-    def prepare(self) -> None:
-        """Create the folders of the store; failing here is a fault of the disk, not of any trial."""
-        for name in _FOLDERS:
+    def make_dirs(self) -> None:
+        """Create the folders of the store."""
+        for name in _SUBFOLDERS:
             make_dir(self.path / name)
 
     def records(self) -> list[TrialRecord]:
@@ -73,9 +73,9 @@ class Store:
         return sorted(filter(None, found), key=lambda record: (record.finished, record.key))
 
     def record(self, key: str) -> TrialRecord | None:
-        """Return the record of a trial if there is one; a damaged one counts as none, with a warning."""
+        """Return the record of a trial; None, with a warning, if it is damaged."""
         path = self._record_path(key)
-        if not os.path.lexists(path):  # a dangling link is reported, too
+        if not os.path.lexists(path):  # true for a broken link, which is reported below
             return None
         try:
             record = TrialRecord.load(path)
@@ -87,7 +87,7 @@ class Store:
         return record
 
     def save(self, record: TrialRecord) -> None:
-        """Write a record; delete the checkpoint of a trial that is done, and what a killed process left half-written."""
+        """Write a record; delete the checkpoint of a trial that is done, and temporary files of killed processes."""
         record.save(self._record_path(record.key))
         if record.status == "done":
             checkpoint = self.checkpoint(record.key)
@@ -100,15 +100,15 @@ class Store:
 
     @contextmanager
     def claimed(self, key: str) -> Iterator[bool]:
-        """Claim a trial while the block lasts, unless another process has; yield whether it is ours."""
-        with held(self._lock_path(key)) as ours:
-            yield ours
+        """Claim a trial for the block, unless another process has claimed it; yield whether it was claimed."""
+        with held(self._lock_path(key)) as acquired:
+            yield acquired
 
     def is_claimed(self, key: str) -> bool:
         """Return whether a living process is running a trial."""
         return is_held(self._lock_path(key))
 
-    def was_left(self, key: str) -> bool:
+    def is_abandoned(self, key: str) -> bool:
         """Return whether the process that had claimed a trial has died."""
         return self._lock_path(key).exists() and not self.is_claimed(key)
 

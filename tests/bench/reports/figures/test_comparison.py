@@ -1,17 +1,24 @@
 """Figures that compare methods: learning curves, dots and bars."""
 
 import pytest
-from helpers.bench import draw_figures, fill_study, lines_by_label, make_record, seed_offset, small_experiment
+from helpers.bench import (
+    figures_by_name,
+    fill_results,
+    lines_by_label,
+    make_record,
+    seed_offset,
+    small_experiment,
+)
 
 from scarce._plotting import INK
-from scarce.bench.reports.figures.comparison import draw_study
+from scarce.bench.reports.figures.comparison import draw_figures
 
 MEANS = {"ga": 0.88, "a_b|<i>&% {x}": 0.68, "scarce": 0.91}
 
 
 def test_learning_curves_are_means_over_seeds(tmp_path):
     experiment = small_experiment(methods=["ga", {"label": list(MEANS)[1], "method": "nn"}, "scarce"])
-    drawings = draw_figures(
+    drawings = figures_by_name(
         tmp_path, experiment, lambda trial: make_record(trial, MEANS[trial.label] + seed_offset(trial))
     )
     uniform, _ = drawings["curves-mnist-mlp"].figure.axes
@@ -28,7 +35,7 @@ def test_comparison_of_few_methods_draws_bars(tmp_path):
         data=["mnist", "kmnist"], methods=["scarce", "scarce-cce"], settings="uniform"
     )
     means = {"mnist": 0.9, "kmnist": 0.7}
-    drawings = draw_figures(
+    drawings = figures_by_name(
         tmp_path,
         experiment,
         lambda trial: make_record(
@@ -48,28 +55,26 @@ def test_comparison_of_few_methods_draws_bars(tmp_path):
 def test_learning_curves_separate_seeds_of_different_length(tmp_path):
     experiment = small_experiment(methods="scarce", settings="uniform", seeds=3)
     lengths = (12, 15, 12)
-    study = fill_study(
+    results = fill_results(
         tmp_path,
         experiment,
         lambda trial: make_record(trial, 0.5 + 0.1 * trial.spec.seed, epochs=lengths[trial.spec.seed]),
     )
-    (drawing,) = [drawing for drawing in draw_study(study) if drawing.name.startswith("curves")]
+    (drawing,) = [drawing for drawing in draw_figures(results) if drawing.name.startswith("curves")]
     (axes,) = drawing.figure.axes
     lines = {len(line.get_xdata()): line.get_ydata()[-1] for line in axes.lines}
     assert lines == pytest.approx({12: 0.6, 15: 0.6})  # the mean of 0.5 and 0.7, and 0.6
     assert len(axes.collections) == 1  # one band, around the two of one length
-    assert drawing.caption.endswith(
-        "; seeds that were trained for different numbers of epochs are drawn apart."
-    )
+    assert drawing.caption.endswith("; seeds with different numbers of epochs are drawn separately.")
     assert [text.get_text() for text in drawing.figure.legends[0].get_texts()] == ["scarce"]
 
 
 def test_low_bar_has_its_number_above(tmp_path):
     experiment = small_experiment(methods=["ga", "scarce"], settings="uniform", seeds=1)
-    study = fill_study(
+    results = fill_results(
         tmp_path, experiment, lambda trial: make_record(trial, 0.01 if trial.label == "ga" else 0.9)
     )
-    (drawing,) = [drawing for drawing in draw_study(study) if drawing.name == "comparison"]
+    (drawing,) = [drawing for drawing in draw_figures(results) if drawing.name == "comparison"]
     heights = {text.get_text(): (text.xy[1], text.get_color()) for text in drawing.figure.axes[0].texts}
     assert heights["90.0"] == (2, "white")
     assert heights["1.0"] == (3, INK)

@@ -2,8 +2,8 @@
 
 import pytest
 from helpers.bench import (
-    draw_figures,
-    fill_study,
+    figures_by_name,
+    fill_results,
     lines_by_label,
     make_record,
     seed_offset,
@@ -20,7 +20,7 @@ def test_overfitting_figure_shows_both_risks_and_the_zero_crossing(tmp_path):
         return make_record(trial, 0.8, curves={"loss": loss, "test_accuracy": [0.5, 0.9, 0.8, 0.8]})
 
     experiment = small_experiment(methods=["scarce-ure", "scarce"], settings="uniform", seeds=2)
-    loss, accuracy = draw_figures(tmp_path, experiment, make)["overfitting"].figure.axes
+    loss, accuracy = figures_by_name(tmp_path, experiment, make)["overfitting"].figure.axes
     assert lines_by_label(loss)["uncorrected (URE)"].get_ydata().tolist() == [1.0, 0.5, -0.5, -2.0]
     assert lines_by_label(loss)["corrected (SCARCE)"].get_ydata().tolist() == [1.0, 0.5, 0.4, 0.4]
     assert lines_by_label(accuracy)["corrected (SCARCE)"].get_ydata().tolist() == [0.5, 0.9, 0.8, 0.8]
@@ -30,7 +30,7 @@ def test_overfitting_figure_shows_both_risks_and_the_zero_crossing(tmp_path):
 def test_sensitivity_figure_shows_accuracy_against_sigma(tmp_path):
     priors = [{"perturb": 0.4}, {"perturb": 0.0}, {"perturb": 0.2}]
     experiment = small_experiment(methods="scarce", settings="uniform", priors=priors)
-    drawings = draw_figures(
+    drawings = figures_by_name(
         tmp_path,
         experiment,
         lambda trial: make_record(trial, 0.9 - trial.spec.priors.perturb / 2 + seed_offset(trial)),
@@ -51,7 +51,7 @@ def test_sensitivity_figure_has_a_line_per_variant(tmp_path):
         share = 0.9 if trial.label.startswith("scarce") else 0.6
         return make_record(trial, share - trial.spec.priors.perturb / 5)
 
-    (axes,) = draw_sensitivity(fill_study(tmp_path, experiment, make)).figure.axes
+    (axes,) = draw_sensitivity(fill_results(tmp_path, experiment, make)).figure.axes
     found = {name: line.get_ydata().tolist() for name, line in lines_by_label(axes).items()}
     assert found == {
         "scarce, mnist, uniform, mlp": pytest.approx([0.9, 0.8]),
@@ -67,7 +67,7 @@ def test_overfitting_figure_has_a_line_per_variant(tmp_path):
     def make(trial):
         return make_record(trial, 0.8, curves={"loss": losses[trial.label], "test_accuracy": [0.5, 0.8]})
 
-    drawing = draw_overfitting(fill_study(tmp_path, experiment, make))
+    drawing = draw_overfitting(fill_results(tmp_path, experiment, make))
     risk, _ = drawing.figure.axes
     found = {name: line.get_ydata().tolist() for name, line in lines_by_label(risk).items()}
     assert found == {"uncorrected (URE)": [1.0, -1.0], "scarce": [1.0, 0.5], "flooded": [3.0, 2.0]}

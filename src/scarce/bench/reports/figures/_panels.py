@@ -1,4 +1,4 @@
-"""Several panels in one figure, in the house style, and looks that stay apart for a dozen methods."""
+"""Figures of several panels in the shared style, with line styles that can be told apart for a dozen methods."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ __all__ = [
     "draw_points",
     "legend_below",
     "legend_name",
-    "looks_of",
+    "line_styles",
     "new_panels",
     "trial_curves",
 ]
@@ -41,7 +41,7 @@ class Drawing:
 def new_panels(
     count: int, width: float, height: float, columns: int = 3, share: Literal["none", "y", "all"] = "none"
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Give a figure of `count` panels of that size in inches, in rows of at most `columns`.
+    """Yield a figure of `count` panels of that size in inches, in rows of at most `columns`.
 
     Examples
     --------
@@ -64,16 +64,16 @@ def new_panels(
         yield figure, panels[:count]
 
 
-def looks_of(names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return a colour and a dash for every name, as matplotlib takes them."""
+def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a color and a dash pattern for every name, as keyword arguments of matplotlib."""
     return {
-        name: {"color": COLORS[place % len(COLORS)], "linestyle": DASHES[place % len(DASHES)]}
-        for place, name in enumerate(names)
+        name: {"color": COLORS[number % len(COLORS)], "linestyle": DASHES[number % len(DASHES)]}
+        for number, name in enumerate(names)
     }
 
 
 def legend_name(label: str) -> str:
-    """Return a label that matplotlib shows in legends: those that begin with an underscore it leaves out.
+    """Return a label that matplotlib shows in legends, also if it begins with an underscore.
 
     Examples
     --------
@@ -83,45 +83,45 @@ def legend_name(label: str) -> str:
     return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label
 
 
-def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **look: Any) -> None:
+def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **style: Any) -> None:
     """Draw the mean of the curves of each group, and one standard deviation around it where there are several."""
     for rows in groups:
         epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
-        axes.plot(epochs, mean, label=legend_name(label), **look)
+        axes.plot(epochs, mean, label=legend_name(label), **style)
         if len(rows) > 1:
             std = rows.std(axis=0, ddof=1)
-            axes.fill_between(epochs, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+            axes.fill_between(epochs, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0)
     axes.set_xlabel("epoch")
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
 def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> None:
     """Draw numbers with their standard deviations: ours as filled dots, the paper's as open diamonds."""
-    mark, colour, face = ("D", COLORS[1], "white") if label == "paper" else ("o", COLORS[0], COLORS[0])
-    look: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 5.5, "elinewidth": 1.5}
-    axes.errorbar(x, y, fmt=mark, label=label, **(look | spread))
+    marker, color, face = ("D", COLORS[1], "white") if label == "paper" else ("o", COLORS[0], COLORS[0])
+    style: dict[str, Any] = {"color": color, "markerfacecolor": face, "markersize": 5.5, "elinewidth": 1.5}
+    axes.errorbar(x, y, fmt=marker, label=label, **(style | spread))
 
 
 def trial_curves(
-    study: ExperimentResults, slots: Sequence[TrialIndex], name: str
+    results: ExperimentResults, indices: Sequence[TrialIndex], name: str
 ) -> list[NDArray[np.float64]]:
-    """Return a curve of every trial, a row each, in groups of the same length: NaN where JSON holds null."""
+    """Return a curve of every trial as the rows of arrays, one array per length; NaN where a record holds None."""
     by_length: dict[int, list[Sequence[float | None]]] = {}
-    for slot in slots:
-        curve = study.done[slot].curves[name]
+    for index in indices:
+        curve = results.done[index].curves[name]
         by_length.setdefault(len(curve), []).append(curve)
     return [np.array(rows, dtype=float) for rows in by_length.values()]
 
 
 def legend_below(figure: Figure) -> None:
-    """Put one legend for all panels below them, in as many columns as the words have room for."""
-    found: dict[str, Any] = {}
+    """Put one legend for all panels below them, in as many columns as fit."""
+    handles: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    room = figure.get_figwidth() / (0.6 + 0.085 * max(map(len, found)))  # inches a character
-    columns = max(1, min(len(found), int(room)))
+            handles.setdefault(label, handle)
+    max_columns = figure.get_figwidth() / (0.6 + 0.085 * max(map(len, handles)))  # inches per character
+    columns = max(1, min(len(handles), int(max_columns)))
     figure.set_figheight(
-        figure.get_figheight() + 0.24 * ceil(len(found) / columns)
+        figure.get_figheight() + 0.24 * ceil(len(handles) / columns)
     )  # not at the cost of the panels
-    figure.legend(list(found.values()), list(found), loc="outside lower left", ncols=columns)
+    figure.legend(list(handles.values()), list(handles), loc="outside lower left", ncols=columns)

@@ -13,7 +13,7 @@ from scarce.bench.reports.figures._panels import (
     draw_points,
     legend_below,
     legend_name,
-    looks_of,
+    line_styles,
     new_panels,
     trial_curves,
 )
@@ -24,31 +24,35 @@ from scarce.bench.trials.plan import sigma_text
 
 __all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
 
-_MARKS = "osD^vPX*<>"
+_MARKERS = "osD^vPX*<>"
 _UNCORRECTED = "scarce-ure"
 _TITLES = {_UNCORRECTED: "uncorrected (URE)", "scarce": "corrected (SCARCE)"}
 
 
-def draw_overfitting(study: ExperimentResults) -> Drawing | None:
+def draw_overfitting(results: ExperimentResults) -> Drawing | None:
     """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
-    places: dict[tuple[str, str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
-    for slot, record in study.done.items():
+    by_column: dict[tuple[str, str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
+    for index, record in results.done.items():
         if record.spec.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
-            places.setdefault(slot.column, {}).setdefault((record.spec.method, slot.label), []).append(slot)
-    places = {
-        column: rows for column, rows in places.items() if {method for method, _ in rows} == set(_TITLES)
+            by_column.setdefault(index.column, {}).setdefault((record.spec.method, index.label), []).append(
+                index
+            )
+    by_column = {
+        column: rows for column, rows in by_column.items() if {method for method, _ in rows} == set(_TITLES)
     }
-    if not places:
+    if not by_column:
         return None
-    shown = sorted({row for rows in places.values() for row in rows})
-    n_variants = Counter(method for method, _ in shown)
-    titles = {row: _TITLES[row[0]] if n_variants[row[0]] == 1 else row[1] for row in shown}
-    looks = dict(zip(shown, looks_of([", ".join(row) for row in shown]).values(), strict=True))
-    with new_panels(2 * len(places), 3.8, 2.8, columns=2) as (figure, panels):
-        for place, ((data, setting, model), rows) in enumerate(places.items()):
-            losses = {row: trial_curves(study, slots, "loss") for row, slots in rows.items()}
-            shares = {row: trial_curves(study, slots, "test_accuracy") for row, slots in rows.items()}
-            below = [
+    all_rows = sorted({row for rows in by_column.values() for row in rows})
+    n_variants = Counter(method for method, _ in all_rows)
+    titles = {row: _TITLES[row[0]] if n_variants[row[0]] == 1 else row[1] for row in all_rows}
+    styles = dict(zip(all_rows, line_styles([", ".join(row) for row in all_rows]).values(), strict=True))
+    with new_panels(2 * len(by_column), 3.8, 2.8, columns=2) as (figure, panels):
+        for number, ((data, setting, model), rows) in enumerate(by_column.items()):
+            losses = {row: trial_curves(results, indices, "loss") for row, indices in rows.items()}
+            accuracies = {
+                row: trial_curves(results, indices, "test_accuracy") for row, indices in rows.items()
+            }
+            negative_from = [
                 int(epoch) + 1
                 for (method, _), groups in losses.items()
                 if method == _UNCORRECTED
@@ -56,43 +60,43 @@ def draw_overfitting(study: ExperimentResults) -> Drawing | None:
                 for epoch in np.flatnonzero(curves.mean(axis=0) < 0)[:1]
             ]
             for axes, curves, what in zip(
-                panels[2 * place :], (losses, shares), ("training risk", "test accuracy"), strict=False
+                panels[2 * number :], (losses, accuracies), ("training risk", "test accuracy"), strict=False
             ):
                 for row in rows:
-                    draw_band(axes, curves[row], titles[row], **looks[row])
-                for epoch in below:
+                    draw_band(axes, curves[row], titles[row], **styles[row])
+                for epoch in negative_from:
                     axes.axvline(epoch, color=COLORS[3], linestyle=":", linewidth=1.4, zorder=1)
                 axes.set_title(f"{data}, {setting}, {model}\n{what}")
-            panels[2 * place].axhline(0, color=INK, linewidth=1, zorder=1)
-            percent_axis(panels[2 * place + 1].yaxis)
+            panels[2 * number].axhline(0, color=INK, linewidth=1, zorder=1)
+            percent_axis(panels[2 * number + 1].yaxis)
         legend_below(figure)
     caption = (
         "Training risk and test accuracy by epoch, with and without correction: mean over seeds, ± one standard deviation. "
-        "The dotted line is where the uncorrected risk, on average, is first negative, which no true risk can be."
+        "The dotted line marks the first epoch with a negative mean of the uncorrected risk, which no true risk can have."
     )
     return Drawing("overfitting", "Overfitting without correction", caption, figure)
 
 
-def draw_sensitivity(study: ExperimentResults) -> Drawing | None:
-    """Return Figure 2 (b) of the paper, what wrong priors cost, if trials had such."""
-    found: dict[str, dict[float, list[float]]] = {}
-    for slot, record in study.done.items():
+def draw_sensitivity(results: ExperimentResults) -> Drawing | None:
+    """Return Figure 2 (b) of the paper, the accuracy with wrong priors, if there are such trials."""
+    accuracies: dict[str, dict[float, list[float]]] = {}
+    for index, record in results.done.items():
         priors = record.spec.priors
         if isinstance(priors, Perturbed) and record.accuracy is not None:
             sigma = priors.perturb
-            name = ", ".join((slot.label.removesuffix(f", {sigma_text(sigma)}"), *slot.column))
-            found.setdefault(name, {}).setdefault(sigma, []).append(record.accuracy)
-    if not found:
+            name = ", ".join((index.label.removesuffix(f", {sigma_text(sigma)}"), *index.column))
+            accuracies.setdefault(name, {}).setdefault(sigma, []).append(record.accuracy)
+    if not accuracies:
         return None
     with new_panels(1, 5.6, 3.6) as (figure, [axes]):
-        for place, ((name, by_sigma), look) in enumerate(
-            zip(found.items(), looks_of(list(found)).values(), strict=True)
+        for number, ((name, by_sigma), style) in enumerate(
+            zip(accuracies.items(), line_styles(list(accuracies)).values(), strict=True)
         ):
             sigmas = sorted(by_sigma)
             mean = np.array([np.mean(by_sigma[sigma]) for sigma in sigmas])
             std = np.array([_std(np.array(by_sigma[sigma])) for sigma in sigmas])
-            axes.plot(sigmas, mean, marker=_MARKS[place % len(_MARKS)], label=legend_name(name), **look)
-            axes.fill_between(sigmas, mean - std, mean + std, color=look["color"], alpha=0.16, linewidth=0)
+            axes.plot(sigmas, mean, marker=_MARKERS[number % len(_MARKERS)], label=legend_name(name), **style)
+            axes.fill_between(sigmas, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0)
         axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
         percent_axis(axes.yaxis)
         legend_below(figure)
@@ -103,20 +107,20 @@ def draw_sensitivity(study: ExperimentResults) -> Drawing | None:
     return Drawing("sensitivity", "Wrong priors", caption, figure)
 
 
-def draw_prior_estimates(study: ExperimentResults) -> Drawing | None:
+def draw_prior_estimates(results: ExperimentResults) -> Drawing | None:
     """Return the estimated priors of every class beside the paper's, if any were estimated."""
-    places: dict[tuple[str, str, str, str], list[TrialIndex]] = {}
-    for slot in study.done:
-        places.setdefault((*slot.column, slot.label), []).append(slot)
-    if not places:
+    by_panel: dict[tuple[str, str, str, str], list[TrialIndex]] = {}
+    for index in results.done:
+        by_panel.setdefault((*index.column, index.label), []).append(index)
+    if not by_panel:
         return None
     published = paper_priors()
-    with new_panels(len(places), 3.8, 2.8, columns=2) as (figure, panels):
-        for axes, ((data, setting, model, label), slots) in zip(panels, places.items(), strict=True):
-            values = np.array([study.done[slot].priors.values for slot in slots], dtype=float)
+    with new_panels(len(by_panel), 3.8, 2.8, columns=2) as (figure, panels):
+        for axes, ((data, setting, model, label), indices) in zip(panels, by_panel.items(), strict=True):
+            values = np.array([results.done[index].priors.values for index in indices], dtype=float)
             classes = np.arange(values.shape[1])
             draw_points(axes, classes - 0.13, values.mean(axis=0), yerr=_std(values), label="ours")
-            if study.planned[slots[0]] and data in published:
+            if results.planned[indices[0]] and data in published:
                 mean, std = published[data]
                 draw_points(axes, classes + 0.13, mean, yerr=std, label="paper")
             axes.set(title=f"{data}, {setting}\n{label}, {model}", xlabel="class", ylim=(0, None))
@@ -129,5 +133,5 @@ def draw_prior_estimates(study: ExperimentResults) -> Drawing | None:
 
 
 def _std(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Over the first axis; none of a single row."""
+    """Return the standard deviation over the first axis; zero for a single row."""
     return np.asarray(rows.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros(rows.shape[1:]))

@@ -1,0 +1,35 @@
+"""HTML pages that need no other file: the environment of their templates, and images as text."""
+
+import base64
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+__all__ = ["data_uri", "make_environment"]
+
+
+def make_environment(package: str) -> Environment:
+    """Return the jinja environment for the folder ``templates`` of a package: escaped, and strict about names.
+
+    Examples
+    --------
+    >>> make_environment("scarce.demo").from_string("{{ name }}").render(name="a<b")
+    'a&lt;b'
+    """
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def data_uri(content: bytes, kind: str) -> str:
+    """Return an image as a data URI; `kind` is the second half of its media type.
+
+    Examples
+    --------
+    >>> data_uri(b"<svg/>", "svg+xml")
+    'data:image/svg+xml;base64,PHN2Zy8+'
+    """
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
