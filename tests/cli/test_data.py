@@ -169,7 +169,7 @@ def test_data_fetch_names_folder_in_place_of_a_file(
 ) -> None:
     wrong = tmp_path / "cache" / "pets" / "dogs.gz"
     wrong.mkdir(parents=True)
-    assert f"{wrong} is a folder in the place of the file; remove it" in run_expecting_error(
+    assert f"{wrong} is a folder, and the file has to go there; remove it" in run_expecting_error(
         "data", "fetch", "pets"
     )
     wrong.rmdir()
