@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 __all__ = ["array_checksum", "bytes_digest", "matches_checksum", "row_hashes", "settings_digest"]
 
-_SHORT = 16  # hexadecimal digits
+_SHORT_DIGITS = 16  # hexadecimal
 
 
-def bytes_digest(parts: Iterable[bytes], *, short: bool = False) -> str:
-    """Return the SHA-256 of bytes, one part after the other; if `short`, its first 16 digits.
+def bytes_digest(chunks: Iterable[bytes], *, short: bool = False) -> str:
+    """Return the SHA-256 of chunks of bytes, one after the other; if `short`, its first 16 digits.
 
     Examples
     --------
@@ -22,9 +22,9 @@ def bytes_digest(parts: Iterable[bytes], *, short: bool = False) -> str:
     True
     """
     digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()[: _SHORT if short else None]
+    for chunk in chunks:
+        digest.update(chunk)
+    return digest.hexdigest()[: _SHORT_DIGITS if short else None]
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
@@ -47,13 +47,13 @@ def array_checksum(arrays: Iterable[NDArray[Any]]) -> str:
     False
     """
 
-    def parts() -> Iterable[Any]:
+    def iter_chunks() -> Iterable[Any]:
         for array in arrays:
-            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            yield f"{little.dtype.str}{little.shape}".encode()
-            yield little.data.cast("B") if little.dtype.kind != "U" else little.tobytes()
+            little_endian = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            yield f"{little_endian.dtype.str}{little_endian.shape}".encode()
+            yield little_endian.data.cast("B") if little_endian.dtype.kind != "U" else little_endian.tobytes()
 
-    return bytes_digest(parts())
+    return bytes_digest(iter_chunks())
 
 
 def row_hashes(rows: Iterable[bytes]) -> NDArray[np.uint64]:

@@ -54,14 +54,16 @@ def test_load_clcifar10_keeps_all_three_annotations(tmp_path, protocol):
 def test_load_clcifar10_selects_one_annotation(tmp_path):
     write(tmp_path, published_content())
     checksums = {load_dataset("clcifar10", tmp_path).checksum}
-    for place in range(3):
-        data = load_dataset("clcifar10", tmp_path, annotation=place)
-        assert data.labels.indices.tolist() == [row[place] for row in ANNOTATIONS]
+    for annotator in range(3):
+        data = load_dataset("clcifar10", tmp_path, annotation=annotator)
+        assert data.labels.indices.tolist() == [row[annotator] for row in ANNOTATIONS]
         checksums.add(data.checksum)
     assert len(checksums) == 4
-    for odd in (3, -1, "first", "0"):
-        with pytest.raises(MethodError, match=f"annotation={odd!r} is unknown; expected 0, 1, 2 or 'union'"):
-            load_dataset("clcifar10", tmp_path, annotation=odd)
+    for invalid in (3, -1, "first", "0"):
+        with pytest.raises(
+            MethodError, match=f"annotation={invalid!r} is unknown; expected 0, 1, 2 or 'union'"
+        ):
+            load_dataset("clcifar10", tmp_path, annotation=invalid)
 
 
 def test_load_clcifar10_reads_numpy_arrays_like_lists(tmp_path):
@@ -124,8 +126,8 @@ def test_load_clcifar10_rejects_missing_key_and_truncated_file(tmp_path):
     with pytest.raises(FileError, match="has no 'images', only data, com_labels"):
         load_dataset("clcifar10", tmp_path)
     write(tmp_path, published_content())
-    whole = (tmp_path / "clcifar10.pkl").read_bytes()
-    (tmp_path / "clcifar10.pkl").write_bytes(whole[: len(whole) // 2])
+    content = (tmp_path / "clcifar10.pkl").read_bytes()
+    (tmp_path / "clcifar10.pkl").write_bytes(content[: len(content) // 2])
     with pytest.raises(FileError, match=r"clcifar10.pkl is damaged, cut short"):
         load_dataset("clcifar10", tmp_path)
 
@@ -140,15 +142,15 @@ def test_human_cifar10_labels_follow_transition_matrix(tmp_path, monkeypatch):
     data = load_dataset("human-cifar10", tmp_path)
     assert data.annotations.shape == (n, 3)
     expected = human_transition("clcifar10")[cat]
-    for said in data.annotations.T:
-        shares = np.bincount(said, minlength=10) / n
-        assert np.abs(shares - expected).max() < 4 * np.sqrt(0.25 / n)
+    for annotations in data.annotations.T:
+        frequencies = np.bincount(annotations, minlength=10) / n
+        assert np.abs(frequencies - expected).max() < 4 * np.sqrt(0.25 / n)
     # Annotations of one image are independent: two agree as often as two independent draws.
     agree = (data.annotations[:, 0] == data.annotations[:, 1]).mean()
     assert abs(agree - (expected**2).sum()) < 4 * np.sqrt(0.25 / n)
     union = np.zeros((n, 10), bool)
-    for row, said in enumerate(data.annotations):
-        union[row, said] = True
+    for row, annotations in enumerate(data.annotations):
+        union[row, annotations] = True
     assert np.array_equal(data.labels.indicator(), union)
     assert load_dataset("human-cifar10", tmp_path).checksum == data.checksum
 

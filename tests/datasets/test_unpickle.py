@@ -23,10 +23,10 @@ def test_unpickle_round_trips_arrays_of_every_dtype(tmp_path, protocol):
 
 
 def test_unpickle_rejects_truncated_pickle(tmp_path):
-    whole = pickle.dumps({"data": np.arange(4), "labels": [1, 2]}, 4)
-    for length in range(len(whole)):
+    content = pickle.dumps({"data": np.arange(4), "labels": [1, 2]}, 4)
+    for length in range(len(content)):
         with pytest.raises(FileError, match="damaged, cut short or not a pickle of arrays"):
-            unpickle(whole[:length], tmp_path / "a.pkl")
+            unpickle(content[:length], tmp_path / "a.pkl")
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,15 @@ def test_image_folder_gives_grey_images_with_paths_as_ids(tmp_path):
     assert features.values.tolist() == [[[255, 0, 255], [0, 255, 0]], np.add(GREY, 1).tolist(), GREY]
 
 
-def test_image_folder_with_colour_converts_all_to_colour(tmp_path):
-    colour = np.arange(18).reshape(2, 3, 3)
-    save_image(tmp_path, "colour.png", colour)
+def test_image_folder_with_color_converts_all_to_color(tmp_path):
+    color = np.arange(18).reshape(2, 3, 3)
+    save_image(tmp_path, "color.png", color)
     save_image(tmp_path, "grey.png", GREY)
-    save_image(tmp_path, "alpha.png", np.dstack([colour, np.full((2, 3), 128)]))
+    save_image(tmp_path, "alpha.png", np.dstack([color, np.full((2, 3), 128)]))
     save_image(tmp_path, "palette.gif", GREY, "P")
     features = read_features(tmp_path)
-    assert features.ids.tolist() == ["alpha.png", "colour.png", "grey.png", "palette.gif"]
-    expected = colour.transpose(2, 0, 1).tolist()
+    assert features.ids.tolist() == ["alpha.png", "color.png", "grey.png", "palette.gif"]
+    expected = color.transpose(2, 0, 1).tolist()
     assert features.values[:2].tolist() == [expected, expected]
     assert features.values[2].tolist() == [GREY] * 3
     assert features.values[3].tolist() == [GREY] * 3

@@ -60,7 +60,7 @@ def whole_population_with_errors(error):
     return predicted, ComplementaryLabels.from_indicator(excluded)
 
 
-def whole_population_of_answers(n_questions, miss, false):
+def whole_population_of_answers(n_questions, false_negative, false_positive):
     """The same with answers to random questions, some of them wrong; 1 is yes, 0 is no."""
     outcomes = []
     for y, predicted in product(range(Q), repeat=2):
@@ -68,7 +68,7 @@ def whole_population_of_answers(n_questions, miss, false):
             for answers in product([0, 1], repeat=n_questions):
                 chance = PRIORS[y] * CONFUSION[y, predicted] * of_asked
                 for k, answer in zip(asked, answers, strict=True):
-                    yes = 1 - miss if k == y else false
+                    yes = 1 - false_negative if k == y else false_positive
                     chance *= yes if answer else 1 - yes
                 outcomes.append((predicted, np.array(asked), np.array(answers), chance))
     predicted, asked, answers = repeat_by_probability(outcomes, 400_000)
@@ -76,10 +76,10 @@ def whole_population_of_answers(n_questions, miss, false):
     return predicted, labels_from_answers(rows, asked.ravel(), answers.ravel(), len(predicted), Q)
 
 
-def labels_from_answers(rows, asked, said, n, q):
+def labels_from_answers(rows, asked, answers, n, q):
     """Labels of n examples from answers: 1 yes, 0 no, −1 skipped; disputed answers are dropped."""
     return ComplementaryLabels._from_resolved(
-        Answers.from_columns(rows, asked, said), n, np.arange(q), conflict="drop"
+        Answers.from_columns(rows, asked, answers), n, np.arange(q), conflict="drop"
     )
 
 

@@ -87,10 +87,10 @@ class Staged(Tempered):
         return self.lengths[stage] if stage < len(self.lengths) else 0
 
 
-def peaked_metric(run):
+def peaked_metric(state):
     """A metric of the model that is best in epoch 3."""
-    spread = predict_logits(run.model, make_data(12, seed=9)[0]).std().item()
-    return spread - (run.epoch - 3) ** 2
+    spread = predict_logits(state.model, make_data(12, seed=9)[0]).std().item()
+    return spread - (state.epoch - 3) ** 2
 
 
 def make_early_stopping(patience=2):
@@ -103,8 +103,8 @@ class Interrupt(Callback):
     def __init__(self, epoch):
         self.epoch = epoch
 
-    def on_epoch_end(self, run, record):
-        if run.epoch == self.epoch:
+    def on_epoch_end(self, state, record):
+        if state.epoch == self.epoch:
             raise KeyboardInterrupt
 
 

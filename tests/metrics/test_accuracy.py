@@ -52,10 +52,10 @@ def slow(predicted, excluded, priors):
         rows = [i for i in range(n) if excluded[i, k]]
         if not rows:
             continue
-        share = sum(predicted[i] == k for i in rows) / len(rows)
-        value -= (1 - priors[k]) * share
+        rate = sum(predicted[i] == k for i in rows) / len(rows)
+        value -= (1 - priors[k]) * rate
         for i in rows:
-            influence[i] -= (1 - priors[k]) * ((predicted[i] == k) - share) / len(rows)
+            influence[i] -= (1 - priors[k]) * ((predicted[i] == k) - rate) / len(rows)
     return value, sum(x * x for x in influence) ** 0.5
 
 
@@ -158,10 +158,10 @@ def test_bounds_are_gamma_quantiles_with_moments_of_errors():
     assert estimate.value == pytest.approx(0.84)
     assert estimate.standard_error == pytest.approx(variance**0.5)
     # A gamma variable with mean m and variance v is v / 2m times a χ² of 2m² / v degrees of freedom.
-    fewest = variance / (2 * 0.16) * chi2.ppf(0.025, 2 * 0.16**2 / variance)
+    min_errors = variance / (2 * 0.16) * chi2.ppf(0.025, 2 * 0.16**2 / variance)
     mean, spread = 0.16 + largest, variance + largest**2
-    most = spread / (2 * mean) * chi2.ppf(0.975, 2 * mean**2 / spread)
-    assert (estimate.low, estimate.high) == (pytest.approx(1 - most), pytest.approx(1 - fewest))
+    max_errors = spread / (2 * mean) * chi2.ppf(0.975, 2 * mean**2 / spread)
+    assert (estimate.low, estimate.high) == (pytest.approx(1 - max_errors), pytest.approx(1 - min_errors))
 
 
 def test_predicted_classes_never_excluded_are_reported_as_unseen():
@@ -224,10 +224,10 @@ def test_interval_with_estimated_priors_covers_truth(kind):
         y, predicted = draw_predictions(rng, 500)
         labels = LABEL_KINDS[kind](y, 1000 + seed)
         model = fit_label_model(labels, **KNOWN.get(kind, {}))
-        judged = [(predicted, ACCURACY), *((np.full(500, k), PRIORS[k]) for k in range(Q))]
-        estimates = [complementary_accuracy(codes, labels, model) for codes, _ in judged]
+        cases = [(predicted, ACCURACY), *((np.full(500, k), PRIORS[k]) for k in range(Q))]
+        estimates = [complementary_accuracy(codes, labels, model) for codes, _ in cases]
         covered.append(
-            [e.low - 1e-9 < truth < e.high + 1e-9 for e, (_, truth) in zip(estimates, judged, strict=True)]
+            [e.low - 1e-9 < truth < e.high + 1e-9 for e, (_, truth) in zip(estimates, cases, strict=True)]
         )
     assert (np.mean(covered, axis=0) > 0.91).all()
 

@@ -135,8 +135,8 @@ def test_predicted_class_never_excluded_raises_alarm(seed):
     labels = from_transition(y, transition / transition.sum(axis=1, keepdims=True), classes=Q, seed=seed)
     report = complementary_report(predicted, labels)
     assert alarm_names(report) == ["unidentified"]
-    share = f"{(predicted == 3).mean():.0%} of the predictions are 3, which nobody excludes"
-    assert report.alarms[0].message.startswith(share)
+    fraction = f"{(predicted == 3).mean():.0%} of the predictions are 3, which nobody excludes"
+    assert report.alarms[0].message.startswith(fraction)
     assert report.accuracy.unseen == (3,)
 
 
@@ -199,11 +199,11 @@ def test_classes_excluded_together_raise_alarm(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("share", [0.3, 1.0])
-def test_questions_about_predicted_class_raise_alarm(share, seed):
+@pytest.mark.parametrize("fraction", [0.3, 1.0])
+def test_questions_about_predicted_class_raise_alarm(fraction, seed):
     y, predicted, _ = classifier(seed)
     rng = np.random.default_rng(seed)
-    asked = np.where(rng.random(N) < share, predicted, rng.integers(0, Q, N))
+    asked = np.where(rng.random(N) < fraction, predicted, rng.integers(0, Q, N))
     labels = labels_from_answers(np.arange(N), asked, asked == y, N, Q)
     assert "questions-not-random" in alarm_names(complementary_report(predicted, labels))
 
@@ -266,11 +266,11 @@ def test_alarm_prints_name_and_sentence():
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(2, 5), st.sampled_from([0.05, 0.3, 1.0]))
-def test_report_of_partly_answered_examples_is_finite(seed, n, q, share):
+def test_report_of_partly_answered_examples_is_finite(seed, n, q, fraction):
     """Even if a class is predicted only for examples without questions, or is never asked about."""
     rng = np.random.default_rng(seed)
-    rows, asked = np.nonzero(rng.random((n, q)) < share)
-    said = rng.choice([-1, 0, 1], len(rows))
-    labels = labels_from_answers(rows, asked, said, n, q)
+    rows, asked = np.nonzero(rng.random((n, q)) < fraction)
+    answers = rng.choice([-1, 0, 1], len(rows))
+    labels = labels_from_answers(rows, asked, answers, n, q)
     report = complementary_report(rng.integers(0, q, n), labels, confidence=rng.random(n))
     assert np.isfinite([report.accuracy.value, report.accuracy.standard_error]).all()

@@ -29,9 +29,9 @@ def test_co_exclusion_test_equals_slow_loop():
     squares = []
     for k, l in combinations(range(5), 2):  # noqa: E741
         covariance = (excluded[:, k] & excluded[:, l]).mean() - rates[k] * rates[l]
-        own = [rates[j] / (1 - pi[j]) * pi[j] for j in (k, l)]
+        c_pi = [rates[j] / (1 - pi[j]) * pi[j] for j in (k, l)]
         spread = np.sqrt(rates[k] * (1 - rates[k]) * rates[l] * (1 - rates[l]))
-        squares.append((np.sqrt(60) * (covariance + own[0] * own[1]) / spread) ** 2)
+        squares.append((np.sqrt(60) * (covariance + c_pi[0] * c_pi[1]) / spread) ** 2)
     found = co_exclusion_test(ComplementaryLabels.from_indicator(excluded), pi)
     assert found.statistic == pytest.approx(np.mean(squares))
     assert found.n_pairs == 10

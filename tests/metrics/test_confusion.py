@@ -79,8 +79,8 @@ def test_matrix_of_exclusions_matches_values_by_hand():
 
 def test_matrix_of_answers_matches_values_by_hand():
     """Asked about 0: one "no" of four, predicted 0. Asked about 1: three of four, one predicted 1 and two predicted 0."""
-    asked, said = [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 0, 1, 0, 0]
-    labels = labels_from_answers(np.arange(8), asked, said, 8, 2)
+    asked, answers = [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 0, 1, 0, 0]
+    labels = labels_from_answers(np.arange(8), asked, answers, 8, 2)
     confusion = confusion_of([0, 0, 1, 1, 1, 1, 0, 0], labels, errors=ErrorRates(0.0, 0.0))
     assert confusion.matrix.tolist() == [
         pytest.approx([0.5 - 1 / 4, 0.5 - 2 / 4]),
@@ -95,9 +95,9 @@ def test_matrix_of_exclusions_with_errors_matches_values_by_hand():
     """Each class is excluded by half of eight rows. π = (1/2, 1/2), ρ = 0.1, so c = (0.5 − 0.05) / 0.5 = 0.9."""
     labels = ComplementaryLabels.from_single([0] * 4 + [1] * 4, classes=2)
     confusion = confusion_of([0, 1, 1, 1, 0, 0, 0, 1], labels, [0.5, 0.5], ErrorRates(0.1, 0.0))
-    own = (0.9 * 0.5 - 1 / 8) / 0.8
+    diagonal = (0.9 * 0.5 - 1 / 8) / 0.8
     other = (0.9 * 0.5 - 3 / 8) / 0.8
-    assert confusion.matrix.tolist() == [pytest.approx([own, other]), pytest.approx([other, own])]
+    assert confusion.matrix.tolist() == [pytest.approx([diagonal, other]), pytest.approx([other, diagonal])]
 
 
 # Slow loops --------------------------------------------------------------------------------------------------------
@@ -118,15 +118,15 @@ def answers(draw):
     """Every example is asked about some classes, once each, and at least one answer is yes."""
     n, q = draw(st.integers(2, 14)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    said = rng.choice([-2, 0, 1], (n, q), p=[0.3, 0.4, 0.3])  # −2: not asked
-    said[0] = 1
-    miss, false = draw(st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.3, 0.2)]))
-    return rng.integers(0, q, n), said, ErrorRates(miss, false)
+    answers = rng.choice([-2, 0, 1], (n, q), p=[0.3, 0.4, 0.3])  # −2: not asked
+    answers[0] = 1
+    false_negative, false_positive = draw(st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.3, 0.2)]))
+    return rng.integers(0, q, n), answers, ErrorRates(false_negative, false_positive)
 
 
-def labels_of(said):
-    rows, asked = np.nonzero(said >= 0)
-    return labels_from_answers(rows, asked, said[rows, asked], *said.shape)
+def labels_from(answers):
+    rows, asked = np.nonzero(answers >= 0)
+    return labels_from_answers(rows, asked, answers[rows, asked], *answers.shape)
 
 
 def weighted_cells_of_exclusions(predicted, excluded, priors, weights):
@@ -135,24 +135,24 @@ def weighted_cells_of_exclusions(predicted, excluded, priors, weights):
     cells = np.zeros((q, q))
     for j in range(q):
         for k in range(q):
-            share = sum(weights[i] for i in range(n) if predicted[i] == j) / sum(weights)
+            fraction = sum(weights[i] for i in range(n) if predicted[i] == j) / sum(weights)
             of_excluded = sum(weights[i] for i in range(n) if excluded[i, k])
             both = sum(weights[i] for i in range(n) if excluded[i, k] and predicted[i] == j)
-            cells[j, k] = share - (1 - priors[k]) * (both / of_excluded if of_excluded else 0)
+            cells[j, k] = fraction - (1 - priors[k]) * (both / of_excluded if of_excluded else 0)
     return cells
 
 
-def weighted_cells_of_answers(predicted, said, errors, weights):
+def weighted_cells_of_answers(predicted, answers, errors, weights):
     """A_jk = ((1 − fp) s_j − P(predicted j and no | asked about k)) / (1 − fn − fp), the same way."""
-    n, q = said.shape
+    n, q = answers.shape
     net = 1 - errors.false_negative - errors.false_positive
     cells = np.zeros((q, q))
     for j in range(q):
         for k in range(q):
-            share = sum(weights[i] for i in range(n) if predicted[i] == j) / sum(weights)
-            asked = sum(weights[i] for i in range(n) if said[i, k] >= 0)
-            both = sum(weights[i] for i in range(n) if said[i, k] == 0 and predicted[i] == j)
-            cells[j, k] = ((1 - errors.false_positive) * share - both / asked) / net
+            fraction = sum(weights[i] for i in range(n) if predicted[i] == j) / sum(weights)
+            asked = sum(weights[i] for i in range(n) if answers[i, k] >= 0)
+            both = sum(weights[i] for i in range(n) if answers[i, k] == 0 and predicted[i] == j)
+            cells[j, k] = ((1 - errors.false_positive) * fraction - both / asked) / net
     return cells
 
 
@@ -185,30 +185,32 @@ def test_matrix_of_exclusions_equals_slow_loop(case):
 
 @given(answers())
 def test_matrix_of_answers_equals_slow_loop(case):
-    predicted, said, errors = case
-    confusion = confusion_of(predicted, labels_of(said), errors=errors)
-    check_against(lambda w: weighted_cells_of_answers(predicted, said, errors, w), confusion, len(predicted))
+    predicted, answers, errors = case
+    confusion = confusion_of(predicted, labels_from(answers), errors=errors)
+    check_against(
+        lambda w: weighted_cells_of_answers(predicted, answers, errors, w), confusion, len(predicted)
+    )
 
 
 @given(answers(), st.integers(0, 10**6))
 def test_matrix_of_answers_with_given_priors_equals_slow_loop(case, seed):
     """Each "no" then counts as an exclusion."""
-    predicted, said, _ = case
-    priors = np.random.default_rng(seed).dirichlet(np.full(said.shape[1], 5.0))
-    confusion = confusion_of(predicted, labels_of(said), priors, ErrorRates(0.0, 0.0))
+    predicted, answers, _ = case
+    priors = np.random.default_rng(seed).dirichlet(np.full(answers.shape[1], 5.0))
+    confusion = confusion_of(predicted, labels_from(answers), priors, ErrorRates(0.0, 0.0))
     check_against(
-        lambda w: weighted_cells_of_exclusions(predicted, said == 0, priors, w), confusion, len(predicted)
+        lambda w: weighted_cells_of_exclusions(predicted, answers == 0, priors, w), confusion, len(predicted)
     )
 
 
 @given(answers())
 def test_matrix_of_repeated_answers_counts_per_example(case):
     """Repeating every answer doubles the answers but not the examples: the uncertainty stays the same."""
-    predicted, said, errors = case
-    rows, asked = np.nonzero(said >= 0)
-    codes = said[rows, asked]
-    once = confusion_of(predicted, labels_of(said), errors=errors)
-    table = labels_from_answers(np.tile(rows, 2), np.tile(asked, 2), np.tile(codes, 2), *said.shape)
+    predicted, answers, errors = case
+    rows, asked = np.nonzero(answers >= 0)
+    codes = answers[rows, asked]
+    once = confusion_of(predicted, labels_from(answers), errors=errors)
+    table = labels_from_answers(np.tile(rows, 2), np.tile(asked, 2), np.tile(codes, 2), *answers.shape)
     twice = confusion_of(predicted, table, errors=errors)
     assert twice.matrix == pytest.approx(once.matrix)
     assert twice.influences == pytest.approx(once.influences)
@@ -223,9 +225,9 @@ def slow_corrected(predicted, excluded, priors, error):
         c = (rate - error * priors[k]) / (1 - priors[k])
         assume(c > 2 * error)
         for j in range(q):
-            share = sum(predicted[i] == j for i in range(n)) / n
+            fraction = sum(predicted[i] == j for i in range(n)) / n
             both = sum(excluded[i, k] and predicted[i] == j for i in range(n)) / n
-            cells[j, k] = (c * share - both) / (c - error)
+            cells[j, k] = (c * fraction - both) / (c - error)
     return cells
 
 
@@ -271,11 +273,13 @@ def test_matrix_of_population_with_wrong_exclusions_is_exact(error):
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS], ids=["estimated", "given"])
-@pytest.mark.parametrize(("miss", "false"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.2), (0.1, 0.2)])
+@pytest.mark.parametrize(
+    ("false_negative", "false_positive"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.2), (0.1, 0.2)]
+)
 @pytest.mark.parametrize("n_questions", [1, 2])
-def test_matrix_of_population_of_answers_is_exact(n_questions, miss, false, priors):
-    predicted, labels = whole_population_of_answers(n_questions, miss, false)
-    confusion = check_whole(predicted, labels, priors, ErrorRates(miss, false))
+def test_matrix_of_population_of_answers_is_exact(n_questions, false_negative, false_positive, priors):
+    predicted, labels = whole_population_of_answers(n_questions, false_negative, false_positive)
+    confusion = check_whole(predicted, labels, priors, ErrorRates(false_negative, false_positive))
     assert confusion.priors == pytest.approx(PRIORS, abs=1e-12)
 
 

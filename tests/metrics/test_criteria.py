@@ -94,12 +94,12 @@ def test_approximated_accuracy_and_covering_rate_equal_slow_loops(seed):
     _, p, excluded, _ = random_predictions_and_labels(seed)
     labels = ComplementaryLabels.from_indicator(excluded)
     best = p.argmax(axis=1)
-    shares = [
+    terms = [
         0.0 if excluded[i, best[i]] else p[i, best[i]] / sum(p[i, k] for k in range(Q) if not excluded[i, k])
         for i in range(len(p))
     ]
-    assert approximated_accuracy(p, labels) == pytest.approx(np.mean(shares))
-    assert covering_rate(best, labels) == pytest.approx(np.mean([share > 0 for share in shares]))
+    assert approximated_accuracy(p, labels) == pytest.approx(np.mean(terms))
+    assert covering_rate(best, labels) == pytest.approx(np.mean([share > 0 for share in terms]))
 
 
 def single_population(transition):
@@ -173,9 +173,9 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         (
             lambda: scel(P, EMPTY, T),
             LabelError,
-            "no example excludes any class: there is nothing to judge by",
+            "no example excludes any class, so there is nothing to evaluate on",
         ),
-        (lambda: transition_risk(P, EMPTY, T), LabelError, "nothing to judge by"),
+        (lambda: transition_risk(P, EMPTY, T), LabelError, "nothing to evaluate on"),
         (lambda: transition_risk(P, LABELS, np.full((3, 3), 1 / 3)), LabelError, "has no inverse.*use scel"),
         (lambda: transition_risk(P, LABELS, SINGULAR), LabelError, "has no inverse.*use scel"),
         (

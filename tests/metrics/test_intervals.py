@@ -22,8 +22,8 @@ def test_gamma_interval_of_equal_weights_is_poisson(n_events, level, weight):
 
 
 @given(st.integers(1, 500), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_wilson_interval_equals_scipy(n, share, level):
-    k = round(n * share)
+def test_wilson_interval_equals_scipy(n, proportion, level):
+    k = round(n * proportion)
     low, high = wilson_interval(np.array([float(k)]), np.array([float(n)]), level)
     expected = binomtest(k, n).proportion_ci(level, method="wilson")
     assert (low[0], high[0]) == (

@@ -70,8 +70,8 @@ def test_label_model_rejects_invalid_priors(priors, message):
 def test_priors_of_answers_are_shares_of_yes_by_hand():
     """Yes to 2 of 4, 1 of 3 and 1 of 6; a skipped answer does not count. 1/2 + 1/3 + 1/6 = 1."""
     asked = [0] * 4 + [1] * 3 + [2] * 6 + [0]
-    said = [*(1, 1, 0, 0), *(1, 0, 0), *(1, 0, 0, 0, 0, 0), -1]
-    model = fit_label_model(labels_from_answers(np.arange(14), asked, said, 14, 3), errors=NO_ERRORS)
+    answers = [*(1, 1, 0, 0), *(1, 0, 0), *(1, 0, 0, 0, 0, 0), -1]
+    model = fit_label_model(labels_from_answers(np.arange(14), asked, answers, 14, 3), errors=NO_ERRORS)
     assert (model.source, model.error_source) == ("answers", "given")
     assert model.priors.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 6])
 
@@ -84,8 +84,8 @@ def test_priors_of_answers_sum_to_one():
 
 def test_priors_of_answers_are_corrected_for_errors_by_hand():
     """Yes to 5, 4 and 3 of 10, with 0.1 wrong "no" and 0.2 wrong "yes": (0.3, 0.2, 0.1) / 0.7, made to sum to one."""
-    said = [k < n for n in (5, 4, 3) for k in range(10)]
-    labels = labels_from_answers(np.arange(30), np.repeat([0, 1, 2], 10), said, 30, 3)
+    answers = [k < n for n in (5, 4, 3) for k in range(10)]
+    labels = labels_from_answers(np.arange(30), np.repeat([0, 1, 2], 10), answers, 30, 3)
     model = fit_label_model(labels, errors=ErrorRates(0.1, 0.2))
     assert model.priors.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 6])
 
@@ -99,11 +99,12 @@ def test_priors_of_classes_never_asked_about_share_remainder():
 
 
 @pytest.mark.parametrize(
-    ("n_questions", "miss", "false"), [(1, 0.0, 0.0), (1, 0.1, 0.2), (2, 0.0, 0.0), (2, 0.1, 0.2)]
+    ("n_questions", "false_negative", "false_positive"),
+    [(1, 0.0, 0.0), (1, 0.1, 0.2), (2, 0.0, 0.0), (2, 0.1, 0.2)],
 )
-def test_priors_of_population_of_answers_are_exact(n_questions, miss, false):
-    _, labels = whole_population_of_answers(n_questions, miss, false)
-    model = fit_label_model(labels, errors=ErrorRates(miss, false))
+def test_priors_of_population_of_answers_are_exact(n_questions, false_negative, false_positive):
+    _, labels = whole_population_of_answers(n_questions, false_negative, false_positive)
+    model = fit_label_model(labels, errors=ErrorRates(false_negative, false_positive))
     assert model.priors == pytest.approx(PRIORS, abs=1e-12)
 
 
@@ -221,8 +222,8 @@ def any_labels(draw):
     if draw(st.booleans()):
         asked = rng.random((n, q)) < draw(st.sampled_from([0.1, 0.4, 1.0]))
         rows, classes = np.nonzero(asked)
-        said = np.where(rng.random(len(rows)) < 0.1, -1, classes == y[rows])
-        return labels_from_answers(rows, classes, said, n, q)
+        answers = np.where(rng.random(len(rows)) < 0.1, -1, classes == y[rows])
+        return labels_from_answers(rows, classes, answers, n, q)
     if draw(st.booleans()):
         return ComplementaryLabels.from_single((y + rng.integers(1, q, n)) % q, classes=q)
     excluded = rng.random((n, q)) < draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
@@ -231,7 +232,7 @@ def any_labels(draw):
 
 
 @pytest.mark.parametrize(
-    ("draw", "most", "expected"),
+    ("draw", "caps", "expected"),
     [
         ([0.7, 0.2, 0.1], [1, 1, 1], [0.7, 0.2, 0.1]),
         ([0.7, 0.2, 0.1], [0.5, 1, 1], [1 / 2, 1 / 3, 1 / 6]),  # the others keep their proportions
@@ -241,8 +242,8 @@ def any_labels(draw):
         ([1, 0, 0], [0.4, 1, 1], [0.4, 0.3, 0.3]),
     ],
 )
-def test_cap_distributions_distributes_excess_proportionally(draw, most, expected):
-    found = cap_distributions(np.array([draw], float), np.array(most, float))[0]
+def test_cap_distributions_distributes_excess_proportionally(draw, caps, expected):
+    found = cap_distributions(np.array([draw], float), np.array(caps, float))[0]
     assert found == pytest.approx(expected, abs=1e-8)
     assert (found > 0).all()
 
@@ -261,8 +262,8 @@ def test_prior_draws_are_distributions_within_limits_of_labels(labels):
     assert (model.error_draws.sum(axis=1) < 1).all()
     if model.source == "labels":  # no example that excludes k is of class k, so priors are below 1 − r
         n = len(labels)
-        most = [binomtest(int(n - k), n).proportion_ci(0.99, method="wilson").high for k in labels.counts]
-        assert (model.prior_draws <= np.array(most) + 1e-8).all()
+        caps = [binomtest(int(n - k), n).proportion_ci(0.99, method="wilson").high for k in labels.counts]
+        assert (model.prior_draws <= np.array(caps) + 1e-8).all()
 
 
 @pytest.mark.parametrize(

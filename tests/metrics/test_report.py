@@ -190,9 +190,9 @@ def test_most_confused_finds_planted_confusion(kind, seed):
     predicted = np.where((y == 1) & (rng.random(6000) < 1 / 3), 3, y)
     make = {"uniform": uniform, "scar": lambda y, **how: scar(y, c=0.4, **how), "answers": ask}[kind]
     report = complementary_report(classes[predicted], make(classes[y], classes=classes, seed=seed))
-    said, true, share, error = report.most_confused()[0]
-    assert (said, true) == ("horse", "cow")
-    assert share == pytest.approx(1 / 18, abs=4 * error)
+    predicted_name, true, fraction, error = report.most_confused()[0]
+    assert (predicted_name, true) == ("horse", "cow")
+    assert fraction == pytest.approx(1 / 18, abs=4 * error)
     assert "  cow called horse: " in str(report)
     assert len(report.most_confused(0)) == 0
 
@@ -204,8 +204,8 @@ def test_most_confused_sorts_by_lower_bound():
     found = report.most_confused(10)
     assert len(found) == 6  # all confusions occur
     assert found == sorted(found, key=lambda one: 2 * one[3] - one[2])
-    for said, true, share, error in found:
-        assert share == pytest.approx(JOINT[said, true], abs=4 * error)
+    for predicted_name, true, fraction, error in found:
+        assert fraction == pytest.approx(JOINT[predicted_name, true], abs=4 * error)
 
 
 # Text and JSON ---------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scarce.errors import PriorError
+from scarce.errors import MethodError, PriorError
 from scarce.priors.elkan_noto import elkan_noto
 
 
@@ -20,10 +20,14 @@ def test_elkan_noto_matches_values_by_hand():
         ([], 0.5, r"shape \(0,\)"),
         ([0.5, np.nan], 0.5, "hold nan"),
         ([0.5, 3.0], 0.5, "from 0.5 to 3; expected 0 to 1"),
-        ([0.5], 0.0, "rate=0.0"),
-        ([0.5], float("nan"), "rate=nan"),
     ],
 )
-def test_elkan_noto_rejects_invalid_input(probabilities, rate, message):
+def test_elkan_noto_rejects_invalid_probabilities(probabilities, rate, message):
     with pytest.raises(PriorError, match=message):
         elkan_noto(probabilities, rate)
+
+
+@pytest.mark.parametrize("rate", [0.0, float("nan")])
+def test_elkan_noto_rejects_invalid_rate(rate):
+    with pytest.raises(MethodError, match=f"rate={rate}; expected a number above 0 and at most 1"):
+        elkan_noto([0.5], rate)

@@ -35,7 +35,7 @@ def test_priors_from_answers_interval_of_15_in_25_by_hand():
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=2, max_size=5))
-def test_priors_from_answers_are_normalised_shares(counts):
+def test_priors_from_answers_are_normalized_fractions(counts):
     yes, no = zip(*counts, strict=True)
     if sum(yes) == 0:
         return

@@ -59,7 +59,7 @@ def test_resolve_priors_accepts_mapping_by_class_number():
     assert resolve_priors({"1": 0.6, "0": 0.4}, labels).values.tolist() == pytest.approx([0.4, 0.6])
 
 
-def test_resolve_priors_normalises_rounded_priors():
+def test_resolve_priors_normalizes_rounded_priors():
     estimate = resolve_priors([0.333, 0.333, 0.333], LABELS)
     assert estimate.values.tolist() == pytest.approx([1 / 3] * 3)
     assert estimate.raw.tolist() == [0.333] * 3

@@ -82,7 +82,7 @@ def test_tice_improves_with_more_splits():
 
 
 def test_tice_second_pass_narrows_margin_by_hand():
-    """By hand: 4000 judges, 2000 of them ones with a tenth labelled; δ = 1/17, so c̃ (1 − c̃) (1 − δ) / δ is 4 at c̃ = ½.
+    """By hand: 4000 test rows, 2000 of them ones with a tenth labelled; δ = 1/17, so c̃ (1 − c̃) (1 − δ) / δ is 4 at c̃ = ½.
 
     The first pass gives 0.1 − √(4 / 2000) = 0.055, and with c̃ = 0.055 the second 0.1 − √(0.83 / 2000) = 0.080.
     """

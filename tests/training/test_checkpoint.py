@@ -120,14 +120,14 @@ def test_load_state_detects_changed_byte(tmp_path):
     save_state(tmp_path / "whole", STATE)
     whole = (tmp_path / "whole").read_bytes()
     wrong = []
-    for place in range(0, len(whole), 11):
+    for offset in range(0, len(whole), 11):
         damaged = bytearray(whole)
-        damaged[place] ^= 0x10
+        damaged[offset] ^= 0x10
         (tmp_path / "a").write_bytes(damaged)
         try:
             loaded = load_state(tmp_path / "a")
         except FileError as error:
             wrong += [str(error)] if "\n" in str(error) else []
         else:
-            wrong += [] if equal_states(loaded, STATE) else [place]
+            wrong += [] if equal_states(loaded, STATE) else [offset]
     assert wrong == []

@@ -83,7 +83,7 @@ def test_stages_reset_batch_norm_statistics():
     assert states[2 * STEPS]["1.num_batches_tracked"] == 0
 
 
-class OptimiserLog(Callback):
+class OptimizerLog(Callback):
     """Stores the optimiser state and gradient of the first weights after every epoch."""
 
     def __init__(self):
@@ -94,10 +94,10 @@ class OptimiserLog(Callback):
         self.steps.append((deepcopy(run.optimizer.state[weight]), weight.grad.clone()))
 
 
-def test_stages_have_new_optimisers():
+def test_stages_have_new_optimizers():
     """With one step per epoch, Adam counts the steps of its stage, and the first momentum of SGD is its gradient."""
     recipe = Recipe(epochs=4, batch_size=len(INPUTS), weight_decay=0.0)
-    adam, sgd = OptimiserLog(), OptimiserLog()
+    adam, sgd = OptimizerLog(), OptimizerLog()
     fit(ThreeStages(), make_linear(), recipe, callbacks=[adam])
     assert [int(state["step"]) for state, _ in adam.steps] == [1, 2, 1, 2, 3, 1]
     fit(ThreeStages(), make_linear(), Recipe(4, len(INPUTS), "sgd", 0.1, 0.0), callbacks=[sgd])

@@ -72,8 +72,8 @@ class _DtypeStandIn:
         self.dtype = np.dtype(_text(code))
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, order, parts, names, fields, *_ = state
-        if (parts, names, fields) != (None, None, None):
+        _, order, subdtype, names, fields, *_ = state
+        if (subdtype, names, fields) != (None, None, None):
             raise ValueError("no type of numbers")
         self.dtype = self.dtype.newbyteorder(_text(order))  # type: ignore[arg-type]
 

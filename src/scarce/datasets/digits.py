@@ -23,7 +23,9 @@ def read_digits() -> SplitArrays:
     digits = load_digits()
     images = np.rint(digits.images * (255 / _MAX_BRIGHTNESS)).astype(np.uint8)
     truth = digits.target.astype(np.int64)
-    is_test = np.arange(len(images)) % 3 == 0  # neighbours are by one hand, so both parts know every hand
+    is_test = (
+        np.arange(len(images)) % 3 == 0
+    )  # neighbours are by one writer, so both splits have every writer
     return SplitArrays(
         images[~is_test], truth[~is_test], images[is_test], truth[is_test], tuple(map(str, range(10)))
     )

@@ -34,9 +34,7 @@ __all__ = [
 _MAX_DRAWS, _MAX_DRAWN_NUMBERS = 1000, 100_000  # draws, and numbers in all of them
 # More rows add too little to be worth the time.
 _MAX_ROWS, _MAX_ROWS_TIMES_Q2 = 20_000, 2_000_000
-_MAX_CLASSES = (
-    60  # with more, priors are drawn around the candidate shares: each is small, and matters little
-)
+_MAX_CLASSES = 60  # with more, priors are drawn around the candidate shares, since each matters little
 _DIRICHLET_CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
 # Standard deviations of log-odds of exclusion probabilities that are alike, or are not.
 _EQUAL_LOGIT_SD, _UNEQUAL_LOGIT_SD = 0.05, 0.7

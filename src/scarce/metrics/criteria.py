@@ -114,7 +114,7 @@ def transition_risk(
 
 def _check_any_exclusion(labels: ComplementaryLabels) -> None:
     if len(labels.indices) == 0:
-        raise LabelError("no example excludes any class: there is nothing to judge by.")
+        raise LabelError("no example excludes any class, so there is nothing to evaluate on.")
 
 
 class ModelOutputs(NamedTuple):

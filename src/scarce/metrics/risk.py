@@ -46,5 +46,5 @@ def complementary_risk(
         sums = class_sums(*signed_losses(loss, torch.tensor(scores)), torch.from_numpy(excluded))
         total = sums if total is None else ClassSums(*map(operator.add, total, sums))
     assert total is not None
-    parts = class_risks(total, torch.from_numpy(check_priors(priors, labels.classes)))
-    return float((parts.positive + parts.negative).sum())
+    risks = class_risks(total, torch.from_numpy(check_priors(priors, labels.classes)))
+    return float((risks.positive + risks.negative).sum())

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from scarce._arrays import FloatArray
-from scarce._validation import check_numbers
+from scarce._validation import check_number, check_numbers
 from scarce.errors import PriorError
 from scarce.priors.score_based import ScoredEstimator
 
@@ -29,7 +29,7 @@ def elkan_noto(positive_probabilities: Any, rate: float) -> float:
     positive_probabilities : array of shape (n,)
         p(labelled | x) of labelled rows that the model was not trained on.
     rate : float
-        π̄, the share of all rows that are labelled.
+        π̄, the fraction of all rows that are labelled.
 
     Examples
     --------
@@ -42,8 +42,7 @@ def elkan_noto(positive_probabilities: Any, rate: float) -> float:
             f"the probabilities of labelled rows go from {probabilities.min():g} to {probabilities.max():g}; expected 0 to 1: "
             "apply the sigmoid to logits first."
         )
-    if not 0 < rate <= 1:
-        raise PriorError(f"rate={rate!r}; expected the share of labelled rows, above 0 and at most 1.")
+    check_number("rate", rate, high=1, open_low=True)
     frequency = float(probabilities.mean())
     return 1.0 if frequency <= rate else float(rate) / frequency
 

@@ -27,7 +27,7 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
     raw : array of shape (q,)
         Raw estimates of π; clipped to [floor, 1].
     rates : array of shape (q,)
-        π̄, the share of examples that exclude each class.
+        π̄, the fraction of examples that exclude each class.
     floor : float
         The smallest raw estimate: a class that was estimated away can still be learned.
 
@@ -45,7 +45,7 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
         )
     if (caps < 0).any() or (caps > 1).any():
         raise PriorError(
-            f"the rates go from {1 - caps.max():g} to {1 - caps.min():g}; expected shares from 0 to 1."
+            f"the rates go from {1 - caps.max():g} to {1 - caps.min():g}; expected fractions from 0 to 1."
         )
     check_number("floor", floor, high=1, open_low=True)
     if caps.sum() < 1 - _EPS / 2:
