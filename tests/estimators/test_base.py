@@ -103,6 +103,7 @@ def test_held_out_report_of_stack_covers_true_accuracy(stack):
     assert report.accuracy.low < stack.score(X[TEST], Y[TEST]) < report.accuracy.high
 
 
+@pytest.mark.slow
 def test_held_out_report_of_stack_detects_biased_labels():
     classifier = ScarceClassifier(module="linear").fit(X[TRAIN], biased_a(Y[TRAIN], seed=0))
     assert "scar-violated" in alarm_names(classifier.held_out_report_)

@@ -87,6 +87,7 @@ def test_lenet_accepts_images_with_and_without_channels(shape):
     assert classifier.predict_proba(X).shape == (40, 4)
 
 
+@pytest.mark.slow
 def test_classifier_learns_digits_and_estimates_its_accuracy(digits):
     images, y = digits
     train, test = np.arange(0, 1200), np.arange(1200, len(y))

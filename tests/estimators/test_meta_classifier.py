@@ -195,6 +195,7 @@ def test_predict_proba_uses_decision_function_of_learners(blobs):
 # Learning.
 
 
+@pytest.mark.slow
 def test_meta_classifier_learns_digits_and_estimates_its_accuracy():
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0)
@@ -248,6 +249,7 @@ def test_meta_classifier_estimates_priors(blobs):
     assert estimate.values == pytest.approx([1 / 3] * 3, abs=0.1)
 
 
+@pytest.mark.slow
 def test_predict_proba_ignores_number_of_jobs(blobs):
     X, _, labels = blobs
     one, two = (

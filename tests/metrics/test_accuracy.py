@@ -102,6 +102,7 @@ def test_complementary_accuracy_is_unbiased_except_for_unseen_classes():
     assert average == pytest.approx(ACCURACY + ((1 - PRIORS) * wrongly * never).sum(), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["single", "multiple"])
 def test_standard_error_equals_deviation_over_many_samples(kind):
     rng = np.random.default_rng(0)
@@ -216,6 +217,7 @@ KNOWN = {  # what cannot be estimated from the labels alone
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LABEL_KINDS)
 def test_interval_with_estimated_priors_covers_truth(kind):
     """For a classifier, and for constant predictions, whose accuracy is the prior of their class."""

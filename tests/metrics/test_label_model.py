@@ -298,6 +298,7 @@ def test_priors_do_not_depend_on_predictions(kind):
 # Over many draws -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "scar", "question", "wrong answer", "wrong exclusions"])
 def test_prior_interval_covers_true_priors(kind):
     errors = {"wrong answer": ErrorRates(0.1, 0.05), "wrong exclusions": ErrorRates(0.05, 0.0)}.get(kind)
@@ -322,6 +323,7 @@ CERTAIN_LABELS = {  # labels that determine the class, or nearly do
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CERTAIN_LABELS)
 def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
     """The priors are those of the population, from which the labelled examples are a sample."""

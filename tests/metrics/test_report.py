@@ -99,6 +99,7 @@ def test_report_of_population_is_exact():
 # Scores ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "scar", "question"])
 def test_intervals_of_recall_and_precision_cover_truth(kind):
     """All three classes have enough labels here."""
@@ -351,6 +352,7 @@ def any_predictions_and_labels(draw):
     return predicted, labels, draw(st.sampled_from([0.0, 0.01, 0.2, 0.9]))
 
 
+@pytest.mark.slow
 @given(any_predictions_and_labels())
 def test_report_of_any_labels_is_finite(case):
     predicted, labels, error = case

@@ -11,6 +11,7 @@ from scarce.priors.base import shrink_to_uniform
 from scarce.simulate import biased_a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "tolerance"),
     [

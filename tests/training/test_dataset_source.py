@@ -102,6 +102,7 @@ def test_dataset_error_names_item(workers, fail, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_killed_worker_raises_feature_error():
     handler = signal.getsignal(signal.SIGCHLD)

@@ -295,6 +295,7 @@ class UnmappedRows(ArrayShard):
     is_mapped = False
 
 
+@pytest.mark.slow
 def test_train_on_shards_resumes_from_checkpoint(tmp_path):
     inputs = parquet_shards(tmp_path)
 

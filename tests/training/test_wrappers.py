@@ -85,6 +85,7 @@ def test_bf16_training_learns_three_blobs():
     assert (predict_logits(model, inputs).argmax(dim=1).numpy() == truth).mean() > 0.95
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_compiled_training_equals_eager_training():
     """With micro-batches of equal size, because compiling for another size takes seconds."""
