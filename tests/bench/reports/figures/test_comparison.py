@@ -65,9 +65,7 @@ def test_learning_curves_separate_seeds_of_different_length(tmp_path):
     lines = {len(line.get_xdata()): line.get_ydata()[-1] for line in axes.lines}
     assert lines == pytest.approx({12: 0.6, 15: 0.6})  # the mean of 0.5 and 0.7, and 0.6
     assert len(axes.collections) == 1  # one band, around the two of one length
-    assert drawing.caption.endswith(
-        "; seeds with different numbers of epochs are drawn separately."
-    )
+    assert drawing.caption.endswith("; seeds with different numbers of epochs are drawn separately.")
     assert [text.get_text() for text in drawing.figure.legends[0].get_texts()] == ["scarce"]
 
 
