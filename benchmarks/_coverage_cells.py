@@ -1,4 +1,4 @@
-"""The cells of the coverage results: label kinds, data and models, repeats; what is done, without files and tables."""
+"""The cells of the coverage study: label kinds, data and models, repeats; without files and tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,14 +45,17 @@ Key = tuple[Any, ...]
 NAME = "coverage"
 DATA = ("mnist", "digits", "ecoli", "vehicle", "vowel", "segment")
 MODELS = ("good", "mediocre", "collapsed")
-MOST_ROWS, FEW_ROWS = 1000, 300
+MAX_ROWS, FEW_ROWS = 1000, 300
 MNIST_TRAIN, MNIST_TEST = 3000, 2000
 SEED = 20240
-COLLAPSED, BELIEVED = 0.9, 0.88  # share of rows predicted as one class; the prior that such a model believes
-MEDIOCRE = 0.55  # least accuracy of the mediocre model
-COVERAGE, FAR, ALARMED, HEALTHY = 0.93, 0.10, 0.90, 0.05  # the goals
-CLOSE, CHOSEN = 0.03, 0.90
-CHANCE = 0.01  # a cell misses a goal clearly if chance explains it less often than this
+COLLAPSED_FRACTION, COLLAPSED_PRIOR = (
+    0.9,
+    0.88,
+)  # fraction of rows predicted as one class; the learned prior of that class
+MIN_MEDIOCRE_ACCURACY = 0.55
+MIN_COVERAGE, FAR_OFF, MIN_ALARMED, MAX_FALSE_ALARMS = 0.93, 0.10, 0.90, 0.05  # the goals
+MAX_LOSS, MIN_CLOSE = 0.03, 0.90
+P_CLEAR = 0.01  # p-value below which a cell clearly misses a goal
 
 
 # Label kinds
@@ -60,7 +63,7 @@ CHANCE = 0.01  # a cell misses a goal clearly if chance explains it less often t
 
 @dataclass(frozen=True)
 class Variant:
-    """What the estimator is told about labels, and whether what it assumes about them is true."""
+    """What the estimator knows about labels, and whether its assumptions about them hold."""
 
     name: str
     holds: bool
@@ -74,7 +77,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class LabelKind:
-    """A way to draw labels for true classes, and the variants of the estimator that it is tried with."""
+    """A process that draws labels for true classes, and the variants of the estimator that are tried with it."""
 
     title: str
     draw: Callable[..., ComplementaryLabels]
@@ -87,7 +90,7 @@ def draw_biased(y: Ints, *, classes: int, seed: int) -> ComplementaryLabels:
 
 
 def draw_wrong(y: Ints, *, classes: int, seed: int, error_rate: float) -> ComplementaryLabels:
-    """Draw one uniform label per example, a share of them wrong."""
+    """Draw one uniform label per example, a fraction of them wrong."""
     transition = with_errors(uniform_transition(classes), error_rate)
     return from_transition(y, transition, classes=classes, seed=seed)
 
@@ -127,7 +130,7 @@ LABELS: Mapping[str, LabelKind] = {
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says about the rows of the population."""
+    """The predictions of a model for the rows of the population."""
 
     codes: Ints
     confidence: Floats
@@ -145,7 +148,7 @@ class Population:
 
     @property
     def priors(self) -> Floats:
-        """The share of each class."""
+        """The frequency of each class."""
         return np.bincount(self.y, minlength=self.n_classes) / len(self.y)
 
     def truth(self, model: str) -> float:
@@ -153,9 +156,9 @@ class Population:
         return float((self.models[model].codes == self.y).mean())
 
 
-def seed_of(*parts: Any) -> int:
-    """Return a seed that depends on nothing but its parts."""
-    return crc32(repr((SEED, *parts)).encode())
+def seed_of(*values: Any) -> int:
+    """Return a seed that depends only on these values."""
+    return crc32(repr((SEED, *values)).encode())
 
 
 def load_rows(name: str, data_dir: Path) -> tuple[Floats, Floats, Ints, Ints, int]:
@@ -182,12 +185,12 @@ def _predict(model: ClassifierMixin, X: Floats, priors: Floats) -> Predictions:
 
 
 def collapse(good: Predictions, to_class: int, rng: np.random.Generator) -> Predictions:
-    """Return a model that predicts one class for most rows, and believes that most are of it."""
+    """Return a model that predicts one class for most rows, and has learned a high prior for it."""
     q = len(good.learned_priors)
-    codes = np.where(rng.random(len(good.codes)) < COLLAPSED, to_class, good.codes)
-    believed = np.full(q, (1 - BELIEVED) / (q - 1))
-    believed[to_class] = BELIEVED
-    return Predictions(codes, good.confidence, believed)
+    codes = np.where(rng.random(len(good.codes)) < COLLAPSED_FRACTION, to_class, good.codes)
+    learned_priors = np.full(q, (1 - COLLAPSED_PRIOR) / (q - 1))
+    learned_priors[to_class] = COLLAPSED_PRIOR
+    return Predictions(codes, good.confidence, learned_priors)
 
 
 def train_models(name: str, data_dir: Path) -> Population:
@@ -207,10 +210,10 @@ def train_models(name: str, data_dir: Path) -> Population:
     def on_columns() -> Predictions:
         """Use the fewest columns that reach the accuracy of a mediocre model."""
         for n in range(1, len(columns) + 1):
-            found = fit(LogisticRegression(max_iter=300), cols=columns[:n])
-            if (found.codes == y_test).mean() >= MEDIOCRE:
+            predictions = fit(LogisticRegression(max_iter=300), cols=columns[:n])
+            if (predictions.codes == y_test).mean() >= MIN_MEDIOCRE_ACCURACY:
                 break
-        return found
+        return predictions
 
     good = fit(MLPClassifier((64,), max_iter=300, random_state=seed))
     first, second = rng.permutation(q)[:2]
@@ -241,10 +244,10 @@ def draw_repeat(
 
 def n_rows_of(population: Population) -> int:
     """Return the number of rows of a repeat: 1000, but at most twice the population."""
-    return min(MOST_ROWS, 2 * len(population.y))
+    return min(MAX_ROWS, 2 * len(population.y))
 
 
-def judge(model: Predictions, rows: Ints, labels: ComplementaryLabels, fitted: LabelModel) -> Record:
+def evaluate(model: Predictions, rows: Ints, labels: ComplementaryLabels, fitted: LabelModel) -> Record:
     """Return the estimate, its interval and its alarms."""
     report = complementary_report(
         model.codes[rows],
@@ -253,11 +256,11 @@ def judge(model: Predictions, rows: Ints, labels: ComplementaryLabels, fitted: L
         confidence=model.confidence[rows],
         learned_priors=model.learned_priors,
     )
-    found = report.accuracy
+    accuracy = report.accuracy
     return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
+        "value": accuracy.value,
+        "low": accuracy.low,
+        "high": accuracy.high,
         "alarms": {alarm.name for alarm in report.alarms},
     }
 
@@ -266,7 +269,7 @@ def summarize(results: Sequence[Record], truth: float) -> Record:
     """Return coverage, bias, width and alarms of all repeats of a cell."""
     value, low, high = (np.array([result[name] for result in results]) for name in ("value", "low", "high"))
     alarmed = np.array([bool(result["alarms"]) for result in results])
-    far, covered = np.abs(value - truth) > FAR, (low <= truth) & (truth <= high)
+    far, covered = np.abs(value - truth) > FAR_OFF, (low <= truth) & (truth <= high)
     names = sorted(set().union(*(result["alarms"] for result in results)))
     return {
         "truth": round(truth, 4),
@@ -298,7 +301,7 @@ def coverage_cells(
             fitted = variant.fit(labels, population.priors)
             for name, model in wanted:
                 if name == variant.name:
-                    results[name, model].append(judge(population.models[model], rows, labels, fitted))
+                    results[name, model].append(evaluate(population.models[model], rows, labels, fitted))
     holds = {variant.name: variant.holds for variant in variants}
     for (name, model), found in results.items():
         yield {
@@ -328,7 +331,7 @@ def selection_cell(population: Population, kind: str, n_rows: int, repeats: int)
         chosen.append(max(value, key=value.__getitem__))
     lost = np.array([best - truth[name] for name in chosen])
     return {
-        "within": float((lost <= CLOSE + 1e-9).mean()),
+        "within": float((lost <= MAX_LOSS + 1e-9).mean()),
         "mean_loss": round(float(lost.mean()), 4),
         "largest_loss": round(float(lost.max()), 4),
         "truth": {name: round(value, 4) for name, value in truth.items()},

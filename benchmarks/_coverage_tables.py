@@ -1,4 +1,4 @@
-"""The tables of the coverage results, from its records to Markdown."""
+"""The tables of the coverage study, from its records to Markdown."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,23 +9,23 @@ import torch
 from scipy.stats import binom
 
 from _coverage_cells import (
-    ALARMED,
-    BELIEVED,
-    CHANCE,
-    CHOSEN,
-    CLOSE,
-    COLLAPSED,
-    COVERAGE,
+    COLLAPSED_FRACTION,
+    COLLAPSED_PRIOR,
     DATA,
-    FAR,
+    FAR_OFF,
     FEW_ROWS,
-    HEALTHY,
     LABELS,
-    MEDIOCRE,
+    MAX_FALSE_ALARMS,
+    MAX_LOSS,
+    MAX_ROWS,
+    MIN_ALARMED,
+    MIN_CLOSE,
+    MIN_COVERAGE,
+    MIN_MEDIOCRE_ACCURACY,
     MNIST_TEST,
     MNIST_TRAIN,
     MODELS,
-    MOST_ROWS,
+    P_CLEAR,
     SEED,
     Key,
     Record,
@@ -41,8 +41,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], n_text: int) ->
     return [f"| {' | '.join(columns)} |", ruler, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
-def percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f}"
+def percent(fraction: float | None) -> str:
+    return "–" if fraction is None else f"{100 * fraction:.0f}"
 
 
 def points(value: float) -> str:
@@ -58,64 +58,64 @@ def where(record: Record) -> list[str]:
     return [record["data"], LABELS[record["labels"]].title, record["priors"], record["model"]]
 
 
-def far_share(cells: Sequence[Record]) -> float | None:
-    """Return the share of the repeats far from the truth that have an alarm."""
+def far_alarmed_fraction(cells: Sequence[Record]) -> float | None:
+    """Return the fraction of the repeats far from the truth that have an alarm."""
     n_far = sum(cell["n_far"] for cell in cells)
     return 1 - sum(cell["n_missed"] for cell in cells) / n_far if n_far else None
 
 
 def is_clear(record: Record) -> bool:
-    """Return whether the coverage is below the goal by more than chance explains."""
+    """Return whether the coverage is significantly below the goal."""
     n = record["repeats"]
-    return bool(binom.cdf(round(record["coverage"] * n), n, COVERAGE) < CHANCE)
+    return bool(binom.cdf(round(record["coverage"] * n), n, MIN_COVERAGE) < P_CLEAR)
 
 
 def goal_lines(cells: Sequence[Record], selection: Sequence[Record]) -> list[str]:
-    """Return what was aimed at and what came out."""
+    """Return the goals and the results."""
     holding = [cell for cell in cells if cell["holds"]]
     violated = [cell for cell in cells if not cell["holds"] and cell["n_far"]]
     healthy = [cell for cell in holding if cell["model"] == "good"]
-    below = [cell for cell in holding if cell["coverage"] < COVERAGE]
-    silent = [cell for cell in violated if cell["far_alarmed"] < ALARMED]
-    false = [cell for cell in healthy if cell["alarmed"] >= HEALTHY]
+    below = [cell for cell in holding if cell["coverage"] < MIN_COVERAGE]
+    silent = [cell for cell in violated if cell["far_alarmed"] < MIN_ALARMED]
+    false = [cell for cell in healthy if cell["alarmed"] >= MAX_FALSE_ALARMS]
     false_otherwise = [
         cell
         for cell in false
-        if sum(share for name, share in cell["alarms"].items() if name != "few-labels") >= HEALTHY
+        if sum(share for name, share in cell["alarms"].items() if name != "few-labels") >= MAX_FALSE_ALARMS
     ]
-    worse = [cell for cell in selection if cell["within"] < CHOSEN]
+    worse = [cell for cell in selection if cell["within"] < MIN_CLOSE]
     n_far = sum(cell["n_far"] for cell in violated)
     n_misleading = sum(cell["n_misleading"] for cell in violated)
     misled = 1 - sum(cell["n_misled"] for cell in violated) / max(n_misleading, 1)
     mean_coverage = np.mean([cell["coverage"] for cell in holding])
     rows = [
         [
-            f"coverage at least {percent(COVERAGE)} % where the assumptions hold",
+            f"coverage at least {percent(MIN_COVERAGE)} % where the assumptions hold",
             f"mean {100 * mean_coverage:.1f} %",
             f"{len(below)} of {len(holding)} below, {sum(map(is_clear, below))} clearly",
         ],
         [
-            f"where they do not: an alarm in at least {percent(ALARMED)} % of the repeats off by more than "
-            f"{percent(FAR)} points",
-            f"{percent(far_share(violated))} % of {n_far:,} such repeats; {percent(misled)} % of the {n_misleading:,} whose "
-            "interval does not cover the truth",
+            f"where they do not: an alarm in at least {percent(MIN_ALARMED)} % of the repeats off by more than "
+            f"{percent(FAR_OFF)} points",
+            f"{percent(far_alarmed_fraction(violated))} % of {n_far:,} such repeats; {percent(misled)} % of the "
+            f"{n_misleading:,} whose interval does not cover the truth",
             f"{len(silent)} of {len(violated)} with such repeats below",
         ],
         [
-            f"alarms on healthy fits (good model, assumptions hold) below {percent(HEALTHY)} %",
+            f"alarms on healthy fits (good model, assumptions hold) below {percent(MAX_FALSE_ALARMS)} %",
             f"mean {100 * np.mean([cell['alarmed'] for cell in healthy]):.1f} %" if healthy else "–",
             f"{len(false)} of {len(healthy)} not below, {len(false_otherwise)} of them by alarms other than few-labels",
         ],
         [
-            f"selection within {percent(CLOSE)} points of the best in at least {percent(CHOSEN)} %",
+            f"selection within {percent(MAX_LOSS)} points of the best in at least {percent(MIN_CLOSE)} %",
             f"mean {100 * np.mean([cell['within'] for cell in selection]):.1f} %" if selection else "–",
             f"{len(worse)} of {len(selection)} below",
         ],
     ]
     lines = ["## Goals", "", *table(["goal", "reached", "cells"], rows, 3)]
     lines += [
-        f'"Clearly" below: at a true coverage of {percent(COVERAGE)} % so few intervals would cover in less than '
-        f"{CHANCE:.0%} of all runs.",
+        f'"Clearly" below: at a true coverage of {percent(MIN_COVERAGE)} % so few intervals would cover in less than '
+        f"{P_CLEAR:.0%} of all runs.",
         "",
     ]
     if below:
@@ -186,7 +186,7 @@ def summary_lines(cells: Sequence[Record]) -> list[str]:
 
     def far(found: list[Record]) -> str:
         n_far = sum(cell["n_far"] for cell in found)
-        return f"{n_far} ({percent(far_share(found))})" if n_far else "0"
+        return f"{n_far} ({percent(far_alarmed_fraction(found))})" if n_far else "0"
 
     def biases(found: list[Record]) -> str:
         values = [float(cell["bias"]) for cell in found]
@@ -200,7 +200,7 @@ def summary_lines(cells: Sequence[Record]) -> list[str]:
         ("Estimate minus truth, in points: mean (largest) over data sets", biases),
         ("Width of the interval, in points: mean (largest)", mean_and("width", max)),
         ("Repeats with an alarm, in percent: mean (largest)", mean_and("alarmed", max)),
-        (f"Repeats off by more than {percent(FAR)} points (percent of them with an alarm)", far),
+        (f"Repeats off by more than {percent(FAR_OFF)} points (percent of them with an alarm)", far),
     ]
     for title, show in shown:
         lines += [f"### {title}", "", *table(columns, rows_of(show), 3)]
@@ -252,11 +252,11 @@ def selection_lines(selection: Sequence[Record]) -> list[str]:
         "## Model selection",
         "",
         f"Percent of the repeats in which the model with the highest estimated accuracy of eight (two of them collapsed) is within "
-        f"{percent(CLOSE)} points of the best; priors and error rates estimated from the labels, once for all models. In brackets "
-        "the mean loss of accuracy in points.",
+        f"{percent(MAX_LOSS)} points of the best; priors and error rates estimated from the labels, once for all models. In "
+        "brackets the mean loss of accuracy in points.",
         "",
     ]
-    sizes = {"many": f"{MOST_ROWS} rows, at most twice the population", "few": f"{FEW_ROWS} rows"}
+    sizes = {"many": f"{MAX_ROWS} rows, at most twice the population", "few": f"{FEW_ROWS} rows"}
     for size, title in sizes.items():
         rows = []
         for kind, one in LABELS.items():
@@ -293,14 +293,15 @@ def report(records: Mapping[Key, Record]) -> str:
         "",
         f"All seeds follow from {SEED}, the names of data set and label kind, the number of rows and the number of the repeat. "
         f"The population is {MNIST_TEST:,} test images of MNIST (models trained on {MNIST_TRAIN:,} training images), or one half "
-        f"of a table, stratified (models trained on the other). A repeat draws min({MOST_ROWS}, 2 × population) rows with "
+        f"of a table, stratified (models trained on the other). A repeat draws min({MAX_ROWS}, 2 × population) rows with "
         "replacement and labels them afresh; the truth is the accuracy on the whole population. Given priors are those of the "
         "population.",
         "",
         "Models, trained once with true labels: good, a network with one hidden layer of 64 units; mediocre, logistic regression "
-        f"on the fewest random columns that reach {percent(MEDIOCRE)} %; collapsed, one random class for {percent(COLLAPSED)} % of "
-        "the rows, else the prediction of the good model, whose confidence it has, with a learned prior of "
-        f"{BELIEVED} for that class. The other models pass the class shares of their training rows as learned priors.",
+        f"on the fewest random columns that reach {percent(MIN_MEDIOCRE_ACCURACY)} %; collapsed, one random class for "
+        f"{percent(COLLAPSED_FRACTION)} % of the rows, else the prediction of the good model, whose confidence it has, with a "
+        f"learned prior of {COLLAPSED_PRIOR} for that class. The other models pass the class frequencies of their training rows "
+        "as learned priors.",
         "",
         'SCAR labels have exclusion probabilities from 0.1 to 0.5, reshuffled in every repeat. Biased labels are "biased-a" for '
         "ten classes, and by a new random matrix in every repeat for others. Questions are random. Assumptions are violated by "

@@ -35,17 +35,17 @@ from _coverage_cells import (
 )
 from _coverage_tables import report
 
-# Running and resumable_downloader
+# Running and resuming
 
 
 def all_keys(data: Sequence[str], kinds: Sequence[str]) -> list[Key]:
     """Return the keys of all cells, in the order of the run."""
-    found: list[Key] = []
+    keys: list[Key] = []
     for name in data:
         for kind in kinds:
-            found += [("coverage", name, kind, v.name, m) for v in LABELS[kind].variants for m in MODELS]
-            found += [("selection", name, kind, size) for size in ("many", "few")]
-    return found
+            keys += [("coverage", name, kind, v.name, m) for v in LABELS[kind].variants for m in MODELS]
+            keys += [("selection", name, kind, size) for size in ("many", "few")]
+    return keys
 
 
 def key_of(record: Record) -> Key:
@@ -60,13 +60,13 @@ def read_records(path: Path) -> dict[Key, Record]:
 
 def write_records(path: Path, records: Mapping[Key, Record]) -> None:
     """Write all records in the order of the run."""
-    place = {key: n for n, key in enumerate(all_keys(DATA, list(LABELS)))}
-    order = sorted((key for key in records if key in place), key=place.__getitem__)
+    position = {key: n for n, key in enumerate(all_keys(DATA, list(LABELS)))}
+    order = sorted((key for key in records if key in position), key=position.__getitem__)
     write(path, "".join(json.dumps(records[key]) + "\n" for key in order))
 
 
 def run(path: Path, data_dir: Path, wanted: Sequence[Key], repeats: int, restart: bool) -> dict[Key, Record]:
-    """Run the cells that are wanted and not recorded, and record each group of them."""
+    """Run the wanted cells that have no record, and record each group of them."""
     records, started = read_records(path), time.monotonic()
     todo = [key for key in wanted if restart or records.get(key, {}).get("repeats") != repeats]
     for name in DATA:
@@ -83,9 +83,9 @@ def run(path: Path, data_dir: Path, wanted: Sequence[Key], repeats: int, restart
             for key in cells:
                 if key[0] == "selection" and key[2] == kind:
                     n_rows = n_rows_of(population) if key[3] == "many" else FEW_ROWS
-                    found = selection_cell(population, kind, n_rows, repeats)
+                    result = selection_cell(population, kind, n_rows, repeats)
                     head = {"part": "selection", "data": name, "labels": kind, "size": key[3]}
-                    records[key] = {**head, "repeats": repeats, "n_rows": n_rows, **found}
+                    records[key] = {**head, "repeats": repeats, "n_rows": n_rows, **result}
             write_records(path, records)
             print(f"  {kind}: {time.monotonic() - started:.0f} s", file=sys.stderr)
     return records
@@ -103,8 +103,8 @@ def parse_only(options: Sequence[str]) -> tuple[list[str], list[str]]:
     chosen = dict(known)
     for option in options:
         name, _, values = option.partition("=")
-        wrong = [value for value in values.split(",") if value not in known.get(name, ())]
-        if wrong:
+        unknown = [value for value in values.split(",") if value not in known.get(name, ())]
+        if unknown:
             raise SystemExit(
                 f"--only {option}: expected data= with {', '.join(DATA)}, or labels= with {', '.join(LABELS)}."
             )
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--restart", action="store_true", help="run cells again that are recorded")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # models that stop early are models too
+    warnings.simplefilter("ignore")  # of models that have not converged
     data, kinds = parse_only(options.only)
     path = options.out / f"{NAME}.jsonl"
     records = run(path, options.data_dir, all_keys(data, kinds), options.repeats, options.restart)

@@ -25,11 +25,11 @@ LABELS = {
 
 
 def clusters(rows: int, columns: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two normal clusters per class around random centres."""
-    centres = np.random.default_rng(7).normal(0, 0.6, (n_classes, 2, columns))
+    """Two normal clusters per class around random centers."""
+    centers = np.random.default_rng(7).normal(0, 0.6, (n_classes, 2, columns))
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=rows)
-    return centres[y, rng.integers(2, size=rows)] + rng.normal(size=(rows, columns)), y
+    return centers[y, rng.integers(2, size=rows)] + rng.normal(size=(rows, columns)), y
 
 
 def main() -> None:

@@ -38,44 +38,45 @@ def milliseconds(action, steps: int) -> float:
 
 
 def measure(name: str, batch: int, n_classes: int, steps: int, rounds: int) -> None:
-    here = DistributedContext(dist.get_rank(), dist.get_world_size())
+    context = DistributedContext(dist.get_rank(), dist.get_world_size())
     torch.manual_seed(0)
     inputs = torch.rand(batch, *SHAPES[name])
     excluded = torch.zeros(batch, n_classes).scatter_(1, torch.randint(n_classes, (batch, 1)), 1.0)
     priors = torch.full((n_classes,), 1 / n_classes)
-    own = here.share(batch)
+    shard = context.shard(batch)
     model = make_model(name, SHAPES[name], n_classes)
     shared = DistributedDataParallel(make_model(name, SHAPES[name], n_classes))
-    single, together = (torch.optim.Adam(net.parameters(), 1e-4, fused=True) for net in (model, shared))
+    single, distributed = (torch.optim.Adam(net.parameters(), 1e-4, fused=True) for net in (model, shared))
 
     def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
 
-    def alone() -> None:
-        if here.rank == 0:
+    def one_process() -> None:
+        if context.rank == 0:
             step(single, scarce_risk(model(inputs), excluded, priors))
 
-    def usual() -> None:
-        step(together, scarce_risk(shared(inputs[own]), excluded[own], priors))
+    def data_parallel() -> None:
+        step(distributed, scarce_risk(shared(inputs[shard]), excluded[shard], priors))
 
     def exact() -> None:
-        step(together, scarce_risk(here.join(shared(inputs[own]), batch), excluded, priors))
+        logits = context.all_gather_rows(shared(inputs[shard]), batch)
+        step(distributed, scarce_risk(logits, excluded, priors))
 
-    def joining() -> None:
-        here.join(torch.zeros(own.stop - own.start, n_classes), batch)
+    def all_gather() -> None:
+        context.all_gather_rows(torch.zeros(shard.stop - shard.start, n_classes), batch)
 
-    ways = (alone, usual, exact, joining)
-    for way in ways:
-        milliseconds(way, 5)
-    times = [[milliseconds(way, steps) for way in ways] for _ in range(rounds)]
-    if here.rank == 0:
-        a, b, c, join = (median(column) for column in zip(*times, strict=True))
+    variants = (one_process, data_parallel, exact, all_gather)
+    for variant in variants:
+        milliseconds(variant, 5)
+    times = [[milliseconds(variant, steps) for variant in variants] for _ in range(rounds)]
+    if context.rank == 0:
+        a, b, c, gather = (median(column) for column in zip(*times, strict=True))
         gain = median(row[0] / row[2] for row in times)
         print(
             f"{name:7} batch {batch:5} classes {n_classes:5}   (a) {a:7.2f}  (b) {b:7.2f}  (c) {c:7.2f}   "
-            f"all-reduce {join:5.2f}   (a)/(c) {gain:4.2f}   (c)/(b) {median(r[2] / r[1] for r in times):4.2f}",
+            f"all-reduce {gather:5.2f}   (a)/(c) {gain:4.2f}   (c)/(b) {median(r[2] / r[1] for r in times):4.2f}",
             flush=True,
         )
 

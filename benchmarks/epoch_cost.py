@@ -100,8 +100,8 @@ def released_loss(logits: Tensor, excluded: Tensor) -> Tensor:
     counts = mask.sum(dim=0)
     counts[counts == 0] = 1
     positive, negative = softplus(-logits), softplus(logits)
-    share = positive.mean(dim=0) - 0.9 * (mask * positive).sum(dim=0) / counts
-    return (share.abs() + 0.9 * (mask * negative).sum(dim=0) / counts).sum()
+    corrected = positive.mean(dim=0) - 0.9 * (mask * positive).sum(dim=0) / counts
+    return (corrected.abs() + 0.9 * (mask * negative).sum(dim=0) / counts).sum()
 
 
 def as_released(model: nn.Module, data: Data) -> None:
@@ -115,8 +115,8 @@ def as_released(model: nn.Module, data: Data) -> None:
     testing = DataLoader(TensorDataset(test_images, test_y), batch_size=BATCH)
     optimizer = torch.optim.Adam(model.parameters(), 1e-3, weight_decay=1e-5)
     model.train()
-    for inputs, marks, _ in training:
-        loss = released_loss(model(inputs), marks)
+    for inputs, excluded_class, _ in training:
+        loss = released_loss(model(inputs), excluded_class)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -125,18 +125,18 @@ def as_released(model: nn.Module, data: Data) -> None:
         sum((model(inputs).argmax(dim=1) == truth).sum().item() for inputs, *_, truth in loader)
 
 
-WAYS: dict[str, Callable[[nn.Module, Data], None]] = {
+VARIANTS: dict[str, Callable[[nn.Module, Data], None]] = {
     "a": bare_loop,
     "b": with_scarce,
     "c": as_released,
 }
 
 
-def seconds(way: str, model_name: str, data: Data) -> float:
+def seconds(variant: str, model_name: str, data: Data) -> float:
     torch.manual_seed(0)
     model = make_model(model_name, (28, 28), 10)
     started = time.perf_counter()
-    WAYS[way](model, data)
+    VARIANTS[variant](model, data)
     return time.perf_counter() - started
 
 
@@ -145,10 +145,10 @@ def measure_time(data: Data, models: list[str], rounds: int, console: Console) -
     for column in ("model", "(a) bare loop", "(b) scarce", "(c) release's pattern", "(b)/(a)", "(c)/(b)"):
         table.add_column(column, justify="left" if column == "model" else "right")
     for name in models:
-        for way in WAYS:
-            seconds(way, name, data.first(2048))  # warm up
-        runs = [{way: seconds(way, name, data) for way in WAYS} for _ in range(rounds)]
-        middle = {way: f"{median(run[way] for run in runs):.2f}" for way in WAYS}
+        for variant in VARIANTS:
+            seconds(variant, name, data.first(2048))  # warm up
+        runs = [{variant: seconds(variant, name, data) for variant in VARIANTS} for _ in range(rounds)]
+        middle = {variant: f"{median(run[variant] for run in runs):.2f}" for variant in VARIANTS}
         ratios = [
             f"{median(run[over] / run[under] for run in runs):.2f}"
             for over, under in (("b", "a"), ("c", "b"))

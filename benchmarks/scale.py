@@ -4,7 +4,7 @@
 
 Every example excludes three classes. For each number of rows n and of classes q, in a process of its own: the labels are
 simulated, built from a table of class numbers, and a linear model on 64 features is fitted for one epoch with the method
-`scarce`, predicts all rows, and is evaluated with fresh labels. Then, at q = 1000 and within one process: what share of a
+`scarce`, predicts all rows, and is evaluated with fresh labels. Then, at q = 1000 and within one process: what fraction of a
 training step the loss takes, compared with cross-entropy on true classes. All with one thread and in seconds of processor
 time, which other processes disturb least. Writes OUT/speed/scale.md and OUT/figures/scale.svg.
 """
@@ -53,11 +53,11 @@ FULL = {
     "steps": 30,
 }
 QUICK = {"rows": [400, 1200], "at_classes": 30, "classes": [10, 30], "at_rows": 1200, "rounds": 2, "steps": 2}
-PARTS = {
+PHASES = {
     "simulate": "simulate labels",
     "build": "build labels from a table",
     "epoch": "fit, one epoch",
-    "judge": "predict, label-free accuracy",
+    "evaluate": "predict, label-free accuracy",
 }
 
 
@@ -74,17 +74,17 @@ def label_bytes(labels: ComplementaryLabels) -> int:
 
 
 def make_data(n: int, q: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return features of classes around q random centres, and the classes."""
+    """Return features of classes around q random centers, and the classes."""
     rng = np.random.default_rng(seed)
-    y, centres = rng.integers(0, q, n), rng.standard_normal((q, FEATURES), np.float32)
+    y, centers = rng.integers(0, q, n), rng.standard_normal((q, FEATURES), np.float32)
     X = rng.standard_normal((n, FEATURES), np.float32)
     for start in range(0, n, 8192):
-        X[start : start + 8192] += centres[y[start : start + 8192]]
+        X[start : start + 8192] += centers[y[start : start + 8192]]
     return X, y
 
 
 def measure_case(n: int, q: int, seed: int) -> Record:
-    """EpochMetric one case; memory counts the features, but not what was loaded before."""
+    """Measure one case; memory counts the features, but not what was loaded before."""
     before = peak_megabytes()
     X, y = make_data(n, q, seed)
     simulate, indices = seconds(lambda: uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed).indices)
@@ -94,12 +94,12 @@ def measure_case(n: int, q: int, seed: int) -> Record:
     predict, predicted = seconds(lambda: classifier.predict(X))
     # The labels of the training would flatter the classifier.
     fresh = uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed + 1)
-    judge, estimate = seconds(lambda: complementary_accuracy(predicted, fresh, classifier.priors_))
+    evaluate, estimate = seconds(lambda: complementary_accuracy(predicted, fresh, classifier.priors_))
     return {
         "simulate": simulate,
         "build": build,
         "epoch": epoch,
-        "judge": predict + judge,
+        "evaluate": predict + evaluate,
         "peak_mb": peak_megabytes() - before,
         "features_mb": X.nbytes / 2**20,
         "bytes_per_label": label_bytes(labels) / len(labels.indices),
@@ -109,8 +109,8 @@ def measure_case(n: int, q: int, seed: int) -> Record:
     }
 
 
-def measure_share(q: int, rounds: int, steps: int) -> Record:
-    """EpochMetric the loss (forward and backward) and the whole step in milliseconds, and their ratio, of both losses in turn."""
+def measure_loss_cost(q: int, rounds: int, steps: int) -> Record:
+    """Measure the loss (forward and backward) and the whole step in milliseconds, and their ratio, of both losses in turn."""
     X, y = make_data(16 * BATCH, q, 0)
     inputs, truth = torch.from_numpy(X), torch.from_numpy(y)
     labels = uniform_multiple(y, sizes=EXCLUDED, classes=q)
@@ -131,7 +131,7 @@ def measure_share(q: int, rounds: int, steps: int) -> Record:
     models = {name: make_model("linear", (FEATURES,), q) for name in ways}
     optimizers = {name: PAPER.make_optimizer(list(model.parameters())) for name, model in models.items()}
 
-    def whole(name: str) -> None:
+    def run_steps(name: str) -> None:
         for step in range(steps):
             index = order[step % len(order)]
             loss = ways[name](index)(models[name](inputs[index]))
@@ -139,31 +139,31 @@ def measure_share(q: int, rounds: int, steps: int) -> Record:
             loss.backward()
             optimizers[name].step()
 
-    def alone(name: str) -> None:
+    def run_loss(name: str) -> None:
         loss, logits = ways[name](order[0]), models[name](inputs[order[0]]).detach().requires_grad_()
         for _ in range(steps):
             logits.grad = None
             loss(logits).backward()
 
     for name in ways:  # warm up
-        whole(name)
-        alone(name)
+        run_steps(name)
+        run_loss(name)
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name in ways:
-            times[name].append((seconds(partial(alone, name))[0], seconds(partial(whole, name))[0]))
+            times[name].append((seconds(partial(run_loss, name))[0], seconds(partial(run_steps, name))[0]))
     return {
         name: {
             "loss_ms": 1000 * median(loss for loss, _ in pairs) / steps,
             "step_ms": 1000 * median(step for _, step in pairs) / steps,
-            "share": median(loss / step for loss, step in pairs),
+            "fraction": median(loss / step for loss, step in pairs),
         }
         for name, pairs in times.items()
     }
 
 
 def measure_alone(n: int, q: int, seed: int) -> Record:
-    """EpochMetric one case in a process of its own."""
+    """Measure one case in a separate process."""
     command = [sys.executable, __file__, "--case", str(n), str(q), str(seed)]
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
@@ -183,7 +183,7 @@ def measure_cases(settings: Record, measure: Callable[[int, int, int], Record]) 
     return cases
 
 
-def report(settings: Record, cases: Cases, share: Record, command: str) -> str:
+def report(settings: Record, cases: Cases, loss_cost: Record, command: str) -> str:
     load = median(case["load"] for case in cases.values())
     lines = [
         "# Many classes, many rows",
@@ -196,15 +196,15 @@ def report(settings: Record, cases: Cases, share: Record, command: str) -> str:
         "",
         f"    {command}",
         "",
-        "| rows | classes | simulate (s) | build (s) | fit, one epoch (s) | predict and judge (s) | peak (MB) | features (MB) | "
+        "| rows | classes | simulate (s) | build (s) | fit, one epoch (s) | predict and evaluate (s) | peak (MB) | features (MB) | "
         "n × q (MB) | bytes per label |",
         "|" + "---:|" * 10,
     ]
     for (n, q), case in sorted(cases.items()):
-        cells = [f"{n:,}", f"{q:,}", *(f"{case[part]:.2f}" for part in PARTS)]
+        cells = [f"{n:,}", f"{q:,}", *(f"{case[phase]:.2f}" for phase in PHASES)]
         cells += [f"{case['peak_mb']:,.0f}", f"{case['features_mb']:,.0f}", f"{4 * n * q / 2**20:,.0f}"]
         lines.append(f"| {' | '.join(cells)} | {case['bytes_per_label']:.2f} |")
-    ratio = share["scarce"]["share"] / share["cross-entropy"]["share"]
+    ratio = loss_cost["scarce"]["fraction"] / loss_cost["cross-entropy"]["fraction"]
     lines += [
         "",
         "`simulate` draws n × q random numbers, a block of rows at a time; `build` reads the same labels from a table of n × 3 "
@@ -212,16 +212,16 @@ def report(settings: Record, cases: Cases, share: Record, command: str) -> str:
         "",
         f"## The loss within a step, at {settings['at_classes']:,} classes",
         "",
-        "| loss | forward and backward (ms) | whole step (ms) | share |",
+        "| loss | forward and backward (ms) | whole step (ms) | fraction |",
         "|---|---:|---:|---:|",
         *(
-            f"| {name} | {share[name]['loss_ms']:.2f} | {share[name]['step_ms']:.2f} | {share[name]['share']:.2f} |"
+            f"| {name} | {loss_cost[name]['loss_ms']:.2f} | {loss_cost[name]['step_ms']:.2f} | {loss_cost[name]['fraction']:.2f} |"
             for name in ("scarce", "cross-entropy")
         ),
         "",
-        f"Medians of {settings['rounds']} rounds of {settings['steps']} steps, in turn. The share of `scarce` is {ratio:.2f} times "
-        "that of cross-entropy (goal: at most 2). A step gathers the batch, its exclusions included, and trains the linear model "
-        "with Adam.",
+        f"Medians of {settings['rounds']} rounds of {settings['steps']} steps, in turn. The fraction of `scarce` is {ratio:.2f} "
+        "times that of cross-entropy (goal: at most 2). A step gathers the batch, its exclusions included, and trains the linear "
+        "model with Adam.",
         "",
         f"scarce {__version__}, {versions()}.",
     ]
@@ -230,11 +230,11 @@ def report(settings: Record, cases: Cases, share: Record, command: str) -> str:
 
 def draw(axes: Axes, sizes: Sequence[int], cases: Sequence[Record], what: str, where: str) -> None:
     """Draw seconds over a size on logarithmic axes, with the slope of the fitted line."""
-    for (part, words), colour, mark in zip(PARTS.items(), COLORS, "os^D", strict=False):
-        times = np.array([case[part] for case in cases])
+    for (phase, label), color, marker in zip(PHASES.items(), COLORS, "os^D", strict=False):
+        times = np.array([case[phase] for case in cases])
         slope, start = np.polyfit(np.log(sizes), np.log(times), 1)
-        axes.plot(sizes, times, mark, color=colour, label=f"{words}: slope {slope:.2f}")
-        axes.plot(sizes, np.exp(start) * np.array(sizes, float) ** slope, color=colour, linewidth=1.2)
+        axes.plot(sizes, times, marker, color=color, label=f"{label}: slope {slope:.2f}")
+        axes.plot(sizes, np.exp(start) * np.array(sizes, float) ** slope, color=color, linewidth=1.2)
     axes.set(xscale="log", yscale="log", xlabel=what, title=where)
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
@@ -270,9 +270,9 @@ def main() -> None:
         return print(json.dumps(measure_case(*options.case)))
     settings = {**(QUICK if options.quick else FULL), "seeds": options.seeds}
     cases = measure_cases(settings, measure_case if options.quick else measure_alone)
-    share = measure_share(settings["at_classes"], settings["rounds"], settings["steps"])
+    loss_cost = measure_loss_cost(settings["at_classes"], settings["rounds"], settings["steps"])
     command = f"python benchmarks/scale.py --seeds {options.seeds}{' --quick' * options.quick}"
-    text = report(settings, cases, share, command)
+    text = report(settings, cases, loss_cost, command)
     write(options.out / "speed" / "scale.md", text)
     write(options.out / "figures" / "scale.svg", figure_svg(draw_all(settings, cases)))
     return print(text)

@@ -24,8 +24,8 @@ from scarce.simulate import ask, uniform
 from scarce.training import PAPER
 
 N, Q, BATCH = 2048, 10, 256
-ANOTHER_PASS = ("rc", "lws", "cavl")
-ANOTHER_NETWORK = ("idgp",)
+SECOND_PASS = ("rc", "lws", "cavl")
+SECOND_NETWORK = ("idgp",)
 Step = Callable[[], None]
 
 
@@ -40,7 +40,7 @@ def make_steps() -> dict[str, Step]:
     truth = torch.from_numpy(y[:BATCH])
     priors, transition = torch.full((Q,), 1 / Q), (1 - torch.eye(Q)) / (Q - 1)
 
-    def ordinary() -> Step:
+    def cross_entropy_step() -> Step:
         model = make_model("mlp", (784,), Q)
         optimizer = PAPER.make_optimizer(list(model.parameters()))
 
@@ -52,7 +52,7 @@ def make_steps() -> dict[str, Step]:
 
         return step
 
-    def of(name: str) -> Step:
+    def method_step(name: str) -> Step:
         model, method = make_model("mlp", (784,), Q), make_method(name)
         labels = answers if method.facts.needs_answers else exclusions
         method.prepare(Problem(labels, priors, transition, lambda: make_model("mlp", (784,), Q)))
@@ -68,7 +68,7 @@ def make_steps() -> dict[str, Step]:
 
         return step
 
-    return {"cross-entropy": ordinary()} | {name: of(name) for name in available_methods()}
+    return {"cross-entropy": cross_entropy_step()} | {name: method_step(name) for name in available_methods()}
 
 
 def seconds(step: Step, steps: int) -> float:
@@ -100,9 +100,9 @@ def main() -> None:
         relative = median(costs[name] / costs["cross-entropy"] for costs in rounds)
         note = (
             "second forward pass"
-            if name in ANOTHER_PASS
+            if name in SECOND_PASS
             else "second network"
-            if name in ANOTHER_NETWORK
+            if name in SECOND_NETWORK
             else ""
         )
         if not note and relative > 1.5:

@@ -2,7 +2,7 @@
 
     python benchmarks/wrapper_cost.py [--rows 60000] [--rounds 3] [--models mlp lenet]
 
-`micro_batch` computes a batch of 256 in four parts, which costs a second forward pass; `bf16` computes with 16 bits;
+`micro_batch` computes a batch of 256 in four pieces, which costs a second forward pass; `bf16` computes with 16 bits;
 `compile` compiles the network; its first epoch, which includes the compilation, is left out. All take turns within one
 process with one thread. The data have MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else
 random bytes.
@@ -34,19 +34,19 @@ class Stopwatch(Callback):
     def __init__(self) -> None:
         self.ends: list[float] = []
 
-    def on_epoch_end(self, run: TrainingState, record: dict[str, object]) -> None:
+    def on_epoch_end(self, state: TrainingState, record: dict[str, object]) -> None:
         self.ends.append(time.perf_counter())
 
 
 def second_epoch(name: str, recipe: Recipe, data: Data) -> float:
     """Return the seconds of the second epoch."""
     torch.manual_seed(0)
-    watch = Stopwatch()
+    stopwatch = Stopwatch()
     train(
         make_model(name, (28, 28), 10), make_method("scarce"), data.images, data.labels, replace(recipe, epochs=2),
-        priors=[0.1] * 10, callbacks=[watch],
+        priors=[0.1] * 10, callbacks=[stopwatch],
     )  # fmt: skip
-    return watch.ends[1] - watch.ends[0]
+    return stopwatch.ends[1] - stopwatch.ends[0]
 
 
 def main() -> None:

@@ -3,13 +3,14 @@
 import gzip
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pooch
 import pytest
 from helpers.bench import ONE_METHOD_FAILS, write_experiment
+from helpers.command_line import RunCommand, RunExpectingError
 
 from scarce.bench.runners.local import Outcome
 from scarce.bench.trials.plan import Trial
@@ -17,7 +18,6 @@ from scarce.cli.main import main
 from scarce.datasets import _files as locate
 from scarce.datasets._sources import MNIST
 
-Run = Callable[..., Any]
 LABELS = """
 name = "labels"
 title = "Labels"
@@ -34,7 +34,7 @@ priors = [{ perturb = 0.0 }, { perturb = 0.2 }]
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def labels_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with an experiment, from which no data of the user or the system is seen."""
     monkeypatch.delenv("SCARCE_DATA", raising=False)
     monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
@@ -44,7 +44,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("place")
+@pytest.mark.usefixtures("labels_dir")
 @pytest.mark.parametrize(
     ("only", "count", "names"),
     [
@@ -59,7 +59,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_only_option_selects_trials_by_label(
-    only: list[str], count: int | None, names: str, run: Run
+    only: list[str], count: int | None, names: str, run: RunCommand
 ) -> None:
     result = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
     if count is None:
@@ -70,7 +70,7 @@ def test_only_option_selects_trials_by_label(
         assert f"{count} trials: 0 done" in result.out
 
 
-@pytest.mark.usefixtures("place")
+@pytest.mark.usefixtures("labels_dir")
 @pytest.mark.parametrize(
     ("words", "count"),
     [
@@ -79,14 +79,14 @@ def test_only_option_selects_trials_by_label(
         (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "setting=uniform"], 2),
     ],
 )
-def test_only_option_takes_several_axes(words: list[str], count: int, run: Run) -> None:
+def test_only_option_takes_several_axes(words: list[str], count: int, run: RunCommand) -> None:
     result = run("bench", "plan", "labels.toml", *words)
     assert (result.code, result.err) == (0, "")
     assert f"{count} trials: 0 done" in result.out
 
 
-@pytest.mark.usefixtures("place")
-def test_bench_plan_rejects_words_that_select_nothing(run_expecting_error: Callable[..., str]) -> None:
+@pytest.mark.usefixtures("labels_dir")
+def test_bench_plan_rejects_words_that_select_nothing(run_expecting_error: RunExpectingError) -> None:
     assert "unexpected extra argument" in run_expecting_error(
         "bench", "plan", "labels.toml", "setting=uniform"
     )
@@ -99,9 +99,9 @@ def test_bench_plan_rejects_words_that_select_nothing(run_expecting_error: Calla
 
 
 def test_bench_plan_tells_missing_data_from_damaged_data(
-    place: Path, run: Run, run_expecting_error: Callable[..., str]
+    labels_dir: Path, run: RunCommand, run_expecting_error: RunExpectingError
 ) -> None:
-    (place / "data" / "mnist").mkdir(parents=True)
+    (labels_dir / "data" / "mnist").mkdir(parents=True)
     result = run("bench", "plan", "quick-mnist", "--data-dir", "data")
     assert result.code == 0
     assert (
@@ -112,24 +112,24 @@ def test_bench_plan_tells_missing_data_from_damaged_data(
         text = run_expecting_error("bench", command, "quick-mnist", "--data-dir", "nowhere")
         assert "nowhere does not exist" in text
     for file in MNIST.files:
-        (place / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
+        (labels_dir / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
     text = run_expecting_error("bench", "plan", "quick-mnist", "--data-dir", "data")
     assert "is a damaged or cut short gzip file; fetch it again" in text
 
 
-def command_of(run: Run, *arguments: object) -> list[str]:
+def command_of(run: RunCommand, *arguments: object) -> list[str]:
     result = run("bench", "report", *arguments, "--terminal")
     assert result.code == 0, result.err
     return shlex.split(result.out.splitlines()[-1])
 
 
-def test_bench_report_repeats_the_command(place: Path, run: Run) -> None:
-    folder = place / "my files"
+def test_bench_report_repeats_the_command(labels_dir: Path, run: RunCommand) -> None:
+    folder = labels_dir / "my files"
     folder.mkdir()
     # Called as one that comes with the library, though it is another.
     (folder / "own.toml").write_text(LABELS.replace('"labels"', '"quick-digits"'), "utf-8")
-    (place / "bench" / "quick-digits" / "records").mkdir(parents=True)
-    (place / "elsewhere" / "records").mkdir(parents=True)
+    (labels_dir / "bench" / "quick-digits" / "records").mkdir(parents=True)
+    (labels_dir / "elsewhere" / "records").mkdir(parents=True)
     own = "my files/own.toml"
     assert command_of(run, own) == ["scarce", "bench", "run", own]
     options = ["--recipe", "paper", "--epochs", "3", "--seeds", "1", "--store", "elsewhere"]
@@ -137,8 +137,8 @@ def test_bench_report_repeats_the_command(place: Path, run: Run) -> None:
     assert command_of(run, "quick-digits", "--seeds", 1)[3:] == ["quick-digits", "--seeds", "1"]
 
 
-@pytest.mark.usefixtures("place")
-def test_bench_run_on_cluster_counts_its_workers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("labels_dir")
+def test_bench_run_on_cluster_counts_its_workers(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     def one_ends(trials: list[Trial], *_: object, **__: object) -> Iterator[Outcome]:
         yield Outcome(trials[0], "done", accuracy=0.5, seconds=1.0)
 
@@ -148,8 +148,8 @@ def test_bench_run_on_cluster_counts_its_workers(run: Run, monkeypatch: pytest.M
     assert "(1 done, 5 running, 18 left, 0 failed" in result.out
 
 
-@pytest.mark.usefixtures("place")
-def test_bench_plan_rejects_too_many_seeds(run_expecting_error: Callable[..., str]) -> None:
+@pytest.mark.usefixtures("labels_dir")
+def test_bench_plan_rejects_too_many_seeds(run_expecting_error: RunExpectingError) -> None:
     text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
     assert "seeds=1000000000000; expected a whole number from 1 to 1000" in text
 
@@ -181,7 +181,7 @@ def test_bench_commands_read_packed_results_and_do_not_write_to_them(
     assert "nowhere does not exist" in capsys.readouterr().err
 
 
-def test_bench_list_names_experiments(run: Callable[..., Any]) -> None:
+def test_bench_list_names_experiments(run: RunCommand) -> None:
     result = run("bench", "list")
     assert result.code == 0
     assert "quick-digits" in result.out
@@ -206,7 +206,7 @@ def tiny_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("tiny_dir")
 @pytest.mark.filterwarnings("default:.*is damaged:UserWarning")
-def test_bench_run_warns_of_damaged_record_and_repeats_its_trial(run: Run) -> None:
+def test_bench_run_warns_of_damaged_record_and_repeats_its_trial(run: RunCommand) -> None:
     arguments = ("bench", "run", "tiny.toml", "--store", "store", "--jobs", "1")
     assert run(*arguments).code == 0
     before = contents(Path("store"))
@@ -220,7 +220,7 @@ def test_bench_run_warns_of_damaged_record_and_repeats_its_trial(run: Run) -> No
     assert contents(Path("store")) == before
 
 
-def test_bench_run_reports_failed_trial_and_runs_the_others(tiny_dir: Path, run: Callable[..., Any]) -> None:
+def test_bench_run_reports_failed_trial_and_runs_the_others(tiny_dir: Path, run: RunCommand) -> None:
     write_experiment(tiny_dir, ONE_METHOD_FAILS)
     arguments = ("tiny.toml", "--store", "store")
     result = run("bench", "run", *arguments, "--jobs", "1")
@@ -241,7 +241,7 @@ def test_bench_run_reports_failed_trial_and_runs_the_others(tiny_dir: Path, run:
     assert result.out.count("failed: digits, three, nn, linear, seed") == 2
 
 
-def test_bench_options_change_the_trials(tiny_dir: Path, run: Callable[..., Any]) -> None:
+def test_bench_options_change_the_trials(tiny_dir: Path, run: RunCommand) -> None:
     arguments = ("tiny.toml", "--store", "store")
     short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
     assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
@@ -272,7 +272,7 @@ def test_bench_options_change_the_trials(tiny_dir: Path, run: Callable[..., Any]
 )
 def test_bench_commands_name_mistake_in_one_line(
     tiny_dir: Path,
-    run_expecting_error: Callable[..., str],
+    run_expecting_error: RunExpectingError,
     arguments: tuple[str, ...],
     message: str,
 ) -> None:

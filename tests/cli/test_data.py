@@ -2,19 +2,16 @@
 
 import gzip
 import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pooch
 import pytest
+from helpers.command_line import RunCommand, RunExpectingError
 
 from scarce.datasets import DatasetFacts, registry
 from scarce.datasets import _files as locate
 from scarce.datasets._files import DataFile, Download, FileSet
-
-Run = Callable[..., Any]
 
 
 def md5(data: bytes) -> str:
@@ -61,7 +58,7 @@ def rows(out: str) -> list[list[str]]:
 
 @pytest.mark.usefixtures("home")
 def test_data_list_shows_where_data_sets_are(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = run("data", "list")
     assert (result.code, result.err) == (0, "")
@@ -76,7 +73,7 @@ def test_data_list_shows_where_data_sets_are(
     assert [line[-1] for line in lines[2:]] == ["d/pets", "here"]
 
 
-def test_data_fetch_then_verify_succeeds(home: Path, tmp_path: Path, run: Run) -> None:
+def test_data_fetch_then_verify_succeeds(home: Path, tmp_path: Path, run: RunCommand) -> None:
     assert run("data", "fetch", "pets", "digits") == (
         0,
         f"pets: {tmp_path / 'cache' / 'pets'}\ndigits: comes with scikit-learn\n",
@@ -94,7 +91,7 @@ def test_data_fetch_then_verify_succeeds(home: Path, tmp_path: Path, run: Run) -
     ]
 
 
-def test_data_verify_fails_for_wrong_or_missing_files(home: Path, tmp_path: Path, run: Run) -> None:
+def test_data_verify_fails_for_wrong_or_missing_files(home: Path, tmp_path: Path, run: RunCommand) -> None:
     assert run("data", "verify") == (0, "no files to check\n", "")
     assert run("data", "verify", "digits").code == 0
     assert run("data", "verify", "pets").code == 1
@@ -119,7 +116,7 @@ def test_data_verify_fails_for_wrong_or_missing_files(home: Path, tmp_path: Path
 
 
 def test_data_verify_checks_only_data_sets_that_are_present(
-    home: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, run: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pets = registry.DATASETS["pets"]
     kept = FileSet(pets.needs[0][0].folders, (DataFile("cats"),))
@@ -134,7 +131,7 @@ def test_data_verify_checks_only_data_sets_that_are_present(
 
 @pytest.mark.usefixtures("home")
 def test_data_commands_name_mistake_in_one_line(
-    tmp_path: Path, run_expecting_error: Callable[..., str]
+    tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     assert "there is no data set 'pest'; choose one of digits, pets, birds" in run_expecting_error(
         "data", "fetch", "pets", "pest"
@@ -151,7 +148,9 @@ def test_data_commands_name_mistake_in_one_line(
     )
 
 
-def test_data_fetch_failure_has_exit_code_1_and_leaves_nothing(home: Path, tmp_path: Path, run: Run) -> None:
+def test_data_fetch_failure_has_exit_code_1_and_leaves_nothing(
+    home: Path, tmp_path: Path, run: RunCommand
+) -> None:
     (home / "cats.gz").write_bytes(b"wolves")
     code, out, err = run("data", "fetch", "pets", "--data-dir", tmp_path / "new" / "mine")
     assert (code, out) == (1, "")
@@ -165,7 +164,7 @@ def test_data_fetch_failure_has_exit_code_1_and_leaves_nothing(home: Path, tmp_p
 
 @pytest.mark.usefixtures("home")
 def test_data_fetch_names_folder_in_place_of_a_file(
-    tmp_path: Path, run_expecting_error: Callable[..., str]
+    tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     wrong = tmp_path / "cache" / "pets" / "dogs.gz"
     wrong.mkdir(parents=True)
@@ -180,7 +179,7 @@ def test_data_fetch_names_folder_in_place_of_a_file(
 
 @pytest.mark.usefixtures("home")
 def test_data_fetch_asks_for_file_without_source(
-    tmp_path: Path, run_expecting_error: Callable[..., str]
+    tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     folder = tmp_path / "cache" / "birds"
     assert f"not found: tits; put them into {folder}, or name the folder" in run_expecting_error(
@@ -188,6 +187,6 @@ def test_data_fetch_asks_for_file_without_source(
     )
 
 
-def test_data_without_command_shows_help(run: Run) -> None:
+def test_data_without_command_shows_help(run: RunCommand) -> None:
     assert run("data") == run("data", "--help")
     assert all(f"  {name} " in run("data").out for name in ("list", "fetch", "verify"))

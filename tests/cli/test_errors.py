@@ -2,17 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from helpers.command_line import RunCommand, RunExpectingError
 from helpers.csv_files import write_csv
 from safetensors.numpy import save_file
-
-RunExpectingError = Callable[..., str]
-Run = Callable[..., Any]
 
 
 def features_with(dataset_dir: Path, path: Path, *, value: float) -> Path:
@@ -107,7 +103,7 @@ def test_train_rejects_wrong_priors(
 
 
 def test_train_reads_priors_from_json_file(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: RunCommand
 ) -> None:
     command = [
         "train",
@@ -197,7 +193,7 @@ def test_commands_reject_file_of_another_format(
 
 
 def test_train_names_ids_that_differ_and_joins_on_request(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: RunCommand
 ) -> None:
     lines = (dataset_dir / "labels.csv").read_text().splitlines()
     (tmp_path / "labels.csv").write_text("\n".join([*lines[:81], "x1,no,,"]))
@@ -220,7 +216,7 @@ def test_train_names_ids_that_differ_and_joins_on_request(
 
 
 def test_commands_do_not_replace_existing_outputs(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: RunCommand
 ) -> None:
     train = [
         "train",
@@ -366,7 +362,7 @@ def test_evaluate_rejects_labels_of_other_classes(
 
 
 def test_train_rejects_checkpoint_of_another_run(
-    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: Run
+    dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: RunCommand
 ) -> None:
     from scarce.training.checkpoint import CHECKPOINT_FORMAT, save_state
 
@@ -390,7 +386,7 @@ def test_train_rejects_checkpoint_of_another_run(
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_divergence_has_exit_code_1(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_divergence_has_exit_code_1(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     result = run("train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv", "--out", tmp_path / "model",
                "--learning-rate", 1e38, "--no-standardize")  # fmt: skip
     assert result.code == 1

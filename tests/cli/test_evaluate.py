@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.command_line import RunCommand, RunExpectingError
 from helpers.csv_files import write_csv
 
 import scarce
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def model(digits_dir: Path) -> Path:
 
 
 @pytest.fixture
-def facts(run: Run, digits_dir: Path, model: Path) -> Callable[..., dict[str, Any]]:
+def facts(run: RunCommand, digits_dir: Path, model: Path) -> Callable[..., dict[str, Any]]:
     def facts(labels: str, *more: object, part: str = "test") -> dict[str, Any]:
         result = run(
             "evaluate",
@@ -86,7 +85,7 @@ def test_evaluate_detects_wrong_labels_and_corrects_known_rate(digits_dir: Path,
 
 
 def test_evaluate_accepts_priors_by_name_list_and_file(
-    digits_dir: Path, tmp_path: Path, facts: Any, run: Run
+    digits_dir: Path, tmp_path: Path, facts: Any, run: RunCommand
 ) -> None:
     assert facts("uniform", "--priors", "uniform")["classes"][3]["prior"] == {
         "value": 0.1,
@@ -128,7 +127,7 @@ def test_evaluate_accepts_priors_by_name_list_and_file(
     ],
 )
 def test_evaluate_rejects_wrong_options(
-    digits_dir: Path, model: Path, run_expecting_error: Callable[..., str], options: list[str], message: str
+    digits_dir: Path, model: Path, run_expecting_error: RunExpectingError, options: list[str], message: str
 ) -> None:
     command = ["evaluate", model, digits_dir / "test.npy", "--labels", digits_dir / "test-uniform.npz"]
     assert message in run_expecting_error(*command, *options)
@@ -136,7 +135,7 @@ def test_evaluate_rejects_wrong_options(
 
 @pytest.mark.parametrize("option", [["--priors", "uniform"], ["--label-noise", "0.1"]])
 def test_evaluate_rejects_label_options_without_labels(
-    digits_dir: Path, model: Path, run_expecting_error: Callable[..., str], option: list[str]
+    digits_dir: Path, model: Path, run_expecting_error: RunExpectingError, option: list[str]
 ) -> None:
     command = ["evaluate", model, digits_dir / "test.npy", "--truth", digits_dir / "test-truth.npy"]
     assert (
@@ -145,7 +144,7 @@ def test_evaluate_rejects_label_options_without_labels(
     )
 
 
-def test_evaluate_compares_classes_as_text(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_evaluate_compares_classes_as_text(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     truth = sorted(line.split(",") for line in (dataset_dir / "truth.csv").read_text().split()[1:])
     np.save(tmp_path / "text.npy", [name for _, name in truth])
     np.save(tmp_path / "numbers.npy", [int(name) for _, name in truth])
@@ -156,7 +155,7 @@ def test_evaluate_compares_classes_as_text(dataset_dir: Path, tmp_path: Path, ru
     assert facts[0] == facts[1] == facts[2]
 
 
-def test_evaluate_names_classes_nobody_excludes(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_evaluate_names_classes_nobody_excludes(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     rows = [[f"d{row:03d}", "no" if row % 3 else "", "", "no" if row % 3 == 0 else ""] for row in range(90)]
     write_csv(tmp_path / "labels.csv", ["example_id", "0", "1", "2"], rows)
     command = [
@@ -171,7 +170,7 @@ def test_evaluate_names_classes_nobody_excludes(dataset_dir: Path, tmp_path: Pat
     assert json.loads(run(*command, "--json").out)["unseen"] == ["1"]
 
 
-def test_evaluate_joins_labels_and_truth_by_id(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_evaluate_joins_labels_and_truth_by_id(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     lines = (dataset_dir / "truth.csv").read_text().splitlines()
     (tmp_path / "some.csv").write_text("\n".join(lines[:41]))
     command = [

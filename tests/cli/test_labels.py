@@ -1,18 +1,15 @@
 """``scarce labels``: describe, simulate and convert."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from helpers.command_line import RunCommand
 from helpers.csv_files import write_csv
 
 from scarce import read_labels
 
-Run = Callable[..., Any]
 
-
-def test_labels_describe_counts_exclusions_and_warns(tmp_path: Path, run: Run) -> None:
+def test_labels_describe_counts_exclusions_and_warns(tmp_path: Path, run: RunCommand) -> None:
     # A name that a terminal library might take for a command is shown as it is.
     rows = [["a", "no", "", ""], ["b", "no", "no", ""], ["c", "yes", "", ""]]
     write_csv(tmp_path / "labels.csv", ["example_id", "[red]", ":cat:", "cow"], rows)
@@ -30,7 +27,7 @@ def test_labels_describe_counts_exclusions_and_warns(tmp_path: Path, run: Run) -
 
 
 def test_labels_simulate_keeps_ids_and_accepts_lists_and_matrices(
-    dataset_dir: Path, tmp_path: Path, run: Run
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:
     simulate = ["labels", "simulate", dataset_dir / "truth.csv"]
     run(*simulate, tmp_path / "scar.npz", "--process", "scar", "--set", "c=1,0,0", "--seed", 5)
@@ -54,9 +51,7 @@ def test_labels_simulate_keeps_ids_and_accepts_lists_and_matrices(
     assert after.tolist() == [(int(name) + 1) % 3 for name in truth.values()]
 
 
-def test_labels_convert_round_trip_keeps_labels(
-    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
-) -> None:
+def test_labels_convert_round_trip_keeps_labels(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     assert run("labels", "convert", dataset_dir / "labels.csv", tmp_path / "a.npz").code == 0
     assert run("labels", "convert", tmp_path / "a.npz", tmp_path / "b.csv").code == 0
     assert (

@@ -1,17 +1,13 @@
 """The command line as a whole: help, version, and exit codes."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
+from helpers.command_line import RunCommand
 
 import scarce
 from scarce.cli import main as main_module
 
-Run = Callable[..., Any]
 
-
-def test_main_shows_version_and_help(run: Run) -> None:
+def test_main_shows_version_and_help(run: RunCommand) -> None:
     assert run("--version") == (0, f"scarce {scarce.__version__}\n", "")
     assert run() == run("--help")
     assert run("labels") == run("labels", "--help")
@@ -28,7 +24,7 @@ def test_main_shows_version_and_help(run: Run) -> None:
     ],
 )
 def test_main_maps_errors_to_exit_codes(
-    error: Exception, code: int, line: str, monkeypatch: pytest.MonkeyPatch, run: Run
+    error: Exception, code: int, line: str, monkeypatch: pytest.MonkeyPatch, run: RunCommand
 ) -> None:
     def app(*_: object, **__: object) -> None:
         raise error
@@ -40,7 +36,7 @@ def test_main_maps_errors_to_exit_codes(
     assert result.err.count("\n") == 1
 
 
-def test_main_returns_1_for_full_disk(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def test_main_returns_1_for_full_disk(monkeypatch: pytest.MonkeyPatch, run: RunCommand) -> None:
     def app(*_: object, **__: object) -> None:
         raise scarce.errors.FileError("a.csv cannot be written") from OSError(28, "No space left on device")
 

@@ -1,14 +1,11 @@
 """``scarce methods``: the table of methods."""
 
-from collections.abc import Callable
-from typing import Any
+from helpers.command_line import RunCommand
 
 from scarce.methods import available_methods
 
-Run = Callable[..., Any]
 
-
-def test_methods_lists_all_methods_within_100_columns(run: Run) -> None:
+def test_methods_lists_all_methods_within_100_columns(run: RunCommand) -> None:
     code, out, err = run("methods")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 100

@@ -1,15 +1,14 @@
 """``scarce predict``: to a file or the terminal, from tables in any column order and from shards."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from helpers.command_line import RunCommand
 from helpers.csv_files import write_csv
 
-Run = Callable[..., Any]
 
-
-def test_predict_writes_same_rows_to_file_and_terminal(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_predict_writes_same_rows_to_file_and_terminal(
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
+) -> None:
     shown = run("predict", dataset_dir / "model", dataset_dir / "features.csv").out
     result = run("predict", dataset_dir / "model", dataset_dir / "features.csv", "--out", tmp_path / "p.csv")
     assert result.out == f"wrote 90 predictions to {tmp_path / 'p.csv'}\n"
@@ -18,7 +17,7 @@ def test_predict_writes_same_rows_to_file_and_terminal(dataset_dir: Path, tmp_pa
     assert by_row.splitlines()[:2] == ["row,class,probability", shown.splitlines()[1].replace("d000", "0")]
 
 
-def test_predict_accepts_columns_in_any_order(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_predict_accepts_columns_in_any_order(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     rows = [line.split(",") for line in (dataset_dir / "features.csv").read_text().splitlines()]
     write_csv(tmp_path / "turned.csv", rows[0][::-1], (row[::-1] for row in rows[1:]))
     assert run("predict", dataset_dir / "model", tmp_path / "turned.csv") == run(

@@ -1,13 +1,13 @@
 """``scarce train``: options, the choice of a method, and the estimate of the accuracy."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.command_line import RunCommand
 from helpers.csv_files import write_csv
 
 import scarce
@@ -17,8 +17,6 @@ from scarce.estimators.method_choice import choose_method
 from scarce.models import MODELS
 from scarce.simulate import uniform
 from scarce.training import RECIPES, predict_logits
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def test_option_names_match_registries() -> None:
     assert get_args(RecipeName) == tuple(RECIPES)
 
 
-def test_train_accepts_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_train_accepts_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -58,7 +56,7 @@ def test_train_accepts_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: R
     assert json.loads(facts.out) == {"true_accuracy": 1.0, "n_true": 90}
 
 
-def test_train_forward_needs_a_transition_matrix(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_train_forward_needs_a_transition_matrix(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -73,7 +71,9 @@ def test_train_forward_needs_a_transition_matrix(dataset_dir: Path, tmp_path: Pa
     assert run(*command, "--transition", tmp_path / "uniform.npy").code == 0
 
 
-def test_train_with_early_stopping_names_best_epoch(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_train_with_early_stopping_names_best_epoch(
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
+) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -93,7 +93,7 @@ def test_train_with_early_stopping_names_best_epoch(dataset_dir: Path, tmp_path:
 
 @pytest.mark.parametrize("kind", ["answers", "scarce"])
 def test_train_auto_explains_its_choice_and_saves_a_model(
-    dataset_dir: Path, answers: Path, tmp_path: Path, run: Run, kind: str
+    dataset_dir: Path, answers: Path, tmp_path: Path, run: RunCommand, kind: str
 ) -> None:
     labels = answers if kind == "answers" else dataset_dir / "labels.csv"
     command = ["train", dataset_dir / "features.csv", "--labels", labels, "--out", tmp_path / "model"]
@@ -110,7 +110,7 @@ def test_train_auto_explains_its_choice_and_saves_a_model(
 
 
 def test_train_auto_learns_prior_of_class_without_answers(
-    dataset_dir: Path, answers: Path, tmp_path: Path, run: Run
+    dataset_dir: Path, answers: Path, tmp_path: Path, run: RunCommand
 ) -> None:
     """The priors are learned in training, and printed after it."""
     rows = [line.split(",") for line in answers.read_text().split()]
@@ -122,7 +122,9 @@ def test_train_auto_learns_prior_of_class_without_answers(
     assert "priors: learned by answers; raw estimates sum to 1.000\n" in result.out
 
 
-def test_train_names_method_only_where_it_was_chosen(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_train_names_method_only_where_it_was_chosen(
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
+) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -135,7 +137,7 @@ def test_train_names_method_only_where_it_was_chosen(dataset_dir: Path, tmp_path
 
 
 def test_train_refine_stops_early_and_names_best_epoch_of_last_stage(
-    dataset_dir: Path, tmp_path: Path, run: Run
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:
     command = [
         "train",
@@ -157,7 +159,9 @@ def test_train_refine_stops_early_and_names_best_epoch_of_last_stage(
     assert told_best in result.out
 
 
-def test_train_default_stacks_learners_and_explains_them(dataset_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_train_default_stacks_learners_and_explains_them(
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
+) -> None:
     command = [
         "train",
         dataset_dir / "features.csv",
@@ -184,7 +188,7 @@ LINEAR = ["--method", "cc", "--module", "linear", "--epochs", "30", "--learning-
 
 @pytest.mark.parametrize("options", [LINEAR, ["--module", "linear"]], ids=["network", "stack"])
 def test_train_estimates_accuracy_of_the_model(
-    digits_dir: Path, tmp_path: Path, run: Run, options: list[str]
+    digits_dir: Path, tmp_path: Path, run: RunCommand, options: list[str]
 ) -> None:
     command = [
         "train",
@@ -208,7 +212,9 @@ def test_train_estimates_accuracy_of_the_model(
     assert max(map(len, good.splitlines())) <= 100
 
 
-def test_train_without_estimate_ends_with_saved_model(digits_dir: Path, tmp_path: Path, run: Run) -> None:
+def test_train_without_estimate_ends_with_saved_model(
+    digits_dir: Path, tmp_path: Path, run: RunCommand
+) -> None:
     command = [
         "train",
         digits_dir / "train.npy",
@@ -220,7 +226,7 @@ def test_train_without_estimate_ends_with_saved_model(digits_dir: Path, tmp_path
     assert run(*command, *LINEAR, "--no-estimate").out.endswith(f"saved the model to {tmp_path / 'm'}\n")
 
 
-def test_train_skips_estimate_with_too_few_examples(tmp_path: Path, run: Run) -> None:
+def test_train_skips_estimate_with_too_few_examples(tmp_path: Path, run: RunCommand) -> None:
     np.save(tmp_path / "few.npy", np.eye(6, 4))
     uniform(np.arange(6) % 3, seed=0).save(tmp_path / "few.npz")
     command = ["train", tmp_path / "few.npy", "--labels", tmp_path / "few.npz", "--out", tmp_path / "m"]
@@ -229,7 +235,7 @@ def test_train_skips_estimate_with_too_few_examples(tmp_path: Path, run: Run) ->
     assert "the accuracy is not estimated: 6 examples are too few to hold some out" in result.out
 
 
-def test_train_saves_model_whose_accuracy_cannot_be_estimated(tmp_path: Path, run: Run) -> None:
+def test_train_saves_model_whose_accuracy_cannot_be_estimated(tmp_path: Path, run: RunCommand) -> None:
     """All but one of the true classes are the same, so that some copies get one class only."""
     np.save(tmp_path / "rows.npy", np.arange(40.0).reshape(20, 2))
     (tmp_path / "truth.csv").write_text("label\n" + "cat\n" * 19 + "dog\n")

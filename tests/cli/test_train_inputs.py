@@ -1,12 +1,12 @@
 """``scarce train`` reads labels and features from every kind of file."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.command_line import RunCommand
 from helpers.csv_files import write_csv
 from PIL import Image
 from safetensors.numpy import load_file
@@ -113,7 +113,7 @@ def expected(dataset_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_label_form_trains_the_same_model(
-    form: str, dataset_dir: Path, expected: dict[str, list[Any]], tmp_path: Path, run: Callable[..., Any]
+    form: str, dataset_dir: Path, expected: dict[str, list[Any]], tmp_path: Path, run: RunCommand
 ) -> None:
     without_ids = form.endswith(".npy") or form.startswith("label-studio")
     features = dataset_dir / ("features.npy" if without_ids else "features.csv")
@@ -126,7 +126,7 @@ def test_every_label_form_trains_the_same_model(
 
 
 def test_train_predict_and_evaluate_accept_folder_of_images(
-    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:
     pixels = np.load(dataset_dir / "features.npy").reshape(-1, 8, 8).astype(np.uint8) * 15
     ids = labels_of(dataset_dir).ids
@@ -151,7 +151,7 @@ def test_train_predict_and_evaluate_accept_folder_of_images(
 
 
 def test_train_on_labels_that_leave_one_class_is_accurate(
-    dataset_dir: Path, tmp_path: Path, run: Callable[..., Any]
+    dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:
     simulate = ["labels", "simulate", dataset_dir / "truth.csv", tmp_path / "labels.csv"]
     assert run(*simulate, "--process", "uniform-multiple", "--set", "sizes=2").code == 0

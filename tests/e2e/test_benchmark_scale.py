@@ -32,12 +32,12 @@ def test_scale_benchmark_measures_every_case(scale):
     cases = scale.measure_cases(scale.QUICK | {"seeds": 2}, scale.measure_case)
     assert list(cases) == [(400, 30), (1200, 30), (1200, 10)]
     for case in cases.values():
-        assert min(case[part] for part in scale.PARTS) > 0
+        assert min(case[phase] for phase in scale.PHASES) > 0
         assert case["bytes_per_label"] == pytest.approx(4 + 8 / 3, abs=0.05)
         assert abs(case["estimated_accuracy"] - case["accuracy"]) < 6 * case["standard_error"]
 
 
-def test_scale_benchmark_measures_share_of_the_loss(scale):
-    share = scale.measure_share(30, rounds=2, steps=2)
-    assert list(share) == ["scarce", "cross-entropy"]
-    assert all(share[name]["share"] > 0 for name in share)
+def test_scale_benchmark_measures_fraction_of_the_loss(scale):
+    cost = scale.measure_loss_cost(30, rounds=2, steps=2)
+    assert list(cost) == ["scarce", "cross-entropy"]
+    assert all(cost[name]["fraction"] > 0 for name in cost)

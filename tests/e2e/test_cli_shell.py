@@ -38,7 +38,7 @@ def test_commands_lead_from_true_classes_to_estimated_accuracy(
     monkeypatch.chdir(tmp_path)
     X, y = load_digits(return_X_y=True)
     for part, rows in (("train", range(1200)), ("test", range(1200, 1797))):
-        header = ["id", *(f"px{place}" for place in range(64))]
+        header = ["id", *(f"px{column}" for column in range(64))]
         write_csv(tmp_path / f"{part}.csv", header, ([f"d{row}", *X[row].astype(int)] for row in rows))
         write_csv(
             tmp_path / f"{part}-truth.csv", ["id", "label"], ([f"d{row}", y[row]] for row in rows[::-1])

@@ -38,7 +38,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str
     for shard in range(5):
         write_sparse_array(folder / "npy" / f"{shard}.npy", n_rows // 5, width)
     column = np.tile(np.arange(8.0), 1024)  # 128 columns of 8,192 numbers: 8 MB, but little on disk
-    table = pa.table({f"c{place}": column for place in range(128)})
+    table = pa.table({f"c{number}": column for number in range(128)})
     for shard in range(TIMES_LARGER * DATA_ROOM // table.nbytes):
         pq.write_table(table, folder / "parquet" / f"{shard:02d}.parquet")
     # The other pools of pyarrow reserve a gigabyte before they need it.

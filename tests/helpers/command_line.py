@@ -24,8 +24,12 @@ class Result(NamedTuple):
     err: str
 
 
+RunCommand = Callable[..., Result]
+RunExpectingError = Callable[..., str]
+
+
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+def run(capsys: pytest.CaptureFixture[str]) -> RunCommand:
     def run(*arguments: object) -> Result:
         capsys.readouterr()
         code = main([str(argument) for argument in arguments])
@@ -35,7 +39,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 
 @pytest.fixture
-def run_expecting_error(run: Callable[..., Result]) -> Callable[..., str]:
+def run_expecting_error(run: RunCommand) -> RunExpectingError:
     """Run a command that must fail with exit code 2 and one line, and return that line."""
 
     def run_expecting_error(*arguments: object) -> str:
@@ -58,7 +62,7 @@ def dataset_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids = [f"d{row:03d}" for row in range(N)]
     write_csv(
         folder / "features.csv",
-        ["id", *(f"px{place}" for place in range(WIDTH))],
+        ["id", *(f"px{column}" for column in range(WIDTH))],
         ([name, *row] for name, row in zip(ids, X.tolist(), strict=True)),
     )
     np.save(folder / "features.npy", X)

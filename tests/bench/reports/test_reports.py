@@ -35,10 +35,10 @@ FILES = ("report.md", "report.tex", "report.html")
 def small_store(folder, experiment):
     records = []
     for trial in plan_trials(experiment):
-        place = (trial.label, trial.spec.setting, trial.spec.seed)
-        if place == ("ga", "biased-a", 1):
+        key = (trial.label, trial.spec.setting, trial.spec.seed)
+        if key == ("ga", "biased-a", 1):
             records.append(make_failed_record(trial, ERROR))
-        elif place != ("scarce", "biased-a", 0):
+        elif key != ("scarce", "biased-a", 0):
             records.append(make_record(trial, MEANS[trial.label] + seed_offset(trial)))
     return fill_store(folder, records)
 
@@ -50,10 +50,10 @@ def experiment():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, experiment):
-    place = tmp_path_factory.mktemp("reports")
-    store = small_store(place / "store", experiment)
-    write_report(experiment, store, place / "out")
-    return place / "out"
+    folder = tmp_path_factory.mktemp("reports")
+    store = small_store(folder / "store", experiment)
+    write_report(experiment, store, folder / "out")
+    return folder / "out"
 
 
 @pytest.fixture(scope="module")

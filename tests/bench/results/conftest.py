@@ -18,9 +18,9 @@ def results(tmp_path):
     experiment = small_experiment()
     records = []
     for trial in plan_trials(experiment):
-        place = (trial.label, trial.spec.setting, trial.spec.seed)
-        if place == ("nn", "uniform", 1):
+        key = (trial.label, trial.spec.setting, trial.spec.seed)
+        if key == ("nn", "uniform", 1):
             records.append(make_failed_record(trial, "the loss is nan"))
-        elif place != ("scarce", "uniform", 2):
+        elif key != ("scarce", "uniform", 2):
             records.append(make_record(trial, MEAN_ACCURACIES[trial.label] + seed_offset(trial)))
     return make_results(tmp_path, experiment, records)

@@ -110,11 +110,11 @@ def test_holm_equals_hand_calculation():
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_holm_rejects_what_step_down_procedure_rejects(p_values):
     rejected = set()
-    for step, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        if not (len(p_values) - step) * p_values[place] < 0.05:
+    for step, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        if not (len(p_values) - step) * p_values[index] < 0.05:
             break
-        rejected.add(place)
-    assert {place for place, p in enumerate(holm(p_values)) if p < 0.05} == rejected
+        rejected.add(index)
+    assert {index for index, p in enumerate(holm(p_values)) if p < 0.05} == rejected
 
 
 def test_best_includes_those_not_significantly_worse():

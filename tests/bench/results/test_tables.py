@@ -68,7 +68,7 @@ def test_table_compares_no_variants_with_the_paper(tmp_path):
         "settings": ["uniform", {"name": "biased-a", "process": "uniform"}],
     }
     (table,) = make_tables(make_results(tmp_path, small_experiment(**changes), []))
-    compared = {place for place, cell in table.cells.items() if cell.paper}
+    compared = {key for key, cell in table.cells.items() if cell.paper}
     assert compared == {("scarce", "uniform")}
 
 

@@ -59,8 +59,8 @@ def test_report_status_and_compare_agree_on_packed_results(
 ) -> None:
     experiment, store = small_experiment(), Store(tmp_path / "store")
     texts = []
-    for place in (store, packed):
-        write_report(experiment, place, tmp_path / "tables.md", command="same")
+    for source in (store, packed):
+        write_report(experiment, source, tmp_path / "tables.md", command="same")
         texts.append((tmp_path / "tables.md").read_text())
     assert texts[0] == texts[1]
     assert "90.00" in texts[0]
@@ -86,7 +86,7 @@ def test_pack_writes_one_file_per_experiment(tmp_path: Path) -> None:
     another = replace_spec(store.records()[0], seed=7).model_copy(update={"experiment": "another"})
     store.save(another)
     counts = pack(store, tmp_path / "results")
-    assert {place.path.name: n for place, n in counts.items()} == {"small.jsonl": 30, "another.jsonl": 1}
+    assert {target.path.name: n for target, n in counts.items()} == {"small.jsonl": 30, "another.jsonl": 1}
 
 
 def test_packed_store_warns_of_damaged_line_and_pack_keeps_the_file(
