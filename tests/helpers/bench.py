@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from scarce.bench.reports.figures._panels import Drawing
+from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.figures.comparison import draw_figures
 from scarce.bench.results.results import ExperimentResults, collect_results
 from scarce.bench.spec.experiment import Experiment, load_experiment

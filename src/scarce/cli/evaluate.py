@@ -122,7 +122,7 @@ def _reorder_classes(
     labels: "ComplementaryLabels", model: "ScarceClassifier", path: Path
 ) -> "ComplementaryLabels":
     from scarce._validation import abbreviate
-    from scarce.labels.io._table_forms import with_classes
+    from scarce.labels.io import with_classes
 
     if set(map(str, labels.classes)) != set(map(str, model.classes_)):
         raise LabelError(

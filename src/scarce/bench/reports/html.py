@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from scarce._html import data_uri, make_environment
 from scarce._plotting import figure_svg
 from scarce.bench.reports.content import Report, difference_text, failures_text, mean_text
-from scarce.bench.reports.figures._panels import Drawing
+from scarce.bench.reports.figures.panels import Drawing
 
 __all__ = ["html_report"]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from scarce.bench.reports.content import Report, difference_text, failures_text, mean_text
-from scarce.bench.reports.figures._panels import Drawing
+from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.summaries import SummaryTable
 from scarce.bench.results.tables import Cell, ResultTable
 

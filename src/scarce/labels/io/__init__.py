@@ -17,7 +17,7 @@ from scarce.labels.io._table_forms import ARRAY_FORMS, TABLE_FORMS, from_array, 
 from scarce.labels.io.label_studio import read_label_studio
 from scarce.labels.io.prodigy import read_prodigy
 
-__all__ = ["read_labels", "write_labels"]
+__all__ = ["read_labels", "with_classes", "write_labels"]
 
 _JSON_FORMS = ("label-studio-excluded", "label-studio-answer", "prodigy")
 _WRITERS = {".csv": write_csv, ".npz": write_npz}

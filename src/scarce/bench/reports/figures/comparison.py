@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import fill
 
 from scarce._plotting import COLORS, INK, percent_axis
-from scarce.bench.reports.figures._panels import (
+from scarce.bench.reports.figures.panels import (
     Drawing,
     draw_band,
     draw_points,

@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from scarce._plotting import COLORS, INK, percent_axis
-from scarce.bench.reports.figures._panels import (
+from scarce.bench.reports.figures.panels import (
     Drawing,
     draw_band,
     draw_points,
