@@ -1,4 +1,4 @@
-"""DistributedContext that are killed or stopped and disks that are full: training ends, says why, and can be resumed."""
+"""Processes that are killed or stopped and disks that are full: training ends, says why, and can be resumed."""
 
 import json
 import re

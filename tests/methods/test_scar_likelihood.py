@@ -169,7 +169,7 @@ def test_prepare_resets_learned_state():
     assert all(torch.equal(runs[0][name], runs[1][name]) for name in runs[0])
 
 
-# Parameters and resumable_downloader -------------------------------------------------------------------------------------
+# Parameters and resuming -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

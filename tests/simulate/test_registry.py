@@ -1,4 +1,4 @@
-"""DistributedContext called by name: what all of them have in common."""
+"""Processes called by name: what all of them have in common."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""L-BFGS on the whole data: its minimum, stopping, resumable_downloader, and unsuitable methods and models."""
+"""L-BFGS on the whole data: its minimum, stopping, resuming, and unsuitable methods and models."""
 
 from dataclasses import replace
 

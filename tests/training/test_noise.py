@@ -1,4 +1,4 @@
-"""Input noise and dropout: scale, training only, and resumable_downloader."""
+"""Input noise and dropout: scale, training only, and resuming."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Training in stages: initial state of a stage, what a method sees between stages, and resumable_downloader."""
+"""Training in stages: initial state of a stage, what a method sees between stages, and resuming."""
 
 import io
 from copy import deepcopy

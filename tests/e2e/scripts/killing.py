@@ -99,7 +99,7 @@ def arrange_death(moment, model, callbacks):
 
 
 def run(scenario, folder, moment=None):
-    """Train, resumable_downloader if there is a checkpoint, and write down how it ended."""
+    """Train, resuming if there is a checkpoint, and write down how it ended."""
     make, optimizer, make_callbacks = SCENARIOS[scenario]
     inputs, labels = make_data()
     model, method, callbacks = make_net(), make(), make_callbacks()
