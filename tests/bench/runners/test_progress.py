@@ -10,7 +10,7 @@ from scarce.bench.runners.local import Outcome
 from scarce.bench.runners.progress import TrialProgress
 
 
-def test_watch_prints_one_line_per_trial_without_terminal(
+def test_trial_progress_prints_one_line_per_trial_without_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trials = tiny_trials(tmp_path)
