@@ -93,6 +93,7 @@ def write_form(form: str, labels: ComplementaryLabels, folder: Path) -> list[obj
 
 FORMS = ["npz", "matrix.npy", "candidates.npy", "answer-matrix.npy", "answers", "lists", "single", "columns",
          "indicator", "candidates", "prodigy", "label-studio-excluded", "label-studio-answer"]  # fmt: skip
+FORM_OPTIONS = ["--method", "scarce", "--epochs", "2", "--no-estimate"]
 
 
 def weights_of(model: Path) -> dict[str, list[Any]]:
@@ -107,7 +108,7 @@ def expected(dataset_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 
     out = tmp_path_factory.mktemp("expected") / "model"
     assert main(["train", str(dataset_dir / "features.csv"), "--labels", str(dataset_dir / "labels.csv"),
-                 "--out", str(out), "--method", "scarce", "--epochs", "2"]) == 0  # fmt: skip
+                 "--out", str(out), *FORM_OPTIONS]) == 0  # fmt: skip
     return weights_of(out)
 
 
@@ -118,9 +119,7 @@ def test_every_label_form_trains_the_same_model(
     without_ids = form.endswith(".npy") or form.startswith("label-studio")
     features = dataset_dir / ("features.npy" if without_ids else "features.csv")
     options = write_form(form, labels_of(dataset_dir), tmp_path)
-    result = run(
-        "train", features, *options, "--out", tmp_path / "model", "--method", "scarce", "--epochs", 2
-    )
+    result = run("train", features, *options, "--out", tmp_path / "model", *FORM_OPTIONS)
     assert (result.code, result.err) == (0, "")
     assert weights_of(tmp_path / "model") == expected
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.figures.comparison import draw_figures
+from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.results.results import ExperimentResults, collect_results
 from scarce.bench.spec.experiment import Experiment, load_experiment
 from scarce.bench.trials.data import load_data

@@ -11,7 +11,7 @@ from scarce.bench.trials.store import Store
 ONE_METHOD = {"methods": "scarce", "settings": "uniform", "seeds": 2}
 
 
-def test_prior_error_sheet_lists_only_learned_priors(tmp_path):
+def test_prior_error_table_lists_only_learned_priors(tmp_path):
     learned = {
         0: {"values": [0.5, 0.5], "source": "learned by scar-likelihood", "true": [0.4, 0.6]},
         1: {"values": [0.5, 0.5], "source": "learned by scar-likelihood", "true": [0.3, 0.7]},

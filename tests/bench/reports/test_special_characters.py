@@ -10,8 +10,8 @@ from scarce._console import text_table
 from scarce.bench import reports as report_experiment
 from scarce.bench.reports import write_report
 from scarce.bench.reports.content import make_report
-from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.figures.comparison import draw_figures
+from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.latex import latex_report
 from scarce.bench.reports.summaries import SummaryTable
 from scarce.bench.reports.terminal import report_text

@@ -52,6 +52,7 @@ def test_execute_repeats_failed_trial_on_demand(tmp_path: Path, monkeypatch: pyt
     assert store.record(trial.key).error is None
 
 
+@pytest.mark.slow
 def test_run_local_takes_over_trial_of_process_that_died(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +129,7 @@ def test_run_local_restarts_pool_that_died_before_any_claim(
     assert asked == [4, 1, 3]
 
 
-def test_failure_releases_stale_lock(tmp_path: Path) -> None:
+def test_record_failure_releases_stale_lock(tmp_path: Path) -> None:
     trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     lock = store.path / "locks" / f"{trial.key}.lock"
     with store.claimed(trial.key):
@@ -142,7 +143,7 @@ def test_failure_releases_stale_lock(tmp_path: Path) -> None:
     assert store.record(trial.key) == record
 
 
-def test_failure_keeps_record_of_another_run(tmp_path: Path) -> None:
+def test_record_failure_keeps_record_of_another_run(tmp_path: Path) -> None:
     trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     done = TrialRecord(
         spec=trial.spec, label=trial.label, experiment=trial.experiment, protocol=trial.protocol, accuracy=0.9

@@ -56,6 +56,7 @@ def test_lock_of_earlier_process_with_same_pid_is_free(tmp_path: Path) -> None:
         assert is_held(path) == expected
 
 
+@pytest.mark.slow
 def test_lock_of_zombie_is_free(tmp_path: Path) -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         path = write_lock(tmp_path / "a.lock", socket.gethostname(), process.pid)

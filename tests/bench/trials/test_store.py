@@ -49,7 +49,7 @@ def test_store_warns_of_record_under_wrong_name(tmp_path: Path) -> None:
         assert store.record("0123456789abcdef") is None
 
 
-def test_require_rejects_folder_without_trials(tmp_path: Path) -> None:
+def test_check_exists_rejects_folder_without_trials(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="holds no records of trials; run an experiment first"):
         Store(tmp_path).check_exists()
     Store(tmp_path).save(tiny_record(tmp_path))
@@ -67,7 +67,7 @@ def test_is_abandoned_is_true_for_stale_lock(tmp_path: Path, dead_pid: int) -> N
 
 
 @pytest.mark.parametrize("folder", ["records", "locks", "checkpoints"])
-def test_require_accepts_store_whose_first_trial_is_running(tmp_path: Path, folder: str) -> None:
+def test_check_exists_accepts_store_whose_first_trial_is_running(tmp_path: Path, folder: str) -> None:
     with pytest.raises(FileError, match="holds no records of trials"):
         Store(tmp_path).check_exists()
     (tmp_path / folder).mkdir()

@@ -8,8 +8,8 @@ from scarce._console import terminal_width
 from scarce._io.atomic import atomic_write
 from scarce._plotting import figure_svg
 from scarce.bench.reports.content import Report, make_report
-from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.figures.comparison import draw_figures
+from scarce.bench.reports.figures.panels import Drawing
 from scarce.bench.reports.html import html_report
 from scarce.bench.reports.latex import latex_report
 from scarce.bench.reports.markdown import markdown_report
