@@ -361,6 +361,7 @@ def test_evaluate_rejects_labels_of_other_classes(
     assert "has the classes 0, 1, 2, 3, but the model was trained for 0, 1, 2" in message
 
 
+@pytest.mark.slow
 def test_train_rejects_checkpoint_of_another_run(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: RunCommand
 ) -> None:

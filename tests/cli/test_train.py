@@ -71,6 +71,7 @@ def test_train_forward_needs_a_transition_matrix(dataset_dir: Path, tmp_path: Pa
     assert run(*command, "--transition", tmp_path / "uniform.npy").code == 0
 
 
+@pytest.mark.slow
 def test_train_with_early_stopping_names_best_epoch(
     dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:
@@ -91,6 +92,7 @@ def test_train_with_early_stopping_names_best_epoch(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["answers", "scarce"])
 def test_train_auto_explains_its_choice_and_saves_a_model(
     dataset_dir: Path, answers: Path, tmp_path: Path, run: RunCommand, kind: str
@@ -136,6 +138,7 @@ def test_train_names_method_only_where_it_was_chosen(
     assert "method: " not in run(*command, "--method", "refine", "--epochs", 20).out
 
 
+@pytest.mark.slow
 def test_train_refine_stops_early_and_names_best_epoch_of_last_stage(
     dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:
@@ -186,6 +189,7 @@ def test_train_default_stacks_learners_and_explains_them(
 LINEAR = ["--method", "cc", "--module", "linear", "--epochs", "30", "--learning-rate", "0.03"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [LINEAR, ["--module", "linear"]], ids=["network", "stack"])
 def test_train_estimates_accuracy_of_the_model(
     digits_dir: Path, tmp_path: Path, run: RunCommand, options: list[str]

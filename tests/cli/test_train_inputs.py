@@ -149,6 +149,7 @@ def test_train_predict_and_evaluate_accept_folder_of_images(
     assert "from 90 examples with 90 exclusions" in result.out
 
 
+@pytest.mark.slow
 def test_train_on_labels_that_leave_one_class_is_accurate(
     dataset_dir: Path, tmp_path: Path, run: RunCommand
 ) -> None:

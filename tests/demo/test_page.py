@@ -11,6 +11,8 @@ from scarce._plotting import new_axes
 from scarce.demo import page
 from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
 
+pytestmark = pytest.mark.slow  # the demonstration is run once for them
+
 
 @pytest.fixture(scope="module")
 def text(demo):

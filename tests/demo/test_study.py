@@ -7,6 +7,8 @@ from scarce.demo import study as module
 from scarce.demo.study import QUESTIONS, DemoRun, run_demo
 from scarce.training import Callback
 
+pytestmark = pytest.mark.slow  # the demonstration is run once for them
+
 
 def test_run_demo_depends_only_on_its_seed():
     first, again, other = run_demo(3, 2), run_demo(3, 2), run_demo(4, 2)

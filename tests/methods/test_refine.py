@@ -72,6 +72,7 @@ def fit_and_predict(name, X, labels, recipe=RECIPE, priors=None, **params):
 # Accuracy and estimates --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("simulate", "class_shares", "margin"),
     [(single_labels, EQUAL, 0.05), (independent_labels, UNEQUAL, 0.015)],

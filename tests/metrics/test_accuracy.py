@@ -115,6 +115,7 @@ def test_standard_error_equals_deviation_over_many_samples(kind):
     assert np.sqrt((errors**2).mean()) == pytest.approx(values.std(), rel=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.8, 0.95])
 @pytest.mark.parametrize(
     ("kind", "n"), [("single", 40), ("single", 300), ("multiple", 300), ("single", 3000)]

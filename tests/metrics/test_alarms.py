@@ -52,6 +52,7 @@ UNBIASED_LABELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", UNBIASED_LABELS)
 def test_good_predictions_raise_no_alarm(kind, seed):

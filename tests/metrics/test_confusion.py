@@ -294,6 +294,7 @@ KNOWN = {  # priors and error rates
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KNOWN)
 def test_standard_errors_equal_deviations_over_many_samples(kind):
     rng, matrices, errors = np.random.default_rng(6), [], []

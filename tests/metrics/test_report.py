@@ -321,6 +321,7 @@ LITTLE_DATA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", [None, ErrorRates(0.05, 0.02)], ids=["right", "wrong"])
 @pytest.mark.parametrize("case", LITTLE_DATA)
 def test_report_of_little_data_is_finite(case, errors):

@@ -84,6 +84,7 @@ def test_resolve_priors_rejects_uniform_for_candidate_sets():
         resolve_priors("uniform", labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [16, 23])
 @pytest.mark.parametrize(
     "method", [name for name in available_methods() if "multiple" in make_method(name).facts.accepts]

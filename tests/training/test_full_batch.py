@@ -54,6 +54,7 @@ def weights_of(model):
     return np.concatenate([weight.detach().numpy().ravel() for weight in model.parameters()])
 
 
+@pytest.mark.slow
 def test_lbfgs_finds_minimum_of_scipy():
     X, y = points(n=120, q=3, d=4)
     model = linear(4, 3)
