@@ -18,15 +18,6 @@ def blobs():
     return three_blobs(600)
 
 
-@pytest.fixture(scope="module")
-def unequal():
-    """Three linearly separable classes with shares of 60, 30 and 10 %."""
-    X, y, _ = three_blobs(1800)
-    rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
-    rows = np.concatenate(rows)
-    return X[rows], y[rows]
-
-
 def test_early_stopping_restores_best_epoch():
     X, _, labels = three_blobs()
     classifier = ScarceClassifier(

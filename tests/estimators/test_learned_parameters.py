@@ -19,15 +19,6 @@ def blobs():
     return three_blobs(600)
 
 
-@pytest.fixture(scope="module")
-def unequal():
-    """Three linearly separable classes with shares of 60, 30 and 10 %."""
-    X, y, _ = three_blobs(1800)
-    rows = [np.nonzero(y == name)[0][:n] for name, n in (("ant", 600), ("bee", 300), ("cat", 100))]
-    rows = np.concatenate(rows)
-    return X[rows], y[rows]
-
-
 def test_refine_exclusion_probabilities_round_trip_through_saving(blobs, tmp_path):
     """A hundred rows per class, plus SCAR with the weight of 50 rows: standard error below 0.04."""
     X, y, _ = blobs

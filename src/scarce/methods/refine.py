@@ -17,6 +17,7 @@ from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, Re
 from scarce.methods.labeling import was_labeled
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
+    clamp_confirmed,
     class_conditional_log_likelihood,
     estimate_exclusion_matrix,
     marginal_nll,
@@ -24,7 +25,6 @@ from scarce.risk import (
     single_label_log_likelihood,
     single_label_transition,
 )
-from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["Refine", "most_confident"]
 

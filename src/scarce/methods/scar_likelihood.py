@@ -17,6 +17,7 @@ from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
+    clamp_confirmed,
     exclusion_probabilities,
     marginal_nll,
     posterior,
@@ -25,7 +26,6 @@ from scarce.risk import (
     single_label_ratios,
     single_label_weights,
 )
-from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = ["ScarLikelihood"]
 

@@ -5,9 +5,10 @@ import torch
 from helpers.golden import RECORDS, records, tensors
 from helpers.methods import double
 
+from scarce.methods import make_method
 from scarce.methods.meta.cvir import cvir_kept, cvir_losses
 from scarce.methods.meta.dist_pu import dist_pu_losses
-from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency, not_k_posterior
+from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency
 from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.pusb import pusb_thresholds
 from scarce.methods.meta.upu import pu_risks
@@ -99,7 +100,9 @@ def test_pusb_thresholds_match_golden_records(record):
 def test_elkan_noto_posterior_matches_golden_records(record):
     g, excluded = hard()
     frequency = label_frequency(g, excluded)
-    posterior = not_k_posterior(g, frequency)
+    method = make_method("meta-elkan-noto")
+    method.c = frequency
+    posterior = (-method.scores(-g)).exp()
     torch.testing.assert_close(frequency, double(record["value"]["c"]), **EXACT)
     torch.testing.assert_close(posterior, double(record["value"]["p_not_k"]), **EXACT)
     assert predicted(posterior) == record["value"]["predict"]

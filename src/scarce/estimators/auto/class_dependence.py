@@ -13,12 +13,12 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
 from scarce.methods.labeling import labeled_rates
 from scarce.risk import (
+    clamp_confirmed,
     class_conditional_log_likelihood,
     exclusion_probabilities,
     single_label_log_likelihood,
     single_label_weights,
 )
-from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = [
     "Gains",

@@ -12,6 +12,7 @@ from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
 from scarce.risk import (
     answer_log_likelihood,
+    clamp_confirmed,
     class_conditional_log_likelihood,
     safe_log,
     scar_log_likelihood,
@@ -19,7 +20,6 @@ from scarce.risk import (
     single_label_log_likelihood,
     single_label_ratios,
 )
-from scarce.risk.likelihood import clamp_confirmed
 
 __all__ = [
     "AnswersWithErrors",

@@ -11,7 +11,7 @@ from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
 from scarce.methods.meta.base import class_means, class_probabilities
 from scarce.methods.registry import register
 
-__all__ = ["MetaElkanNoto", "elkan_noto_losses", "label_frequency", "not_k_posterior"]
+__all__ = ["MetaElkanNoto", "elkan_noto_losses", "label_frequency"]
 
 _EPS = 1e-12
 
@@ -39,17 +39,6 @@ def label_frequency(g: Tensor, rows: Tensor) -> Tensor:
     [0.5]
     """
     return class_means(torch.sigmoid(g), rows)
-
-
-def not_k_posterior(g: Tensor, frequency: Tensor) -> Tensor:
-    """Return σ(g_k) / c_k, the estimate of p(y ≠ k | x); it may exceed 1.
-
-    Examples
-    --------
-    >>> not_k_posterior(torch.tensor([[0.0]]), torch.tensor([0.8])).tolist()
-    [[0.625]]
-    """
-    return torch.sigmoid(g) / frequency
 
 
 @register
