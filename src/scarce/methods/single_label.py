@@ -1,4 +1,4 @@
-"""Methods for one complementary label: their loss is a mean over (example, excluded class) pairs."""
+"""Methods for one complementary label per example: the loss is a mean over (example, excluded class) pairs."""
 
 from abc import abstractmethod
 
@@ -11,7 +11,21 @@ __all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs"]
 
 
 def excluded_pairs(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the logits (P, q) and the excluded class (P,) of every (example, excluded class) pair.
+    """Return the logits and the excluded class of every (example, excluded class) pair of a batch.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (B, q)
+        One row per example.
+    excluded : Tensor of shape (B, q)
+        ȳ, 1 where a class is excluded.
+
+    Returns
+    -------
+    rows : Tensor of shape (n, q)
+        The logits of each of the n pairs; an example with several labels appears several times.
+    k : Tensor of shape (n,)
+        The excluded class of each pair.
 
     Examples
     --------
@@ -25,12 +39,12 @@ def excluded_pairs(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class SingleLabelMethod(Method):
-    """A method for exactly one complementary label per example.
+    """Base of methods for exactly one complementary label per example.
 
     Parameters
     ----------
     pairs : bool
-        Take several labels per example, each as an example of its own, instead of raising an error.
+        Accept several labels per example and treat each as a separate example; by default they raise an error.
     """
 
     def __init__(self, pairs: bool = False) -> None:
@@ -39,21 +53,21 @@ class SingleLabelMethod(Method):
         self.pairs = pairs
 
     def accepts(self) -> tuple[Accepts, ...]:
-        """Return what kinds of rows the method takes."""
+        """Return the kinds of rows that the method takes."""
         return (*super().accepts(), "multiple") if self.pairs else super().accepts()
 
 
 class PairMethod(SingleLabelMethod):
-    """A loss ℓ̄(f, k) of the logits and one excluded class, averaged over the pairs of the batch.
+    """Mean ℓ̄(f, k) over the (example, excluded class) pairs of the batch; a subclass defines ℓ̄.
 
-    Examples without a label have no pair and drop out.
+    Examples without a label have no pair and are ignored.
     """
 
     @abstractmethod
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
-        """ℓ̄ of every pair, of shape (P,), from logits (P, q) and excluded classes (P,)."""
+        """Return ℓ̄ of every pair, of shape (n,), from logits of shape (n, q) and excluded classes k of shape (n,)."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Mean of ℓ̄ over the pairs."""
+        """Mean ℓ̄ over the pairs."""
         rows, k = excluded_pairs(logits, batch.excluded)
         return self.pair_losses(rows, k).sum() / max(len(k), 1)
