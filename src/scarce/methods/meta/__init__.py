@@ -1,4 +1,4 @@
-"""SCARCE-Meta: any positive-unlabelled learner as a method, one per class on one network."""
+"""SCARCE-Meta: any positive-unlabeled (PU) learner becomes a method, with one PU problem per class and one shared network."""
 
 # Importing a method's file registers it; the order is that of the table of methods.
 from scarce.methods.meta import (  # isort: skip
