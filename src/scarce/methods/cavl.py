@@ -66,7 +66,13 @@ class CAVL(ConfidenceMethod):
     CAVL()
     """
 
-    facts = MethodFacts("cavl", "class activation value", "Zhang et al., ICLR 2022", "truth is a candidate")
+    facts = MethodFacts(
+        "cavl",
+        "class activation value",
+        "Zhang et al., ICLR 2022",
+        "truth is a candidate",
+        url="https://openreview.net/forum?id=qqdXHUGec9h",
+    )
 
     def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
         """Put all confidence on the most active candidate."""

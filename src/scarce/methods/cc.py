@@ -35,7 +35,13 @@ class ClassifierConsistent(Method):
     ClassifierConsistent()
     """
 
-    facts = MethodFacts("cc", "classifier-consistent", "Feng et al., NeurIPS 2020", "uniform candidates")
+    facts = MethodFacts(
+        "cc",
+        "classifier-consistent",
+        "Feng et al., NeurIPS 2020",
+        "uniform candidates",
+        url="https://arxiv.org/abs/2007.08929",
+    )
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_{j ∈ S} p_j."""

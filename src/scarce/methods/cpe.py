@@ -12,6 +12,7 @@ from scarce.methods.single_label import PairMethod
 __all__ = ["CPEFixedTransition", "CPEIdentity", "CPETrainedTransition", "nearest_row_scores"]
 
 _PAPER = "Lin and Lin, PAKDD 2023"
+_URL = "https://arxiv.org/abs/2209.09500"
 _ASSUMES = "known matrix"
 
 
@@ -64,7 +65,7 @@ class _CPE(PairMethod):
         """−log p̄_k."""
         return forward_losses(logits, k, self.log_rows())
 
-    @torch.no_grad()  # predictions need no gradient, and a trained matrix would give them one
+    @torch.no_grad()  # predictions must not carry a gradient of the trained matrix
     def scores(self, logits: Tensor) -> Tensor:
         """−‖p̄ − T_y‖₁."""
         return nearest_row_scores(self.excluded_probabilities(logits), self.log_rows().exp().to(logits))
@@ -100,7 +101,13 @@ class CPEIdentity(_CPE):
     """
 
     facts = MethodFacts(
-        "cpe-i", "excluded class, identity", _PAPER, _ASSUMES, needs_transition=True, accepts=("single",)
+        "cpe-i",
+        "excluded class, identity",
+        _PAPER,
+        _ASSUMES,
+        needs_transition=True,
+        accepts=("single",),
+        url=_URL,
     )
 
     def excluded_probabilities(self, logits: Tensor) -> Tensor:
@@ -142,7 +149,13 @@ class CPEFixedTransition(_CPE):
     """
 
     facts = MethodFacts(
-        "cpe-f", "excluded class, fixed matrix", _PAPER, _ASSUMES, needs_transition=True, accepts=("single",)
+        "cpe-f",
+        "excluded class, fixed matrix",
+        _PAPER,
+        _ASSUMES,
+        needs_transition=True,
+        accepts=("single",),
+        url=_URL,
     )
 
 
@@ -186,6 +199,7 @@ class CPETrainedTransition(_CPE):
         _ASSUMES,
         needs_transition=True,
         accepts=("single",),
+        url=_URL,
     )
 
     def __init__(self, pairs: bool = False) -> None:

@@ -11,6 +11,7 @@ from scarce.methods.single_label import PairMethod
 __all__ = ["DiscriminativeUnweighted", "DiscriminativeWeighted", "discriminative_losses"]
 
 _PAPER = "Gao and Zhang, ICML 2021"
+_URL = "https://proceedings.mlr.press/v139/gao21d.html"
 _ASSUMES = "nothing stated"
 
 
@@ -73,7 +74,7 @@ class DiscriminativeUnweighted(PairMethod):
     DiscriminativeUnweighted(pairs=False)
     """
 
-    facts = MethodFacts("l-uw", "discriminative, unweighted", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("l-uw", "discriminative, unweighted", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log softmax(1 − p)_k."""
@@ -108,7 +109,7 @@ class DiscriminativeWeighted(PairMethod):
     DiscriminativeWeighted(pairs=True)
     """
 
-    facts = MethodFacts("l-w", "discriminative, weighted", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("l-w", "discriminative, weighted", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−(1 + w_k) log softmax(1 − p)_k."""

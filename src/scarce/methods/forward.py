@@ -87,6 +87,7 @@ class Forward(PairMethod):
         "known matrix",
         needs_transition=True,
         accepts=("single",),
+        url="https://arxiv.org/abs/1711.09535",
     )
 
     log_transition: Tensor
@@ -98,7 +99,7 @@ class Forward(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Compute the logarithm of the transition matrix."""
         super().prepare(problem)
-        # A zero stays improbable instead of impossible: one wrong label must not make the loss infinite.
+        # Zeros become tiny probabilities, so one wrong label does not make the loss infinite.
         self.log_transition = known_transition(problem).clamp(min=1e-12).log()
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:

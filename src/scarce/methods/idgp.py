@@ -138,6 +138,7 @@ class IDGP(ConfidenceMethod):
         "generation process",
         "Qiao et al., ICLR 2023",
         "candidates depend on x",
+        url="https://arxiv.org/abs/2204.03845",
     )
 
     belief: Tensor
@@ -165,7 +166,7 @@ class IDGP(ConfidenceMethod):
         super().prepare(problem)
         if problem.make_model is None:
             raise MethodError(
-                "idgp trains a second network; pass make_model=..., a function that makes one like the first."
+                "idgp trains a second network; pass make_model=..., a function that builds another like the first."
             )
         self.generator = problem.make_model()
         self.belief = self.candidates.to(self.confidence)

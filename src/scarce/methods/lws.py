@@ -119,7 +119,13 @@ class LWS(ConfidenceMethod):
     LWS(beta=2.0, psi='sigmoid')
     """
 
-    facts = MethodFacts("lws", "leveraged weighted loss", "Wen et al., ICML 2021", "truth is a candidate")
+    facts = MethodFacts(
+        "lws",
+        "leveraged weighted loss",
+        "Wen et al., ICML 2021",
+        "truth is a candidate",
+        url="https://arxiv.org/abs/2106.05731",
+    )
 
     def __init__(self, beta: float = 1.0, psi: Literal["sigmoid", "cross-entropy"] = "sigmoid") -> None:
         super().__init__(beta=beta, psi=psi)

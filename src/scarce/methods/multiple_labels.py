@@ -85,7 +85,12 @@ class _MultipleLabelMethod(Method):
         super().__init_subclass__(**kwargs)
         if name:
             cls.facts = MethodFacts(
-                name, title, "Feng et al., ICML 2020", "uniform sets", accepts=("single", "multiple")
+                name,
+                title,
+                "Feng et al., ICML 2020",
+                "uniform sets",
+                accepts=("single", "multiple"),
+                url="https://arxiv.org/abs/1912.12927",
             )
             cls.kind = kind
 
@@ -158,7 +163,7 @@ class MultipleLabelMSE(_MultipleLabelMethod, name="mse", title="mean squared err
 
 
 @register
-class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalised cross-entropy", kind="gce"):
+class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalized cross-entropy", kind="gce"):
     """mean [ Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j ] with L_j = (1 − p_j^0.7)/0.7, Ȳ the excluded classes and s = |Ȳ|.
 
     The unbiased risk for uniform label sets [1]_ with the generalized cross-entropy [2]_.
@@ -184,7 +189,7 @@ class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalised cros
 
 @register
 class MultipleLabelPhuberCE(
-    _MultipleLabelMethod, name="phuber-ce", title="Huberised cross-entropy", kind="phuber"
+    _MultipleLabelMethod, name="phuber-ce", title="Huberized cross-entropy", kind="phuber"
 ):
     """mean [ Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j ], L_j = −log p_j, linear in p_j below 1/10.
 

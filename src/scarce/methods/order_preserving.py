@@ -16,6 +16,7 @@ __all__ = [
 ]
 
 _PAPER = "Liu et al., AISTATS 2023"
+_URL = "https://proceedings.mlr.press/v206/liu23g.html"
 _ASSUMES = "unlikely classes first"
 _MAX_EXPONENT = 30.0  # beyond it the inner softmax of OP-W is one-hot anyway
 
@@ -101,7 +102,7 @@ class OrderPreserving(PairMethod):
     OrderPreserving(pairs=False)
     """
 
-    facts = MethodFacts("op", "order-preserving", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("op", "order-preserving", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log softmax(−f)_k."""
@@ -137,7 +138,9 @@ class OrderPreservingWeighted(PairMethod):
     OrderPreservingWeighted(pairs=False)
     """
 
-    facts = MethodFacts("op-w", "order-preserving, re-weighted", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts(
+        "op-w", "order-preserving, re-weighted", _PAPER, _ASSUMES, accepts=("single",), url=_URL
+    )
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−w_k log softmax(−f)_k."""

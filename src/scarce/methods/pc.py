@@ -77,6 +77,7 @@ class PairwiseComparison(PairMethod):
         "Ishida et al., NeurIPS 2017",
         "uniform label",
         accepts=("single",),
+        url="https://arxiv.org/abs/1705.07541",
     )
 
     def __init__(self, variant: Variant = "unbiased", pairs: bool = False) -> None:

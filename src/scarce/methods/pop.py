@@ -99,7 +99,13 @@ class POP(SamePassMethod):
     POP(warm_up=10, theta=0.001, growth=0.001)
     """
 
-    facts = MethodFacts("pop", "progressive purification", "Xu et al., ICML 2023", "truth is a candidate")
+    facts = MethodFacts(
+        "pop",
+        "progressive purification",
+        "Xu et al., ICML 2023",
+        "truth is a candidate",
+        url="https://arxiv.org/abs/2206.00830",
+    )
 
     theta_now: Tensor
     memory: Tensor

@@ -40,7 +40,13 @@ class RiskConsistent(ConfidenceMethod):
     RiskConsistent()
     """
 
-    facts = MethodFacts("rc", "risk-consistent", "Feng et al., NeurIPS 2020", "uniform candidates")
+    facts = MethodFacts(
+        "rc",
+        "risk-consistent",
+        "Feng et al., NeurIPS 2020",
+        "uniform candidates",
+        url="https://arxiv.org/abs/2007.08929",
+    )
 
 
 class SamePassMethod(ConfidenceMethod):
@@ -94,5 +100,9 @@ class PRODEN(SamePassMethod):
     """
 
     facts = MethodFacts(
-        "proden", "progressive identification", "Lv et al., ICML 2020", "truth is a candidate"
+        "proden",
+        "progressive identification",
+        "Lv et al., ICML 2020",
+        "truth is a candidate",
+        url="https://arxiv.org/abs/2002.08053",
     )

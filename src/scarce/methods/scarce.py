@@ -30,6 +30,7 @@ from scarce.risk.multiclass_losses import MulticlassLoss
 __all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
 
 _PAPER = "Wang et al., ICML 2024"
+_URL = "https://arxiv.org/abs/2311.15502"
 _ASSUMES = "SCAR"
 
 
@@ -147,7 +148,7 @@ class Scarce(_ScarceFamily):
     -0.5
     """
 
-    facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True)
+    facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True, url=_URL)
     default_loss = "logistic"
 
     def get_loss(self, name: str) -> BinaryLoss:
@@ -196,7 +197,7 @@ class ScarceURE(Scarce):
     ScarceURE(loss='logistic', form='batch', absent='skip', alpha=0.5)
     """
 
-    facts = MethodFacts("scarce-ure", "SCARCE, uncorrected", _PAPER, _ASSUMES, needs_priors=True)
+    facts = MethodFacts("scarce-ure", "SCARCE, uncorrected", _PAPER, _ASSUMES, needs_priors=True, url=_URL)
 
     def __init__(
         self, loss: str | None = None, form: Form = "batch", absent: Absent = "skip", alpha: float = 0.5
@@ -235,7 +236,9 @@ class ScarceCCE(_ScarceFamily):
     'mae'
     """
 
-    facts = MethodFacts("scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True)
+    facts = MethodFacts(
+        "scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True, url=_URL
+    )
     default_loss = "cce"
 
     def get_loss(self, name: str) -> MulticlassLoss:

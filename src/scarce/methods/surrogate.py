@@ -10,6 +10,7 @@ from scarce.methods.single_label import PairMethod
 __all__ = ["SurrogateExponential", "SurrogateNegativeLearning", "negative_learning_losses"]
 
 _PAPER = "Chou et al., ICML 2020"
+_URL = "https://arxiv.org/abs/2007.02235"
 _ASSUMES = "uniform label"
 
 
@@ -65,7 +66,7 @@ class SurrogateNegativeLearning(PairMethod):
     SurrogateNegativeLearning(pairs=False)
     """
 
-    facts = MethodFacts("scl-nl", "negative learning", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("scl-nl", "negative learning", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log(1 − p_k)."""
@@ -99,7 +100,7 @@ class SurrogateExponential(PairMethod):
     SurrogateExponential(pairs=False)
     """
 
-    facts = MethodFacts("scl-exp", "exponential surrogate", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("scl-exp", "exponential surrogate", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """e^{p_k}."""

@@ -15,6 +15,7 @@ from scarce.methods.single_label import SingleLabelMethod
 __all__ = ["GradientAscentRisk", "NonNegativeRisk", "UncorrectedRisk", "ordinary_class_risks"]
 
 _PAPER = "Ishida et al., ICML 2019"
+_URL = "https://arxiv.org/abs/1810.04327"
 _ASSUMES = "uniform label"
 
 
@@ -99,7 +100,7 @@ class UncorrectedRisk(_UnbiasedRisk):
     UncorrectedRisk(pairs=False)
     """
 
-    facts = MethodFacts("free", "unbiased risk, uncorrected", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("free", "unbiased risk, uncorrected", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_j V_j."""
@@ -137,7 +138,7 @@ class NonNegativeRisk(_UnbiasedRisk):
     NonNegativeRisk(pairs=False, beta=0.1)
     """
 
-    facts = MethodFacts("nn", "non-negative risk", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("nn", "non-negative risk", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def __init__(self, beta: float = 0.0, pairs: bool = False) -> None:
         super().__init__(pairs)
@@ -185,7 +186,7 @@ class GradientAscentRisk(_UnbiasedRisk):
     'plain'
     """
 
-    facts = MethodFacts("ga", "gradient ascent", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("ga", "gradient ascent", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def __init__(
         self,

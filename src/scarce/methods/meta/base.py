@@ -104,21 +104,21 @@ class MetaMethod(Method):
     predicts_with: ClassVar[tuple[str, ...]] = ()
     """The buffers that `scores` and `probabilities` need."""
     needs_every_class: ClassVar[bool] = False
-    """Whether the score of a class means nothing if no example excludes it."""
+    """Whether every class must be excluded by some example for its score to be meaningful."""
 
     def prepare(self, problem: Problem) -> None:
         """Check that some example excludes a class, or that every class is excluded if the method `needs_every_class`."""
         super().prepare(problem)
         if problem.labels.per_example.max() == 0:
             raise MethodError(
-                f"no example excludes any class, and {self.facts.name} learns from exclusions alone; choose a method that "
+                f"no example excludes any class, and {self.facts.name} learns only from exclusions; choose a method that "
                 "learns from confirmed classes, such as 'scarce'."
             )
         never = problem.labels.classes[problem.labels.counts == 0]
         if self.needs_every_class and len(never):
             raise MethodError(
-                f"no example excludes the class {abbreviate(never)}, so {self.facts.name} has nothing to learn it from; collect "
-                "exclusions of it, leave it out of the classes, or choose 'scarce'."
+                f"no example excludes the class {abbreviate(never)}, so {self.facts.name} cannot learn it; collect exclusions of "
+                "it, remove it from the classes, or choose 'scarce'."
             )
 
     @abstractmethod

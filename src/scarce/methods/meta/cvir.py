@@ -127,7 +127,14 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
     MetaCVIR(unlabeled='all', warm_up=1)
     """
 
-    facts = MethodFacts("meta-cvir", "CVIR per class", "Garg et al., NeurIPS 2021", "SCAR", needs_priors=True)
+    facts = MethodFacts(
+        "meta-cvir",
+        "CVIR per class",
+        "Garg et al., NeurIPS 2021",
+        "SCAR",
+        needs_priors=True,
+        url="https://arxiv.org/abs/2111.00980",
+    )
 
     predicts_with = ("log_odds",)
 
@@ -221,7 +228,13 @@ class MetaTEDn(MetaCVIR):
     0.1
     """
 
-    facts = MethodFacts("meta-tedn", "TEDn per class", "Garg et al., NeurIPS 2021", "SCAR")
+    facts = MethodFacts(
+        "meta-tedn",
+        "TEDn per class",
+        "Garg et al., NeurIPS 2021",
+        "SCAR",
+        url="https://arxiv.org/abs/2111.00980",
+    )
 
     def __init__(self, unlabeled: Unlabeled = "all", warm_up: int = 3, hold_out: float = 0.1) -> None:
         super().__init__(unlabeled, warm_up, hold_out=hold_out)
@@ -236,7 +249,7 @@ class MetaTEDn(MetaCVIR):
             others = (unlabeled_rows(self.excluded.int(), self.unlabeled) > 0) & measured
             for k, scores in enumerate(self.scores_seen.double().cpu().unbind(dim=1)):
                 proportion = _estimate_mixture_proportion(scores, positives[:, k].cpu(), others[:, k].cpu())
-                if proportion < 1:  # at 1 no row would be left to learn from: keep the earlier estimate
+                if proportion < 1:  # at 1 no row would be kept as a negative, so the earlier estimate stays
                     self.mixture_proportion[k] = proportion
         super().after_epoch(epoch)
 

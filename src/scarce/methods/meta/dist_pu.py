@@ -156,7 +156,12 @@ class MetaDistPU(MixupMethod, MixtureMethod):
     """
 
     facts = MethodFacts(
-        "meta-dist-pu", "Dist-PU per class", "Zhao et al., CVPR 2022", "SCAR", needs_priors=True
+        "meta-dist-pu",
+        "Dist-PU per class",
+        "Zhao et al., CVPR 2022",
+        "SCAR",
+        needs_priors=True,
+        url="https://arxiv.org/abs/2212.02801",
     )
     needs_every_class = True
     mixup_alpha = 6.0

@@ -102,7 +102,13 @@ class MetaElkanNoto(RecordingMethod):
     MetaElkanNoto(frequency='priors', hold_out=0.1)
     """
 
-    facts = MethodFacts("meta-elkan-noto", "Elkan-Noto per class", "Elkan and Noto, KDD 2008", "SCAR")
+    facts = MethodFacts(
+        "meta-elkan-noto",
+        "Elkan-Noto per class",
+        "Elkan and Noto, KDD 2008",
+        "SCAR",
+        url="https://doi.org/10.1145/1401890.1401920",
+    )
     predicts_with = ("c",)
     needs_every_class = True
 
@@ -143,8 +149,7 @@ class MetaElkanNoto(RecordingMethod):
     def after_epoch(self, epoch: int) -> None:
         """Estimate c; a class that no row excludes gets the mean over all rows, so that no row is predicted to be of that class."""
         if self.estimates_c:
-            positives = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
-            rows = positives | ~positives.any(dim=0)
+            rows = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
             self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_EPS)
 
     def scores(self, logits: Tensor) -> Tensor:

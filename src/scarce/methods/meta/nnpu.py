@@ -51,9 +51,8 @@ def nnpu_losses(
     """
     risks = pu_risks(g, excluded, mixture_proportion, loss=loss, unlabeled=unlabeled)
     ascend = make_correction("nnpu", beta=beta, gamma=gamma)
-    return ascend(
-        ClassRisks(positive=risks.negative, negative=risks.positive)
-    )  # there, "positive" means "is k"
+    # In `ClassRisks`, "positive" means "is k"; here it means "not k".
+    return ascend(ClassRisks(positive=risks.negative, negative=risks.positive))
 
 
 @register
@@ -99,7 +98,12 @@ class MetaNNPU(MixtureMethod):
     """
 
     facts = MethodFacts(
-        "meta-nnpu", "nnPU per class", "Kiryo et al., NeurIPS 2017", "SCAR", needs_priors=True
+        "meta-nnpu",
+        "nnPU per class",
+        "Kiryo et al., NeurIPS 2017",
+        "SCAR",
+        needs_priors=True,
+        url="https://arxiv.org/abs/1703.00593",
     )
 
     def __init__(

@@ -79,7 +79,14 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
     0.2
     """
 
-    facts = MethodFacts("meta-pusb", "PUSB per class", "Kato et al., ICLR 2019", "SCAR", needs_priors=True)
+    facts = MethodFacts(
+        "meta-pusb",
+        "PUSB per class",
+        "Kato et al., ICLR 2019",
+        "SCAR",
+        needs_priors=True,
+        url="https://openreview.net/forum?id=rJzLciCqKm",
+    )
     predicts_with = ("thresholds",)
 
     priors: Tensor

@@ -110,7 +110,12 @@ class MetaUPU(MixtureMethod):
     """
 
     facts = MethodFacts(
-        "meta-upu", "uPU per class", "du Plessis et al., ICML 2015", "SCAR", needs_priors=True
+        "meta-upu",
+        "uPU per class",
+        "du Plessis et al., ICML 2015",
+        "SCAR",
+        needs_priors=True,
+        url="https://proceedings.mlr.press/v37/plessis15.html",
     )
 
     def __init__(self, loss: str = "logistic", unlabeled: Unlabeled = "all") -> None:

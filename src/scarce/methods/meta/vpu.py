@@ -47,7 +47,7 @@ def vpu_losses(g: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> 
     rows = unlabeled_rows(excluded, unlabeled)
     n_rows = rows.sum(dim=0)
     used = (excluded.sum(dim=0) > 0) & (n_rows > 0)
-    # A column of nothing but −∞ would have no gradient, so that a class without unlabelled rows is not masked.
+    # A column of only −∞ has undefined gradients, so a class without unlabeled rows is not masked.
     summed = log_phi.masked_fill((rows == 0) & (n_rows > 0), -math.inf).logsumexp(dim=0)
     losses = summed - n_rows.clamp(min=1).log() - class_means(log_phi, excluded)
     return torch.where(used, losses, torch.zeros_like(losses))
@@ -145,7 +145,13 @@ class MetaVPU(MixupMethod):
     MetaVPU(unlabeled='all', mixup=True)
     """
 
-    facts = MethodFacts("meta-vpu", "VPU per class", "Chen et al., NeurIPS 2020", "SCAR")
+    facts = MethodFacts(
+        "meta-vpu",
+        "VPU per class",
+        "Chen et al., NeurIPS 2020",
+        "SCAR",
+        url="https://arxiv.org/abs/1906.00642",
+    )
     predicts_with = ("peak",)
     needs_every_class = True
     mixup_alpha = 0.3
