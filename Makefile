@@ -1,10 +1,10 @@
-# Every target makes .venv by itself when it is missing; a second run finds it ready.
+# Every target creates .venv if it is missing, and reuses it afterwards.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-# One torch thread per process: two spinning OpenMP pools on two cores are slower than one thread each.
+# One torch thread per process: on two cores, two OpenMP pools that spin are slower than one thread each.
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo test test-fast lint bench reports tables clean
@@ -15,7 +15,7 @@ demo: $(READY)
 test: lint
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
-# Without the tests that start processes or take long.
+# Skips the tests marked slow, which start processes or take long.
 test-fast: lint
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
@@ -33,12 +33,12 @@ bench: $(READY)
 	$(BIN)/python benchmarks/wrapper_cost.py --rows 6000
 	$(BIN)/python benchmarks/distributed_cost.py --rounds 3 --steps 20
 
-# HTML, LaTeX and figures of every packed result, in build/reports/NAME.
+# Writes the report of every packed result (HTML, LaTeX, figures) to build/reports/NAME.
 reports: $(READY)
 	set -e; for file in results/*.jsonl; do name=$$(basename $$file .jsonl); \
 	  $(BIN)/scarce bench report $$name --store results --out build/reports/$$name; done
 
-# The tables alone, as they are committed: results/NAME.md.
+# Rewrites the committed tables, results/NAME.md.
 tables: $(READY)
 	set -e; for file in results/*.jsonl; do name=$$(basename $$file .jsonl); \
 	  $(BIN)/scarce bench report $$name --store results --out results/$$name.md; done

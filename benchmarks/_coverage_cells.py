@@ -1,4 +1,4 @@
-"""The cells of the coverage study: label kinds, data and models, repeats; without files and tables."""
+"""The cells of the coverage study: label kinds, data, models and repeats; no output files or tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ SEED = 20240
 COLLAPSED_FRACTION, COLLAPSED_PRIOR = (
     0.9,
     0.88,
-)  # fraction of rows predicted as one class; the learned prior of that class
+)  # fraction of rows predicted as one class, and the learned prior of that class
 MIN_MEDIOCRE_ACCURACY = 0.55
 MIN_COVERAGE, FAR_OFF, MIN_ALARMED, MAX_FALSE_ALARMS = 0.93, 0.10, 0.90, 0.05  # the goals
 MAX_LOSS, MIN_CLOSE = 0.03, 0.90
@@ -63,7 +63,7 @@ P_CLEAR = 0.01  # p-value below which a cell clearly misses a goal
 
 @dataclass(frozen=True)
 class Variant:
-    """What the estimator knows about labels, and whether its assumptions about them hold."""
+    """What the estimator is given, and whether its assumptions about the labels hold."""
 
     name: str
     holds: bool
@@ -71,13 +71,13 @@ class Variant:
     errors: ErrorRates | None = None
 
     def fit(self, labels: ComplementaryLabels, priors: Floats) -> LabelModel:
-        """Fit the label model with what this variant knows."""
+        """Fit the label model with what this variant is given."""
         return fit_label_model(labels, priors if self.priors_given else None, errors=self.errors)
 
 
 @dataclass(frozen=True)
 class LabelKind:
-    """A process that draws labels for true classes, and the variants of the estimator that are tried with it."""
+    """A process that draws labels from true classes, and the variants of the estimator that it is tested with."""
 
     title: str
     draw: Callable[..., ComplementaryLabels]
@@ -85,7 +85,7 @@ class LabelKind:
 
 
 def draw_biased(y: Ints, *, classes: int, seed: int) -> ComplementaryLabels:
-    """Draw one biased label per example: by "biased-a" for ten classes, else by a random matrix."""
+    """Draw one biased label per example: with "biased-a" for ten classes, otherwise with a random matrix."""
     return (biased_a if classes == 10 else biased)(y, classes=classes, seed=seed)
 
 
@@ -130,7 +130,7 @@ LABELS: Mapping[str, LabelKind] = {
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """The predictions of a model for the rows of the population."""
+    """Predictions of a model for the rows of the population."""
 
     codes: Ints
     confidence: Floats
@@ -148,7 +148,7 @@ class Population:
 
     @property
     def priors(self) -> Floats:
-        """The frequency of each class."""
+        """Class frequencies, shape (q,)."""
         return np.bincount(self.y, minlength=self.n_classes) / len(self.y)
 
     def truth(self, model: str) -> float:
@@ -185,7 +185,7 @@ def _predict(model: ClassifierMixin, X: Floats, priors: Floats) -> Predictions:
 
 
 def collapse(good: Predictions, to_class: int, rng: np.random.Generator) -> Predictions:
-    """Return a model that predicts one class for most rows, and has learned a high prior for it."""
+    """Return predictions of one class for most rows, with a high learned prior for it."""
     q = len(good.learned_priors)
     codes = np.where(rng.random(len(good.codes)) < COLLAPSED_FRACTION, to_class, good.codes)
     learned_priors = np.full(q, (1 - COLLAPSED_PRIOR) / (q - 1))
@@ -243,7 +243,7 @@ def draw_repeat(
 
 
 def n_rows_of(population: Population) -> int:
-    """Return the number of rows of a repeat: 1000, but at most twice the population."""
+    """Return the number of rows per repeat: 1000, but at most twice the population."""
     return min(MAX_ROWS, 2 * len(population.y))
 
 
@@ -274,7 +274,7 @@ def summarize(results: Sequence[Record], truth: float) -> Record:
     return {
         "truth": round(truth, 4),
         "coverage": float(covered.mean()),
-        "below": float((high < truth).mean()),  # the interval lies below the truth
+        "below": float((high < truth).mean()),  # the interval is below the truth
         "bias": round(float(value.mean() - truth), 4),
         "spread": round(float(value.std()), 4),
         "width": round(float((high - low).mean()), 4),
@@ -283,7 +283,7 @@ def summarize(results: Sequence[Record], truth: float) -> Record:
         "n_far": int(far.sum()),
         "far_alarmed": float(alarmed[far].mean()) if far.any() else None,
         "n_missed": int((far & ~alarmed).sum()),
-        "n_misleading": int((far & ~covered).sum()),  # far off, and the interval does not say so
+        "n_misleading": int((far & ~covered).sum()),  # far off, and the interval does not cover the truth
         "n_misled": int((far & ~covered & ~alarmed).sum()),
     }
 
@@ -291,7 +291,7 @@ def summarize(results: Sequence[Record], truth: float) -> Record:
 def coverage_cells(
     population: Population, kind: str, wanted: Iterable[tuple[str, str]], repeats: int
 ) -> Iterator[Record]:
-    """Run the cells of one data set and label kind that are wanted, each a variant and a model, on the same draws."""
+    """Run the wanted cells (variant, model) of one data set and label kind, all on the same draws."""
     wanted, n_rows = list(wanted), n_rows_of(population)
     results: dict[tuple[str, str], list[Record]] = {cell: [] for cell in wanted}
     variants = [v for v in LABELS[kind].variants if any(v.name == name for name, _ in wanted)]

@@ -1,4 +1,4 @@
-"""The tables of the coverage study, from its records to Markdown."""
+"""The tables of the coverage study: records to Markdown."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from scarce import __version__
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], n_text: int) -> list[str]:
-    """Return the lines of a Markdown table; the columns after the first `n_text` hold numbers."""
+    """Return the lines of a Markdown table; the columns after the first `n_text` are numbers."""
     ruler = "|" + "---|" * n_text + "---:|" * (len(columns) - n_text)
     return [f"| {' | '.join(columns)} |", ruler, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
@@ -59,7 +59,7 @@ def where(record: Record) -> list[str]:
 
 
 def far_alarmed_fraction(cells: Sequence[Record]) -> float | None:
-    """Return the fraction of the repeats far from the truth that have an alarm."""
+    """Return the fraction of the repeats that have an alarm, among those far from the truth."""
     n_far = sum(cell["n_far"] for cell in cells)
     return 1 - sum(cell["n_missed"] for cell in cells) / n_far if n_far else None
 

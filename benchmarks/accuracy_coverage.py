@@ -1,13 +1,13 @@
-"""How far `complementary_report` can be trusted: coverage of its intervals, its alarms, and model selection.
+"""How far `complementary_report` can be trusted: coverage of its intervals, alarms, and model selection.
 
     python benchmarks/accuracy_coverage.py --data-dir DIR [--out results/accuracy] [--repeats 200] [--only data=ecoli labels=scar]
 
-For each data set, models are trained once with true labels; the rows that no model was trained on are the population. Every
-repeat draws rows from it with replacement, gives them fresh complementary labels, and compares the estimated accuracy with the
-true accuracy on the whole population. Writes OUT/coverage.jsonl (a line per cell) and OUT/coverage.md.
+For each data set, models are trained once with true labels. The held-out rows are the population. Every repeat draws rows from
+it with replacement, draws new complementary labels for them, and compares the estimated accuracy with the true accuracy on the
+whole population. Writes OUT/coverage.jsonl (one line per cell) and OUT/coverage.md.
 
-An interrupted run resumes: cells that were recorded with the same number of repeats are skipped. Pass --restart after a change
-of the library. DIR holds `mnist/` and `tables/`.
+Rerun the same command to resume: cells that were recorded with the same number of repeats are skipped. Pass --restart after a
+change of the library. DIR must contain `mnist/` and `tables/`.
 """
 
 import json
@@ -66,7 +66,7 @@ def write_records(path: Path, records: Mapping[Key, Record]) -> None:
 
 
 def run(path: Path, data_dir: Path, wanted: Sequence[Key], repeats: int, restart: bool) -> dict[Key, Record]:
-    """Run the wanted cells that have no record, and record each group of them."""
+    """Run the wanted cells that have no record, and write the records after every label kind."""
     records, started = read_records(path), time.monotonic()
     todo = [key for key in wanted if restart or records.get(key, {}).get("repeats") != repeats]
     for name in DATA:
@@ -92,7 +92,7 @@ def run(path: Path, data_dir: Path, wanted: Sequence[Key], repeats: int, restart
 
 
 def parse_only(options: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the data sets and label kinds that ``data=a,b labels=c`` names; all where nothing is named.
+    """Return the data sets and label kinds named by ``data=a,b labels=c``; by default all.
 
     Examples
     --------
@@ -120,10 +120,10 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="NAME=VALUE", help="data=... and labels=..., with commas"
     )
-    parser.add_argument("--restart", action="store_true", help="run cells again that are recorded")
+    parser.add_argument("--restart", action="store_true", help="run all cells again, also recorded ones")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # of models that have not converged
+    warnings.simplefilter("ignore")  # models that have not converged would warn
     data, kinds = parse_only(options.only)
     path = options.out / f"{NAME}.jsonl"
     records = run(path, options.data_dir, all_keys(data, kinds), options.repeats, options.restart)

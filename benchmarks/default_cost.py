@@ -1,10 +1,10 @@
-"""What the default costs: `ScarceClassifier().fit` on a table of normal clusters, one thread.
+"""Time of the default, `ScarceClassifier().fit`, on a table of normal clusters, one thread.
 
     python benchmarks/default_cost.py [--rows 2000] [--columns 100] [--rounds 3]
 
 Ten and seventy classes, each with one uniform label per row, exclusions under SCAR (zero or more), and three answers per
-row of which 5 % are wrong. The time includes everything: mechanisms, cross-fitting, stacking and the final fits. Beside it
-stand the number of candidates, and the accuracy on as many fresh rows, as a sign that something was learned.
+row of which 5 % are wrong. The time includes everything: mechanisms, cross-fitting, stacking and the final fits. Also
+printed are the number of candidates and, to show that the model has learned, the accuracy on an equal number of new rows.
 """
 
 import time
@@ -25,7 +25,7 @@ LABELS = {
 
 
 def clusters(rows: int, columns: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two normal clusters per class around random centers."""
+    """Draw two normal clusters per class around random centers."""
     centers = np.random.default_rng(7).normal(0, 0.6, (n_classes, 2, columns))
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=rows)

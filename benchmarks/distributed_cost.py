@@ -1,12 +1,12 @@
-"""What it costs and saves to share a batch between processes.
+"""Time of a training step when several processes share a batch.
 
     python benchmarks/distributed_cost.py [--processes 2] [--steps 200] [--rounds 5] [--models linear mlp lenet]
 
-Starts the processes itself (torchrun, gloo, one thread each). Milliseconds per step of
+Starts the processes (torchrun, gloo, one thread each) and prints the milliseconds per step of
 (a) one process with the whole batch, the others idle;
-(b) DistributedDataParallel as usual: every process with the loss of its own rows, which for SCARCE is a different loss;
-(c) ours: one all-reduce joins the logits, and the loss is that of the whole batch.
-(c) − (b) is the price of exactness, (a) / (c) the gain from the second core. All take turns, one after the other.
+(b) ordinary DistributedDataParallel: every process has the loss of its own rows, which for SCARCE is a different loss;
+(c) ours: one all-reduce collects the logits, and every process has the loss of the whole batch.
+(c) − (b) is the cost of exactness, (a) / (c) the speedup from the second core. The variants take turns.
 """
 
 import os

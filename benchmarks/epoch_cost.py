@@ -1,14 +1,14 @@
-"""Seconds per epoch of `scarce.training.train`, of a bare loop and of the pattern of the paper's release.
+"""Seconds per epoch of `scarce.training.train`, of a bare loop, and of a loop like that of the paper's release.
 
     python benchmarks/epoch_cost.py [--rows 60000] [--rounds 5] [--models mlp lenet]
 
-(a) a bare loop with cross-entropy on true labels and index-gathered batches: the practical limit;
+(a) a bare loop with cross-entropy on true labels and batches gathered by index: the practical limit;
 (b) `scarce.training.train` with the method `scarce`;
-(c) the pattern of the paper's release: a `TensorDataset` read item by item by a `DataLoader`, its loss, and a full
-    evaluation of training and test data after every epoch.
+(c) the pattern of the paper's release: a `DataLoader` that reads a `TensorDataset` item by item, the release's loss, and
+    a full evaluation of training and test data after every epoch.
 
-All three use the same model, batch size, optimiser and one thread, and take turns within one process. The data are of
-MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else random bytes.
+All three use the same model, batch size and optimizer, one thread, and take turns within one process. The data are MNIST if
+the folder SCARCE_DATA contains `mnist/`, otherwise random bytes of the same shape.
 """
 
 import argparse
@@ -42,7 +42,7 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Data:
-    """Training and test images with their classes, and one class that each training image is not."""
+    """Training and test images with their classes, and one complementary label per training image."""
 
     images: np.ndarray
     y: np.ndarray
@@ -78,7 +78,7 @@ def load(rows: int) -> Data:
 
 
 def bare_loop(model: nn.Module, data: Data) -> None:
-    """(a): nothing but gather, forward, backward, step."""
+    """(a): only gather, forward, backward, step."""
     images, y = torch.from_numpy(data.images), torch.from_numpy(data.y)
     optimizer = PAPER.make_optimizer(list(model.parameters()))
     model.train()
@@ -90,7 +90,7 @@ def bare_loop(model: nn.Module, data: Data) -> None:
 
 
 def with_scarce(model: nn.Module, data: Data) -> None:
-    """(b): one epoch of ours."""
+    """(b): one epoch of `scarce.training.train`."""
     train(model, make_method("scarce"), data.images, data.labels, replace(PAPER, epochs=1), priors=[0.1] * 10)
 
 
@@ -105,7 +105,7 @@ def released_loss(logits: Tensor, excluded: Tensor) -> Tensor:
 
 
 def as_released(model: nn.Module, data: Data) -> None:
-    """(c): items one by one, float images made at the start, both sets evaluated after the epoch."""
+    """(c): items one by one, images converted to float at the start, both sets evaluated after the epoch."""
     images, test_images = (
         torch.from_numpy(part).float().div_(255) for part in (data.images, data.test_images)
     )
@@ -158,7 +158,7 @@ def measure_time(data: Data, models: list[str], rounds: int, console: Console) -
 
 
 def measure_memory(rows: int) -> None:
-    """Print, from a process of its own, what one epoch of (b) adds to the peak memory."""
+    """Print the peak memory before and after one epoch of (b); runs in a separate process."""
     data = load(rows)
     with_scarce(make_model("mlp", (28, 28), 10), data.first(512))
     before = peak_megabytes()

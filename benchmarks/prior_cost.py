@@ -1,13 +1,13 @@
-"""What it costs to estimate all class priors, compared with training the same network for the same epochs.
+"""Time to estimate all class priors, compared with training the same network for the same number of epochs.
 
     python benchmarks/prior_cost.py [--rows 60000] [--epochs 3] [--rounds 3]
 
 (a) `scarce.training.train` with the method `scarce` on all rows;
-(b) `BestBin().estimate`: one network with ten outputs on four fifths of the rows, scores of the rest after every epoch,
-    Best Bin Estimation of ten priors and 100 bootstrap resamples.
+(b) `BestBin().estimate`: one network with ten outputs on four fifths of the rows, scores of the other rows after every
+    epoch, Best Bin Estimation of ten priors, and 100 bootstrap resamples.
 
-Both use the MLP, batch 256 and one thread, and take turns within one process. The data are of MNIST's shape: real if
-SCARCE_DATA names a folder that holds `mnist/`, else random bytes.
+Both use the MLP, batches of 256 and one thread, and take turns within one process. The data are MNIST if the folder
+SCARCE_DATA contains `mnist/`, otherwise random bytes of the same shape.
 """
 
 import time
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # of random bytes no sensible prior can be estimated
+    warnings.simplefilter("ignore")  # random bytes have no sensible priors, which would warn
     data = load(options.rows)
     labels = scar(data.y, rates=0.5, classes=10)
     recipe = Recipe(epochs=options.epochs)

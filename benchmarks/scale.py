@@ -1,12 +1,12 @@
-"""What many classes and many rows cost: labels, one epoch, predictions and their label-free accuracy.
+"""Time and memory with many classes and many rows: labels, one epoch, prediction, accuracy without true labels.
 
     python benchmarks/scale.py [--seeds 3] [--out results] [--quick]
 
-Every example excludes three classes. For each number of rows n and of classes q, in a process of its own: the labels are
-simulated, built from a table of class numbers, and a linear model on 64 features is fitted for one epoch with the method
-`scarce`, predicts all rows, and is evaluated with fresh labels. Then, at q = 1000 and within one process: what fraction of a
-training step the loss takes, compared with cross-entropy on true classes. All with one thread and in seconds of processor
-time, which other processes disturb least. Writes OUT/speed/scale.md and OUT/figures/scale.svg.
+Every example excludes three classes. For each number of rows n and of classes q, a separate process simulates the labels,
+builds them from a table of class numbers, fits a linear model on 64 features for one epoch with the method `scarce`, predicts
+all rows, and evaluates the predictions with fresh labels. Then one process measures, at q = 1000, what fraction of a training
+step the loss takes, compared with cross-entropy on true classes. Everything uses one thread. Times are CPU time, which other
+processes disturb least. Writes OUT/speed/scale.md and OUT/figures/scale.svg.
 """
 
 import argparse
@@ -68,13 +68,13 @@ def seconds(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def label_bytes(labels: ComplementaryLabels) -> int:
-    """Return the memory of the labels; a column that repeats one number counts as that number."""
+    """Return the memory of the labels in bytes; a broadcast column counts as one number."""
     columns = (labels.indptr, labels.indices, labels.confirmed)
     return sum(column.nbytes if column.strides[0] else column.itemsize for column in columns)
 
 
 def make_data(n: int, q: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return features of classes around q random centers, and the classes."""
+    """Draw features around q random class centers; return the features and the classes."""
     rng = np.random.default_rng(seed)
     y, centers = rng.integers(0, q, n), rng.standard_normal((q, FEATURES), np.float32)
     X = rng.standard_normal((n, FEATURES), np.float32)
@@ -84,7 +84,7 @@ def make_data(n: int, q: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure_case(n: int, q: int, seed: int) -> Record:
-    """Measure one case; memory counts the features, but not what was loaded before."""
+    """Measure one case; its memory includes the features, but not what was loaded before."""
     before = peak_megabytes()
     X, y = make_data(n, q, seed)
     simulate, indices = seconds(lambda: uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed).indices)
@@ -92,7 +92,7 @@ def measure_case(n: int, q: int, seed: int) -> Record:
     classifier = ScarceClassifier(module="linear", priors="uniform", epochs=1, random_state=seed)
     epoch, _ = seconds(lambda: classifier.fit(X, labels))
     predict, predicted = seconds(lambda: classifier.predict(X))
-    # The labels of the training would flatter the classifier.
+    # The training labels would overestimate the accuracy.
     fresh = uniform_multiple(y, sizes=EXCLUDED, classes=q, seed=seed + 1)
     evaluate, estimate = seconds(lambda: complementary_accuracy(predicted, fresh, classifier.priors_))
     return {
@@ -110,7 +110,7 @@ def measure_case(n: int, q: int, seed: int) -> Record:
 
 
 def measure_loss_cost(q: int, rounds: int, steps: int) -> Record:
-    """Measure the loss (forward and backward) and the whole step in milliseconds, and their ratio, of both losses in turn."""
+    """Measure, for both losses in turn, the loss (forward and backward) and the whole step in ms, and their ratio."""
     X, y = make_data(16 * BATCH, q, 0)
     inputs, truth = torch.from_numpy(X), torch.from_numpy(y)
     labels = uniform_multiple(y, sizes=EXCLUDED, classes=q)
@@ -172,7 +172,7 @@ def measure_alone(n: int, q: int, seed: int) -> Record:
 
 
 def measure_cases(settings: Record, measure: Callable[[int, int, int], Record]) -> Cases:
-    """Return the median over the seeds of every number, by (n, q)."""
+    """Return every measured number by (n, q), as the median over the seeds."""
     sizes = [(n, settings["at_classes"]) for n in settings["rows"]]
     sizes += [(settings["at_rows"], q) for q in settings["classes"]]
     cases = {}
@@ -229,7 +229,7 @@ def report(settings: Record, cases: Cases, loss_cost: Record, command: str) -> s
 
 
 def draw(axes: Axes, sizes: Sequence[int], cases: Sequence[Record], what: str, where: str) -> None:
-    """Draw seconds over a size on logarithmic axes, with the slope of the fitted line."""
+    """Plot seconds against a size on logarithmic axes, with the slope of the fitted line."""
     for (phase, label), color, marker in zip(PHASES.items(), COLORS, "os^D", strict=False):
         times = np.array([case[phase] for case in cases])
         slope, start = np.polyfit(np.log(sizes), np.log(times), 1)
@@ -260,13 +260,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument(
-        "--quick", action="store_true", help="small sizes in one process, to see that it runs"
+        "--quick", action="store_true", help="small sizes in one process, to check that it runs"
     )
     parser.add_argument("--case", type=int, nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.case:
-        measure_case(BATCH, 10, 0)  # warm up: much is loaded at first use
+        measure_case(BATCH, 10, 0)  # warm up: many modules load at first use
         return print(json.dumps(measure_case(*options.case)))
     settings = {**(QUICK if options.quick else FULL), "seeds": options.seeds}
     cases = measure_cases(settings, measure_case if options.quick else measure_alone)

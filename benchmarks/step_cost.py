@@ -1,9 +1,9 @@
-"""Cost of one training step of every method, relative to cross-entropy on the same model and batch.
+"""Time of one training step of every method, relative to cross-entropy on the same model and batch.
 
     python benchmarks/step_cost.py [--rounds 9] [--steps 30]
 
-A step is forward pass, loss, backward pass, optimiser and the method's own work after it, on the MLP 784-500-10 with a
-batch of 256, one thread. The methods take turns within every round; shown is the median over rounds of the ratio to
+A step is the forward pass, loss, backward pass, optimizer and the method's `after_step`, on the MLP 784-500-10 with a batch
+of 256 and one thread. The methods take turns within every round. The result is the median, over rounds, of the ratio to
 cross-entropy in the same round.
 """
 
@@ -30,7 +30,7 @@ Step = Callable[[], None]
 
 
 def make_steps() -> dict[str, Step]:
-    """One ready-made training step per method, and of cross-entropy on true classes."""
+    """Return one training step for every method, and one for cross-entropy on true classes."""
     rng = np.random.default_rng(0)
     inputs = torch.from_numpy(rng.random((N, 784), dtype=np.float32))
     y = rng.integers(0, Q, N)

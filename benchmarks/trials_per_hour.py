@@ -2,8 +2,8 @@
 
     SCARCE_DATA=FOLDER python benchmarks/trials_per_hour.py [--trials 8] [--epochs 4] [--rounds 2] [--jobs 2]
 
-Runs the real command in new stores, with one job and with several in turn. Starting Python and torch, loading the data,
-and jobs that are idle during the last trial all count.
+Runs the actual command in new stores, alternating between one job and several. The time includes starting Python and
+torch, loading the data, and idle jobs during the last trial.
 """
 
 import subprocess
@@ -31,7 +31,7 @@ epochs = {epochs}
 
 
 def trials_per_hour(experiment: Path, jobs: int, trials: int) -> float:
-    """Run all trials in a new store."""
+    """Return the trials per hour of a run in a new store."""
     with TemporaryDirectory() as store:
         command = [sys.executable, "-m", "scarce", "bench", "run", str(experiment), "--store", store]
         started = time.perf_counter()

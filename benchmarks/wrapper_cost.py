@@ -1,11 +1,11 @@
-"""Seconds per epoch with the model wrapped in different ways, as ratios to plain training.
+"""Seconds per epoch with micro-batches, bf16 or compilation, relative to plain training.
 
     python benchmarks/wrapper_cost.py [--rows 60000] [--rounds 3] [--models mlp lenet]
 
-`micro_batch` computes a batch of 256 in four pieces, which costs a second forward pass; `bf16` computes with 16 bits;
-`compile` compiles the network; its first epoch, which includes the compilation, is left out. All take turns within one
-process with one thread. The data have MNIST's shape: real if SCARCE_DATA names a folder that holds `mnist/`, else
-random bytes.
+`micro_batch` computes a batch of 256 in four micro-batches, which costs a second forward pass. `bf16` is autocast to 16
+bits. `compile` compiles the network; the first epoch, which includes the compilation, is not counted. All take turns within
+one process with one thread. The data are MNIST if the folder SCARCE_DATA contains `mnist/`, otherwise random bytes of the same
+shape.
 """
 
 import time
@@ -29,7 +29,7 @@ WRAPPERS = {
 
 
 class Stopwatch(Callback):
-    """Records when every epoch ended."""
+    """Record the end time of every epoch."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
@@ -39,7 +39,7 @@ class Stopwatch(Callback):
 
 
 def second_epoch(name: str, recipe: Recipe, data: Data) -> float:
-    """Return the seconds of the second epoch."""
+    """Return the duration of the second epoch in seconds."""
     torch.manual_seed(0)
     stopwatch = Stopwatch()
     train(
