@@ -79,13 +79,11 @@ def test_shards_views_share_loaded_file():
 
 
 def test_shards_reject_conversion_to_array():
-    with pytest.raises(
-        FeatureError, match=r"Shards\(9 × 4 float64 in 4 files\) is read a few rows at a time"
-    ):
+    with pytest.raises(FeatureError, match=r"Shards\(9 × 4 float64 in 4 files\) stays on disk"):
         np.asarray(Shards(parts_of()))
 
 
-def test_pick_avoids_copies(tmp_path):
+def test_take_rows_avoids_copies(tmp_path):
     np.save(tmp_path / "x.npy", VALUES)
     mapped = read_features(tmp_path / "x.npy").values
     assert isinstance(mapped, np.memmap)
