@@ -207,7 +207,7 @@ def test_train_names_ids_that_differ_and_joins_on_request(
     ]
     message = run_expecting_error(*command)
     assert "10 feature rows have no labels (d0" in message
-    assert "1 labelled examples have no features (x1)" in message
+    assert "1 label rows have no features (x1)" in message
     result = run(*command, "--join", "inner", "--epochs", 1)
     assert "80 examples" in result.out
     np.save(tmp_path / "one-side.npy", np.load(dataset_dir / "features.npy"))
