@@ -187,7 +187,9 @@ def test_commands_reject_file_of_another_format(
     assert "text" in run_expecting_error("train", tmp_path / "features.csv", *labels, *out)
     assert "holds no images" in run_expecting_error("train", tmp_path / "no-images", *labels, *out)
     assert "read from .csv" in run_expecting_error("labels", "describe", tmp_path / "labels.xlsx")
-    assert "say which tool wrote it" in run_expecting_error("labels", "describe", tmp_path / "export.json")
+    assert "does not state which tool wrote it" in run_expecting_error(
+        "labels", "describe", tmp_path / "export.json"
+    )
     export = ["labels", "describe", tmp_path / "export.json", "--form", "label-studio-answer"]
     assert "not valid JSON" in run_expecting_error(*export)
 
