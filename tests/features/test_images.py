@@ -54,7 +54,7 @@ def test_image_folder_reads_palette_with_transparency(tmp_path):
 def test_image_folder_applies_exif_orientation(tmp_path):
     image = Image.new("L", (4, 2))
     exif = Image.Exif()
-    exif[0x0112] = 6  # the camera was held upright
+    exif[0x0112] = 6  # the pixels are rotated by 90 degrees
     image.save(tmp_path / "a.jpg", exif=exif)
     Image.new("L", (2, 4)).save(tmp_path / "b.jpg")
     assert read_features(tmp_path).values.shape == (2, 4, 2)

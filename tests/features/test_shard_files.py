@@ -1,4 +1,4 @@
-"""Folders of .npy or Parquet files read as one array of rows, and folders that are rejected."""
+"""Folders of .npy or Parquet files are read as one array, and inconsistent folders are rejected."""
 
 import copy
 import gc

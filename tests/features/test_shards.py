@@ -1,4 +1,4 @@
-"""`Shards` index like an array and read only the rows asked for."""
+"""`Shards` are indexed like an array and read only the rows that are taken."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ VALUES = np.random.default_rng(0).normal(size=(sum(SIZES), 4))
 
 
 class Unmapped(ArrayShard):
-    """A file that must be read as a whole; counts the reads."""
+    """A file that must be read whole; counts the reads."""
 
     is_mapped = False
     n_reads = 0

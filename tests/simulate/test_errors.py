@@ -1,4 +1,4 @@
-"""Invalid parameters of processes: one line that names the fix."""
+"""Invalid parameters of processes raise a one-line error that names the fix."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Table forms: recognised by their header or named by the user, never guessed."""
+"""Table forms: recognized by the header or named by the user, never guessed."""
 
 import numpy as np
 import pyarrow as pa

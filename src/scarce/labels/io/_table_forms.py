@@ -65,7 +65,19 @@ def from_array(matrix: Array, form: str, classes: Any, conflict: Conflict) -> Co
 
 
 def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabels:
-    """Return the labels with their classes in the order of `classes`; None keeps the order.
+    """Return the labels with their classes in the order of `classes`.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        Labels of n examples and q classes.
+    classes : int or sequence of length q, optional
+        The same classes in the order wanted; by default the order stays.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels with reordered classes.
 
     Examples
     --------
