@@ -43,7 +43,7 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
         array = np.asarray(values)
     except (TypeError, ValueError):
         raise LabelError(
-            f"got {type(names).__name__} where a list with one {what} per row was expected."
+            f"got {type(names).__name__} where a list with one {what} per row was expected; pass a list or an array."
         ) from None
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8", "replace")
@@ -68,7 +68,7 @@ def text_or_empty(values: Iterable[Any]) -> Array:
     ['ann', '', '3']
     """
     if not isinstance(values, Iterable):
-        raise LabelError(f"got {values!r} where a list with one value per row was expected.")
+        raise LabelError(f"got {values!r} where a list with one value per row was expected; pass a list.")
     return np.asarray(["" if is_missing(value) else str(value) for value in values], dtype=str)
 
 

@@ -73,7 +73,9 @@ def check_true_classes(y: Any) -> Array:
             "(y.ravel() for one column, y.argmax(1) for one-hot rows)."
         )
     if not len(values):
-        raise LabelError("y is empty; expected the true class of at least one example.")
+        raise LabelError(
+            "y is empty; expected the true class of at least one example: pass one class per example."
+        )
     if values.dtype.kind in "Of":
         missing = (
             np.isnan(values)
@@ -88,15 +90,21 @@ def check_true_classes(y: Any) -> Array:
         try:
             values = np.asarray(values.tolist())
         except ValueError as error:
-            raise LabelError("y is a list of lists; expected one true class per example.") from error
+            raise LabelError(
+                "y is a list of lists; expected one true class per example: pass a flat list."
+            ) from error
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
         whole = (np.floor(values) == values) & (np.abs(values) < 2**53)
         if not whole.all():
             raise LabelError(
-                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is not a class number; expected whole numbers or class names."
+                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is not a class number; "
+                "expected whole numbers or class names: correct y."
             )
         values = values.astype(np.int64)
     if values.ndim != 1 or values.dtype.kind not in "biuU":
-        raise LabelError(f"y holds {values.dtype} values; expected class names or whole class numbers.")
+        raise LabelError(
+            f"y holds {values.dtype} values; expected class names or whole class numbers: convert y with astype(str) "
+            "or astype(int)."
+        )
     return values

@@ -76,7 +76,9 @@ def find_shards(folder: Path) -> list[Path]:
     try:
         paths = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
     except OSError as error:
-        raise FileError(f"{folder} cannot be read: {error.strerror or error}.") from error
+        raise FileError(
+            f"{folder} cannot be read: {error.strerror or error}; check its permissions."
+        ) from error
     suffixes = [_suffix(path) for path in paths]
     suffix = next((suffix for suffix in suffixes if suffix in _SUFFIXES), None)
     if suffix is None or find_images(folder):
@@ -120,7 +122,8 @@ def open_shards(
         if array.shape[1:] != first.shape[1:] or array.dtype != first.dtype or array.ndim == 0:
             raise FeatureError(
                 f"{path} holds {array.dtype} of shape {array.shape}, and {first.path.name} {first.dtype} of shape "
-                f"{first.shape}; expected the same type in all files, and shapes that differ in the number of rows only."
+                f"{first.shape}; expected the same type in all files, and shapes that differ in the "
+                "number of rows only: write all files alike."
             )
     return Shards(shards), None, None
 

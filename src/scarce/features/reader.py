@@ -55,10 +55,13 @@ class Features:
 
     def __post_init__(self) -> None:
         if self.values.dtype.kind not in "biuf":
-            raise FeatureError(f"the features hold {self.values.dtype} values; expected numbers.")
+            raise FeatureError(
+                f"the features hold {self.values.dtype} values; expected numbers: encode them as numbers."
+            )
         if self.values.ndim < 2 or 0 in self.values.shape:
             raise FeatureError(
-                f"the features have shape {self.values.shape}; expected n examples × d values, with n and d at least 1."
+                f"the features have shape {self.values.shape}; expected n examples × d values, with n and d at least 1: "
+                "pass one row per example."
             )
         if self.ids is not None:
             if self.ids.shape != self.values.shape[:1]:
@@ -163,7 +166,7 @@ def _read_arrays(path: Path) -> Features:
     if path.suffix.lower() != ".npz":
         raise FileError(
             f"{path} ends in {path.suffix or 'nothing'!r}; features are read from .npy, .npz, .csv, .parquet, idx files "
-            "and folders of images or shards."
+            "and folders of images or shards: convert it to one of these."
         )
     arrays = read_arrays(path)
     ids = arrays.pop("ids", None)

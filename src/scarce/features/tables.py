@@ -52,7 +52,9 @@ def read_csv_features(path: Path, id_column: str | None) -> TableFeatures:
     while chunk := list(islice(rows, _CHUNK_ROWS)):
         chunks.append(_to_floats(chunk, names))
     if not chunks:
-        raise FeatureError("the table has a header but no rows; expected one row per example.")
+        raise FeatureError(
+            "the table has a header but no rows; expected one row per example: check that the file is complete."
+        )
     return np.concatenate(chunks), None if ids_name is None else as_names(ids, "id"), names
 
 
@@ -104,7 +106,9 @@ def read_parquet_features(path: Path, id_column: str | None) -> TableFeatures:
     ids_name = find_id_column(table.column_names, id_column)
     names = [name for name in table.column_names if name != ids_name]
     if table.num_rows == 0:
-        raise FeatureError("the table has no rows; expected one row per example.")
+        raise FeatureError(
+            "the table has no rows; expected one row per example: check that the file is complete."
+        )
     ids = None if ids_name is None else parquet_ids(table, ids_name)
     return parquet_values(table, names), ids, names
 

@@ -66,18 +66,20 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
         if path.suffix.lower() == ".npy":
             return _check_one_per_example(read_array(path)), None
     raise FileError(
-        f"{path} ends in {path.suffix or 'nothing'!r}; true labels are read from .npy, .csv, .parquet and idx files."
+        f"{path} ends in {path.suffix or 'nothing'!r}; true labels are read from .npy, .csv, .parquet and idx files: convert it."
     )
 
 
 def _check_one_per_example(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.ndim != 1 or len(labels) == 0:
-        raise LabelError(f"the true labels have shape {labels.shape}; expected one class per example.")
+        raise LabelError(
+            f"the true labels have shape {labels.shape}; expected one class per example: use argmax(1) for one-hot rows."
+        )
     if labels.dtype.kind == "f":
         if not (labels % 1 == 0).all():
             row = int(np.argmax(~(labels % 1 == 0)))
             raise LabelError(
-                f"row {row}: the true label is {labels[row]}; expected a whole number or a name."
+                f"row {row}: the true label is {labels[row]}; expected a whole number or a name: correct it."
             )
         return labels.astype(np.int64)
     return labels

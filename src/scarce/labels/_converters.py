@@ -179,7 +179,7 @@ def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArra
             row, column = np.argwhere(invalid)[0]
             raise LabelError(
                 f"row {row}, column {column}: the answer {cells[row, column]} is not understood; "
-                "expected 1 (yes), 0 (no), -1 (skip) or NaN (not asked)."
+                "expected 1 (yes), 0 (no), -1 (skip) or NaN (not asked): correct it."
             )
     else:
         codes = parse_answers(text_or_empty(cells.ravel()).reshape(cells.shape))
@@ -192,7 +192,7 @@ def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array
     if not hasattr(table, "keys"):
         raise LabelError(
             f"the answer table is a {type(table).__name__}; expected a DataFrame or a dict with the columns "
-            "example_id, class_name and answer."
+            "example_id, class_name and answer: pass pandas.DataFrame(table, columns=[...])."
         )
     columns = {}
     for name in ("example_id", "class_name", "answer", "annotator"):

@@ -157,7 +157,7 @@ def parse_answers(words: Array) -> NDArray[np.int8]:
         column = f", column {position[1]}" if len(position) > 1 else ""
         raise LabelError(
             f"row {position[0]}{column}: the answer {str(words[position])!r} is not understood; "
-            "expected yes, no or skip (or empty for not asked)."
+            "expected yes, no or skip (or empty for not asked): correct it."
         )
     return codes
 

@@ -126,8 +126,7 @@ def sample_subset(uniforms: FloatArray, allowed: BoolArray, sizes: IntArray) -> 
     """Sample a subset of the allowed classes of every row, uniformly among all subsets of the given size.
 
     Each class in turn is chosen with probability (still needed) / (still available), which makes all subsets of that size equally
-    likely without sorting. `uniforms` has at least q columns, `allowed` and the result have shape (b, q), and `sizes` has shape
-    (b,).
+    likely without sorting. `uniforms` has shape (b, q) or more columns, `allowed` and the result (b, q), and `sizes` (b,).
 
     Examples
     --------

@@ -47,8 +47,7 @@ def ask(
     classes : int or sequence, optional
         All q classes, in order; by default the sorted values of `y`.
     seed : int
-        Seed of the random generator; the same seed gives the same labels on every machine, and the same questions for all error
-        rates.
+        Seed of the random generator; the same seed gives the same labels on every machine. Error rates do not change the questions.
 
     Returns
     -------

@@ -37,6 +37,7 @@ PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
         "ask": ask,
     }
 )
+"""The processes by name: functions of the true classes, with the parameters ``classes`` and ``seed`` and their own."""
 
 
 def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:

@@ -152,8 +152,7 @@ def scar_single_transition(c: Any) -> FloatArray:
 
         T[y, k] = c_k Π_{j≠k,y} (1 − c_j) / Σ_{l≠y} c_l Π_{j≠l,y} (1 − c_j) = w_k / (W − w_y)      (k ≠ y)
 
-    with w_k = c_k / (1 − c_k) and W = Σ_k w_k. Because of this condition SCAR holds only approximately: T[y, k] / c_k varies with
-    y.
+    with w_k = c_k / (1 − c_k) and W = Σ_k w_k. SCAR holds only approximately, because T[y, k] / c_k varies with y.
 
     Parameters
     ----------
@@ -184,7 +183,7 @@ def scar_single_transition(c: Any) -> FloatArray:
     if (c == 1).any() or np.count_nonzero(c) < 2:
         raise MethodError(
             f"c={c.tolist()} cannot give every example exactly one label; expected probabilities below 1, "
-            "at least two of them above 0."
+            "at least two of them above 0: change c."
         )
     odds = np.tile(c / (1 - c), (len(c), 1))
     np.fill_diagonal(odds, 0)
@@ -196,7 +195,9 @@ def _class_numbers(name: str, rows: Any) -> Array:
     """Return the class numbers 0 to q − 1 for an object with one entry per class."""
     entries = list(rows) if np.iterable(rows) else []
     if len(entries) < 2:
-        raise MethodError(f"{name}={rows!r}; expected one entry for each of at least two classes.")
+        raise MethodError(
+            f"{name}={rows!r}; expected one entry for each of at least two classes: pass an array."
+        )
     return np.arange(len(entries))
 
 

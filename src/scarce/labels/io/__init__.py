@@ -119,7 +119,8 @@ def _read(path: Path, form: str | None, classes: Any, conflict: Conflict) -> Com
             f"a {kind} file does not state which tool wrote it; pass form= (--form), one of {', '.join(_JSON_FORMS)}."
         )
     raise FileError(
-        f"{path} ends in {kind or 'nothing'!r}; labels are read from .csv, .npz, .npy, .parquet, .json and .jsonl."
+        f"{path} ends in {kind or 'nothing'!r}; labels are read from .csv, .npz, .npy, .parquet, .json and .jsonl: "
+        "convert it."
     )
 
 
@@ -162,6 +163,8 @@ def write_labels(labels: ComplementaryLabels, path: str | Path, *, force: bool =
     path = Path(path)
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
-        raise FileError(f"{path} ends in {path.suffix or 'nothing'!r}; labels are written to .csv or .npz.")
+        raise FileError(
+            f"{path} ends in {path.suffix or 'nothing'!r}; labels are written to .csv or .npz: change the suffix."
+        )
     with atomic_write(path, force=force) as temporary, prefix_errors(path):
         write(labels, temporary)

@@ -70,7 +70,9 @@ def read_prodigy(
             )
             answer = record.get("answer")
             if not isinstance(answer, str) or answer not in _ANSWERS:
-                raise LabelError(f"{where}: the answer is {answer!r}; expected accept, reject or ignore.")
+                raise LabelError(
+                    f"{where}: the answer is {answer!r}; expected accept, reject or ignore: export a binary task."
+                )
             columns["answer"].append(_ANSWERS[answer])
             columns["annotator"].append(record.get("_annotator_id") or record.get("_session_id") or "")
         if not columns["answer"]:
