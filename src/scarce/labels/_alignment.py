@@ -1,7 +1,7 @@
 """Align labels with features by the ids of the examples."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ Join = Literal["exact", "inner", "left"]
 
 def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["ComplementaryLabels", IntArray]:
     """Align labels with the n feature rows named by `ids`; see `ComplementaryLabels.align`."""
-    check_option("join", join, ("exact", "inner", "left"))
+    check_option("join", join, get_args(Join))
     if labels.ids is None:
         raise LabelError(
             "the labels have no ids to join by; make them with ids=[...], or pass labels and features in the same order."

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from scarce._io.json import field_of, name_field, read_json
 from scarce._io.paths import prefix_errors
@@ -87,7 +87,7 @@ def read_label_studio(
     >>> labels.ids.tolist(), labels.indicator(dtype=int).tolist()
     ([7], [[1, 1, 0]])
     """
-    check_option("meaning", meaning, ("excluded", "answer"))
+    check_option("meaning", meaning, get_args(Meaning))
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
         raise FileError(f"{path} does not hold a list of tasks, as expected. {_EXPORT_HINT}")
