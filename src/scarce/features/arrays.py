@@ -40,8 +40,8 @@ def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
 def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean and the standard deviation of every column of an n × d table, two arrays of shape (d,).
 
-    Chunks of rows are combined as by Chan et al.: with w the fraction of new rows, and δ the mean of the new rows minus that of the
-    others, ::
+    Chunks of rows are combined as by Chan et al.: with w the fraction of new rows, and δ the mean of the new rows minus the mean
+    of the previous rows, ::
 
         mean ← mean + w δ,    variance ← (1 − w) variance + w variance_new + w (1 − w) δ².
 
@@ -85,7 +85,7 @@ def _centered_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def check_finite(X: Any) -> None:
-    """Raise a `FeatureError` that names the first NaN, infinity or number too large for float32, if there is one.
+    """Raise a `FeatureError` for NaN, infinity or numbers too large for float32, and name the first.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def check_finite(X: Any) -> None:
         return
     count, value, position = 0, 0.0, np.zeros(values.ndim, int)
     for start, rows in iter_chunks(values):
-        if rows.dtype == np.float16:  # its largest number is below the limit compared with
+        if rows.dtype == np.float16:  # float16 cannot represent the limit
             rows = rows.astype(np.float32)
         with np.errstate(invalid="ignore"):
             invalid = ~(np.abs(rows) <= _MAX_FLOAT32)  # also true for NaN

@@ -141,7 +141,7 @@ class Answers:
 
 
 def parse_answers(words: Array) -> NDArray[np.int8]:
-    """Return the codes of answers given as text: yes/no/skip, y/n, true/false, 1/0/−1, accept/reject/ignore, or empty.
+    """Return the codes of answers given as text: yes/no/skip, y/n, true/false, 1/0/-1, accept/reject/ignore, or empty.
 
     Examples
     --------

@@ -13,8 +13,9 @@ _MIN_EXPECTED_MULTIPLE = 5.0
 def is_single_label(labels: ComplementaryLabels) -> bool:
     """Return whether examples have at most one excluded class by design, and not by chance.
 
-    That is so if every example has exactly one. If some have none and none has several, it is so if independent exclusions with
-    probabilities c_k = π̄_k / (1 − 1/q) would be expected to leave more than five examples with several.
+    Labels with exactly one excluded class on every example are single; labels with several on any example are not. In between, if
+    some examples have none, labels are single if more than five examples with several would be expected from independent
+    exclusions with probabilities c_k = π̄_k / (1 − 1/q).
 
     Examples
     --------
@@ -31,6 +32,6 @@ def is_single_label(labels: ComplementaryLabels) -> bool:
         exclusion_probabilities / (1 - exclusion_probabilities),
         np.log1p(-exclusion_probabilities),
     )
-    p_none = np.exp(log_none.sum() - log_none)  # no wrong class is excluded, for each true class
+    p_none = np.exp(log_none.sum() - log_none)  # that no wrong class is excluded, by true class
     p_one = p_none * (odds.sum() - odds)
     return bool(labels.n_examples * (1 - p_none - p_one).mean() > _MIN_EXPECTED_MULTIPLE)
