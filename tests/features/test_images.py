@@ -19,7 +19,7 @@ def save_image(folder, name, pixels, mode=None):
 GREY = [[0, 50, 100], [150, 200, 250]]
 
 
-def test_image_folder_gives_grey_images_with_paths_as_ids(tmp_path):
+def test_image_folder_gives_grayscale_images_with_paths_as_ids(tmp_path):
     save_image(tmp_path, "b.png", GREY)
     save_image(tmp_path, "a/z.BMP", np.add(GREY, 1))
     save_image(tmp_path, "a/k.png", [[255, 0, 255], [0, 255, 0]], "1")

@@ -376,7 +376,15 @@ class ComplementaryLabels:
         return summarize(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the labels to `path`; see `scarce.labels.write_labels`."""
+        """Write the labels to a file, which `scarce.read_labels` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file to write: ``.npz`` (compact and complete) or ``.csv`` (readable).
+        force : bool
+            Whether to overwrite an existing file.
+        """
         from scarce.labels.io import write_labels
 
         write_labels(self, Path(path), force=force)
