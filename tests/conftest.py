@@ -1,11 +1,11 @@
-"""Shared by all tests: one torch thread, properties without a deadline, the mark of slow tests, fingerprints."""
+"""Setup of all tests: one torch thread, no deadline for hypothesis, the mark `slow`, fingerprints."""
 
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("patient", deadline=None)  # how long an example takes depends on the machine
+settings.register_profile("patient", deadline=None)  # the time of an example depends on the machine
 settings.load_profile("patient")
 
 
@@ -13,7 +13,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-fingerprints",
         action="store_true",
-        help="write the numbers of raised revisions to the fingerprints.json beside the tests",
+        help="write the numbers of raised revisions to the fingerprints.json next to the tests",
     )
 
 
@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of `e2e` as slow, and begin with the long files, so that no process is idle at the end."""
+    """Mark the tests in `e2e` as slow, and run long files first, so that no process is idle at the end."""
     for item in items:
         if "e2e" in item.path.relative_to(Path(__file__).parents[1]).parts:
             item.add_marker("slow")
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def fingerprints(request: pytest.FixtureRequest):
-    """The records in the folder of a test file that has CASES by label, and says WHERE their revision is raised."""
+    """The fingerprints in the folder of a test file, which defines CASES by label, and WHERE to raise a revision."""
     from helpers.fingerprints import Fingerprints
 
     module = request.module
@@ -56,7 +56,7 @@ def fingerprints(request: pytest.FixtureRequest):
 
 @pytest.fixture
 def no_compiler():
-    """Take the C++ compiler away from torch, and what it has compiled before."""
+    """Hide the C++ compiler from torch, and clear what it has compiled."""
     import torch
     from torch._inductor import config
 

@@ -1,4 +1,4 @@
-"""Errors: each has the exit code of the command line."""
+"""Error classes: their exit codes, and what the module exports."""
 
 import inspect
 
@@ -8,7 +8,7 @@ from scarce.errors import EnvironmentFailure, FetchError, FileError, ScarceError
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, ScarceError)]
 
 
-def test_errors_of_user_have_exit_code_2_and_failures_of_environment_1():
+def test_exit_code_is_2_for_invalid_input_and_1_for_environment_failures():
     failures = {kind.__name__ for kind in CLASSES if kind.exit_code == 1}
     assert failures == {"EnvironmentFailure", "DivergedError", "FetchError", "ProcessError"}
     assert {kind.exit_code for kind in CLASSES if kind.__name__ not in failures} == {2}

@@ -33,7 +33,7 @@ def test_check_passes_for_equal_numbers(path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "part"),
     [
         ({"loss": 1.234567999}, "refine: loss was 1.234567891, is 1.234567999. If this is meant, raise"),
         ({"weights": [0.5, -2.00001]}, "weights[1] was -2, is -2.00001"),
@@ -43,11 +43,11 @@ def test_check_passes_for_equal_numbers(path):
         ({"loss": float("nan")}, "loss was 1.234567891, is nan"),
     ],
 )
-def test_check_fails_for_changed_number_with_instructions(path, changed, said):
+def test_check_fails_for_changed_number_with_instructions(path, changed, part):
     with pytest.raises(pytest.fail.Exception) as failure:
         check(path, numbers(**changed))
     message = str(failure.value)
-    assert said in message
+    assert part in message
     assert "raise `revision` of 'refine' to 2 in its MethodFacts and run `pytest " in message
     assert message.endswith("--update-fingerprints`; a refactoring must not change numbers.")
 

@@ -8,7 +8,7 @@ SOURCE = ROOT / "src"
 
 
 def private_modules():
-    """Modules with an underscore inside a package, by the package; those at the top are for everybody."""
+    """The underscore modules of each package; those at the top level are shared by all packages."""
     found = {}
     for path in SOURCE.glob("scarce/*/**/_*.py"):
         package = ".".join(path.parent.relative_to(SOURCE).parts)

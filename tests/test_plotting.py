@@ -1,4 +1,4 @@
-"""Figures show the numbers they are given."""
+"""Figures show the given numbers, and are reproducible."""
 
 from xml.etree import ElementTree
 

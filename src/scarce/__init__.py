@@ -1,4 +1,13 @@
-"""Learn a multi-class classifier from complementary labels: from knowing what each example is *not*."""
+"""Multi-class classification from complementary labels, which say what an example is *not*.
+
+Start with `ComplementaryLabels` (or `read_labels` for files) and `ScarceClassifier`, a scikit-learn estimator.
+
+Examples
+--------
+>>> from scarce import ComplementaryLabels
+>>> ComplementaryLabels.from_lists([["cat"], ["cow", "dog"]], classes=["cat", "cow", "dog"])
+ComplementaryLabels(n_examples=2, n_classes=3, n_exclusions=3)
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,7 +23,7 @@ if TYPE_CHECKING:
     from scarce.labels import ComplementaryLabels as ComplementaryLabels
     from scarce.labels import read_labels as read_labels
 
-# Imported on first use, so that `import scarce` and `scarce --help` do not wait for torch.
+# Import on first use, so that `import scarce` and `scarce --help` do not wait for torch.
 _MODULES = {
     "ComplementaryLabels": "scarce.labels",
     "EMComplementaryClassifier": "scarce.estimators",

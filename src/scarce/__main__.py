@@ -1,4 +1,4 @@
-"""Lets ``python -m scarce`` and ``torchrun -m scarce`` do what ``scarce`` does."""
+"""Run the command line as ``python -m scarce`` or ``torchrun -m scarce``."""
 
 from scarce.cli.main import main_and_exit
 

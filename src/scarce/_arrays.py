@@ -1,4 +1,4 @@
-"""Array types, compressed sparse rows (CSR) and read-only arrays."""
+"""Array types, compressed sparse rows (CSR), row indices and read-only arrays."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ IntArray = NDArray[np.integer[Any]]
 
 
 def csr_from_pairs(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> tuple[IntArray, IntArray]:
-    """Turn (row, column) pairs into `indptr, indices` with sorted, distinct columns in every row.
+    """Return `indptr, indices` of (row, column) pairs, with sorted, distinct columns in every row.
 
     Examples
     --------
@@ -35,14 +35,13 @@ def csr_from_pairs(rows: IntArray, columns: IntArray, shape: tuple[int, int]) ->
     matrix = sparse.coo_matrix((np.ones(len(rows), bool), (rows, columns)), shape=shape).tocsr()
     matrix.sum_duplicates()
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
-    indptr.flags.writeable = indices.flags.writeable = (
-        False  # nobody else holds a reference, so read_only() need not copy
-    )
+    # Nothing else refers to these arrays; marked read-only, they are not copied by `read_only`.
+    indptr.flags.writeable = indices.flags.writeable = False
     return indptr, indices
 
 
 def csr_positions(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where the entries of `rows` lie in `indices`, and how many each row has.
+    """Return the positions in `indices` of the entries of `rows`, and the number of entries of each row.
 
     Examples
     --------
@@ -58,7 +57,7 @@ def csr_positions(indptr: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]
 
 
 def row_indices(rows: Any, n: int) -> IntArray:
-    """Return row numbers from 0 to n − 1 for anything numpy can index n rows with.
+    """Return the row numbers, from 0 to n − 1, that any NumPy index selects from n rows.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def row_indices(rows: Any, n: int) -> IntArray:
         and len(chosen)
         and 0 <= chosen.min() <= chosen.max() < n
     ):
-        return chosen  # the path of every training step, which does not touch all n rows
+        return chosen  # every training step takes this path, so it must not allocate n numbers
     return np.atleast_1d(np.arange(n)[rows])
 
 

@@ -1,4 +1,4 @@
-"""Names of classes and of examples: checks, and their codes."""
+"""Names of classes and of examples: check them, and encode them as indices."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,7 +27,7 @@ def is_missing(value: Any) -> bool:
 
 
 def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
-    """Return names as an array of integers or of text, whichever they are; `what` names one of them in messages.
+    """Return names as an array of numbers or of text, as given; `what` is the word for one name in messages.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
         array = np.asarray(values)
     except (TypeError, ValueError):
         raise LabelError(
-            f"got {type(names).__name__} where a list with one {what} per row was expected."
+            f"got {type(names).__name__} where a list with one {what} per row was expected; pass a list or an array."
         ) from None
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8", "replace")
@@ -60,7 +60,7 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
 
 
 def text_or_empty(values: Iterable[Any]) -> Array:
-    """Return values as text, the missing ones as empty text.
+    """Return values as text, with empty text for missing values.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def text_or_empty(values: Iterable[Any]) -> Array:
     ['ann', '', '3']
     """
     if not isinstance(values, Iterable):
-        raise LabelError(f"got {values!r} where a list with one value per row was expected.")
+        raise LabelError(f"got {values!r} where a list with one value per row was expected; pass a list.")
     return np.asarray(["" if is_missing(value) else str(value) for value in values], dtype=str)
 
 
 def check_classes(classes: int | Iterable[Any]) -> Array:
-    """Return the class names as an array; a number q stands for the classes 0 to q − 1.
+    """Return the class names as an array of shape (q,); an integer q means the classes 0 to q − 1.
 
     Examples
     --------
@@ -82,10 +82,10 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
     """
     if isinstance(classes, (str, bytes)):
         raise LabelError(
-            f"classes is the single string {classes!r}; expected a list of class names, such as ['cat', 'dog']."
+            f"classes is the single string {classes!r}; expected a list of class names such as ['cat', 'dog']."
         )
     if isinstance(classes, (set, frozenset)):
-        raise LabelError("classes is a set, which has no order; pass a list, such as sorted(classes).")
+        raise LabelError("classes is a set, which has no order; pass a list, for example sorted(classes).")
     if classes is None or isinstance(classes, (float, np.floating)):
         raise LabelError(f"classes is {classes}; pass all class names as classes=[...], or their number.")
     names = (
@@ -98,17 +98,17 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
             f"classes has {names.size} name(s); a classifier needs at least 2: pass classes=[...] with all of them."
         )
     if (names.astype(str) == "").any():
-        raise LabelError(f"class {int(np.argmax(names == ''))} has an empty name; every class needs a name.")
+        raise LabelError(f"class {int(np.argmax(names == ''))} has an empty name; name every class.")
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
         raise LabelError(
-            f"class {values[counts > 1][0]!s} is named twice in classes; each class needs a name of its own."
+            f"class {values[counts > 1][0]!s} is named twice in classes; class names must be distinct."
         )
     return names
 
 
 def lookup_codes(values: Array, classes: Array) -> NDArray[np.int64]:
-    """Return the index of every value in `classes`, −1 for a value that is not a class.
+    """Return the index in `classes` of every value, −1 for a value that is not a class.
 
     Examples
     --------
@@ -128,18 +128,20 @@ def lookup_codes(values: Array, classes: Array) -> NDArray[np.int64]:
 def encode_names(
     values: Array, classes: Array, *, what: str = "", rows: IntArray | None = None, fix: str = "correct it"
 ) -> NDArray[np.int64]:
-    """Return the index of every value in `classes`; a value that is not a class is a `LabelError`.
+    """Return the index in `classes` of every value; a value that is not a class raises a `LabelError`.
 
     Parameters
     ----------
-    values, classes : arrays
-        The names to look up, and the class names.
+    values : array of shape (n,)
+        The names to look up.
+    classes : array of shape (q,)
+        The class names.
     what : str
-        What a value is, for the message.
-    rows : array of int, optional
+        What a value is; for the message.
+    rows : array of int of shape (n,), optional
         The row of each value, for the message; by default its position.
     fix : str
-        What to do besides adding the name to the classes, for the message.
+        How to fix the value, other than by adding it to the classes; for the message.
 
     Examples
     --------

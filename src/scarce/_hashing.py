@@ -1,4 +1,4 @@
-"""Hashes of bytes, arrays, rows and settings; the same on every machine."""
+"""Hashes of bytes, arrays, rows and settings that are the same on every machine."""
 
 import hashlib
 import json
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 __all__ = ["array_checksum", "bytes_digest", "matches_checksum", "row_hashes", "settings_digest"]
 
-_SHORT_DIGITS = 16  # hexadecimal
+_SHORT_DIGITS = 16  # hexadecimal digits digits
 
 
 def bytes_digest(chunks: Iterable[bytes], *, short: bool = False) -> str:
-    """Return the SHA-256 of chunks of bytes, one after the other; if `short`, its first 16 digits.
+    """Return the SHA-256 of the concatenated chunks; with `short`, only its first 16 digits.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def bytes_digest(chunks: Iterable[bytes], *, short: bool = False) -> str:
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
-    """Return 16 digits that identify settings, which JSON must be able to hold; their order does not matter.
+    """Return 16 digits that identify settings; they must be JSON-serializable, and their order does not matter.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def settings_digest(settings: Mapping[str, Any]) -> str:
 
 
 def array_checksum(arrays: Iterable[NDArray[Any]]) -> str:
-    """Return the SHA-256 of arrays, of their types and their shapes; the byte order does not matter.
+    """Return the SHA-256 of arrays, including their types and shapes; byte order does not matter.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def array_checksum(arrays: Iterable[NDArray[Any]]) -> str:
 
 
 def row_hashes(rows: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return a hash of 64 bits for the bytes of each row.
+    """Return a 64-bit hash of each row, an array of shape (n,).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def row_hashes(rows: Iterable[bytes]) -> NDArray[np.uint64]:
 
 
 def matches_checksum(data: bytes, checksum: str) -> bool:
-    """Return whether bytes have a checksum, written as ``md5:…`` or ``sha256:…``.
+    """Return whether `data` has the given checksum, written as ``md5:…`` or ``sha256:…``.
 
     Examples
     --------

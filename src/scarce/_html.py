@@ -1,4 +1,4 @@
-"""HTML pages that need no other file: the environment of their templates, and images as text."""
+"""Self-contained HTML pages: the Jinja environment, and images as data URIs."""
 
 import base64
 
@@ -8,7 +8,7 @@ __all__ = ["data_uri", "make_environment"]
 
 
 def make_environment(package: str) -> Environment:
-    """Return the jinja environment for the folder ``templates`` of a package: escaped, and strict about names.
+    """Return the Jinja environment of a package's ``templates`` folder; it escapes HTML and rejects undefined names.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def make_environment(package: str) -> Environment:
 
 
 def data_uri(content: bytes, kind: str) -> str:
-    """Return an image as a data URI; `kind` is the second half of its media type.
+    """Return an image as a data URI; `kind` is its media subtype, such as ``svg+xml``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures: a common style, with colors that color-blind readers can tell apart, and a plot of class priors."""
+"""Figures: a shared style with color-blind-safe colors, and a plot of class priors."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ __all__ = [
 
 Numbers = Sequence[float] | NDArray[np.float64]
 
-# The colors of Okabe and Ito that are dark enough for lines. Seven colors and four dashes give 28 different lines.
+# The Okabe–Ito colors that are dark enough for lines. Seven colors and four dash styles give 28 distinct lines.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#4d4d4d", "#cc79a7", "#56b4e9", "#e69f00")
 DASHES = ("-", "--", "-.", ":")
 INK = "#1f2933"
@@ -52,8 +52,8 @@ _STYLE: Any = {
     "legend.frameon": False,
     "legend.handlelength": 2.6,
     "lines.linewidth": 2.0,
-    "svg.fonttype": "none",  # text stays text: smaller files
-    "svg.hashsalt": "scarce",  # the same figure gives the same file
+    "svg.fonttype": "none",  # keep text as text: smaller files
+    "svg.hashsalt": "scarce",  # reproducible element ids
     "text.color": INK,
     "text.parse_math": False,  # names may contain $
     "xtick.color": INK,
@@ -65,7 +65,7 @@ _STYLE: Any = {
 
 @contextmanager
 def new_axes(width: float = 4.8, height: float = 3.6) -> Iterator[Axes]:
-    """Yield the axes of a new figure of this size in inches, in the common style.
+    """Yield the axes of a new figure in the shared style; width and height are in inches.
 
     Examples
     --------
@@ -96,7 +96,10 @@ def draw_priors(
     truth: Numbers | None = None,
     title: str = "Share of each class",
 ) -> None:
-    """Draw the estimated prior of each class, with its interval and the true frequency where they are known."""
+    """Plot the estimated prior of each of q classes, with its interval and the true frequency if they are given.
+
+    All sequences have length q; `low` and `high` are the limits of the intervals.
+    """
     positions = np.arange(len(classes))
     errors = (
         None if low is None or high is None else [np.subtract(estimates, low), np.subtract(high, estimates)]
@@ -115,7 +118,7 @@ def draw_priors(
             positions, truth, "D", color=COLORS[1], fillstyle="none", markeredgewidth=1.8, label="truth"
         )
     axes.set(title=title, xticks=positions, xticklabels=classes)
-    axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # so that the marker of a prior of zero is not cut off
+    axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # leaves room for the marker of a prior of zero
     if sum(len(str(name)) for name in classes) > _LETTERS_PER_INCH * axes.figure.bbox.width / axes.figure.dpi:
         axes.tick_params(axis="x", labelrotation=90)
     percent_axis(axes.yaxis)
@@ -123,11 +126,11 @@ def draw_priors(
 
 
 def percent_axis(axis: Axis) -> None:
-    """Label fractions in per cent, with as many digits as needed to tell the ticks apart."""
+    """Label fractions as percentages, with as many digits as needed to tell the ticks apart."""
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(lambda fraction, _: f"{100 * fraction:.4g}%")
 
 
 def legend_below(axes: Axes, columns: int) -> None:
-    """Put the legend of the figure below its axes."""
+    """Place the legend of the figure below its axes."""
     axes.figure.legend(loc="outside lower left", ncols=columns)

@@ -1,4 +1,4 @@
-"""True classes, one per example: checked, and encoded as indices into the classes."""
+"""True classes, one per example: check them, and encode them as indices into the class names."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,15 @@ _MISSING_NAMES = {"None", "nan", "NaT", "<NA>"}
 
 @dataclass(frozen=True)
 class Truth:
-    """The true class of every example, as an index into `classes`."""
+    """The true classes of n examples.
+
+    Attributes
+    ----------
+    codes : array of int of shape (n,)
+        The true class of each example, as an index into `classes`.
+    classes : array of shape (q,)
+        The class names.
+    """
 
     codes: NDArray[np.int64]
     classes: Array
@@ -32,12 +40,12 @@ class Truth:
 
     @property
     def priors(self) -> FloatArray:
-        """The frequency of each class: π_k."""
+        """Class frequencies π_k, shape (q,)."""
         return np.bincount(self.codes, minlength=self.n_classes) / len(self.codes)
 
 
 def encode_truth(y: Any, classes: Classes = None) -> Truth:
-    """Encode one true class per example; `classes` fixes their order, by default the sorted values of `y`.
+    """Encode one true class per example as an index into `classes`, by default the sorted values of `y`.
 
     Examples
     --------
@@ -50,14 +58,14 @@ def encode_truth(y: Any, classes: Classes = None) -> Truth:
 
 
 def check_true_classes(y: Any) -> Array:
-    """Return the true classes `y` as whole numbers or text, one per example; anything else is a `LabelError`.
+    """Check that `y` holds one true class per example, and return it as an array of integers or text.
 
     Examples
     --------
     >>> check_true_classes([1.0, 2.0]).tolist()
     [1, 2]
     """
-    # A list is read as objects: NumPy would turn the NaN of ["cat", nan] into the text 'nan'.
+    # Read a list as objects: NumPy would turn the NaN of ["cat", nan] into the text 'nan'.
     values = np.asarray(y, object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if values.ndim != 1:
         raise LabelError(
@@ -65,7 +73,9 @@ def check_true_classes(y: Any) -> Array:
             "(y.ravel() for one column, y.argmax(1) for one-hot rows)."
         )
     if not len(values):
-        raise LabelError("y is empty; expected the true class of at least one example.")
+        raise LabelError(
+            "y is empty; expected the true class of at least one example: pass one class per example."
+        )
     if values.dtype.kind in "Of":
         missing = (
             np.isnan(values)
@@ -74,21 +84,27 @@ def check_true_classes(y: Any) -> Array:
         )
         if missing.any():
             raise LabelError(
-                f"row {int(np.argmax(missing))}: the true class is missing ({values[missing][0]}); leave such rows out."
+                f"row {int(np.argmax(missing))}: the true class is missing ({values[missing][0]}); leave out such rows."
             )
     if values.dtype.kind == "O":
         try:
             values = np.asarray(values.tolist())
         except ValueError as error:
-            raise LabelError("y is a list of lists; expected one true class per example.") from error
+            raise LabelError(
+                "y is a list of lists; expected one true class per example: pass a flat list."
+            ) from error
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
         whole = (np.floor(values) == values) & (np.abs(values) < 2**53)
         if not whole.all():
             raise LabelError(
-                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is not a class number; expected whole numbers or names."
+                f"row {int(np.argmin(whole))}: {values[~whole][0]:g} is not a class number; "
+                "expected whole numbers or class names: correct y."
             )
         values = values.astype(np.int64)
     if values.ndim != 1 or values.dtype.kind not in "biuU":
-        raise LabelError(f"y holds {values.dtype} values; expected class names or whole class numbers.")
+        raise LabelError(
+            f"y holds {values.dtype} values; expected class names or whole class numbers: convert y with astype(str) "
+            "or astype(int)."
+        )
     return values

@@ -1,7 +1,7 @@
-"""Checks of parameters, for all packages.
+"""Parameter checks shared by all packages.
 
-A check is called `check_…`; it returns the checked value, or raises an error that says what was found and what was expected. A
-wrong parameter is a `MethodError`, wrong class priors are a `PriorError`.
+A check is called ``check_…``; it returns the checked value, or raises an error that says what was found and what was expected.
+Invalid parameters raise a `MethodError`, invalid class priors a `PriorError`.
 """
 
 import inspect
@@ -35,15 +35,14 @@ __all__ = [
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
-_SUM_TOLERANCE = (
-    1e-6  # rows printed with three decimals sum to .999 and are rejected, rounded doubles are not
-)
-_PRIORS_TOLERANCE = 1e-3  # priors typed with three decimals
-_MAX_MAGNITUDE = 1e150  # the square of anything larger may be infinite
+# Probabilities printed to three decimals may sum to .999, which is rejected; rounding errors of doubles are accepted.
+_SUM_TOLERANCE = 1e-6
+_PRIORS_TOLERANCE = 1e-3  # accepts priors typed with three decimals
+_MAX_MAGNITUDE = 1e150  # the square of a larger number may overflow
 
 
 def abbreviate(values: Iterable[Any], limit: int = 5) -> str:
-    """Return the first few of many values as text, for an error message.
+    """Return the first few values as text and the number of the others, for an error message.
 
     Examples
     --------
@@ -56,7 +55,7 @@ def abbreviate(values: Iterable[Any], limit: int = 5) -> str:
 
 
 def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "") -> Any:
-    """Return a value that is one of a few options.
+    """Check that a value is one of the allowed options, and return it.
 
     Parameters
     ----------
@@ -65,9 +64,9 @@ def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "
     value : object
         Its value.
     options : iterable
-        What it may be.
+        The allowed values.
     also : str
-        What else would be accepted, which the caller has ruled out already; for the message.
+        What the caller accepts besides the options and has ruled out already; for the message.
 
     Examples
     --------
@@ -88,7 +87,7 @@ def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return a value that is True or False.
+    """Check that a value is True or False, and return it as a bool.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def check_number(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Return a finite number from `low` to `high`; with `open_low` or `open_high` the limit itself is excluded.
+    """Check that a value is a finite number from `low` to `high`; `open_low` and `open_high` exclude the limit itself.
 
     Examples
     --------
@@ -133,7 +132,7 @@ def check_number(
 
 
 def check_integer(name: str, value: Any, low: int = 0, high: int | None = None) -> int:
-    """Return a whole number from `low` to `high`.
+    """Check that a value is a whole number from `low` to `high`, and return it as an int.
 
     Examples
     --------
@@ -163,7 +162,7 @@ def _limit(number: float) -> str:
 
 
 def check_probability(name: str, value: Any) -> float:
-    """Return a probability.
+    """Check that a value is one probability, and return it as a float.
 
     Examples
     --------
@@ -178,7 +177,7 @@ def check_probability(name: str, value: Any) -> float:
 
 
 def check_per_class(name: str, value: Any, classes: Array) -> FloatArray:
-    """Return one probability per class; a single number stands for all classes.
+    """Return one probability per class, shape (q,); a single number applies to all classes.
 
     Examples
     --------
@@ -203,7 +202,7 @@ def check_per_class(name: str, value: Any, classes: Array) -> FloatArray:
 def check_probabilities(
     name: str, value: Any, length: int, meaning: str, *, tolerance: float = _SUM_TOLERANCE
 ) -> FloatArray:
-    """Return `length` probabilities that sum to one.
+    """Check that a value is `length` probabilities that sum to one, and return them as an array.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def check_probabilities(
 
 
 def check_transition(transition: Any, classes: Array, *, tolerance: float = _SUM_TOLERANCE) -> FloatArray:
-    """Return a row-stochastic q × q matrix: row y holds p(excluded class | true class y).
+    """Check a row-stochastic q × q matrix, and return it: row y holds p(excluded class | true class y).
 
     Examples
     --------
@@ -234,7 +233,7 @@ def check_transition(transition: Any, classes: Array, *, tolerance: float = _SUM
     if matrix.shape != (q, q):
         raise MethodError(
             f"transition has shape {matrix.shape}; expected {q} × {q}, one row per true class "
-            "(pass classes=[...] when y lacks some)."
+            "(pass classes=[...] if some of them do not occur in y)."
         )
     for name, row in zip(classes, matrix, strict=True):
         check_probabilities(
@@ -244,7 +243,7 @@ def check_transition(transition: Any, classes: Array, *, tolerance: float = _SUM
 
 
 def check_priors(priors: Any, classes: Array) -> FloatArray:
-    """Return priors as q numbers of at least 0 that sum to one, up to rounding by hand.
+    """Check that priors are q numbers of at least 0 that sum to one within 0.001, and return them as an array.
 
     Examples
     --------
@@ -273,18 +272,18 @@ def check_priors(priors: Any, classes: Array) -> FloatArray:
 def check_numbers(
     values: Any, what: str, *, ndim: int = 1, error: type[ScarceError] = PriorError
 ) -> FloatArray:
-    """Return a non-empty array of finite numbers: a list of them, or with ``ndim=2`` rows × columns.
+    """Check that values are finite numbers, and return them as a non-empty array of `ndim` dimensions.
 
     Parameters
     ----------
-    values : array
+    values : array of shape (n,) or (n, d)
         The numbers.
     what : str
         What they are, in the plural; for the message.
     ndim : {1, 2}
         The number of dimensions.
     error : type
-        What to raise.
+        The error to raise.
 
     Examples
     --------
@@ -295,7 +294,7 @@ def check_numbers(
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError, RuntimeError):
-        raise error(f"{what} are not an array of numbers; expected a dense one.") from None
+        raise error(f"{what} cannot be read as numbers; expected a dense numeric array.") from None
     if not (np.abs(array) < _MAX_MAGNITUDE).all():
         found = array[~(np.abs(array) < _MAX_MAGNITUDE)].flat[0]
         raise error(f"{what} hold {found:g}; expected finite numbers: fill in or drop missing values.")
@@ -313,14 +312,14 @@ def _as_floats(name: str, value: Any) -> FloatArray:
 
 
 def renamed_parameters(**new_names: str) -> Callable[[Target], Target]:
-    """Return a decorator of a class or function whose parameters had other names: the old ones raise a `MethodError`.
+    """Return a decorator for a class or function with renamed parameters: passing an old name raises a `MethodError`.
 
-    The signature that `inspect` shows is that of the function, or of the constructor of the class.
+    The decorator keeps the signature of the function, or of the constructor of the class.
 
     Parameters
     ----------
-    **new_names
-        The new name of each parameter by its old one.
+    **new_names : str
+        The new name of each renamed parameter, by its old name: ``old="new"``.
 
     Examples
     --------
@@ -366,7 +365,7 @@ def parameter_renames(target: Any) -> Mapping[str, str]:
 
 
 def check_renamed(name: str, target: Any, params: Mapping[str, Any]) -> None:
-    """Raise a `MethodError` if `params` holds the old name of a parameter of a class or function called `name`."""
+    """Raise a `MethodError` if `params` uses an old parameter name of `target`; the message calls it `name`."""
     for old, new in parameter_renames(target).items():
         if old in params:
             raise MethodError(f"{name} has no parameter {old!r}; it is now called {new!r}.")

@@ -1,4 +1,4 @@
-"""Errors and warnings. The message of an error says what was found, what was expected, and what fixes it."""
+"""Errors and warnings. An error message says what was found, what was expected, and how to fix it."""
 
 from typing import ClassVar
 
@@ -20,25 +20,25 @@ __all__ = [
 
 
 class ScarceError(ValueError):
-    """A mistake in what `scarce` was given, unless it is an `EnvironmentFailure`; the message names the fix.
+    """Base class of all errors: invalid input, unless it is an `EnvironmentFailure`. The message names the fix.
 
     Attributes
     ----------
     exit_code : int
-        With which the command line ends: 2 for a mistake of the user, 1 for a failure of the environment.
+        The exit code of the command line: 2 for invalid input, 1 for a failure of the environment.
     """
 
     exit_code: ClassVar[int] = 2
 
 
 class EnvironmentFailure(ScarceError):  # noqa: N818
-    """A failure that is not a mistake in what was given: of the network, of another process, or of a training run."""
+    """A failure that invalid input did not cause: of the network, of another process, or of a training run."""
 
     exit_code = 1
 
 
 class LabelError(ScarceError):
-    """Labels that contradict themselves or have another form than was stated."""
+    """Labels that are malformed, contradict each other, or do not have the stated form."""
 
 
 class FeatureError(ScarceError):
@@ -50,11 +50,11 @@ class PriorError(ScarceError):
 
 
 class MethodError(ScarceError):
-    """A method, model or setting that does not exist or does not suit the data."""
+    """A method, model or parameter that does not exist or does not suit the data."""
 
 
 class FileError(ScarceError):
-    """A file that is missing, damaged, of another kind, or in the way."""
+    """A file that is missing, damaged, of the wrong type, or that would be overwritten."""
 
 
 class FetchError(EnvironmentFailure, FileError):
@@ -62,19 +62,19 @@ class FetchError(EnvironmentFailure, FileError):
 
 
 class DivergedError(EnvironmentFailure):
-    """Training whose loss is no longer a finite number."""
+    """A training run whose loss is no longer finite."""
 
 
 class ProcessError(EnvironmentFailure):
-    """Another process of the same training that has ended or does not answer."""
+    """Another process of the same distributed training that has ended or does not respond."""
 
 
 class PriorWarning(UserWarning):
-    """Class priors that were found, but should be checked before they are trusted."""
+    """Estimated class priors that should be checked before they are trusted."""
 
 
 class CollapseWarning(UserWarning):
-    """A fit that predicts one class for nearly every example that does not exclude it."""
+    """A fitted classifier that predicts one class for nearly every example that does not exclude it."""
 
 
 class AccuracyWarning(UserWarning):

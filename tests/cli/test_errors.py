@@ -187,7 +187,9 @@ def test_commands_reject_file_of_another_format(
     assert "text" in run_expecting_error("train", tmp_path / "features.csv", *labels, *out)
     assert "holds no images" in run_expecting_error("train", tmp_path / "no-images", *labels, *out)
     assert "read from .csv" in run_expecting_error("labels", "describe", tmp_path / "labels.xlsx")
-    assert "say which tool wrote it" in run_expecting_error("labels", "describe", tmp_path / "export.json")
+    assert "does not state which tool wrote it" in run_expecting_error(
+        "labels", "describe", tmp_path / "export.json"
+    )
     export = ["labels", "describe", tmp_path / "export.json", "--form", "label-studio-answer"]
     assert "not valid JSON" in run_expecting_error(*export)
 
@@ -207,7 +209,7 @@ def test_train_names_ids_that_differ_and_joins_on_request(
     ]
     message = run_expecting_error(*command)
     assert "10 feature rows have no labels (d0" in message
-    assert "1 labelled examples have no features (x1)" in message
+    assert "1 label rows have no features (x1)" in message
     result = run(*command, "--join", "inner", "--epochs", 1)
     assert "80 examples" in result.out
     np.save(tmp_path / "one-side.npy", np.load(dataset_dir / "features.npy"))

@@ -1,4 +1,4 @@
-"""Statistics of columns and checks of values, chunk by chunk."""
+"""Column statistics and checks for finite values, computed chunk by chunk."""
 
 import numpy as np
 import pytest
@@ -54,12 +54,12 @@ def test_check_finite_finds_nan_in_any_chunk(monkeypatch, tmp_path):
             classifier().fit(inputs, LABELS)
 
 
-SECONDS = 1.7e9
+UNIX_TIME = 1.7e9  # a column of seconds has a large mean and a small variance
 
 
 def test_column_statistics_of_sparse_columns_do_not_cancel():
     rng = np.random.default_rng(0)
-    X = np.c_[SECONDS + rng.normal(size=500), rng.random(500) * (rng.random(500) < 0.1), np.ones(500)]
+    X = np.c_[UNIX_TIME + rng.normal(size=500), rng.random(500) * (rng.random(500) < 0.1), np.ones(500)]
     mean, deviation = column_statistics(sparse.csr_matrix(X))
     np.testing.assert_allclose(mean, X.mean(axis=0))
     np.testing.assert_allclose(deviation, X.std(axis=0), rtol=1e-6, atol=1e-12)

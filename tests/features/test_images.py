@@ -19,7 +19,7 @@ def save_image(folder, name, pixels, mode=None):
 GREY = [[0, 50, 100], [150, 200, 250]]
 
 
-def test_image_folder_gives_grey_images_with_paths_as_ids(tmp_path):
+def test_image_folder_gives_grayscale_images_with_paths_as_ids(tmp_path):
     save_image(tmp_path, "b.png", GREY)
     save_image(tmp_path, "a/z.BMP", np.add(GREY, 1))
     save_image(tmp_path, "a/k.png", [[255, 0, 255], [0, 255, 0]], "1")
@@ -54,7 +54,7 @@ def test_image_folder_reads_palette_with_transparency(tmp_path):
 def test_image_folder_applies_exif_orientation(tmp_path):
     image = Image.new("L", (4, 2))
     exif = Image.Exif()
-    exif[0x0112] = 6  # the camera was held upright
+    exif[0x0112] = 6  # the pixels are rotated by 90 degrees
     image.save(tmp_path / "a.jpg", exif=exif)
     Image.new("L", (2, 4)).save(tmp_path / "b.jpg")
     assert read_features(tmp_path).values.shape == (2, 4, 2)

@@ -1,4 +1,4 @@
-"""Folders of .npy or Parquet files read as one array of rows, and folders that are rejected."""
+"""Folders of .npy or Parquet files are read as one array, and inconsistent folders are rejected."""
 
 import copy
 import gc
@@ -157,9 +157,9 @@ def empty(folder):
         (empty, ["shape (0, 4)"]),
         (lambda folder: (folder / "part-2.npy").write_bytes(b"\x93NUMPY"), ["part-2.npy", "damaged"]),
         (lambda folder: (folder / "part-2.npy").write_bytes((folder / "part-2.npy").read_bytes()[:-8]), ["cut short"]),
-        (lambda folder: (folder / "notes.txt").touch(), ["notes.txt stands between .npy files", "elsewhere"]),
-        (lambda folder: (folder / "more.parquet").touch(), ["part-0.npy stands between .parquet files"]),
-        (lambda folder: (folder / "more.npy").mkdir(), ["more.npy stands between .npy files"]),
+        (lambda folder: (folder / "notes.txt").touch(), ["notes.txt lies among .npy files", "elsewhere"]),
+        (lambda folder: (folder / "more.parquet").touch(), ["part-0.npy lies among .parquet files"]),
+        (lambda folder: (folder / "more.npy").mkdir(), ["more.npy lies among .npy files"]),
         (lambda folder: np.save(folder / "part-10.npy", VALUES), ["part-10.npy comes before part-2.npy", "digits"]),
         (lambda folder: np.save(folder / "part-2.npy", np.array([["a"]])), ["part-2.npy holds <U1"]),
     ],
@@ -177,10 +177,10 @@ def write_part_2(**columns):
 @pytest.mark.parametrize(
     ("breaking", "parts"),
     [
-        (write_part_2(a=[1.0], b=[1.0], c=[1.0]), ["part-2.parquet", "part-0.parquet", "it lacks d, id", "alike"]),
-        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=[1], e=[1]), ["part-2.parquet", "it has also e"]),
+        (write_part_2(a=[1.0], b=[1.0], c=[1.0]), ["part-2.parquet", "part-0.parquet", "it lacks d, id", "same columns"]),
+        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=[1], e=[1]), ["part-2.parquet", "it also has e"]),
         (write_part_2(a=[1], b=[1], c=[1], d=[1], id=pa.array([None], pa.int64())), ["part-2.parquet: row 0", "id is missing"]),
-        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=[0]), ["the id 0 stands at rows 0 and 3"]),
+        (write_part_2(a=[1], b=[1], c=[1], d=[1], id=[0]), ["the id 0 occurs in rows 0 and 3"]),
         (lambda folder: (folder / "part-2.parquet").write_bytes(b"PAR1"), ["part-2.parquet is damaged"]),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`Shards` index like an array and read only the rows asked for."""
+"""`Shards` are indexed like an array and read only the rows that are taken."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ VALUES = np.random.default_rng(0).normal(size=(sum(SIZES), 4))
 
 
 class Unmapped(ArrayShard):
-    """A file that must be read as a whole; counts the reads."""
+    """A file that must be read whole; counts the reads."""
 
     is_mapped = False
     n_reads = 0
@@ -79,13 +79,11 @@ def test_shards_views_share_loaded_file():
 
 
 def test_shards_reject_conversion_to_array():
-    with pytest.raises(
-        FeatureError, match=r"Shards\(9 × 4 float64 in 4 files\) is read a few rows at a time"
-    ):
+    with pytest.raises(FeatureError, match=r"Shards\(9 × 4 float64 in 4 files\) stays on disk"):
         np.asarray(Shards(parts_of()))
 
 
-def test_pick_avoids_copies(tmp_path):
+def test_take_rows_avoids_copies(tmp_path):
     np.save(tmp_path / "x.npy", VALUES)
     mapped = read_features(tmp_path / "x.npy").values
     assert isinstance(mapped, np.memmap)

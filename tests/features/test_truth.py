@@ -27,8 +27,8 @@ def test_read_truth_reads_csv(tmp_path, text, options, expected, ids):
     ("text", "parts"),
     [
         ("id,label\np,cat\nq,\n", ["line 3, column label", "missing"]),
-        ("id,label,class\np,cat,dog\n", ["label, class", "Name it label"]),
-        ("a,b\n1,2\n", ["a, b", "Name it label"]),
+        ("id,label,class\np,cat,dog\n", ["label, class", "name it label"]),
+        ("a,b\n1,2\n", ["a, b", "name it label"]),
         ("id\n1\n", ["none"]),
         ("id,label\n", ["shape (0,)"]),
         ("id,label\n,cat\n", ["row 0", "id is missing"]),

@@ -1,4 +1,4 @@
-"""Small experiments and their files, and records with numbers that can be worked out by hand."""
+"""Small experiments and their files, and records whose numbers can be checked by hand."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def tiny_record(folder: Path, number: int = 0, **changes: object) -> TrialRecord
     return record.model_copy(update=changes)
 
 
-# Experiments in memory, whose records are made up.
+# Experiments in memory, with made-up records.
 
 
 def small_experiment(**changes: object) -> Experiment:
@@ -108,12 +108,12 @@ def seed_offset(trial: Trial) -> float:
 
 
 def make_record(trial: Trial, accuracy: float, *, epochs: int = 12, **fields: object) -> TrialRecord:
-    """A trial with `accuracy` in its last ten epochs, which was better by 0.01 just before them."""
+    """A record with `accuracy` in each of the last ten epochs, and 0.01 more in the epoch before them."""
     rise = [0.5 * accuracy, accuracy + 0.01]
     curves = {"epoch": list(range(1, epochs + 1)), "test_accuracy": rise + [accuracy] * (epochs - 2)}
     curves["loss"] = [2.0 * 0.8**epoch for epoch in range(epochs)]
     selection = {
-        "scar_accuracy": list(curves["test_accuracy"]),  # sees the truth
+        "scar_accuracy": list(curves["test_accuracy"]),  # uses the true labels
         "scar_risk": list(range(epochs)),  # prefers the first epoch
         "covering_rate": [1 - accuracy] * epochs,  # prefers bad methods
     }
@@ -147,7 +147,7 @@ def _identity(trial: Trial) -> dict[str, object]:
 
 
 def replace_spec(record: TrialRecord, **changes: object) -> TrialRecord:
-    """The record of a trial whose spec differs."""
+    """A copy of the record with changes to its spec."""
     return record.model_copy(update={"spec": record.spec.model_copy(update=changes)})
 
 
@@ -165,7 +165,7 @@ def make_results(folder: Path, experiment: Experiment, records: Iterable[TrialRe
 def fill_results(
     folder: Path, experiment: Experiment, make: Callable[[Trial], TrialRecord]
 ) -> ExperimentResults:
-    """A results in which each trial has the record that `make` returns."""
+    """Results in which each trial has the record that `make` returns."""
     return make_results(folder, experiment, map(make, plan_trials(experiment)))
 
 
@@ -176,12 +176,12 @@ def figures_by_name(
 
 
 def lines_by_label(axes):
-    """The lines of a figure that a legend shows."""
+    """The lines of a figure that its legend shows, by label."""
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
 def write_lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
-    """The lock of a process, last touched `age` seconds ago."""
+    """Write the lock of a process, last touched `age` seconds ago."""
     path.write_text(json.dumps({"host": host, "pid": pid}))
     os.utime(path, (time.time() - age,) * 2)
     return path

@@ -66,7 +66,7 @@ def dataset_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([name, *row] for name, row in zip(ids, X.tolist(), strict=True)),
     )
     np.save(folder / "features.npy", X)
-    # Truth and labels are in another order than the features.
+    # Truth and labels are in a different order from the features.
     order = np.random.default_rng(0).permutation(N)
     write_csv(folder / "truth.csv", ["id", "label"], ([ids[row], y[row]] for row in order))
     for name in ("labels.csv", "labels.npz"):

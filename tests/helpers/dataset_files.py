@@ -42,12 +42,12 @@ def write_idx_set(folder, seed=0, packed=True, train="train", rows=slice(None)):
 
 
 def color_images(n, seed=0):
-    """n colour images, channel first, as CIFAR stores them."""
+    """n color images, channels first, as CIFAR stores them."""
     return np.random.default_rng(seed).integers(0, 256, (n, 3, 32, 32)).astype(np.uint8)
 
 
 def write_cifar10_binary(folder, images, labels, test_images, test_labels):
-    """Write the binary layout: the training images spread over two files."""
+    """Write the binary layout of CIFAR-10, with the training images in two files."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     half = len(images) // 2

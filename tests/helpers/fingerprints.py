@@ -28,9 +28,9 @@ class Fingerprints:
     path : Path
         A JSON file, one record per line.
     labels : collection of str
-        All labels there are; records of others are removed by an update.
+        All current labels; an update removes the records of other labels.
     where : str
-        Where a revision is raised, with the fields {name} and {revision}.
+        Where to raise a revision; a format string with the fields {name} and {revision}.
     update : bool
         Whether `close` writes the file.
     """
@@ -82,7 +82,7 @@ class Fingerprints:
         self.records[label] = new
 
     def close(self) -> None:
-        """With `update`, write the records, sorted, without those whose label no longer exists."""
+        """With `update`, write the records, sorted, without those of labels that no longer exist."""
         if self.update:
             lines = [
                 f"{json.dumps(label, ensure_ascii=False)}: {json.dumps(record, ensure_ascii=False)}"
@@ -93,7 +93,7 @@ class Fingerprints:
 
 
 def first_change(old: Numbers, new: Numbers, tolerance: float) -> str:
-    """Return the first difference of two records in words, "" if there is none."""
+    """Describe the first difference between two records; "" if there is none."""
     if old.keys() != new.keys():
         return f"the record held {', '.join(old)}, and holds {', '.join(new)}"
     for key, was in old.items():
@@ -140,12 +140,12 @@ def rounded(value: Any) -> Any:
 
 
 def waves(*shape: int, phase: float = 0.0) -> Tensor:
-    """Return reproducible numbers from −1 to 1 without any special structure."""
+    """Return reproducible numbers from −1 to 1 without special structure."""
     return torch.cos(1.7 * torch.arange(math.prod(shape), dtype=torch.float64) + phase).reshape(shape)
 
 
 def summary(tensors: Tensor | Iterable[Tensor]) -> list[float]:
-    """Return the sum, the sum of squares and the projection on `waves` of all numbers of some tensors."""
+    """Return the sum, the sum of squares and the projection on `waves` of all numbers in one or more tensors."""
     several = [tensors] if isinstance(tensors, Tensor) else tensors
     numbers = torch.cat([each.detach().double().flatten() for each in several])
     return [numbers.sum().item(), numbers.square().sum().item(), (numbers * waves(len(numbers))).sum().item()]

@@ -1,4 +1,4 @@
-"""Gaussian clouds with known shares of positives, or with known class priors."""
+"""Gaussian clouds with a known fraction of positives, or with known class priors."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from scarce.simulate import scar
 
 
 def mixture(theta, *, n_positive=500, n_unlabeled=500, columns=2, apart=6.0, seed=0):
-    """Positives around the origin, and unlabeled rows of which exactly the share theta is positive."""
+    """Positives around the origin, and unlabeled rows of which exactly the fraction theta is positive."""
     rng = np.random.default_rng(seed)
     inside = round(theta * n_unlabeled)
     clouds = rng.normal(size=(n_positive + n_unlabeled, columns))

@@ -6,7 +6,7 @@ VOID = {"meta", "img", "br", "link", "input"}
 
 
 class Page(HTMLParser):
-    """Checks that tags close in order, and collects words, sources and ids."""
+    """Checks that tags are closed in order, and collects words, tags and references."""
 
     def __init__(self, text):
         super().__init__()

@@ -7,9 +7,9 @@ from threading import Thread
 
 
 class Server:
-    """Serves `files` by name and records `requests` as pairs of a name and a range, or None.
+    """Serves `files` by name, and records `requests` as pairs of a name and a range or None.
 
-    `cuts` holds, per answer to come, how many bytes are sent before the connection breaks.
+    `disconnects` holds, for each coming response, the number of bytes sent before the connection breaks.
     """
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ SETS, SINGLES = double(LABEL_SETS), double(SINGLE_LABEL_SETS)
 
 
 def true_logits():
-    """log p(y | x) plus a constant per row, which must not matter."""
+    """log p(y | x) plus a constant per row, which must not change any result."""
     return double(TRUTH).log() + double([[0.7], [-2.0], [0.0]])
 
 

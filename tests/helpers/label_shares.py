@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from scarce.simulate import (
-    uniform_transition,
-)
+from scarce.simulate import uniform_transition
 
 
 def exclusion_shares(labels, codes):

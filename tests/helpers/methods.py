@@ -83,7 +83,7 @@ def random_problems(draw, sizes="single"):
 
 
 def random_labels(n, q=3, seed=0):
-    """Random scores (n × q), and labels of which every class is excluded in four rows of ten."""
+    """Random scores (n × q), and labels that exclude each class with probability 0.4."""
     rng = np.random.default_rng(seed)
     excluded = rng.random((n, q)) < 0.4
     excluded[excluded.all(axis=1)] = False
@@ -91,7 +91,7 @@ def random_labels(n, q=3, seed=0):
 
 
 def mixed_labels():
-    """Three blobs with all kinds of rows: no answer, one "no", two "no", "yes" alone, "yes" with a "no"."""
+    """Three blobs with all kinds of rows: no answer, one "no", two "no", only "yes", and "yes" with a "no"."""
     X, y, _ = three_blobs(60)
     codes = np.unique(y, return_inverse=True)[1]
     answers = np.full((60, 3), np.nan)
@@ -105,7 +105,7 @@ def mixed_labels():
 
 
 def arbitrary_confidence(logits, excluded):
-    """A confidence over the candidates that no method starts with."""
+    """A confidence over the candidates that differs from the initial one of every method."""
     rows = []
     for f, ks in zip(logits, excluded, strict=True):
         weight = [abs(f[j]) + 0.1 if j not in ks else 0.0 for j in range(len(f))]
@@ -163,7 +163,7 @@ def loss_of(method, logits, labels, **kwargs):
 
 
 def linear_model(seed=0):
-    """A linear model of two inputs and three classes, whose weights follow from the seed."""
+    """A linear model of two inputs and three classes, with weights drawn from the seed."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return nn.Linear(2, 3)

@@ -42,7 +42,7 @@ def repeat_by_probability(outcomes, size):
 
 
 def whole_population():
-    """Predictions and labels in which every outcome is as frequent as its probability says."""
+    """Predictions and labels in which every outcome occurs in proportion to its probability."""
     _, predicted, excluded = repeat_by_probability(list(every_outcome()), 1_000_000)
     return predicted, ComplementaryLabels.from_indicator(excluded)
 
@@ -61,7 +61,7 @@ def whole_population_with_errors(error):
 
 
 def whole_population_of_answers(n_questions, false_negative, false_positive):
-    """The same with answers to random questions, some of them wrong; 1 is yes, 0 is no."""
+    """The same with answers to random questions, some of them wrong; 1 is yes and 0 is no."""
     outcomes = []
     for y, predicted in product(range(Q), repeat=2):
         for asked, of_asked in QUESTIONS[n_questions].items():

@@ -1,4 +1,4 @@
-"""Start processes, wait for what they do, and signal them at a given moment."""
+"""Start processes, wait for events in them, and send them signals at a given moment."""
 
 import json
 import os
@@ -15,10 +15,10 @@ import scarce
 
 TESTS = Path(__file__).parents[1]
 PATIENCE = float(os.environ.get("SCARCE_TEST_TIMEOUT", "1"))
-"""Every time-out is multiplied by it: set it higher on a slow or busy machine."""
+"""A factor of all timeouts; set it higher on a slow or busy machine."""
 TIMEOUT = 300 * PATIENCE
-"""Seconds to wait for an event that must occur: only a test that fails waits that long."""
-# Other processes import the same `scarce` as the tests, whatever folder they run in.
+"""Seconds to wait for an event that must occur; only a failing test waits that long."""
+# Other processes import the same `scarce` as the tests, in whatever folder they run.
 ENVIRONMENT = os.environ | {
     "OMP_NUM_THREADS": "1",
     "PYTHONPATH": os.pathsep.join(
@@ -32,7 +32,7 @@ def wait_for(condition: Callable[[], Any], what: str) -> Any:
     """Wait until the condition holds, and return its value."""
     end = time.monotonic() + TIMEOUT
     while not (value := condition()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
+        assert time.monotonic() < end, f"timed out waiting for {what}"
         time.sleep(0.005)
     return value
 
@@ -46,7 +46,7 @@ def process_state(pid: int) -> str | None:
 
 
 def run_script(name: str, *arguments: object, **environment: str) -> tuple[str, str]:
-    """Run `e2e/scripts/NAME.py` to its end, leave none of its processes behind, and return both streams."""
+    """Run `e2e/scripts/NAME.py` to completion, kill processes that it leaves behind, and return stdout and stderr."""
     script = subprocess.Popen(
         [sys.executable, "-m", f"e2e.scripts.{name}", *map(str, arguments)],
         env=ENVIRONMENT | environment,
@@ -69,7 +69,7 @@ def kill_group(pid: int) -> None:
 
 
 class Ended(NamedTuple):
-    """How a process ended; the code is minus the signal that killed it."""
+    """How a process ended; if a signal killed it, the code is minus its number."""
 
     code: int
     out: str
@@ -77,7 +77,7 @@ class Ended(NamedTuple):
 
 
 class ForkServer:
-    """Runs programs in processes forked from one that has imported torch already; see `e2e/scripts/fork_server.py`."""
+    """Runs programs in processes forked from one that has already imported torch; see `e2e/scripts/fork_server.py`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -99,10 +99,10 @@ class ForkServer:
         halt_after: int | None = None,
         once: Path | None = None,
     ) -> "ForkedProcess":
-        """Start `python -m PROGRAM`, or the script at that path, in a session of its own.
+        """Start `python -m PROGRAM`, or a script given by its path, in a new session.
 
-        With `halt_after`, the process stops itself, as by SIGSTOP, after that many steps of an optimizer, counted
-        once the file `once` exists: however slow the test is, the process does not run past that moment.
+        With `halt_after`, the process stops itself with SIGSTOP after that many optimizer steps, counted from when the
+        file `once` exists. It therefore never runs past that moment, however slow the test is.
         """
         files = [self.folder / f"{len(self.processes)}.{stream}" for stream in ("out", "err")]
         pid = self.ask(
@@ -119,7 +119,7 @@ class ForkServer:
         return process
 
     def run(self, *arguments: object, program: str | Path = "scarce", cwd: Path | None = None) -> Ended:
-        """Run a program to its end, and leave none of its processes behind."""
+        """Run a program to completion, and kill processes that it leaves behind."""
         process = self.start(*arguments, program=program, cwd=cwd)
         ended = process.wait()
         kill_group(process.pid)
@@ -145,7 +145,7 @@ class ForkServer:
 
 
 class ForkedProcess:
-    """A process of the server; its streams go to files."""
+    """A process of the fork server, whose stdout and stderr go to files."""
 
     def __init__(self, server: ForkServer, pid: int, out: Path, err: Path) -> None:
         self.server, self.pid, self.out, self.err = server, pid, out, err
@@ -156,7 +156,7 @@ class ForkedProcess:
         assert process_state(self.pid) == "T", "the process ended before it was halted"
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal, and let the process continue if it is halted."""
+        """Send a signal, and resume the process if it is halted."""
         os.kill(self.pid, number)
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGCONT)

@@ -66,7 +66,7 @@ class Tempered(Method):
 
 
 class Staged(Tempered):
-    """Trains in stages of these lengths; the loss depends on what it found in the network before each of them."""
+    """Trains in stages of these lengths; the loss depends on the predictions of the model before each stage."""
 
     facts = MethodFacts("staged", "for tests", "none", "nothing", needs_priors=True)
     multi_stage = True
@@ -109,7 +109,7 @@ class Interrupt(Callback):
 
 
 def same_state(one, other):
-    """Whether two state dicts are equal to the last bit."""
+    """Whether two state dicts are equal bit for bit."""
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 

@@ -42,7 +42,7 @@ def test_left_join_treats_unmatched_features_as_unlabeled():
 @pytest.mark.parametrize(
     ("ids", "join", "parts"),
     [
-        ([1, 2], "exact", ["1 labelled examples have no features (3)", "join='inner'", "--join"]),
+        ([1, 2], "exact", ["1 label rows have no features (3)", "join='inner'", "--join"]),
         ([1, 2, 3, 4, 5], "exact", ["2 feature rows have no labels (4, 5)", "join='left'"]),
         ([7, 8], "inner", ["no id of the features (7, 8)", "(1, 2, 3)"]),
         ([1, 2, 1], "inner", ["the id 1 occurs in 2 feature rows", "distinct"]),

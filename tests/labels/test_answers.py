@@ -9,7 +9,7 @@ ABC = ["a", "b", "c"]
 
 
 def resolve(answers, conflict):
-    """Return what is excluded and confirmed for one example, given lines such as "a yes"."""
+    """Return the excluded classes and the confirmed class of one example, given answers such as "a yes, b no"."""
     pairs = [line.split() for line in answers.split(", ")]
     table = {
         "example_id": ["x"] * len(pairs),
@@ -18,7 +18,7 @@ def resolve(answers, conflict):
         "annotator": [f"w{number}" for number in range(len(pairs))],
     }
     labels = ComplementaryLabels.from_answers(table, classes=ABC, conflict=conflict)
-    assert len(labels.answers) == len(pairs)  # all answers are kept, whatever the policy
+    assert len(labels.answers) == len(pairs)  # every policy keeps all answers
     confirmed = "" if labels.confirmed[0] < 0 else ABC[labels.confirmed[0]]
     return "".join(name for name, out in zip(ABC, labels.indicator()[0], strict=True) if out), confirmed
 

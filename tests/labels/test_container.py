@@ -25,23 +25,23 @@ def labels():
 
 
 def loop_subset(labels, rows):
-    """Build the expected parts of labels[rows] one row at a time."""
+    """Return the expected exclusions, confirmed classes and answers of labels[rows], built row by row."""
     table = labels.answers
-    said = [
+    answers = [
         (new, int(table.class_index[at]), int(table.answer[at]), str(table.annotator[at]))
         for new, old in enumerate(rows)
         for at in range(len(table))
         if table.example[at] == old
     ]
     dense = labels.indicator()
-    return [dense[row].tolist() for row in rows], [int(labels.confirmed[row]) for row in rows], said
+    return [dense[row].tolist() for row in rows], [int(labels.confirmed[row]) for row in rows], answers
 
 
 @given(st.lists(st.integers(0, N - 1), min_size=1, max_size=7))
 def test_getitem_agrees_with_slow_loop(rows):
     labels = ComplementaryLabels.from_answers(ANSWERS)
     taken = labels[rows]
-    excluded, confirmed, said = loop_subset(labels, rows)
+    excluded, confirmed, answers = loop_subset(labels, rows)
     assert taken.indicator().tolist() == excluded
     assert labels.indicator(rows).tolist() == excluded
     assert taken.confirmed.tolist() == confirmed
@@ -51,11 +51,11 @@ def test_getitem_agrees_with_slow_loop(rows):
         taken.answers.answer,
         taken.answers.annotator,
     )
-    assert list(zip(*(column.tolist() for column in columns), strict=True)) == said
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == answers
     if len(set(rows)) == len(rows):
         assert taken.ids.tolist() == [str(labels.ids[row]) for row in rows]
     else:
-        assert taken.ids is None  # a row drawn twice has no id of its own
+        assert taken.ids is None  # repeated rows have no unique ids
 
 
 @pytest.mark.parametrize(
@@ -167,11 +167,11 @@ def test_equality_compares_every_field():
     assert make() != make(ids=["p", "x"])
     assert make() != make(ids=None)
     assert make() != "labels"
-    said = {"example_id": ["p", "q"], "class_name": ["a", "b"], "answer": ["no", "no"]}
-    with_answers = ComplementaryLabels.from_answers(said, classes=list("abc"))
+    answers = {"example_id": ["p", "q"], "class_name": ["a", "b"], "answer": ["no", "no"]}
+    with_answers = ComplementaryLabels.from_answers(answers, classes=list("abc"))
     assert with_answers != make()
     assert with_answers != ComplementaryLabels.from_answers(
-        said | {"annotator": ["w", ""]}, classes=list("abc")
+        answers | {"annotator": ["w", ""]}, classes=list("abc")
     )
     with pytest.raises(TypeError):
         hash(make())

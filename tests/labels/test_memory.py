@@ -1,4 +1,4 @@
-"""Memory of labels: about eight bytes each, and little more while they are built."""
+"""Memory of labels: about eight bytes per exclusion, and not much more while they are made."""
 
 import tracemalloc
 

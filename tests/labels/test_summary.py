@@ -18,11 +18,11 @@ def test_summary_text_counts_answers_and_confirmations():
     assert str(labels.summary()).splitlines() == [
         "3 examples, 3 classes, 2 exclusions (0.67 per example)",
         "examples with 0, 1, 2 exclusions: 1, 2, 0",
-        'confirmed ("yes" or ordinary): 1',
-        "answers: 4, of them skipped: 1",
+        "confirmed classes: 1",
+        "answers: 4 (1 skipped)",
         "class  excluded   rate",
         "cat           1  0.333",
-        "dog           0  0.000  never excluded: nothing is known against it",
+        "dog           0  0.000  never excluded: no evidence against it",
         "zebra         1  0.333",
     ]
 

@@ -52,7 +52,7 @@ def answer_table(**columns):
         (lambda: L.from_single([[0, 1], [1, 2]], 3), ["shape (2, 2)", "from_columns"]),
         (lambda: L.from_single(pd.DataFrame({"y": [1, 2]}), 3), ["shape (2, 1)"]),
         (lambda: L.from_columns([0, 1], 3), ["n × m", "from_single"]),
-        (lambda: L.from_columns([[0], [1, 2]], 3), ["unequal length", "from_lists"]),
+        (lambda: L.from_columns([[0], [1, 2]], 3), ["different lengths", "from_lists"]),
         # Two "yes".
         (lambda: L.from_answer_matrix([[NAN] * 3, [1, NAN, 1]], ABC), ["example 1", "a and c", "conflict='drop'"]),
         # Values that are not 0 or 1.
@@ -62,7 +62,7 @@ def answer_table(**columns):
         (lambda: L.from_indicator(sparse.csr_array([[0, 1, 0], [0, 0, 2]])), ["row 1", "value 2"]),
         (lambda: L.from_indicator([["a", "b"]]), ["expected 0 and 1", "from_lists"]),
         (lambda: L.from_indicator([0, 1, 1]), ["shape (3,)", "from_single"]),
-        (lambda: L.from_indicator([[0, 1], [1]]), ["unequal length"]),
+        (lambda: L.from_indicator([[0, 1], [1]]), ["different lengths"]),
         (lambda: L.from_candidates([[1, 0], [3, 0]]), ["row 1", "value 3"]),
         (lambda: L.from_answer_matrix([[1, 0], [2, 0]]), ["row 1, column 0", "answer 2", "expected 1 (yes)"]),
         (lambda: L.from_answer_matrix([[1, -2]]), ["row 0, column 1", "-2"]),
@@ -105,7 +105,7 @@ def answer_table(**columns):
         (lambda: L.from_answers(answer_table(), ids=[], classes=ABC), ["row 0", "not in ids"]),
         # Built from CSR arrays.
         (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([0])), ["row 0", "confirmed as a"]),
-        (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([3])), ["confirmed", "-1 to 2"]),
+        (lambda: L(np.array([0, 1]), np.array([0]), ABC, confirmed=np.array([3])), ["confirmed", "-1 (unknown) to 2"]),
         (lambda: L(np.array([0, 1]), np.array([3]), ABC), ["indices", "0 to 2"]),
         (lambda: L(np.array([0, 2]), np.array([1, 0]), ABC), ["sorted"]),
         (lambda: L(np.array([0, 2]), np.array([1, 1]), ABC), ["distinct"]),

@@ -75,7 +75,7 @@ def test_mean_posterior_matches_values_by_hand():
         ([1.0, 2.0], [1.0, np.inf], "unlabelled rows hold inf"),
         ([1.0, 1.0], [1.0, 2.0], "positives are all 1"),
         ([1.0, 2.0], [3.0], "unlabelled rows are all 3"),
-        (["high", "low"], [1.0, 2.0], "not an array of numbers"),
+        (["high", "low"], [1.0, 2.0], "cannot be read as numbers"),
     ],
 )
 def test_dedpul_rejects_invalid_scores(positive, unlabeled, message):

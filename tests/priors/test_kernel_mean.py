@@ -128,7 +128,7 @@ def test_kernel_mean_subsample_depends_only_on_seed():
         (np.ones((3, 2)), np.ones((3, 3)), {}, "2 columns and unlabelled rows 3"),
         ([[np.nan]], [[1.0]], {}, "hold nan"),
         ([[1.0]], [[-np.inf]], {}, "hold -inf"),
-        ([["a"]], [[1.0]], {}, "not an array of numbers"),
+        ([["a"]], [[1.0]], {}, "cannot be read as numbers"),
         (np.ones((3, 2)), np.ones((4, 2)), {}, "the same features"),
         (
             [[0.0]],

@@ -1,4 +1,4 @@
-"""Invalid parameters of processes: one line that names the fix."""
+"""Invalid parameters of processes raise a one-line error that names the fix."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_from_transition_rejects_impossible_draws():
     for draws in (0, 1.5, "2"):
         with pytest.raises(MethodError, match="draws="):
             from_transition([0, 1, 2], away, draws=draws)
-    with pytest.raises(MethodError, match="true class 0 has fewer classes"):
+    with pytest.raises(MethodError, match="true class 0 has fewer classes with positive probability"):
         from_transition([0, 1, 2], away, draws=2, distinct=True)
     with pytest.raises(MethodError, match="from 1 to 2"):
         from_transition([0, 1, 2], away, draws=3, distinct=True)
@@ -59,9 +59,9 @@ def test_from_transition_rejects_impossible_draws():
 
 
 def test_published_settings_require_ten_classes():
-    with pytest.raises(LabelError, match="biased-a is printed for ten classes, got 3; pass classes"):
+    with pytest.raises(LabelError, match="biased-a is defined for ten classes, got 3; pass classes"):
         biased_a([0, 1, 2])
-    with pytest.raises(LabelError, match="SCAR-a is printed for ten classes"):
+    with pytest.raises(LabelError, match="SCAR-a is defined for ten classes"):
         scar_a([0, 1, 2])
     with pytest.raises(LabelError, match="three equal groups"):
         noisy([0, 1, 2], noise=0.1)

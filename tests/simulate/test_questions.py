@@ -44,9 +44,11 @@ def test_ask_errs_at_given_rates_and_drops_contradictions():
     labels = ask(y, questions=3, false_negative_rate=0.2, false_positive_rate=0.1)
     table = labels.answers
     assert len(table) == 180_000
-    own = table.class_index == y[table.example]
-    assert within_five_errors((table.answer[own] == 0).mean(), np.array(0.2), own.sum())
-    assert within_five_errors((table.answer[~own] == 1).mean(), np.array(0.1), (~own).sum())
+    is_true_class = table.class_index == y[table.example]
+    assert within_five_errors((table.answer[is_true_class] == 0).mean(), np.array(0.2), is_true_class.sum())
+    assert within_five_errors(
+        (table.answer[~is_true_class] == 1).mean(), np.array(0.1), (~is_true_class).sum()
+    )
     answers = table.answer.reshape(-1, 3)
     assert (labels.per_example[answers.sum(1) == 0] == 0).all()
     assert (labels.confirmed[answers.sum(1) > 1] == -1).all()

@@ -1,4 +1,4 @@
-"""Processes called by name: what all of them have in common."""
+"""Properties that several processes share, and calling a process by name."""
 
 import numpy as np
 import pytest

@@ -62,7 +62,7 @@ def test_with_errors_keeps_proportions_off_the_diagonal():
         (2, [1.0]),
         (3, [0.13 / 0.88, 0.75 / 0.88]),
         (4, [0.12, 0.13, 0.75]),
-        (6, [0.12, 0.13 / 2, 0.13 / 2, 0.75 / 2, 0.75 / 2]),  # five wrong classes: parts of 2, 2 and 1
+        (6, [0.12, 0.13 / 2, 0.13 / 2, 0.75 / 2, 0.75 / 2]),  # five wrong classes: groups of 2, 2 and 1
     ],
 )
 def test_biased_transition_shares_three_weights_among_wrong_classes(q: int, row: list[float]) -> None:

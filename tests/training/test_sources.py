@@ -354,7 +354,7 @@ def test_estimators_that_need_all_rows_reject_shards(tmp_path):
         MethodError, match=r"needs all rows in memory, and there are Shards\(200 × 5 .*scorer='network'"
     ):
         BestBin(scorer="linear", bootstrap=0).estimate(inputs, labels)
-    with pytest.raises(MethodError, match="is read a few rows at a time and is not made one array"):
+    with pytest.raises(MethodError, match="stays on disk and is not converted to one array"):
         MetaComplementaryClassifier(LogisticRegression(), priors="uniform").fit(inputs, labels)
     one_file = mapped(tmp_path, X)  # scikit-learn accepts a memory-mapped array
     assert np.isfinite(BestBin(scorer="linear", bootstrap=0).estimate(one_file, labels).values).all()

@@ -1,4 +1,4 @@
-"""Features and true classes from a user's files: arrays, tables, idx files, and folders of images or of shards."""
+"""Read features and true classes from files: arrays, tables, idx files, and folders of images or shards."""
 
 from scarce._io.idx import read_idx
 from scarce.features.reader import Features, read_features

@@ -1,4 +1,4 @@
-"""A folder of .npy or .parquet files as one table: which files, and whether they fit together."""
+"""A folder of .npy or .parquet files as one table: find the files, and check that they fit together."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _SUFFIXES = (".npy", ".parquet")
 
 @dataclass(frozen=True)
 class NpyShard:
-    """The rows of a ``.npy`` file, which is mapped."""
+    """The rows of a ``.npy`` file, which is memory-mapped."""
 
     path: Path
     shape: tuple[int, ...]
@@ -40,7 +40,7 @@ class NpyShard:
 
 @dataclass(frozen=True)
 class ParquetShard:
-    """The rows of a ``.parquet`` file, which is read as a whole."""
+    """The rows of a ``.parquet`` file, which is read whole."""
 
     path: Path
     n_rows: int
@@ -60,9 +60,9 @@ class ParquetShard:
 
 
 def find_shards(folder: Path) -> list[Path]:
-    """Return the ``.npy`` or ``.parquet`` files of a folder by name; none if it holds no such file, or images.
+    """Return the ``.npy`` or ``.parquet`` files of a folder, sorted by name; none if it holds no such files, or holds images.
 
-    Names that begin with ``.`` or ``_`` are ignored; anything else between the shards raises a `FileError`.
+    Names that begin with ``.`` or ``_`` are ignored; any other file or folder beside the shards raises a `FileError`.
 
     Examples
     --------
@@ -76,7 +76,9 @@ def find_shards(folder: Path) -> list[Path]:
     try:
         paths = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
     except OSError as error:
-        raise FileError(f"{folder} cannot be read: {error.strerror or error}.") from error
+        raise FileError(
+            f"{folder} cannot be read: {error.strerror or error}; check its permissions."
+        ) from error
     suffixes = [_suffix(path) for path in paths]
     suffix = next((suffix for suffix in suffixes if suffix in _SUFFIXES), None)
     if suffix is None or find_images(folder):
@@ -86,7 +88,7 @@ def find_shards(folder: Path) -> list[Path]:
     )
     if other is not None:
         raise FileError(
-            f"{other} stands between {suffix} files; a folder of shards holds files of one kind only: move it elsewhere."
+            f"{other} lies among {suffix} files; expected files of one type only in a folder of shards: move it elsewhere."
         )
     return paths
 
@@ -98,7 +100,7 @@ def _suffix(path: Path) -> str:
 def open_shards(
     paths: Sequence[Path], id_column: str | None = None
 ) -> tuple[Shards, Array | None, list[str] | None]:
-    """Return the rows of all files, one file after the other, their ids and column names; only headers are read.
+    """Return the concatenated rows of all files, their ids and their column names, reading headers (and ids) only.
 
     Examples
     --------
@@ -120,7 +122,8 @@ def open_shards(
         if array.shape[1:] != first.shape[1:] or array.dtype != first.dtype or array.ndim == 0:
             raise FeatureError(
                 f"{path} holds {array.dtype} of shape {array.shape}, and {first.path.name} {first.dtype} of shape "
-                f"{first.shape}; expected the same type everywhere, and shapes that differ in the first number only."
+                f"{first.shape}; expected the same type in all files, and shapes that differ in the "
+                "number of rows only: write all files alike."
             )
     return Shards(shards), None, None
 
@@ -137,9 +140,10 @@ def _open_parquet_shards(
         missing, extra = set(header) - set(columns), set(columns) - set(header)
         if missing or extra:
             what = [f"lacks {abbreviate(sorted(missing))}"] * bool(missing)
-            what += [f"has also {abbreviate(sorted(extra))}"] * bool(extra)
+            what += [f"also has {abbreviate(sorted(extra))}"] * bool(extra)
             raise FeatureError(
-                f"{path} does not have the columns of {paths[0].name}: it {' and '.join(what)}; write all shards alike."
+                f"{path} does not have the columns of {paths[0].name}: it {' and '.join(what)}; "
+                "write all shards with the same columns."
             )
         with prefix_errors(path):
             ids_name = find_id_column(header, id_column)
@@ -152,13 +156,13 @@ def _open_parquet_shards(
 
 
 def _check_shard_order(paths: Sequence[Path]) -> None:
-    """Raise a `FileError` if rows without ids would be in a surprising order: by name, 10 comes before 2."""
+    """Raise a `FileError` if the order of rows without ids is ambiguous: by name, part-10 comes before part-2."""
     naturally_sorted = sorted(paths, key=_natural_key)
     for path, other in zip(paths, naturally_sorted, strict=True):
         if path != other:
             raise FileError(
-                f"{path} comes before {other.name} by name, but after it by number; give all numbers as many digits "
-                "(part-02, part-10), so that the order of the rows is plain."
+                f"{path} comes before {other.name} by name, but after it by number, so the order of rows is ambiguous; give all "
+                "numbers the same number of digits (part-02, part-10)."
             )
 
 
@@ -170,5 +174,5 @@ def _check_unchanged(shard: NpyShard | ParquetShard, array: Array) -> None:
     if (array.shape, array.dtype) != (shard.shape, shard.dtype):
         raise FileError(
             f"{shard.path} has changed while it was in use: it now holds {array.dtype} of shape {array.shape}, and held "
-            f"{shard.dtype} of shape {shard.shape}; leave the files alone, and start again."
+            f"{shard.dtype} of shape {shard.shape}; do not change the files, and start again."
         )

@@ -14,17 +14,17 @@ from scarce.features.shards import Shards
 __all__ = ["column_statistics", "input_shape", "check_finite", "iter_chunks"]
 
 _MAX_FLOAT32 = float(np.finfo(np.float32).max)
-_MAX_CHUNK_NUMBERS = 2**21  # numbers: 16 MB as float64
-_MIN_VARIANCE_RATIO = 1e-6  # of E x²; below it E x² − (E x)² is mostly rounding error
+_MAX_CHUNK_NUMBERS = 2**21  # 16 MB as float64
+_MIN_VARIANCE_RATIO = 1e-6  # of variance to E x²; below it, E x² − (E x)² is mostly rounding error
 
 
 def input_shape(X: Any) -> tuple[int, ...]:
-    """Return the shape of one example."""
+    """Return the shape of one example: ``X.shape`` without the rows."""
     return tuple(int(side) for side in X.shape[1:])
 
 
 def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the rows of an array or of `Shards` a few megabytes at a time, each chunk with the number of its first row.
+    """Yield chunks of rows of an array or of `Shards`, a few megabytes each, with the number of their first row.
 
     Examples
     --------
@@ -38,12 +38,17 @@ def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
 
 
 def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation of every column of a table.
+    """Return the mean and the standard deviation of every column of an n × d table, two arrays of shape (d,).
 
-    Chunks of rows are combined as by Chan, Golub and LeVeque: with w the fraction of the new rows and δ the
-    difference of the means,
+    Chunks of rows are combined as by Chan et al.: with w the fraction of new rows, and δ the mean of the new rows minus the mean
+    of the previous rows, ::
 
         mean ← mean + w δ,    variance ← (1 − w) variance + w variance_new + w (1 − w) δ².
+
+    References
+    ----------
+    Chan, Golub and LeVeque, "Algorithms for computing the sample variance: Analysis and recommendations", The American Statistician
+    37(3), 1983.
 
     Examples
     --------
@@ -70,7 +75,7 @@ def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _centered_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the mean of (x − mean)² over each column of a sparse matrix: exact where E x² − mean² loses its digits."""
+    """Return the mean of (x − mean)² over each column of a sparse matrix, which is accurate where E x² − mean² cancels."""
     stored = X.tocsc()
     stored.sum_duplicates()
     counts = np.diff(stored.indptr)
@@ -80,20 +85,20 @@ def _centered_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def check_finite(X: Any) -> None:
-    """Raise a `FeatureError` if features hold NaN, infinities or numbers too large for float32, and name the first.
+    """Raise a `FeatureError` for NaN, infinity or numbers too large for float32, and name the first.
 
     Examples
     --------
     >>> check_finite(np.array([[1.0, np.nan]]))
     Traceback (most recent call last):
-    scarce.errors.FeatureError: X contains NaN at row 0, column 1 (1 in all); remove such rows, or fill them in (...).
+    scarce.errors.FeatureError: X contains NaN at row 0, column 1 (1 in all); remove such rows, or impute the values (...).
     """
     values = X.data if sparse.issparse(X) else X
     if values.dtype.kind != "f":
         return
     count, value, position = 0, 0.0, np.zeros(values.ndim, int)
     for start, rows in iter_chunks(values):
-        if rows.dtype == np.float16:  # too small for the number compared with
+        if rows.dtype == np.float16:  # float16 cannot represent the limit
             rows = rows.astype(np.float32)
         with np.errstate(invalid="ignore"):
             invalid = ~(np.abs(rows) <= _MAX_FLOAT32)  # also true for NaN
@@ -114,5 +119,5 @@ def check_finite(X: Any) -> None:
         )
     kind = "NaN" if np.isnan(value) else "inf" if np.isinf(value) else "a number too large for float32"
     raise FeatureError(
-        f"X contains {kind} at {where} ({count} in all); remove such rows, or fill them in (sklearn.impute)."
+        f"X contains {kind} at {where} ({count} in all); remove such rows, or impute the values (sklearn.impute)."
     )

@@ -20,7 +20,7 @@ _GRAY_MODES = {"1", "L", "LA"}
 
 
 def parse_size(size: "str | Size") -> Size:
-    """Return height and width written as ``"32x32"`` or given as two numbers.
+    """Return height and width, given as text such as ``"32x32"`` or as two numbers.
 
     Examples
     --------
@@ -35,21 +35,21 @@ def parse_size(size: "str | Size") -> Size:
 
 
 def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_]]:
-    """Read all images below a folder, in the order of their paths.
+    """Read all images in a folder and its subfolders, in the order of their paths.
 
     Parameters
     ----------
     folder : path
-        Searched with all its folders; files without the suffix of an image are ignored.
+        The folder; files without an image suffix are ignored.
     size : (height, width), optional
-        Resize every image to this; needed if they are of unequal size.
+        Resize every image to this size; required if the images differ in size.
 
     Returns
     -------
-    images : array of uint8
-        n × height × width if all images are grey, else n × 3 × height × width.
-    ids : array of str
-        The paths below `folder`, with ``/`` between their parts.
+    images : array of uint8 of shape (n, height, width) or (n, 3, height, width)
+        Gray values if all images are grayscale, else RGB.
+    ids : array of str of shape (n,)
+        The paths relative to `folder`, with ``/`` as separator.
 
     Examples
     --------
@@ -70,14 +70,14 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
         )
     sizes: dict[Size, str] = {}
     is_gray = True
-    for name in ids:  # the headers alone, to find errors before reading the pixels
+    for name in ids:  # read the headers first, so that errors are found before any pixels are read
         with _open_image(paths[name]) as image:
             sizes.setdefault((image.height, image.width), name)
             is_gray = is_gray and image.mode in _GRAY_MODES
     if size is None and len(sizes) > 1:
         (first_size, first), (second_size, second) = list(sizes.items())[:2]
         raise FeatureError(
-            f"{folder}: the images are of unequal size: {first} is {first_size[0]}x{first_size[1]}, {second} is "
+            f"{folder}: the images differ in size: {first} is {first_size[0]}x{first_size[1]}, {second} is "
             f"{second_size[0]}x{second_size[1]}; pass image_size=(32, 32) (--image-size 32x32) to resize them."
         )
     height, width = size or next(iter(sizes))
@@ -89,7 +89,7 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
 
 
 def find_images(folder: Path) -> dict[str, Path]:
-    """Return the files with the suffix of an image below a folder, by their paths in it."""
+    """Return the image files in a folder and its subfolders, by their paths relative to it."""
     found = (path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in found}
 
@@ -98,7 +98,7 @@ def find_images(folder: Path) -> dict[str, Path]:
 def _open_image(path: Path) -> Iterator[Image.Image]:
     try:
         with path.open("rb") as file, Image.open(file) as image:
-            ImageOps.exif_transpose(image, in_place=True)  # photos are stored as the camera was held
+            ImageOps.exif_transpose(image, in_place=True)  # cameras store the orientation, not rotated pixels
             if image.mode[0] in "IF":
                 raise FeatureError(
                     f"{path} has more than 8 bits per pixel (mode {image.mode}); save it with 8 bits."
@@ -106,13 +106,13 @@ def _open_image(path: Path) -> Iterator[Image.Image]:
             yield image
     except FeatureError:
         raise
-    except Exception as error:  # every format has its own errors for damage
+    except Exception as error:  # each image format raises its own errors
         raise FileError(f"{path} is damaged or not an image; replace or remove it.") from error
 
 
 def _pixels(path: Path, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
     with _open_image(path) as image:
-        # By way of RGBA, because a palette may carry transparency.
+        # Convert through RGBA, because a palette may contain transparency.
         converted = image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)
         if converted.size != size:
             converted = converted.resize(size, Image.Resampling.BILINEAR)

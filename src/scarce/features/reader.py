@@ -1,4 +1,4 @@
-"""Features from files: arrays, tables, idx files, and folders of images or of shards."""
+"""Read features from arrays, tables, idx files, and folders of images or shards."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +23,30 @@ _FEATURE_NAMES = ("X", "features", "inputs")
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The inputs of n examples, and what is known of their names.
+    """Features of n examples, with the ids of the examples and the names of the columns if the file has them.
 
     Attributes
     ----------
-    values : array or Shards
-        One row per example: n × d numbers, or n × height × width or n × 3 × height × width pixels.
-    ids : array or None
-        The names of the examples.
-    names : list of str or None
-        The names of the d columns.
+    values : array or Shards of shape (n, d), (n, height, width) or (n, 3, height, width)
+        One row per example: d numbers, or the pixels of a grayscale or RGB image.
+    ids : array of shape (n,) or None
+        Distinct ids of the examples.
+    names : list of str of length d or None
+        Names of the columns.
+
+    Raises
+    ------
+    FeatureError
+        If `values` is not numeric or has no rows or columns, or if `ids` does not hold one distinct id per row.
+
+    See Also
+    --------
+    read_features : Read features from a file or a folder.
+
+    Examples
+    --------
+    >>> Features(np.zeros((2, 3)), ids=np.array(["p1", "p2"])).values.shape
+    (2, 3)
     """
 
     values: NDArray[Any] | Shards
@@ -41,43 +55,68 @@ class Features:
 
     def __post_init__(self) -> None:
         if self.values.dtype.kind not in "biuf":
-            raise FeatureError(f"the features hold {self.values.dtype} values; expected numbers.")
+            raise FeatureError(
+                f"the features hold {self.values.dtype} values; expected numbers: encode them as numbers."
+            )
         if self.values.ndim < 2 or 0 in self.values.shape:
             raise FeatureError(
-                f"the features have shape {self.values.shape}; expected n examples × d values, with n and d at least 1."
+                f"the features have shape {self.values.shape}; expected n examples × d values, with n and d at least 1: "
+                "pass one row per example."
             )
         if self.ids is not None:
             if self.ids.shape != self.values.shape[:1]:
                 raise FeatureError(
-                    f"the ids have shape {self.ids.shape}, but there are {len(self.values)} examples; one each is needed."
+                    f"the ids have shape {self.ids.shape}, but there are {len(self.values)} examples; pass one id per example."
                 )
             names, counts = np.unique(self.ids, return_counts=True)
             if (counts > 1).any():
                 rows = np.nonzero(self.ids == names[np.argmax(counts)])[0]
                 raise FeatureError(
-                    f"the id {names[np.argmax(counts)]} stands at rows {rows[0]} and {rows[1]}; ids must be distinct."
+                    f"the id {names[np.argmax(counts)]} occurs in rows {rows[0]} and {rows[1]}; expected distinct ids: correct one."
                 )
 
 
 def read_features(
     path: str | Path, *, id_column: str | None = None, image_size: str | Size | None = None
 ) -> Features:
-    r"""Read features from a file, or from a folder of images or of shards.
+    r"""Read features from a file, or from a folder of images or shards.
 
-    What may be larger than memory stays on disk until rows are asked for: ``.npy`` files are mapped into memory, and a
-    folder of shards gives `scarce.features.Shards`.
+    Data that may be larger than memory stays on disk until its rows are used: ``.npy`` files are memory-mapped, and a folder of
+    shards becomes a `Shards` object.
 
     Parameters
     ----------
     path : path
-        ``.npy``; ``.npz`` with the array ``X``, ``features`` or ``inputs`` (or only one) and perhaps ``ids``;
-        ``.csv`` or ``.parquet`` with named columns of numbers; a file in the idx format of MNIST; a folder
-        of images, whose ids are their paths in it; or a folder of ``.npy`` or of ``.parquet`` files, the shards of
-        one table in the order of their names.
+        One of
+
+        - ``.npy``: an array with one row per example;
+        - ``.npz``: an array named ``X``, ``features`` or ``inputs`` (or a single array), and optionally ``ids``;
+        - ``.csv`` or ``.parquet``: a table with named numeric columns;
+        - a file in the idx format of MNIST;
+        - a folder of images, whose ids are their relative paths;
+        - a folder of ``.npy`` or ``.parquet`` files: the shards of one table, in the order of their names.
     id_column : str, optional
-        The column of a table that holds the ids; by default ``example_id`` or ``id`` if there is one.
+        The column of a table that holds the ids; by default ``example_id`` or ``id``, if there is one.
     image_size : str or (height, width), optional
-        Resize the images of a folder to this size, such as ``"32x32"``.
+        Resize the images of a folder to this size, for example ``"32x32"``.
+
+    Returns
+    -------
+    Features
+        The features, with ids and column names if the file has them.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, or of an unknown type.
+    FeatureError
+        If its content is not one row of numbers per example, or an option does not apply to this type of file.
+
+    See Also
+    --------
+    read_truth : Read true classes.
+    scarce.labels.read_labels : Read complementary labels.
+    scarce.labels.ComplementaryLabels.align : Bring labels into the order of the features, by id.
 
     Examples
     --------
@@ -127,13 +166,14 @@ def _read_arrays(path: Path) -> Features:
     if path.suffix.lower() != ".npz":
         raise FileError(
             f"{path} ends in {path.suffix or 'nothing'!r}; features are read from .npy, .npz, .csv, .parquet, idx files "
-            "and folders of images or shards."
+            "and folders of images or shards: convert it to one of these."
         )
     arrays = read_arrays(path)
     ids = arrays.pop("ids", None)
     name = next((name for name in _FEATURE_NAMES if name in arrays), None)
     if name is None and len(arrays) != 1:
         raise FileError(
-            f"{path} holds the arrays {', '.join(arrays) or 'none'}; name the features one of {', '.join(_FEATURE_NAMES)}."
+            f"{path} holds the arrays {', '.join(arrays) or 'none'}; expected one array, or one with the name "
+            f"{', '.join(_FEATURE_NAMES[:-1])} or {_FEATURE_NAMES[-1]}: rename the features."
         )
     return Features(arrays[name] if name else next(iter(arrays.values())), ids)

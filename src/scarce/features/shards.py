@@ -1,4 +1,4 @@
-"""Rows that stay on disk and are read a few at a time."""
+"""Arrays that stay on disk in one or more files and are read a few rows at a time."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, Self
@@ -11,7 +11,7 @@ from scarce.errors import FeatureError
 
 __all__ = ["ArrayShard", "Shard", "Shards", "take_rows"]
 
-_MAX_OPEN_FILES = 128  # of mapped files
+_MAX_OPEN_FILES = 128  # memory-mapped files
 
 
 class Shard(Protocol):
@@ -19,22 +19,22 @@ class Shard(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows first."""
+        """The shape of the array, rows first."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the numbers."""
+        """The type of the numbers."""
 
     @property
     def is_mapped(self) -> bool:
-        """Whether single rows can be read, instead of the whole file."""
+        """Whether single rows can be read without reading the whole file."""
 
     def read(self) -> NDArray[Any]:
-        """Return all rows: mapped, or read."""
+        """Return all rows, memory-mapped or read."""
 
 
 class ArrayShard:
-    """An array that is mapped already."""
+    """An array that is already in memory or memory-mapped."""
 
     is_mapped = True
 
@@ -47,22 +47,30 @@ class ArrayShard:
 
 
 class Shards:
-    """Rows in several files, one after the other; only those asked for are read into memory.
+    """A read-only array whose rows are spread over several files; only the rows you take are read into memory.
 
-    Files that are mapped are read row by row. Of the others one is in memory at a time, and its rows should be asked
-    for together; `blocks` says which these are.
+    Indexing selects rows and columns without reading anything; `take` reads. Memory-mapped files are read row by row. Other files
+    are read whole and kept in memory one at a time, so take the rows of a file together; `blocks` gives their numbers.
 
     Parameters
     ----------
     shards : sequence of Shard
-        The files, alike in type and in the shape of a row.
+        The files, in order, with equal types and equal shapes of a row.
 
     Attributes
     ----------
-    shape, dtype, ndim
-        As of one array.
+    shape : tuple of int
+        Shape of the whole array: (n, ...).
+    dtype : numpy.dtype
+        Type of the numbers.
+    ndim : int
+        Number of dimensions.
     blocks : tuple of int
-        How many rows after each other come from the same file; a single block if files need not be read as a whole.
+        Numbers of consecutive rows that come from the same file; a single block if all files are memory-mapped.
+
+    See Also
+    --------
+    read_features : Read a folder of shards.
 
     Examples
     --------
@@ -87,12 +95,12 @@ class Shards:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """Number of dimensions."""
         return len(self.shape)
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """The numbers of rows that should be asked for together."""
+        """Numbers of consecutive rows that come from the same file and should be taken together."""
         if self._shards[0].is_mapped:
             return (len(self),)
         files = self._file_numbers(self._file_rows(np.arange(len(self))))
@@ -100,11 +108,24 @@ class Shards:
         return tuple(np.diff([0, *changes, len(self)]).tolist())
 
     def take(self, rows: Any) -> NDArray[Any]:
-        """Read these rows, in this order."""
+        """Read rows into memory.
+
+        Parameters
+        ----------
+        rows : array of int, mask or slice
+            The m rows, in the order wanted; repeats are allowed.
+
+        Returns
+        -------
+        array of shape (m, ...)
+            The rows.
+        """
         file_rows = self._file_rows(row_indices(rows, len(self)))
         files = self._file_numbers(file_rows)
         taken = np.empty((len(file_rows), *self.shape[1:]), self.dtype)
-        for file in dict.fromkeys(files.tolist()):  # by appearance: the last is still open for the next rows
+        for file in dict.fromkeys(
+            files.tolist()
+        ):  # in order of appearance: the last file stays open for the next call
             is_in_file = files == file
             found = self._open_file(file)[
                 file_rows[is_in_file] - (self._ends[file] - self._shards[file].shape[0])
@@ -121,17 +142,17 @@ class Shards:
     def _open_file(self, file: int) -> NDArray[Any]:
         array = self._open.pop(file, None)
         if array is None:
-            while len(self._open) >= self._max_open:  # before the next one is read
+            while len(self._open) >= self._max_open:  # frees memory before the next file is read
                 del self._open[next(iter(self._open))]
             array = self._shards[file].read()
-        self._open[file] = array  # last in order: the first is the one unused for longest
+        self._open[file] = array  # most recently used last, so the first is the least recently used
         return array
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Self:
-        """Return some rows, or with ``[:, columns]`` some columns; nothing is read."""
+        """Return a view of some rows, or with ``[:, columns]`` of some columns; nothing is read."""
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, Ellipsis)
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
@@ -146,12 +167,12 @@ class Shards:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         raise FeatureError(
-            f"{self!r} is read a few rows at a time and is not made one array; use a method that trains a network, or "
-            "read some rows with take(rows)."
+            f"{self!r} stays on disk and is not converted to one array; use a method that trains a network, or read some rows "
+            "with take(rows)."
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_open": {}}  # what is mapped here would be copied
+        return {**self.__dict__, "_open": {}}  # else pickle would copy the mapped files
 
     def __repr__(self) -> str:
         shape = " × ".join(f"{side:,}" for side in self.shape)
@@ -159,7 +180,7 @@ class Shards:
 
 
 def take_rows(X: Any, rows: Any) -> Any:
-    """Return these rows of features, without reading what is on disk; `X` itself if they are all of it, in order.
+    """Return some rows of features without reading data on disk; return `X` itself for all rows in order.
 
     Examples
     --------

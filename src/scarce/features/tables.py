@@ -1,4 +1,4 @@
-"""Features from tables: every column a number, apart from one that may hold the ids."""
+"""Read features from tables, in which every column is numeric except one that may hold the ids."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -19,7 +19,7 @@ TableFeatures = tuple[NDArray[Any], NDArray[Any] | None, list[str]]
 
 
 def find_id_column(header: list[str], id_column: str | None) -> str | None:
-    """Return the name of the column with the ids: the named one, else ``example_id`` or ``id``, else None.
+    """Return the name of the id column: `id_column` if given, else ``example_id`` or ``id`` if present, else None.
 
     Examples
     --------
@@ -29,17 +29,19 @@ def find_id_column(header: list[str], id_column: str | None) -> str | None:
     if id_column is not None:
         if id_column not in header:
             raise FeatureError(
-                f"there is no column {id_column!r} (id_column, --id-column); there are {abbreviate(header)}."
+                f"there is no column {id_column!r}; the columns are {abbreviate(header)}: correct id_column= (--id-column)."
             )
         return id_column
     found = [name for name in ("example_id", "id") if name in header]
     if len(found) > 1:
-        raise FeatureError("both example_id and id are columns; say which holds the ids with id_column=.")
+        raise FeatureError(
+            "both example_id and id are columns; pass the one that holds the ids as id_column= (--id-column)."
+        )
     return found[0] if found else None
 
 
 def read_csv_features(path: Path, id_column: str | None) -> TableFeatures:
-    """Return values, ids and column names of a CSV file with a header."""
+    """Return the values (n × d), ids and column names of a CSV file with a header."""
     table = read_table(path)
     _check_header(table.header)
     ids_name = find_id_column(table.header, id_column)
@@ -50,7 +52,9 @@ def read_csv_features(path: Path, id_column: str | None) -> TableFeatures:
     while chunk := list(islice(rows, _CHUNK_ROWS)):
         chunks.append(_to_floats(chunk, names))
     if not chunks:
-        raise FeatureError("the table has a header but no rows; expected one row per example.")
+        raise FeatureError(
+            "the table has a header but no rows; expected one row per example: check that the file is complete."
+        )
     return np.concatenate(chunks), None if ids_name is None else as_names(ids, "id"), names
 
 
@@ -74,8 +78,8 @@ def _to_floats(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
                     ) from None
                 if not _is_number(cell):
                     raise FeatureError(
-                        f"line {line}, column {name}: {cell!r} is not a number; encode it as numbers, leave the "
-                        "column out, or name it with id_column= (--id-column) if it identifies the examples."
+                        f"line {line}, column {name}: {cell!r} is not a number; encode the column as numbers, drop "
+                        "it, or pass it as id_column= (--id-column) if it identifies the examples."
                     ) from None
         raise
 
@@ -89,31 +93,33 @@ def _is_number(cell: str) -> bool:
 
 
 def _check_header(header: list[str]) -> None:
-    # pandas names nameless columns 0, 1, 2, ...; any other numbers are data.
+    # pandas names unnamed columns 0, 1, 2, ...; any other numbers in the header are data.
     if all(map(_is_number, header)) and header != [str(column) for column in range(len(header))]:
         raise FeatureError(
-            "line 1 holds numbers; expected the names of the columns: add a first line with them."
+            "line 1 holds numbers; expected the names of the columns: add them as the first line."
         )
 
 
 def read_parquet_features(path: Path, id_column: str | None) -> TableFeatures:
-    """Return values, ids and column names of a Parquet file."""
+    """Return the values (n × d), ids and column names of a Parquet file."""
     table = open_parquet(path)
     ids_name = find_id_column(table.column_names, id_column)
     names = [name for name in table.column_names if name != ids_name]
     if table.num_rows == 0:
-        raise FeatureError("the table has no rows; expected one row per example.")
+        raise FeatureError(
+            "the table has no rows; expected one row per example: check that the file is complete."
+        )
     ids = None if ids_name is None else parquet_ids(table, ids_name)
     return parquet_values(table, names), ids, names
 
 
 def parquet_ids(table: Any, name: str) -> NDArray[Any]:
-    """Return a column of a table of pyarrow as ids."""
+    """Return a column of a pyarrow table as ids, shape (n,)."""
     return as_names(map(cell_text, table[name].to_pylist()), "id")
 
 
 def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
-    """Return columns of a table of pyarrow as numbers."""
+    """Return columns of a pyarrow table as numbers, shape (n, len(names))."""
     values = np.empty((table.num_rows, len(names)))
     for column, name in enumerate(names):
         numbers = table[name].to_numpy()
@@ -124,8 +130,8 @@ def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
             )
         if numbers.dtype.kind not in "biuf":
             raise FeatureError(
-                f"column {name} holds {table[name].type} values; expected numbers: encode it, leave it out, or "
-                "name it with id_column= (--id-column) if it identifies the examples."
+                f"column {name} holds {table[name].type} values; expected numbers: encode it, drop it, or pass it "
+                "as id_column= (--id-column) if it identifies the examples."
             )
         values[:, column] = numbers
     return values

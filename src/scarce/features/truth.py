@@ -1,4 +1,4 @@
-"""True labels from files, to measure against; training never needs them."""
+"""Read true classes from files, for evaluation; training never needs them."""
 
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,29 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
     Parameters
     ----------
     path : path
-        ``.npy`` with one class per example; an idx file; or ``.csv`` or ``.parquet`` with a column
-        ``label`` or ``class``, or with only one column beside the ids.
+        ``.npy`` with one class per example; an idx file; or ``.csv`` or ``.parquet`` with a column ``label`` or ``class``, or with
+        a single column besides the ids.
     id_column : str, optional
-        The column that holds the ids; by default ``example_id`` or ``id`` if there is one.
+        The column that holds the ids; by default ``example_id`` or ``id``, if there is one.
+
+    Returns
+    -------
+    labels : array of int or str of shape (n,)
+        The true class of each example.
+    ids : array of shape (n,) or None
+        The ids of the examples.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, or of an unknown type.
+    LabelError
+        If it does not hold one class per example.
+
+    See Also
+    --------
+    read_features : Read features.
+    scarce.simulate.simulate : Draw complementary labels from true classes.
 
     Examples
     --------
@@ -41,24 +60,26 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
         if path.suffix.lower() in (".csv", ".parquet"):
             return _read_table_truth(path, id_column)
         if id_column is not None:
-            raise LabelError(f"id_column={id_column!r} is for tables; leave it out.")
+            raise LabelError(f"id_column={id_column!r} is for tables; leave it out for {path.name}.")
         if is_idx_name(path):
             return _check_one_per_example(read_idx(path)), None
         if path.suffix.lower() == ".npy":
             return _check_one_per_example(read_array(path)), None
     raise FileError(
-        f"{path} ends in {path.suffix or 'nothing'!r}; true labels are read from .npy, .csv, .parquet and idx files."
+        f"{path} ends in {path.suffix or 'nothing'!r}; true labels are read from .npy, .csv, .parquet and idx files: convert it."
     )
 
 
 def _check_one_per_example(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.ndim != 1 or len(labels) == 0:
-        raise LabelError(f"the true labels have shape {labels.shape}; expected one class per example.")
+        raise LabelError(
+            f"the true labels have shape {labels.shape}; expected one class per example: use argmax(1) for one-hot rows."
+        )
     if labels.dtype.kind == "f":
         if not (labels % 1 == 0).all():
             row = int(np.argmax(~(labels % 1 == 0)))
             raise LabelError(
-                f"row {row}: the true label is {labels[row]}; expected a whole number or a name."
+                f"row {row}: the true label is {labels[row]}; expected a whole number or a name: correct it."
             )
         return labels.astype(np.int64)
     return labels
@@ -71,7 +92,8 @@ def _read_table_truth(path: Path, id_column: str | None) -> tuple[NDArray[Any], 
     label_columns = [name for name in ("label", "class") if name in candidates] or candidates
     if len(label_columns) != 1:
         raise LabelError(
-            f"which of the columns {', '.join(label_columns) or 'none'} holds the true classes? Name it label."
+            f"the columns besides the ids are {', '.join(label_columns) or 'none'}; expected one with the true classes: "
+            "name it label."
         )
     lines = []
     columns: dict[str, list[str]] = {name: [] for name in table.header}

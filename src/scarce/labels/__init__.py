@@ -1,4 +1,4 @@
-"""Complementary labels: their container, its converters and readers (no torch here)."""
+"""Complementary labels: the container, its converters, and files. This package does not import torch."""
 
 from scarce.labels.answers import Answers
 from scarce.labels.container import ComplementaryLabels

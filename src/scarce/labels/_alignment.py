@@ -1,7 +1,7 @@
-"""Join labels and features by the ids of their examples."""
+"""Align labels with features by the ids of the examples."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -19,24 +19,25 @@ Join = Literal["exact", "inner", "left"]
 
 
 def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["ComplementaryLabels", IntArray]:
-    """Bring labels into the order of `ids`; see `ComplementaryLabels.align`."""
-    check_option("join", join, ("exact", "inner", "left"))
+    """Align labels with the n feature rows named by `ids`; see `ComplementaryLabels.align`."""
+    check_option("join", join, get_args(Join))
     if labels.ids is None:
         raise LabelError(
-            "the labels have no ids to join by; make them with ids=[...], or give labels and features in one order."
+            "the labels have no ids to join by; make them with ids=[...], or pass labels and features in the same order."
         )
     names = names_to_array(ids, "id of the features")
     feature_ids, label_ids = names.astype(str), labels.ids.astype(str)
     if len(np.unique(feature_ids)) < len(feature_ids):
         values, counts = np.unique(feature_ids, return_counts=True)
         raise LabelError(
-            f"the id {values[np.argmax(counts)]} occurs in {counts.max()} feature rows; ids must be distinct."
+            f"the id {values[np.argmax(counts)]} occurs in {counts.max()} feature rows; expected distinct ids: correct them."
         )
     positions = lookup_codes(feature_ids, label_ids)
     found = positions >= 0
     if not found.any():
         raise LabelError(
-            f"no id of the features ({abbreviate(feature_ids, 3)}) is in the labels ({abbreviate(label_ids, 3)})."
+            f"no id of the features ({abbreviate(feature_ids, 3)}) is in the labels ({abbreviate(label_ids, 3)}); expected ids in "
+            "common: pass the column that holds them."
         )
     if join == "exact":
         _check_same_ids(feature_ids[~found], np.setdiff1d(label_ids, feature_ids))
@@ -59,9 +60,9 @@ def _check_same_ids(unlabeled: Any, unused: Any) -> None:
     if len(unlabeled):
         problems.append(f"{len(unlabeled)} feature rows have no labels ({abbreviate(unlabeled, 3)})")
     if len(unused):
-        problems.append(f"{len(unused)} labelled examples have no features ({abbreviate(unused, 3)})")
+        problems.append(f"{len(unused)} label rows have no features ({abbreviate(unused, 3)})")
     if problems:
         raise LabelError(
-            f"the ids of features and labels differ: {'; '.join(problems)}. Correct them, or choose join='inner' "
-            "(examples with both) or join='left' (features without labels count as unlabelled) (--join)."
+            f"the ids of features and labels differ: {'; '.join(problems)}. Correct them, or pass join='inner' to keep the "
+            "examples that have both or join='left' to keep feature rows without labels (--join)."
         )

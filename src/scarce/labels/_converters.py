@@ -1,4 +1,4 @@
-"""Convert what users have to (row, class) pairs; each converter rejects what it cannot mean."""
+"""Convert input to (row, class) pairs or compressed rows; each converter rejects input of any other kind."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
-    """Return shape, rows and columns of the ones of an n × q matrix of 0 and 1, dense or sparse."""
+    """Return the shape (n, q) of a 0/1 matrix, dense or sparse, and the rows and columns of its ones."""
     if sparse.issparse(matrix):
         coordinates = sparse.coo_matrix(matrix)
         shape, values = coordinates.shape, coordinates.data
@@ -58,15 +58,17 @@ def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], In
 
 
 def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[IntArray, IntArray]:
-    """Return the compressed rows of one list (or set) of excluded class names per example."""
+    """Return `indptr, indices` of n lists (or sets) of excluded class names."""
     shape = getattr(rows, "shape", ())
     if len(shape) > 1:
         raise LabelError(
-            f"from_lists takes one list of class names per example, got a matrix of shape {shape}; "
+            f"from_lists expects one list of class names per example, got a matrix of shape {shape}; "
             "for 0 and 1 use from_indicator, for class numbers use from_columns."
         )
     if not isinstance(rows, Iterable):
-        raise LabelError(f"from_lists takes one list of class names per example, got {rows!r}.")
+        raise LabelError(
+            f"from_lists expects one list of class names per example, got {rows!r}; for no exclusion pass an empty list."
+        )
     lists = rows if isinstance(rows, Sequence) else list(rows)
     for number, row in enumerate(lists):
         if (
@@ -107,16 +109,16 @@ def _as_array(matrix: Any, what: str) -> Array:
     try:
         array = np.asarray(matrix)
         if array.dtype.kind == "U" and not hasattr(matrix, "__array__"):
-            array = np.asarray(matrix, dtype=object)  # else a NaN among text would become the name "nan"
+            array = np.asarray(matrix, dtype=object)  # else NaN in a list of text would become the text "nan"
         return array
     except (TypeError, ValueError):
         raise LabelError(
-            f"{what} has rows of unequal length; expected a rectangular table. For lists of classes use from_lists."
+            f"{what} has rows of different lengths; expected a rectangular table. For lists of classes use from_lists."
         ) from None
 
 
 def csr_from_ordinary(values: Array, classes: Array) -> tuple[IntArray, IntArray]:
-    """Return `indptr, indices` of examples that exclude every class but their own, without a dense matrix in between.
+    """Return `indptr, indices` of n examples that exclude every class but their own, without building a dense matrix.
 
     Examples
     --------
@@ -131,21 +133,21 @@ def csr_from_ordinary(values: Array, classes: Array) -> tuple[IntArray, IntArray
 
 
 def pairs_from_single(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
-    """Return (row, class) pairs of exactly one excluded class per example."""
+    """Return the rows and class indices of exactly one excluded class per example, two arrays of shape (n,)."""
     names = names_to_array(excluded, "excluded class")
     if names.ndim != 1:
         raise LabelError(
-            f"from_single takes one class per example, got an array of shape {names.shape}; use from_columns or from_indicator."
+            f"from_single expects one class per example, got an array of shape {names.shape}; use from_columns or from_indicator."
         )
     return np.arange(len(names)), encode_names(names, classes)
 
 
 def pairs_from_columns(table: Any, classes: Array, missing: Any) -> tuple[int, IntArray, IntArray]:
-    """Return n and the (row, class) pairs of an n × m table; `missing`, NaN and empty text mark empty cells."""
+    """Return n, and the rows and class indices of an n × m table; `missing`, NaN and empty text mark empty cells."""
     names = _as_array(table, "the table of columns")
     if names.ndim != 2:
         raise LabelError(
-            f"from_columns takes an n × m table, got shape {names.shape}; for one class per example use from_single."
+            f"from_columns expects an n × m table, got shape {names.shape}; for one class per example use from_single."
         )
     if names.dtype.kind not in "iufbU":
         names = text_or_empty(names.ravel()).reshape(names.shape)
@@ -158,13 +160,16 @@ def pairs_from_columns(table: Any, classes: Array, missing: Any) -> tuple[int, I
 
 
 def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray, IntArray]:
-    """Return shape, rows, columns and codes of the questions asked in an n × q matrix of answers.
+    """Return the shape (n, q) of a matrix of answers, and the rows, columns and codes of the questions that were asked.
 
-    Cells are 1 / yes, 0 / no, −1 / skip, and NaN, None or empty where nothing was asked.
+    Cells are 1 or yes, 0 or no, −1 or skip, and NaN, None or empty where the question was not asked.
     """
     cells = _as_array(matrix, "the answer matrix")
     if cells.ndim != 2:
-        raise LabelError(f"the answer matrix has shape {cells.shape}; expected n × q, one column per class.")
+        raise LabelError(
+            f"the answer matrix has shape {cells.shape}; expected n × q, one column per class. For one "
+            "row per question use from_answers."
+        )
     if cells.dtype.kind in "biuf":
         codes = (
             np.where(np.isnan(cells), NOT_ASKED, cells) if cells.dtype.kind == "f" else cells.astype(np.int64)
@@ -174,7 +179,7 @@ def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArra
             row, column = np.argwhere(invalid)[0]
             raise LabelError(
                 f"row {row}, column {column}: the answer {cells[row, column]} is not understood; "
-                "expected 1 (yes), 0 (no), -1 (skip) or NaN (not asked)."
+                "expected 1 (yes), 0 (no), -1 (skip) or NaN (not asked): correct it."
             )
     else:
         codes = parse_answers(text_or_empty(cells.ravel()).reshape(cells.shape))
@@ -183,11 +188,11 @@ def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArra
 
 
 def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, Answers]:
-    """Return class names, example ids and the answers of a long table of answers."""
+    """Return the class names (q), the ids (n) and the answers of a table with one row per question."""
     if not hasattr(table, "keys"):
         raise LabelError(
             f"the answer table is a {type(table).__name__}; expected a DataFrame or a dict with the columns "
-            "example_id, class_name and answer."
+            "example_id, class_name and answer: pass pandas.DataFrame(table, columns=[...])."
         )
     columns = {}
     for name in ("example_id", "class_name", "answer", "annotator"):
@@ -203,7 +208,9 @@ def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array
             )
     if len({column.shape for column in columns.values()}) > 1:
         sizes = ", ".join(f"{column.size} {name}" for name, column in columns.items())
-        raise LabelError(f"the answer table has {sizes} values; expected columns of equal length.")
+        raise LabelError(
+            f"the answer table has {sizes} values; expected columns of equal length: pass one value per question in each."
+        )
     examples, asked, codes = columns["example_id"], columns["class_name"], parse_answers(columns["answer"])
     names = check_classes(np.unique(asked) if classes is None else classes)
     class_index = encode_names(asked, names)

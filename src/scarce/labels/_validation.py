@@ -1,4 +1,4 @@
-"""Consistency checks of labels, however they were made; an error names the row and the fix."""
+"""Consistency checks of all labels, whichever converter made them; an error names the row and the fix."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ __all__ = ["check_consistent"]
 
 
 def check_consistent(labels: "ComplementaryLabels") -> None:
-    """Raise a `LabelError` for labels that are malformed or contradict themselves."""
+    """Raise a `LabelError` if labels are malformed or contradictory."""
     _check_csr(labels)
     _check_columns(labels)
     _check_answers(labels)
@@ -36,19 +36,24 @@ def check_consistent(labels: "ComplementaryLabels") -> None:
 def _check_csr(labels: "ComplementaryLabels") -> None:
     indptr, indices = labels.indptr, labels.indices
     if indptr.ndim != 1 or len(indptr) < 2:
-        raise LabelError("the labels have no rows; expected at least one example.")
+        raise LabelError(
+            "the labels have no rows; expected at least one example: check the input for missing rows."
+        )
     if indptr[0] != 0 or indptr[-1] != indices.size or (labels.per_example < 0).any():
-        raise LabelError("indptr does not divide indices into rows; make labels with a converter (from_...).")
+        raise LabelError(
+            "indptr does not split indices into rows; expected increasing offsets from 0: make labels with a converter (from_...)."
+        )
     if indices.size and (indices.min() < 0 or indices.max() >= labels.n_classes):
         raise LabelError(
-            f"indices reach from {indices.min()} to {indices.max()}; expected 0 to {labels.n_classes - 1}."
+            f"indices range from {indices.min()} to {indices.max()}; expected 0 to {labels.n_classes - 1}: make labels with a "
+            "converter (from_...)."
         )
     is_increasing = indices[1:] > indices[:-1]
     starts = indptr[1:-1]
     is_increasing[starts[(starts > 0) & (starts < indices.size)] - 1] = True
     if not is_increasing.all():
         raise LabelError(
-            "indices are not sorted and distinct in every row; make labels with a converter (from_...)."
+            "indices are not sorted and distinct in every row, as expected; make labels with a converter (from_...)."
         )
 
 
@@ -63,12 +68,13 @@ def _check_columns(labels: "ComplementaryLabels") -> None:
         values, counts = np.unique(labels.ids, return_counts=True)
         first, second = np.nonzero(labels.ids == values[np.argmax(counts)])[0][:2]
         raise LabelError(
-            f"the id {labels.ids[first]} occurs at {counts.max()} examples, rows {first} and {second} among them; "
-            "ids must be distinct: correct or leave out one of them."
+            f"the id {labels.ids[first]} occurs {counts.max()} times, in rows {first} and {second} for example; expected distinct "
+            "ids: correct or leave out one of them."
         )
     if labels.confirmed.min() < -1 or labels.confirmed.max() >= q:
         raise LabelError(
-            f"confirmed reaches from {labels.confirmed.min()} to {labels.confirmed.max()}; expected -1 to {q - 1}."
+            f"confirmed ranges from {labels.confirmed.min()} to {labels.confirmed.max()}; expected class indices from -1 (unknown) "
+            f"to {q - 1}: correct them."
         )
 
 
@@ -84,9 +90,10 @@ def _check_answers(labels: "ComplementaryLabels") -> None:
     for name, (column, low, high) in columns.items():
         if column.shape != table.annotator.shape or column.min() < low or column.max() > high:
             raise LabelError(
-                f"the column {name!r} of the answers has another length than the others or values outside {low} to {high}."
+                f"the column {name!r} of the answers differs in length from the others or has values outside {low} to {high}; "
+                "make the answers with Answers.from_columns."
             )
     if (np.diff(table.example) < 0).any():
         raise LabelError(
-            "the answers are not in the order of their examples; make them with Answers.from_columns."
+            "the answers are not sorted by example, as expected; make them with Answers.from_columns."
         )

@@ -1,4 +1,4 @@
-"""The long table of yes/no answers, and what a policy makes of answers that disagree."""
+"""The table of yes/no answers, and policies that resolve contradictory answers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -28,22 +28,24 @@ Conflict = Literal["raise", "drop", "majority"]
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """One row per question asked: "is this example of this class?" and what was said.
+    """A table of m answers to the question "does this example belong to this class?", sorted by example.
 
-    Rows are kept in the order of their examples.
+    All arrays are read-only. Use `from_columns` to sort the rows.
 
     Attributes
     ----------
-    example : array of int
-        Row of the example in the labels the answers belong to.
-    class_index : array of int
-        Index of the class that was asked about.
-    answer : array of int8
-        1 yes, 0 no, −1 skipped.
-    annotator : array of str
-        Who answered; empty where unknown.
+    example : array of int of shape (m,)
+        The example asked about, as a row of the labels that the answers belong to.
+    class_index : array of int32 of shape (m,)
+        Index of the class asked about.
+    answer : array of int8 of shape (m,)
+        1 for yes, 0 for no, −1 for skipped.
+    annotator : array of str of shape (m,)
+        Who answered; empty if unknown.
 
-    All of them are read-only.
+    See Also
+    --------
+    ComplementaryLabels.from_answers : Make labels from answers.
 
     Examples
     --------
@@ -65,7 +67,24 @@ class Answers:
     def from_columns(
         cls, example: Any, class_index: Any, answer: Any, annotator: Iterable[Any] | None = None
     ) -> "Answers":
-        """Build the table from columns of equal length, sorted by example."""
+        """Make a table, sorted by example, from columns.
+
+        Parameters
+        ----------
+        example : array of int of shape (m,)
+            Row of the example asked about.
+        class_index : array of int of shape (m,)
+            Index of the class asked about.
+        answer : array of int of shape (m,)
+            1 for yes, 0 for no, −1 for skipped.
+        annotator : sequence of length m, optional
+            Who answered; by default unknown.
+
+        Returns
+        -------
+        Answers
+            The table.
+        """
         rows = np.asarray(example, np.int64)
         order = np.argsort(rows, kind="stable")
         annotators = np.full(len(rows), "") if annotator is None else text_or_empty(annotator)
@@ -80,7 +99,20 @@ class Answers:
         return len(self.example)
 
     def take(self, rows: IntArray, n_examples: int) -> "Answers":
-        """Return the answers about the examples `rows`, renumbered in that order."""
+        """Return the answers about some examples, with the examples renumbered.
+
+        Parameters
+        ----------
+        rows : array of int of shape (r,)
+            The examples, in the new order; repeats are allowed.
+        n_examples : int
+            Number of examples before the selection.
+
+        Returns
+        -------
+        Answers
+            The answers about example ``rows[i]``, which becomes example i, for i from 0 to r − 1.
+        """
         indptr = np.searchsorted(self.example, np.arange(n_examples + 1))
         positions, lengths = csr_positions(indptr, rows)
         return Answers(
@@ -91,14 +123,25 @@ class Answers:
         )
 
     def counts(self, n_classes: int) -> tuple[IntArray, IntArray]:
-        """Return how often each class got "yes" and how often "no"."""
+        """Count the answers about each class.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes q.
+
+        Returns
+        -------
+        yes, no : arrays of int of shape (q,)
+            The number of "yes" and of "no" for each class.
+        """
         yes = np.bincount(self.class_index[self.answer == YES], minlength=n_classes)
         no = np.bincount(self.class_index[self.answer == NO], minlength=n_classes)
         return yes, no
 
 
 def parse_answers(words: Array) -> NDArray[np.int8]:
-    """Read answers written as words or numbers: yes/no/skip, y/n, true/false, 1/0, accept/reject/ignore.
+    """Return the codes of answers given as text: yes/no/skip, y/n, true/false, 1/0/-1, accept/reject/ignore, or empty.
 
     Examples
     --------
@@ -114,7 +157,7 @@ def parse_answers(words: Array) -> NDArray[np.int8]:
         column = f", column {position[1]}" if len(position) > 1 else ""
         raise LabelError(
             f"row {position[0]}{column}: the answer {str(words[position])!r} is not understood; "
-            "expected yes, no or skip (or empty for not asked)."
+            "expected yes, no or skip (or empty for not asked): correct it."
         )
     return codes
 
@@ -122,18 +165,31 @@ def parse_answers(words: Array) -> NDArray[np.int8]:
 def resolve_conflicts(
     answers: Answers, n_examples: int, names: Array, classes: Array, conflict: Conflict
 ) -> tuple[IntArray, IntArray, NDArray[np.int32]]:
-    """Decide what the answers establish: exclusions as (row, class) pairs, and confirmed classes.
+    """Resolve answers into exclusions and confirmed classes.
 
-    Three things can disagree: "yes" and "no" to one question, "yes" to two classes of one example, and
-    "no" to every class. `raise` is an error, `drop` leaves the disputed claims out, `majority` follows the
-    larger number of votes and leaves ties out; "no" to every class is then left out as a whole.
+    Answers contradict each other if there is "yes" and "no" to one question, "yes" to two classes of an example, or "no" to every
+    class. The policy ``raise`` raises an error, ``drop`` leaves out the disputed claims, and ``majority`` follows the larger
+    number of votes and leaves out ties. Under the last two, "no" to every class leaves out all exclusions of the example.
+
+    Parameters
+    ----------
+    answers : Answers
+        The answers.
+    n_examples : int
+        Number of examples n.
+    names : array of shape (n,)
+        Names of the examples, for messages.
+    classes : array of shape (q,)
+        The class names.
+    conflict : {"raise", "drop", "majority"}
+        The policy.
 
     Returns
     -------
-    rows, columns : arrays of int
-        The exclusions.
-    confirmed : array of int32
-        The class of each example, −1 where unknown.
+    rows, columns : arrays of int of shape (e,)
+        The e exclusions as pairs of example and class.
+    confirmed : array of int32 of shape (n,)
+        The confirmed class of each example, −1 where unknown.
     """
     check_option("conflict", conflict, get_args(Conflict))
     n_classes = len(classes)

@@ -1,4 +1,4 @@
-"""The share of each class among the candidates: what exclusions alone say about class priors."""
+"""The share of each class among the candidate classes, a rough estimate of class priors from labels alone."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,14 @@ __all__ = ["candidate_shares"]
 
 
 def candidate_shares(labels: ComplementaryLabels) -> NDArray[np.float64]:
-    """Return the mean over examples of 1[k ∈ S] / |S|, S being the classes that an example may still be.
+    """(1/n) Σ_i 1[k ∈ S_i] / |S_i|: return the mean share of each class k among the candidates S_i of example i.
 
-    A confirmed class is the only candidate of its example.
+    The candidates are the classes that are not excluded; a confirmed class is the only candidate of its example.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        The labels.
+        Labels of n examples and q classes.
 
     Returns
     -------

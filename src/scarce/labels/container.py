@@ -1,4 +1,4 @@
-"""`ComplementaryLabels`: for every example, the classes it is known not to be."""
+"""`ComplementaryLabels`: for every example, the classes that it does not belong to."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -24,24 +24,31 @@ __all__ = ["ComplementaryLabels"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComplementaryLabels:
-    """What is known of n examples and q classes: ``excluded[i, k]`` means that example i is not class k.
+    """The classes that each of n examples does not belong to: ``excluded[i, k]`` means that example i is not of class k.
 
-    Stored as compressed sparse rows, so memory grows with the exclusions and not with n × q. Make one with the
-    converter named after what you have: `from_indicator`, `from_lists`, `from_single`, `from_columns`,
-    `from_candidates`, `from_answer_matrix`, `from_answers`; or read a file with `scarce.read_labels`.
+    Labels are immutable and stored as compressed sparse rows, so memory grows with the number of exclusions and not with n × q.
+    Make them with the converter for your data: `from_indicator`, `from_lists`, `from_single`, `from_columns`, `from_candidates`,
+    `from_answer_matrix`, `from_answers` or `from_ordinary`; or read a file with `scarce.read_labels`.
 
     Attributes
     ----------
-    indptr, indices : arrays of int
-        The excluded classes of example i are ``indices[indptr[i]:indptr[i + 1]]``, sorted and distinct.
-    classes : array
-        The names of the q classes.
-    ids : array or None
-        The names of the n examples.
-    confirmed : array of int
-        The class an example is known to be ("yes" answers, ordinary labels), −1 where unknown.
+    indptr : array of int64 of shape (n + 1,)
+        The excluded classes of example i are ``indices[indptr[i]:indptr[i + 1]]``.
+    indices : array of int32 of shape (n_exclusions,)
+        Indices of excluded classes, sorted and distinct within each example.
+    classes : array of shape (q,)
+        The class names.
+    ids : array of shape (n,) or None
+        Distinct names of the examples.
+    confirmed : array of int32 of shape (n,)
+        Index of the class that an example is known to belong to (from a "yes"), −1 where unknown.
     answers : Answers or None
-        The table of answers the labels were made from.
+        The table of answers that the labels were made from.
+
+    See Also
+    --------
+    scarce.read_labels, scarce.labels.write_labels : Read and write label files.
+    scarce.simulate.simulate : Draw labels from true classes.
 
     Examples
     --------
@@ -60,7 +67,7 @@ class ComplementaryLabels:
     answers: Answers | None = None
 
     def __post_init__(self) -> None:
-        # A broadcast view: where nothing is confirmed, it takes no memory.
+        # A broadcast view takes no memory if no class is confirmed.
         unknown = np.broadcast_to(np.int32(-1), max(len(self.indptr) - 1, 0))
         columns: dict[str, Array | None] = {
             "indptr": np.asarray(self.indptr, np.int64),
@@ -77,7 +84,16 @@ class ComplementaryLabels:
     def from_indicator(
         cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
     ) -> "ComplementaryLabels":
-        """Read an n × q matrix (dense or sparse) in which 1 means "not this class".
+        """Convert a matrix in which 1 means "not this class".
+
+        Parameters
+        ----------
+        matrix : array, DataFrame or sparse matrix of shape (n, q)
+            1 where the example is not of the class, else 0.
+        classes : sequence of length q, optional
+            Class names; by default 0 to q − 1.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
 
         Examples
         --------
@@ -90,18 +106,18 @@ class ComplementaryLabels:
 
     @classmethod
     def from_ordinary(cls, y: Any, classes: Any = None, *, ids: Any = None) -> "ComplementaryLabels":
-        """Make labels from true classes: every example excludes all classes but its own.
+        """Convert true classes: every example excludes all classes but its own.
 
-        With the class frequencies as priors, the SCARCE risk of such labels is exactly the one-versus-rest risk.
+        With the class frequencies as priors, the SCARCE risk of such labels equals the one-versus-rest risk.
 
         Parameters
         ----------
-        y : sequence
+        y : sequence of length n
             The true class of each example.
-        classes : int or sequence, optional
-            All classes, in order; by default the sorted values of `y`.
-        ids : sequence, optional
-            Names of the examples.
+        classes : int or sequence of length q, optional
+            All class names, in order; by default the sorted values of `y`.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
 
         Examples
         --------
@@ -116,7 +132,16 @@ class ComplementaryLabels:
     def from_candidates(
         cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
     ) -> "ComplementaryLabels":
-        """Read an n × q matrix in which 1 means "still possible", as partial-label data sets have it.
+        """Convert a matrix in which 1 means "still possible", as in partial-label data sets.
+
+        Parameters
+        ----------
+        matrix : array, DataFrame or sparse matrix of shape (n, q)
+            1 where the class is a candidate, 0 where it is excluded.
+        classes : sequence of length q, optional
+            Class names; by default 0 to q − 1.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
 
         Examples
         --------
@@ -132,9 +157,16 @@ class ComplementaryLabels:
     def from_lists(
         cls, rows: Iterable[Collection[Any]], classes: int | Iterable[Any], *, ids: Any = None
     ) -> "ComplementaryLabels":
-        """Read one list or set of excluded class names per example; an empty list says nothing.
+        """Convert one list or set of excluded class names per example.
 
-        `classes` names all classes, including those that nobody excluded.
+        Parameters
+        ----------
+        rows : sequence of length n
+            The excluded class names of each example; an empty list excludes no class.
+        classes : int or sequence of length q
+            All class names, in order, including those that no example excludes; an integer q means 0 to q − 1.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
 
         Examples
         --------
@@ -148,7 +180,16 @@ class ComplementaryLabels:
     def from_single(
         cls, excluded: Any, classes: int | Iterable[Any], *, ids: Any = None
     ) -> "ComplementaryLabels":
-        """Read exactly one excluded class per example. These are not true labels: each says what it is *not*.
+        """Convert exactly one excluded class per example, which is a class that it does *not* belong to.
+
+        Parameters
+        ----------
+        excluded : sequence of length n
+            The excluded class of each example.
+        classes : int or sequence of length q
+            All class names, in order, including those that no example excludes; an integer q means 0 to q − 1.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
 
         Examples
         --------
@@ -163,7 +204,18 @@ class ComplementaryLabels:
     def from_columns(
         cls, table: Any, classes: int | Iterable[Any], *, missing: Any = -1, ids: Any = None
     ) -> "ComplementaryLabels":
-        """Read an n × m table of excluded classes, repeats allowed; `missing` or NaN marks an empty cell.
+        """Convert a table with up to m excluded classes per example.
+
+        Parameters
+        ----------
+        table : array or DataFrame of shape (n, m)
+            The excluded classes of each example; repeats are allowed.
+        classes : int or sequence of length q
+            All class names, in order, including those that no example excludes; an integer q means 0 to q − 1.
+        missing : object
+            The value of empty cells, besides NaN and None.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
 
         Examples
         --------
@@ -183,9 +235,18 @@ class ComplementaryLabels:
         ids: Any = None,
         conflict: Conflict = "raise",
     ) -> "ComplementaryLabels":
-        """Read an n × q matrix of answers to "is it this class?": 1 yes, 0 no, NaN not asked.
+        """Convert a matrix of answers to "is it this class?". "No" excludes the class, "yes" confirms it.
 
-        The words yes, no, skip and an empty cell are understood too. "yes" is kept in `confirmed`.
+        Parameters
+        ----------
+        matrix : array or DataFrame of shape (n, q)
+            1 or yes, 0 or no, −1 or skip; NaN, None or an empty cell if the question was not asked.
+        classes : sequence of length q, optional
+            Class names; by default 0 to q − 1.
+        ids : sequence of length n, optional
+            Distinct names of the examples.
+        conflict : {"raise", "drop", "majority"}
+            What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
 
         Examples
         --------
@@ -211,21 +272,21 @@ class ComplementaryLabels:
         ids: Any = None,
         conflict: Conflict = "raise",
     ) -> "ComplementaryLabels":
-        """Read the long table of answers to "is it this class?", one row per question.
+        """Convert a table of answers to "is it this class?", one row per question.
 
-        "no" excludes the class, "yes" confirms it, "skip" is kept but says nothing, and an empty answer
-        means that the question was not asked.
+        "No" excludes the class and "yes" confirms it. "Skip" is kept in `answers` but has no effect; an empty answer means that the
+        question was not asked.
 
         Parameters
         ----------
         table : DataFrame or mapping of columns
-            Columns ``example_id``, ``class_name``, ``answer`` and, if known, ``annotator``.
-        classes : int or sequence, optional
-            All classes, in order; by default those that occur, sorted.
-        ids : sequence, optional
-            All examples, in order; by default those that occur, in the order they first occur.
+            Columns ``example_id``, ``class_name``, ``answer`` and, optionally, ``annotator``.
+        classes : int or sequence of length q, optional
+            All class names, in order; by default the classes in the table, sorted.
+        ids : sequence of length n, optional
+            All examples, in order; by default the examples in the table, in order of first appearance.
         conflict : {"raise", "drop", "majority"}
-            What to do when answers contradict each other.
+            What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
 
         Examples
         --------
@@ -241,13 +302,7 @@ class ComplementaryLabels:
     def _from_resolved(
         cls, table: Answers, n: int, classes: Array, ids: Any = None, conflict: Conflict = "raise"
     ) -> "ComplementaryLabels":
-        """Make labels from answers about n examples, given as rows and class indices, under a conflict policy.
-
-        Examples
-        --------
-        >>> ComplementaryLabels._from_resolved(Answers.from_columns([0, 1], [1, 0], [0, 1]), 2, np.array(["a", "b"]))
-        ComplementaryLabels(n_examples=2, n_classes=2, n_exclusions=1)
-        """
+        """Make labels of n examples from a table of answers, resolved under a conflict policy."""
         names = np.arange(n) if ids is None else names_to_array(ids, "id")
         if len(names) != n:
             raise LabelError(f"ids has {len(names)} values for {n} examples; pass one id per example.")
@@ -266,26 +321,38 @@ class ComplementaryLabels:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape (n, q) of the indicator."""
+        """Shape (n, q) of the indicator."""
         return self.n_examples, self.n_classes
 
     @cached_property
     def counts(self) -> IntArray:
-        """How many examples exclude each class: n_k."""
+        """Number of examples n_k that exclude each class, shape (q,)."""
         return read_only(np.bincount(self.indices, minlength=self.n_classes))
 
     @property
     def rates(self) -> NDArray[np.float64]:
-        """The fraction of examples that exclude each class: π̄_k = n_k / n."""
+        """π̄_k = n_k / n: fraction of examples that exclude each class, shape (q,)."""
         return self.counts / self.n_examples
 
     @property
     def per_example(self) -> IntArray:
-        """How many classes each example excludes."""
+        """Number of classes that each example excludes, shape (n,)."""
         return read_only(np.diff(self.indptr))
 
     def indicator(self, rows: Any = None, dtype: DTypeLike = bool) -> Array:
-        """Return the dense matrix of exclusions, of all examples or of `rows`.
+        """Return the exclusions as a dense matrix.
+
+        Parameters
+        ----------
+        rows : array of int, mask or slice, optional
+            The m examples, in order; by default all.
+        dtype : data type
+            Type of the matrix.
+
+        Returns
+        -------
+        array of shape (m, q)
+            1 (or True) where the example excludes the class, else 0.
 
         Examples
         --------
@@ -299,38 +366,46 @@ class ComplementaryLabels:
         return dense
 
     def to_csr(self) -> sparse.csr_matrix:
-        """Return the indicator as a sparse matrix of booleans."""
+        """Return the exclusions as a sparse boolean matrix of shape (n, q)."""
         return sparse.csr_matrix(
             (np.ones(len(self.indices), bool), self.indices, self.indptr), shape=self.shape
         )
 
     def summary(self) -> LabelSummary:
-        """Count exclusions per class and per example; print it for a table."""
+        """Return the numbers of exclusions per class and per example; printing them shows a table."""
         return summarize(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the labels as ``.csv`` (for people) or ``.npz`` (everything, compact); see `scarce.read_labels`."""
+        """Write the labels to a file, which `scarce.read_labels` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file to write: ``.npz`` (compact and complete) or ``.csv`` (readable).
+        force : bool
+            Whether to overwrite an existing file.
+        """
         from scarce.labels.io import write_labels
 
         write_labels(self, Path(path), force=force)
 
     def align(self, ids: Any, join: Join = "exact") -> tuple["ComplementaryLabels", IntArray]:
-        """Bring the labels into the order of `ids`, the examples with features.
+        """Bring the labels into the order of the feature rows, by id.
 
         Parameters
         ----------
-        ids : sequence
-            The ids of the feature rows; compared as text, so that 7 and "7" are the same example.
+        ids : sequence of length m
+            The ids of the feature rows. Ids are compared as text: 7 and "7" are the same.
         join : {"exact", "inner", "left"}
-            ``exact`` requires the same ids; ``inner`` keeps the examples that have both;
-            ``left`` keeps every feature row and counts those without labels as unlabelled.
+            ``exact`` requires the same ids in labels and features; ``inner`` keeps the examples that have both; ``left`` keeps all
+            feature rows, and those without labels exclude no class.
 
         Returns
         -------
         labels : ComplementaryLabels
-            One row per kept feature row.
+            One row per feature row that is kept.
         rows : array of int
-            Which feature rows were kept.
+            The feature rows that are kept.
 
         Examples
         --------
@@ -342,7 +417,7 @@ class ComplementaryLabels:
         return align(self, ids, join)
 
     def name_of(self, row: int) -> str:
-        """Return the name of an example for a message, with its id if it has one."""
+        """Return the row number of an example, and its id if it has one, as text for a message."""
         return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]})"
 
     def __len__(self) -> int:
@@ -354,7 +429,7 @@ class ComplementaryLabels:
                 raise IndexError("labels are indexed by rows only; for single cells use labels.indicator().")
             rows = rows[0]
         chosen = row_indices(rows, self.n_examples)
-        distinct = len(np.unique(chosen)) == len(chosen)  # repeated rows have no unique id
+        distinct = len(np.unique(chosen)) == len(chosen)  # repeated rows would share an id
         positions, lengths = csr_positions(self.indptr, chosen)
         return ComplementaryLabels(
             np.concatenate([[0], np.cumsum(lengths)]),
@@ -395,6 +470,6 @@ def _check_width(classes: Iterable[Any] | None, width: int) -> Array:
     names = check_classes(width if classes is None else classes)
     if len(names) != width:
         raise LabelError(
-            f"the matrix has {width} columns but classes names {len(names)}; expected one column per class."
+            f"the matrix has {width} columns but classes names {len(names)}; expected one column per class: correct classes."
         )
     return names

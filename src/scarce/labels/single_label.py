@@ -1,4 +1,4 @@
-"""Whether every example has one label by design, or zero or more."""
+"""Detect whether examples have at most one label by design."""
 
 import numpy as np
 
@@ -6,20 +6,22 @@ from scarce.labels.container import ComplementaryLabels
 
 __all__ = ["is_single_label"]
 
-_MIN_EXPECTED_MULTIPLE = 5.0  # examples with several labels that would be expected; none by chance then has the probability exp(−5)
+# If 5 examples with several labels are expected, none occur by chance with a probability of only exp(−5).
+_MIN_EXPECTED_MULTIPLE = 5.0
 
 
 def is_single_label(labels: ComplementaryLabels) -> bool:
-    """Return whether examples were given one excluded class, or none at all, rather than zero or more.
+    """Return whether examples have at most one excluded class by design, and not by chance.
 
-    They were if each has exactly one. If some have none and no example has two, they were if independent exclusions, with
-    c_k = π̄_k / (1 − 1/q) for every wrong class, would have left several examples with two.
+    Labels with exactly one excluded class on every example are single; labels with several on any example are not. In between, if
+    some examples have none, labels are single if more than five examples with several would be expected from independent
+    exclusions with probabilities c_k = π̄_k / (1 − 1/q).
 
     Examples
     --------
     >>> is_single_label(ComplementaryLabels.from_lists([[0], [1], [2]] * 100 + [[]], classes=3))
     True
-    >>> is_single_label(ComplementaryLabels.from_lists([[0], [1], []] * 100, classes=2))  # of two classes one is left
+    >>> is_single_label(ComplementaryLabels.from_lists([[0], [1], []] * 100, classes=2))  # q = 2 allows no more
     False
     """
     n_labels = labels.per_example
@@ -30,6 +32,6 @@ def is_single_label(labels: ComplementaryLabels) -> bool:
         exclusion_probabilities / (1 - exclusion_probabilities),
         np.log1p(-exclusion_probabilities),
     )
-    p_none = np.exp(log_none.sum() - log_none)  # of the wrong classes, by the true one
+    p_none = np.exp(log_none.sum() - log_none)  # that no wrong class is excluded, by true class
     p_one = p_none * (odds.sum() - odds)
     return bool(labels.n_examples * (1 - p_none - p_one).mean() > _MIN_EXPECTED_MULTIPLE)

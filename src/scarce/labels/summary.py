@@ -1,4 +1,4 @@
-"""A summary of labels, to read before training on them."""
+"""A summary of labels, to check before training."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,28 @@ _MAX_CLASSES_SHOWN = 20
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """Counts of labels, per class and per example; printed as a short table.
+    """Counts of labels per class and per example; printing it shows a short table.
+
+    Attributes
+    ----------
+    n_examples, n_classes, n_exclusions : int
+        Numbers of examples n, of classes q, and of exclusions in all.
+    n_confirmed : int
+        Number of examples with a confirmed class.
+    n_answers, n_skipped : int
+        Number of answers, and of those that were skipped; 0 for labels without answers.
+    examples_by_exclusions : tuple of int
+        Entry m is the number of examples with m exclusions.
+    classes : tuple of length q
+        The class names.
+    counts : tuple of int of length q
+        Number of examples n_k that exclude each class.
+    rates : tuple of float of length q
+        Fraction of examples π̄_k = n_k / n that exclude each class.
+
+    See Also
+    --------
+    ComplementaryLabels.summary : Summarize labels.
 
     Examples
     --------
@@ -23,10 +44,10 @@ class LabelSummary:
     >>> print(ComplementaryLabels.from_single(["cat", "dog", "dog"], classes=["cat", "cow", "dog"]).summary())
     3 examples, 3 classes, 3 exclusions (1.00 per example)
     examples with 0, 1, 2 exclusions: 0, 3, 0
-    confirmed ("yes" or ordinary): 0
+    confirmed classes: 0
     class  excluded   rate
     cat           1  0.333
-    cow           0  0.000  never excluded: nothing is known against it
+    cow           0  0.000  never excluded: no evidence against it
     dog           2  0.667
     """
 
@@ -42,7 +63,7 @@ class LabelSummary:
     rates: tuple[float, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data, ready for JSON."""
+        """Return the summary as a JSON-serializable dict of its attributes."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -53,16 +74,16 @@ class LabelSummary:
             f"examples with {', '.join(map(str, range(len(sizes))))} exclusions: {', '.join(f'{size:,}' for size in sizes)}"
             if len(sizes) <= _MAX_CLASSES_SHOWN
             else f"examples without exclusions: {sizes[0]:,}; most exclusions on one example: {len(sizes) - 1}",
-            f'confirmed ("yes" or ordinary): {self.n_confirmed:,}',
+            f"confirmed classes: {self.n_confirmed:,}",
         ]
         if self.n_answers:
-            lines.append(f"answers: {self.n_answers:,}, of them skipped: {self.n_skipped:,}")
+            lines.append(f"answers: {self.n_answers:,} ({self.n_skipped:,} skipped)")
         width = max(5, *(len(str(name)) for name in self.classes))
         lines.append(f"{'class':<{width}}  {'excluded':>8}  {'rate':>5}")
         for name, count, rate in list(zip(self.classes, self.counts, self.rates, strict=True))[
             :_MAX_CLASSES_SHOWN
         ]:
-            note = "" if count else "  never excluded: nothing is known against it"
+            note = "" if count else "  never excluded: no evidence against it"
             lines.append(f"{name!s:<{width}}  {count:>8,}  {rate:.3f}{note}")
         if self.n_classes > _MAX_CLASSES_SHOWN:
             never = sum(count == 0 for count in self.counts[_MAX_CLASSES_SHOWN:])

@@ -1,4 +1,4 @@
-"""What may be passed as `y`: labels, or their n × q indicator; never a single column."""
+"""Convert the `y` of scikit-learn: labels or their n × q indicator, but never a single column."""
 
 from typing import Any
 
@@ -13,7 +13,19 @@ __all__ = ["as_labels"]
 
 
 def as_labels(y: Any, classes: Any = None) -> ComplementaryLabels:
-    """Return `y` as complementary labels; an n × q matrix (dense or sparse) is read as an indicator.
+    """Return `y` as complementary labels; an n × q matrix, dense or sparse, is read as an indicator.
+
+    Parameters
+    ----------
+    y : ComplementaryLabels, or array, DataFrame or sparse matrix of shape (n, q)
+        The labels; in a matrix, 1 means "not this class".
+    classes : sequence of length q, optional
+        The expected classes, in order; by default those of the labels, or the column names of a DataFrame.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels.
 
     Examples
     --------
@@ -33,7 +45,7 @@ def as_labels(y: Any, classes: Any = None) -> ComplementaryLabels:
         return y
     if y is None:
         raise LabelError(
-            "requires y to be passed, but the target y is None; pass ComplementaryLabels or an indicator."
+            "requires y to be passed, but the target y is None; pass ComplementaryLabels or an n × q indicator."
         )
     if classes is None and all(isinstance(name, str) for name in getattr(y, "columns", [None])):
         classes = y.columns

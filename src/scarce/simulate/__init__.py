@@ -1,4 +1,8 @@
-"""Simulated complementary labels: uniform, biased, SCAR, multiple, noisy, human, asked (no torch here)."""
+"""Simulate complementary labels from true classes.
+
+A *process* draws the labels: uniform, biased, SCAR, noisy, from a transition matrix, several per example, as human annotators gave
+them, or as answers to yes/no questions. `simulate` calls a process by its name. This package does not import torch.
+"""
 
 from scarce.simulate.human import HUMAN_SOURCES, human, human_counts, human_transition
 from scarce.simulate.multiple_labels import uniform_multiple

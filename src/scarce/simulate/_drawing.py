@@ -1,8 +1,8 @@
-"""Draw labels: from uniform random numbers to labels, block by block.
+"""Turn uniform random numbers into labels, block by block.
 
-Only uniforms are taken from NumPy and everything is made of them by comparison, so that a seed gives the same
-labels on every machine and under every version of NumPy's distributions. Changing the order in which they are
-taken, or the size of a block, changes the labels of a seed.
+NumPy supplies only uniform numbers, which are compared with probabilities; a seed therefore gives the same labels on every machine
+and with every version of NumPy's distributions. Changing the order in which the numbers are drawn,
+or the size of a block, changes the labels of a seed.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ __all__ = [
 
 Draw = Callable[[np.random.Generator, IntArray], BoolArray]
 
-_BLOCK_CELLS = 1 << 20  # cells of an examples × classes block: 8 MB of uniforms, whatever n is
+_BLOCK_CELLS = 1 << 20  # cells of an examples × classes block: 8 MB of uniforms, independent of n
 _MAX_REDRAWS = 1000
 
 
@@ -45,7 +45,7 @@ def make_generator(seed: Any) -> np.random.Generator:
 
 
 def second_seed(seed: Any) -> int:
-    """Return another seed, for parameters that are drawn independently of the labels.
+    """Return a second seed derived from `seed`, for parameters that are drawn independently of the labels.
 
     Examples
     --------
@@ -56,16 +56,17 @@ def second_seed(seed: Any) -> int:
 
 
 def row_blocks(truth: Truth) -> Iterator[slice]:
-    """Yield slices of the examples, each of bounded memory."""
+    """Yield slices of the examples, so that a block of examples × classes has bounded size."""
     rows = max(1, _BLOCK_CELLS // truth.n_classes)
     for start in range(0, len(truth.codes), rows):
         yield slice(start, start + rows)
 
 
 def draw_labels(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
-    """Draw the labels of all examples; `draw` gives the exclusions of a block of true classes as a mask.
+    """Draw the labels of all examples.
 
-    An example cannot be none of the classes, so rows that would exclude all of them are drawn again.
+    `draw` maps the true classes of a block, shape (b,), to a boolean mask of exclusions, shape (b, q). Every example belongs to one
+    of the classes, so rows that exclude all of them are drawn again.
     """
     random = make_generator(seed)
     lengths, columns = [], []
@@ -80,7 +81,7 @@ def draw_labels(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
         else:
             raise MethodError(
                 f"row {block.start + excludes_all[0]} still excludes every class after {_MAX_REDRAWS} draws; "
-                "lower the probabilities, the errors or the number of draws."
+                "lower the exclusion probabilities, the error rate or the number of draws."
             )
         lengths.append(np.count_nonzero(excluded, axis=1))
         columns.append((np.flatnonzero(excluded) % truth.n_classes).astype(np.int32))
@@ -89,7 +90,7 @@ def draw_labels(truth: Truth, draw: Draw, seed: Any) -> ComplementaryLabels:
 
 
 def cumulative_distribution(probabilities: FloatArray) -> FloatArray:
-    """Return the distribution functions of rows of probabilities, ending in exactly one.
+    """Return the cumulative distribution of every row of probabilities, ending in exactly one.
 
     Examples
     --------
@@ -101,9 +102,9 @@ def cumulative_distribution(probabilities: FloatArray) -> FloatArray:
 
 
 def sample_categorical(cumulative: FloatArray, rows: IntArray, uniforms: FloatArray) -> IntArray:
-    """Sample by the inverse distribution function: the first k with ``cumulative[row, k] > u``, by bisection.
+    """Sample by inverting the cumulative distribution: the first k with ``cumulative[row, k] > u``, found by bisection.
 
-    `uniforms` has one row for each of `rows`, and zero or more columns.
+    `rows` has shape (b,), and `uniforms` and the result shape (b, m).
 
     Examples
     --------
@@ -122,10 +123,10 @@ def sample_categorical(cumulative: FloatArray, rows: IntArray, uniforms: FloatAr
 
 
 def sample_subset(uniforms: FloatArray, allowed: BoolArray, sizes: IntArray) -> BoolArray:
-    """Sample a uniform subset of the allowed classes of every row, of the given size.
+    """Sample a subset of the allowed classes of every row, uniformly among all subsets of the given size.
 
-    Class after class is taken with probability (still needed) / (still available), which makes every subset of
-    that size equally likely and needs no sorting.
+    Each class in turn is chosen with probability (still needed) / (still available), which makes all subsets of that size equally
+    likely without sorting. `uniforms` has shape (b, q) or more columns, `allowed` and the result (b, q), and `sizes` (b,).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Labels like those people gave for the images of CLCIFAR-10 and CLCIFAR-20, errors included.
+"""Labels drawn from the statistics of human annotators of CLCIFAR-10 and CLCIFAR-20, errors included.
 
-The counts are those of Wang et al., "CLImage: Human-annotated datasets for complementary-label learning": one of
-the three labels of each image for CLCIFAR-10, all three for CLCIFAR-20. People were shown four random classes and
-named one that the image is not; 4.06 % and 2.81 % of these labels are wrong.
+The counts are those of Wang et al., "CLImage: Human-annotated datasets for complementary-label learning"
+(https://arxiv.org/abs/2305.08295): one of the three labels of each image for CLCIFAR-10, all three for CLCIFAR-20. Annotators saw
+four random classes and named one that the image does not show; 4.06 % and 2.81 % of these labels are wrong.
 """
 
 import csv
@@ -23,17 +23,48 @@ from scarce.simulate.single_label import labels_from_transition
 __all__ = ["HUMAN_SOURCES", "HumanCounts", "human", "human_counts", "human_transition"]
 
 HUMAN_SOURCES = ("clcifar10", "clcifar20")
+"""The data sets whose annotators `human` can simulate."""
 
 
 class HumanCounts(NamedTuple):
-    """How often people excluded class k (column) from images of class y (row)."""
+    """How often human annotators excluded class k (column) for images of true class y (row).
+
+    Attributes
+    ----------
+    classes : array of str of shape (q,)
+        The class names.
+    counts : array of int of shape (q, q)
+        The number of labels k given to images of class y; the diagonal counts wrong labels.
+    """
 
     classes: Array
     counts: NDArray[np.int64]
 
 
 def human_counts(source: str = "clcifar10") -> HumanCounts:
-    """Return the counts of a source with the names of its classes.
+    """Return the label counts of human annotators and the class names.
+
+    Parameters
+    ----------
+    source : {"clcifar10", "clcifar20"}
+        The data set: CLCIFAR-10 (q = 10) or CLCIFAR-20 (q = 20).
+
+    Returns
+    -------
+    classes : array of str of shape (q,)
+        The class names.
+    counts : array of int of shape (q, q)
+        How often annotators excluded class k (column) for images of true class y (row).
+
+    See Also
+    --------
+    human_transition : The counts as a transition matrix.
+    human : Draw labels from it.
+
+    References
+    ----------
+    Wang, Mai, Ye, Lin and Lin, "CLImage: Human-annotated datasets for complementary-label learning", 2023.
+    https://arxiv.org/abs/2305.08295
 
     Examples
     --------
@@ -48,7 +79,27 @@ def human_counts(source: str = "clcifar10") -> HumanCounts:
 
 
 def human_transition(source: str = "clcifar10") -> FloatArray:
-    """Return the matrix of a source: its counts, divided by the sums of their rows.
+    """T[y, k] = counts[y, k] / Σ_l counts[y, l]: return the transition matrix of human annotators.
+
+    Parameters
+    ----------
+    source : {"clcifar10", "clcifar20"}
+        The data set: CLCIFAR-10 (q = 10) or CLCIFAR-20 (q = 20).
+
+    Returns
+    -------
+    array of shape (q, q)
+        p(k is excluded | true class y); the diagonal is the error rate of each class.
+
+    See Also
+    --------
+    human_counts : The counts and the class names.
+    human : Draw labels from this matrix.
+
+    References
+    ----------
+    Wang, Mai, Ye, Lin and Lin, "CLImage: Human-annotated datasets for complementary-label learning", 2023.
+    https://arxiv.org/abs/2305.08295
 
     Examples
     --------
@@ -63,21 +114,36 @@ def human_transition(source: str = "clcifar10") -> FloatArray:
 def human(
     y: Any, *, source: str = "clcifar10", draws: int = 3, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Draw labels from the counts of human annotators, the set union of `draws` people per example.
+    """Draw labels as human annotators gave them: each example excludes the classes that `draws` annotators named.
 
     Parameters
     ----------
-    y : sequence
-        The true class of each example: a class name of the source, or its number there.
+    y : sequence of length n
+        The true class of each example: a class name of the source, or its index there.
     source : {"clcifar10", "clcifar20"}
-        The data set whose counts are used.
+        The data set whose annotators are simulated.
     draws : int
-        Annotators per example; their labels may repeat, and may be wrong.
+        Annotators per example, one label each; labels may repeat and may be wrong.
     classes : int or sequence, optional
-        The classes in the order wanted: the names of the source in any order, or as many other names, which then
-        stand for the classes of the source in its order. By default its names, or its numbers if `y` has those.
+        The q classes in the desired order: the names of the source in any order, or q other names, which replace those of the
+        source in its order. By default the names of the source, or 0 to q − 1 if `y` holds numbers.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        From 1 to `draws` excluded classes for each of the n examples.
+
+    See Also
+    --------
+    human_transition : The matrix from which each label is drawn.
+    from_transition : Labels from any matrix.
+
+    References
+    ----------
+    Wang, Mai, Ye, Lin and Lin, "CLImage: Human-annotated datasets for complementary-label learning", 2023.
+    https://arxiv.org/abs/2305.08295
 
     Examples
     --------
@@ -92,7 +158,7 @@ def human(
     names = check_classes(classes)
     if len(names) != len(source_names):
         raise LabelError(
-            f"classes names {len(names)}; {source} has {len(source_names)}, leave classes out to use them."
+            f"classes names {len(names)}; {source} has {len(source_names)}: leave out classes to use those of {source}."
         )
     truth = encode_truth(values, names)
     indices = lookup_codes(names, source_names)
@@ -100,6 +166,6 @@ def human(
         transition = transition[np.ix_(indices, indices)]
     elif (indices >= 0).any():
         raise LabelError(
-            f"class {names[indices < 0][0]} is not a class of {source}, though others are; use its names, or only other names."
+            f"class {names[indices < 0][0]} is not a class of {source}, though others are; use its names only, or only other names."
         )
     return labels_from_transition(truth, transition, seed, draws)

@@ -1,4 +1,4 @@
-"""Several labels per example: a uniform set of wrong classes, of a size that is drawn first."""
+"""Several labels per example: draw their number first, then a uniform set of wrong classes of that size."""
 
 from math import comb
 from typing import Any
@@ -17,21 +17,36 @@ __all__ = ["uniform_multiple"]
 def uniform_multiple(
     y: Any, *, sizes: Any = None, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Choose the number s of labels of an example, then a uniform set of s wrong classes.
+    """Draw the number s of labels of each example, then a uniform set of s wrong classes.
 
-    By default every non-empty set of wrong classes is equally likely, p(s) = C(q−1, s) / (2^(q−1) − 1).
+    By default every non-empty set of wrong classes is equally likely: p(s) = C(q−1, s) / (2^(q−1) − 1).
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
-    sizes : int or sequence of float, optional
-        The same number of labels for all examples, or the q − 1 probabilities of s = 1, …, q − 1. Some programs
-        use p(s) = C(q, s) / (2^q − 2).
+    sizes : int or sequence of length q − 1, optional
+        A number of labels for all examples, or the probabilities of s = 1, …, q − 1. Some implementations use
+        p(s) = C(q, s) / (2^q − 2).
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        From 1 to q − 1 excluded classes for each of the n examples.
+
+    See Also
+    --------
+    uniform : Exactly one label per example.
+    scar : Independent exclusions, zero or more per example.
+
+    References
+    ----------
+    Feng, Kaneko, Han, Niu, An and Sugiyama, "Learning with multiple complementary labels", ICML 2020.
+    https://arxiv.org/abs/1912.12927
 
     Examples
     --------

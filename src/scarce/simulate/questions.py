@@ -1,4 +1,4 @@
-"""Yes/no answers to "is it this class?", as people would give them."""
+"""Simulated yes/no answers to the question "is it this class?"."""
 
 from typing import Any
 
@@ -26,28 +26,38 @@ def ask(
     classes: Classes = None,
     seed: int = 0,
 ) -> ComplementaryLabels:
-    """Ask of every example whether it is of some random classes, and label it with the answers.
+    """Ask yes/no questions about random classes of every example, and label it with the answers.
 
-    Which classes are asked about does not depend on the true class, so a class gets "yes" with probability π_k
-    per question. "no" excludes the class, "yes" confirms it; the table of answers is kept.
+    The questions do not depend on the true class, so a question about class k is answered "yes" with probability π_k. "No"
+    excludes the class, "yes" confirms it; the labels keep the table of answers.
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
     questions : int, optional
-        Number of different classes asked about per example, uniform without replacement; 1 if not given.
-    rates : float or sequence of float, optional
-        Instead, ask about each class k independently with probability ``rates[k]``.
+        Number of questions per example, about different classes drawn uniformly; 1 by default.
+    rates : float or sequence of length q, optional
+        Ask about each class k independently with probability ``rates[k]``, instead of a fixed number of questions.
     false_negative_rate : float
-        Probability of answering "no" though it is the class.
+        Probability of answering "no" about the true class.
     false_positive_rate : float
-        Probability of answering "yes" though it is another class. Where errors make answers contradict each other
-        (two "yes", or "no" to every class), the disputed claims are left out of the labels, but kept in the answers.
+        Probability of answering "yes" about a wrong class. If errors make answers contradict each other (two "yes", or "no" to
+        every class), the labels leave out the disputed claims and ``labels.answers`` keeps them.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine, and the same questions whatever the errors are.
+        Seed of the random generator; the same seed gives the same labels on every machine. Error rates do not change the questions.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels of the n examples, with their `answers`.
+
+    See Also
+    --------
+    scarce.labels.ComplementaryLabels.from_answers : Labels from real answers.
+    scar : Exclusions without confirmed classes.
 
     Examples
     --------
@@ -82,8 +92,8 @@ def _question_sampler(truth: Truth, questions: Any, rates: Any) -> Draw:
     q = truth.n_classes
     if questions is not None and rates is not None:
         raise MethodError(
-            f"got both questions={questions!r} and rates; give a number of questions per example, or the rates at "
-            "which classes are asked about."
+            f"got both questions={questions!r} and rates; expected one of them: pass the number of questions per example, or the "
+            "probability of asking about each class."
         )
     if rates is not None:
         probabilities = check_per_class("rates", rates, truth.classes)

@@ -1,4 +1,4 @@
-"""Every process by its name, as the command line and experiment files call it."""
+"""Every process by its name in the command line and in experiment files."""
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
@@ -17,7 +17,7 @@ from scarce.simulate.single_label import biased, biased_a, biased_b, from_transi
 __all__ = ["PROCESSES", "REVISION", "simulate"]
 
 REVISION = 1
-"""Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
+"""Increase it when the same settings draw different labels; results of earlier revisions are then outdated."""
 
 PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
     {
@@ -37,6 +37,7 @@ PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
         "ask": ask,
     }
 )
+"""The processes by name: functions of the true classes, with the parameters ``classes`` and ``seed`` and their own."""
 
 
 def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
@@ -46,10 +47,26 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     ----------
     name : str
         A key of `PROCESSES`.
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
     **params
-        What the process takes; all take ``classes`` and ``seed``.
+        Parameters of the process; every process takes ``classes`` and ``seed``.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels of the n examples.
+
+    Raises
+    ------
+    MethodError
+        If the process or one of its parameters does not exist or is invalid.
+    LabelError
+        If `y` does not hold one class per example.
+
+    See Also
+    --------
+    uniform, biased, scar, noisy, uniform_multiple, human, ask : Processes as functions, with their parameters.
 
     Examples
     --------

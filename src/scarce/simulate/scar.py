@@ -1,4 +1,4 @@
-"""SCAR: classes selected completely at random to be excluded, each with a probability of its own."""
+"""SCAR (selected completely at random): each wrong class k is excluded with the same probability c_k for every example."""
 
 from typing import Any
 
@@ -26,26 +26,41 @@ def scar(
     classes: Classes = None,
     seed: int = 0,
 ) -> ComplementaryLabels:
-    """Exclude every wrong class k independently with probability c_k: zero or more labels.
+    """p(k is excluded | y) = c_k for all y ≠ k: exclude every wrong class independently, zero or more per example.
 
-    The excluded classes do not depend on the true class otherwise, p(k excluded | y) = c_k for all y ≠ k, and
-    class k is excluded at the rate π̄_k = c_k (1 − π_k).
+    Class k is then excluded by the fraction π̄_k = c_k (1 − π_k) of all examples.
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
-    c : float or sequence of float
-        The probabilities c_k; one number stands for all classes. Give either `c` or `rates`.
-    rates : float or sequence of float
-        Target rates π̄_k instead: c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`.
+    c : float or sequence of length q, optional
+        Exclusion probabilities c_k; one number applies to all classes. Give either `c` or `rates`.
+    rates : float or sequence of length q, optional
+        Target rates π̄_k, from which c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`.
     error_rate : float
-        The probability that an example excludes its own class as well, a wrong label. Rows that would exclude
-        every class are drawn again, which with few classes and large c makes errors somewhat rarer.
+        Probability that an example excludes its true class as well, which is a wrong label. Rows that would exclude every class are
+        drawn again; with few classes and large c this makes errors slightly rarer.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels of the n examples.
+
+    See Also
+    --------
+    scar_unequal : Unequal probabilities for any number of classes.
+    scar_single : Exactly one label per example.
+    ask : Yes/no answers instead of exclusions.
+
+    References
+    ----------
+    Wang, Ishida, Zhang, Niu and Sugiyama, "Learning with complementary labels revisited: The selected-completely-at-random
+    setting is more practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -71,20 +86,29 @@ def scar(
 def scar_unequal(
     y: Any, *, low: float = 0.1, high: float = 0.5, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Exclude classes as `scar` does, with unequal probabilities for any number of classes.
+    """Draw labels as `scar` does, with unequal exclusion probabilities for any number of classes.
 
-    The c_k are q equally spaced numbers from `low` to `high` in random order; the seed draws the order and the labels.
+    The c_k are q equally spaced numbers from `low` to `high` in random order. The seed determines both the order and the labels.
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
     low, high : float
-        The lowest and the highest probability.
+        The lowest and the highest exclusion probability.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels of the n examples.
+
+    See Also
+    --------
+    scar : Labels from given probabilities or rates.
 
     Examples
     --------
@@ -101,25 +125,41 @@ def scar_unequal(
 def scar_single(
     y: Any, rates: Any = None, *, c: Any = None, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Draw one label per example: the draws of `scar`, repeated until there is exactly one label.
+    """Draw one label per example: draw as `scar` does, and repeat until exactly one class is excluded.
 
-    They are drawn directly from the distribution this leads to, `scar_single_transition`. Exactly one label and SCAR
-    cannot both hold unless all c_k are equal, so the rates that come out differ from `rates`: use those of the
-    labels. Another reading of "one label at given rates", drawing from π̄ until the class is wrong, is
-    ``from_transition`` with T[y, k] = π̄_k / (1 − π̄_y).
+    The labels are drawn directly from the resulting distribution, `scar_single_transition`. Exactly one label per example
+    contradicts SCAR unless all c_k are equal, so the actual rates differ from `rates`: use ``labels.rates``. Another reading of
+    "one label at given rates" draws from π̄ until the class is wrong; for that, use `from_transition` with
+    T[y, k] = π̄_k / (1 − π̄_y) for k ≠ y.
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
-    rates : float or sequence of float
-        The rates π̄_k of the independent draws: c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`.
-    c : float or sequence of float
-        The probabilities c_k instead.
+    rates : float or sequence of length q, optional
+        Rates π̄_k of the independent draws, c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`. Give either these or `c`.
+    c : float or sequence of length q, optional
+        Exclusion probabilities c_k.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    scar : Zero or more labels per example, exactly SCAR.
+    scar_single_transition : The transition matrix of these labels.
+    scar_a, scar_b : The published rates for ten classes.
+
+    References
+    ----------
+    Wang, Ishida, Zhang, Niu and Sugiyama, "Learning with complementary labels revisited: The selected-completely-at-random
+    setting is more practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -133,10 +173,33 @@ def scar_single(
 
 
 def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Draw one label per example of ten classes by "SCAR-a": `scar_single` with c = `SCAR_A_RATES` / 0.9.
+    """Draw one label per example of ten classes as in "SCAR-a": `scar_single` with c = `SCAR_A_RATES` / 0.9.
 
-    On balanced classes the printed rates .05, .10 and .20 come out as .0456, .0963 and .2163. Parameters as in
-    `uniform`.
+    On balanced classes the published rates .05, .10 and .20 become .0456, .0963 and .2163.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        The true class of each example, by name or number.
+    classes : int or sequence, optional
+        All q classes, in order; by default the sorted values of `y`.
+    seed : int
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    scar_b : The same rates for other classes.
+    scar_single : One label per example from any rates.
+
+    References
+    ----------
+    Wang, Ishida, Zhang, Niu and Sugiyama, "Learning with complementary labels revisited: The selected-completely-at-random
+    setting is more practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -147,9 +210,33 @@ def scar_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
 
 
 def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Draw one label per example of ten classes by "SCAR-b": `scar_single` with c = `SCAR_B_RATES` / 0.9.
+    """Draw one label per example of ten classes as in "SCAR-b": `scar_single` with c = `SCAR_B_RATES` / 0.9.
 
-    The rates are those of `scar_a` for other classes. Parameters as in `uniform`.
+    The rates are those of `scar_a`, assigned to other classes.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        The true class of each example, by name or number.
+    classes : int or sequence, optional
+        All q classes, in order; by default the sorted values of `y`.
+    seed : int
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    scar_a : The same rates for other classes.
+    scar_single : One label per example from any rates.
+
+    References
+    ----------
+    Wang, Ishida, Zhang, Niu and Sugiyama, "Learning with complementary labels revisited: The selected-completely-at-random
+    setting is more practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -160,7 +247,7 @@ def scar_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
 
 
 def _exclusion_probabilities(truth: Truth, c: Any, rates: Any) -> FloatArray:
-    """Return c_k, given or from target rates."""
+    """Return c_k, shape (q,), as given or from target rates."""
     if (c is None) == (rates is None):
         got = "neither" if c is None else "both"
         raise MethodError(
@@ -176,6 +263,6 @@ def _exclusion_probabilities(truth: Truth, c: Any, rates: Any) -> FloatArray:
         needed = f"c = {targets[k] / max_rates[k]:.4g}" if max_rates[k] else "an infinite c"
         raise MethodError(
             f"class {truth.classes[k]}: the rate {targets[k]:g} needs {needed}, above 1, because a fraction {truth.priors[k]:g} "
-            f"of the examples is of this class; lower its rate to at most {max_rates[k]:g}."
+            f"of the examples belongs to this class; lower its rate to at most {max_rates[k]:g}."
         )
     return np.minimum(np.divide(targets, max_rates, out=np.zeros_like(max_rates), where=max_rates > 0), 1)

@@ -1,4 +1,4 @@
-"""Labels drawn from the row of a transition matrix that belongs to the true class."""
+"""Labels drawn from a transition matrix: the row of the true class is the distribution of the excluded class."""
 
 from typing import Any
 
@@ -32,16 +32,30 @@ __all__ = [
 
 
 def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Draw one label per example, uniform over its wrong classes: π̄_k = (1 − π_k) / (q − 1).
+    """Draw one label per example, uniformly from its wrong classes: π̄_k = (1 − π_k) / (q − 1).
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    uniform_multiple : Several labels per example.
+    uniform_transition : The transition matrix of these labels.
+
+    References
+    ----------
+    Ishida, Niu, Hu and Sugiyama, "Learning from complementary labels", NeurIPS 2017. https://arxiv.org/abs/1705.07541
 
     Examples
     --------
@@ -54,9 +68,28 @@ def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryL
 
 
 def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Draw one label per example from a biased matrix (`biased_transition`); the seed draws the matrix and the labels.
+    """Draw one label per example from a random biased matrix, for any number of classes.
 
-    Parameters as in `uniform`.
+    The seed determines both the matrix (see `biased_transition`) and the labels.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        The true class of each example, by name or number.
+    classes : int or sequence, optional
+        All q classes, in order; by default the sorted values of `y`.
+    seed : int
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    biased_a, biased_b : The published biased matrices for ten classes.
+    biased_transition : Draw such a matrix.
 
     Examples
     --------
@@ -70,7 +103,31 @@ def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
 def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
     """Draw one label per example of ten classes from the matrix "biased-a" (`BIASED_A`).
 
-    Every row holds .75/3, .13/3 and .12/3 three times each. Parameters as in `uniform`.
+    Every row holds .75/3, .13/3 and .12/3 three times each.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        The true class of each example, by name or number.
+    classes : int or sequence, optional
+        All q classes, in order; by default the sorted values of `y`.
+    seed : int
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    biased_b : The same with weaker bias.
+    biased : Biased labels for any number of classes.
+
+    References
+    ----------
+    Wang, Ishida, Zhang, Niu and Sugiyama, "Learning with complementary labels revisited: The selected-completely-at-random
+    setting is more practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -83,7 +140,31 @@ def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
 def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
     """Draw one label per example of ten classes from the matrix "biased-b" (`BIASED_B`).
 
-    Every row holds .66/3, .24/3 and .10/3 three times each. Parameters as in `uniform`.
+    Every row holds .66/3, .24/3 and .10/3 three times each.
+
+    Parameters
+    ----------
+    y : sequence of length n
+        The true class of each example, by name or number.
+    classes : int or sequence, optional
+        All q classes, in order; by default the sorted values of `y`.
+    seed : int
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    biased_a : The same with stronger bias.
+    biased : Biased labels for any number of classes.
+
+    References
+    ----------
+    Wang, Ishida, Zhang, Niu and Sugiyama, "Learning with complementary labels revisited: The selected-completely-at-random
+    setting is more practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -96,21 +177,36 @@ def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
 def noisy(
     y: Any, *, noise: float, base: Any = "strong", classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Draw one label per example from (1 − η) base + η / q, wrong with probability η / q.
+    """T = (1 − η) base + η / q: draw one label per example, which is wrong with probability η / q.
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
     noise : float
-        η, the fraction of labels drawn blindly from all classes.
+        Noise level η: the fraction of labels drawn uniformly from all classes, the true one included.
     base : {"strong", "weak"} or array of shape (q, q)
-        The matrix to disturb; by name, always the same shuffle: `seed` moves the labels, not the matrix.
-        For another one pass, say, ``strong_transition(10, seed=7)``. The names need q − 1 divisible by three.
+        The transition matrix without noise. A name stands for one fixed matrix: `seed` changes the labels, not the matrix. For
+        another shuffle pass, for example, ``strong_transition(10, seed=7)``. The names require q − 1 to be divisible by three.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        One excluded class for each of the n examples.
+
+    See Also
+    --------
+    noisy_transition : The matrix of these labels.
+    strong_transition, weak_transition : The named base matrices.
+
+    References
+    ----------
+    Ye, Mai, Wang, Lin and Lin, "libcll: An extendable Python toolkit for complementary-label learning", 2024.
+    https://arxiv.org/abs/2411.12276
 
     Examples
     --------
@@ -130,23 +226,37 @@ def from_transition(
     classes: Classes = None,
     seed: int = 0,
 ) -> ComplementaryLabels:
-    """Draw labels from any matrix, p(k excluded | y) = T[y, k].
+    """Draw labels from any transition matrix, T[y, k] = p(k is excluded | true class y).
 
     Parameters
     ----------
-    y : sequence
+    y : sequence of length n
         The true class of each example, by name or number.
     transition : array of shape (q, q)
-        Rows are true classes and sum to one; the diagonal is the probability of a wrong label.
+        Transition matrix T. Rows are true classes and sum to one; T[y, y] is the probability of a wrong label.
     draws : int
-        Labels drawn per example. They are independent and may repeat; the example gets their set union.
-        Rows that would exclude every class are drawn again.
+        Number of labels drawn per example. By default draws are independent and may repeat: an example excludes all classes drawn
+        for it. Rows that would exclude every class are drawn again.
     distinct : bool
-        Draw without replacement instead: exactly `draws` different labels, each from the rest of T[y].
+        Draw without replacement: exactly `draws` different labels, each from the classes of T[y] that are left.
     classes : int or sequence, optional
-        All classes, in order; by default the sorted values of `y`.
+        All q classes, in order; by default the sorted values of `y`.
     seed : int
-        The same seed gives the same labels on every machine.
+        Seed of the random generator; the same seed gives the same labels on every machine.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels of the n examples.
+
+    See Also
+    --------
+    with_errors : Set the probability of wrong labels of a matrix.
+    human : Labels from the matrices of human annotators.
+
+    References
+    ----------
+    Yu, Liu, Gong and Tao, "Learning with biased complementary labels", ECCV 2018. https://arxiv.org/abs/1711.09535
 
     Examples
     --------
@@ -161,7 +271,7 @@ def from_transition(
 def labels_from_published(
     y: Any, name: str, transition: FloatArray, classes: Classes, seed: int
 ) -> ComplementaryLabels:
-    """Draw one label per example from a matrix that was published for ten classes."""
+    """Draw one label per example from a published 10 × 10 matrix; `name` is for messages."""
     truth = encode_truth(y, classes)
     check_ten_classes(truth, name)
     return labels_from_transition(truth, transition, seed)
@@ -177,8 +287,8 @@ def labels_from_transition(
     too_few = np.count_nonzero(matrix, axis=1) < draws
     if distinct and too_few.any():
         raise MethodError(
-            f"draws={draws}: the transition's row of true class {truth.classes[too_few][0]} has fewer classes "
-            "above 0; lower draws, or leave distinct out."
+            f"draws={draws}: the transition row of true class {truth.classes[too_few][0]} has fewer classes with positive "
+            "probability; lower draws, or leave out distinct=True."
         )
 
     def draw(random: np.random.Generator, codes: IntArray) -> BoolArray:

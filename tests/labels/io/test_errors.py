@@ -1,4 +1,4 @@
-"""Unreadable and damaged label files: one line that names the file, and no other exception."""
+"""Unreadable and damaged label files raise a one-line error that names the file, and no other exception."""
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def test_read_labels_rejects_malformed_csv(tmp_path, text, parts):
 
 @pytest.mark.parametrize("suffix", ["npz", "npy"])
 def test_read_labels_survives_damage_anywhere_in_array_file(tmp_path, suffix):
-    """Truncated and with flipped bytes, byte by byte: the file is read unchanged, or rejected."""
+    """A file that is truncated or has a flipped byte is either rejected or read unchanged."""
     whole, path = tmp_path / f"whole.{suffix}", tmp_path / f"labels.{suffix}"
     labels = ComplementaryLabels.from_answer_matrix([["no", "yes", ""], ["", "", "no"]], ids=["p", "q"])
     if suffix == "npz":
@@ -114,8 +114,8 @@ def test_read_labels_survives_damage_anywhere_in_array_file(tmp_path, suffix):
         ({"indices": np.array([0.5])}, "'indices' is missing or malformed"),
         ({"indptr": None}, "'indptr' is missing"),
         ({"answers.example": np.array([0])}, "'answers.class_index' is missing"),
-        ({"indices": np.array([7, 8])}, "indices reach from 7 to 8"),
-        ({"indptr": np.array([0, 9, 2])}, "indptr does not divide"),
+        ({"indices": np.array([7, 8])}, "indices range from 7 to 8"),
+        ({"indptr": np.array([0, 9, 2])}, "indptr does not split"),
         ({"ids": np.array(["p", "p"])}, "id p"),
         ({"ids": np.array(["p"])}, "ids has shape (1,)"),
         ({"confirmed": np.array([0, 5])}, "confirmed"),

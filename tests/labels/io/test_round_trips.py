@@ -1,4 +1,4 @@
-"""Labels that are written and read again stay the same."""
+"""Labels do not change when they are written and read again."""
 
 import csv
 
@@ -30,7 +30,7 @@ def plain_labels(draw):
     rows = []
     for _ in range(n):
         row = draw(st.lists(st.sampled_from(["yes", "no", ""]), min_size=q, max_size=q))
-        row[draw(st.integers(0, q - 1))] = ""  # never all excluded
+        row[draw(st.integers(0, q - 1))] = ""  # never exclude all classes
         if row.count("yes") > 1:
             row = [cell if cell != "yes" else "" for cell in row]
         rows.append([{"yes": 1.0, "no": 0.0, "": np.nan}[cell] for cell in row])

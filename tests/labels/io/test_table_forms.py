@@ -1,4 +1,4 @@
-"""Table forms: recognised by their header or named by the user, never guessed."""
+"""Table forms: recognized by the header or named by the user, never guessed."""
 
 import numpy as np
 import pyarrow as pa
@@ -173,9 +173,7 @@ def test_npy_forms_give_expected_exclusions(tmp_path, array, options, expected):
 @pytest.mark.parametrize("form", [None, "lists", "answers"])
 def test_npy_requires_form(tmp_path, form):
     np.save(tmp_path / "a.npy", np.eye(3))
-    with pytest.raises(
-        LabelError, match=r"a\.npy: an array does not say what it means.*indicator, candidates"
-    ):
+    with pytest.raises(LabelError, match=r"a\.npy: an array does not state its form.*indicator, candidates"):
         read_labels(tmp_path / "a.npy", form=form)
     with pytest.raises(LabelError, match=r"a\.npy: the form 'single' does not name the classes"):
         read_labels(tmp_path / "a.npy", form="single")
@@ -207,7 +205,10 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
 
 
 def test_json_requires_form(write_file):
-    with pytest.raises(LabelError, match=r"a\.json: say which tool wrote it.*label-studio-excluded.*prodigy"):
+    with pytest.raises(
+        LabelError,
+        match=r"a\.json: a \.json file does not state which tool wrote it.*label-studio-excluded.*prodigy",
+    ):
         read_labels(write_file("[]", "a.json"))
 
 

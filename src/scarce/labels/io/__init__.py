@@ -1,4 +1,4 @@
-"""Read and write labels: the file suffix gives the file type, the header or `form` the meaning."""
+"""Read and write label files: the suffix gives the file type, the header or `form` the meaning."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -31,26 +31,50 @@ def read_labels(
     Parameters
     ----------
     path : path
-        ``.npz`` as `ComplementaryLabels.save` writes it; ``.csv`` or ``.parquet`` with a header; ``.npy``;
-        or an export of an annotation tool as ``.json`` or ``.jsonl``.
+        ``.npz`` as written by `ComplementaryLabels.save`; ``.csv`` or ``.parquet`` with a header; ``.npy``; or an export of an
+        annotation tool as ``.json`` or ``.jsonl``.
     form : str, optional
-        What the file means. A table is recognised by its header if it is the long table of answers
-        (columns ``example_id, class_name, answer, annotator``), lists (``example_id, excluded``, the class
-        names separated by ``;``), or a matrix of yes, no and empty cells under the class names. Anything
-        else must be named, because the same numbers have opposite meanings: ``"answers"``,
-        ``"answer-matrix"``, ``"lists"``, ``"indicator"`` (1 is "not this class"), ``"candidates"`` (1 is
-        "still possible"), ``"single"`` (one excluded class), ``"columns"`` (several excluded classes),
-        ``"label-studio-excluded"``, ``"label-studio-answer"``, ``"prodigy"``.
-    classes : int or sequence, optional
-        All classes in order; needed where the file does not name them.
+        What the file means. The header of a table is enough if it is a table of answers (columns ``example_id``, ``class_name``,
+        ``answer`` and optionally ``annotator``), lists (columns ``example_id`` and ``excluded``, with class names separated by
+        ``;``), or a matrix of yes, no and empty cells with one column per class. Otherwise pass the form, because the same
+        numbers can have opposite meanings:
+
+        - ``"answers"``: one row per question;
+        - ``"answer-matrix"``: yes or 1, no or 0, skip or −1, or empty, with one column per class;
+        - ``"lists"``: a list of excluded classes per example;
+        - ``"indicator"``: 1 means "not this class";
+        - ``"candidates"``: 1 means "still possible";
+        - ``"single"``: one excluded class per example;
+        - ``"columns"``: several columns of excluded classes;
+        - ``"label-studio-excluded"``, ``"label-studio-answer"``: exports of Label Studio, see `read_label_studio`;
+        - ``"prodigy"``: an export of Prodigy, see `read_prodigy`.
+    classes : int or sequence of length q, optional
+        All class names, in order; required if the file does not name them.
     conflict : {"raise", "drop", "majority"}
-        What to do when answers contradict each other.
+        What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels of the n examples in the file.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, or of an unknown type.
+    LabelError
+        If its content does not have the stated form, or the labels contradict each other.
+
+    See Also
+    --------
+    write_labels : Write labels to a file.
+    scarce.features.read_features : Read features.
 
     Notes
     -----
-    Names and ids that are all whole numbers become integers; all others stay text. Without a column
-    ``example_id`` the labels have no ids and must be in the order of the features. In messages, lines of the
-    file count from 1 and rows below the header from 0.
+    Class names and ids become integers if all of them are whole numbers; otherwise they stay text. Without a column
+    ``example_id`` the labels have no ids and must be in the order of the features. In messages, lines of the file count from 1
+    and rows below the header from 0.
 
     Examples
     --------
@@ -82,25 +106,48 @@ def _read(path: Path, form: str | None, classes: Any, conflict: Conflict) -> Com
         return from_table(read_table(path), form, classes, conflict)
     if kind == ".npz":
         if form is not None:
-            raise LabelError(f"an .npz file of scarce describes its own content; leave out form={form!r}.")
+            raise LabelError(f"an .npz file written by scarce states its own form; leave out form={form!r}.")
         return with_classes(read_npz(path), classes)
     if kind == ".npy":
         if form not in ARRAY_FORMS:
             raise LabelError(
-                f"an array does not say what it means (form={form!r}); pass form= (--form), one of {', '.join(ARRAY_FORMS)}."
+                f"an array does not state its form (got form={form!r}); pass form= (--form), one of {', '.join(ARRAY_FORMS)}."
             )
         return from_array(read_array(path), form, classes, conflict)
     if kind in (".json", ".jsonl"):
-        raise LabelError(f"say which tool wrote it: pass form= (--form), one of {', '.join(_JSON_FORMS)}.")
+        raise LabelError(
+            f"a {kind} file does not state which tool wrote it; pass form= (--form), one of {', '.join(_JSON_FORMS)}."
+        )
     raise FileError(
-        f"{path} ends in {kind or 'nothing'!r}; labels are read from .csv, .npz, .npy, .parquet, .json and .jsonl."
+        f"{path} ends in {kind or 'nothing'!r}; labels are read from .csv, .npz, .npy, .parquet, .json and .jsonl: "
+        "convert it."
     )
 
 
 def write_labels(labels: ComplementaryLabels, path: str | Path, *, force: bool = False) -> None:
-    """Write labels as ``.csv`` (for people) or ``.npz`` (everything, compact).
+    """Write labels as ``.csv`` (readable) or ``.npz`` (compact and complete).
 
-    A CSV file is a matrix of yes, no and empty cells, or, for labels with answers, the long table of them.
+    A CSV file holds a matrix of yes, no and empty cells or, for labels with answers, the table of answers.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        The labels.
+    path : path
+        The file to write, which ends in ``.csv`` or ``.npz``; missing folders are created.
+    force : bool
+        Whether to overwrite an existing file.
+
+    Raises
+    ------
+    FileError
+        If the file exists, cannot be written, or has another suffix.
+    LabelError
+        If a CSV file cannot represent the labels.
+
+    See Also
+    --------
+    read_labels : Read labels from a file.
 
     Examples
     --------
@@ -116,6 +163,8 @@ def write_labels(labels: ComplementaryLabels, path: str | Path, *, force: bool =
     path = Path(path)
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
-        raise FileError(f"{path} ends in {path.suffix or 'nothing'!r}; labels are written to .csv or .npz.")
+        raise FileError(
+            f"{path} ends in {path.suffix or 'nothing'!r}; labels are written to .csv or .npz: change the suffix."
+        )
     with atomic_write(path, force=force) as temporary, prefix_errors(path):
         write(labels, temporary)

@@ -1,4 +1,4 @@
-"""Write labels as a readable CSV file: a matrix of yes and no, or the long table of answers."""
+"""Write labels as a readable CSV file: a matrix of yes and no, or the table of answers."""
 
 import csv
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ _ANSWER_WORDS = {YES: "yes", NO: "no", SKIP: "skip"}
 
 
 def write_csv(labels: ComplementaryLabels, path: Path) -> None:
-    """Write labels to `path`: with answers as a long table, without as a matrix of yes and no.
+    """Write labels to `path`: as a table of answers if they have answers, else as a matrix of yes and no.
 
-    Without ids, the row numbers take their place.
+    Labels without ids get the row numbers as ids.
     """
     ids = np.arange(labels.n_examples) if labels.ids is None else labels.ids
     if labels.answers is None:
         header, rows = ["example_id", *map(str, labels.classes.tolist())], _wide_rows(labels, ids)
         if "example_id" in header[1:] or "excluded" in header or {"class_name", "answer"} <= set(header):
             raise LabelError(
-                "classes named example_id, excluded, class_name or answer make a CSV file ambiguous; save as .npz."
+                "class names such as example_id, excluded, class_name or answer make a CSV file ambiguous; save as .npz."
             )
     else:
         header, rows = LONG_HEADER, _long_rows(labels, labels.answers, ids)
@@ -54,7 +54,7 @@ def _wide_rows(labels: ComplementaryLabels, ids: Array) -> Iterator[list[str]]:
 def _long_rows(labels: ComplementaryLabels, answers: Answers, ids: Array) -> Iterator[list[str]]:
     if not any(_is_resolution(labels, answers, policy) for policy in get_args(Conflict)):
         raise LabelError(
-            "the labels hold more than their answers, which a CSV file cannot keep; save as .npz."
+            "the labels hold more than their answers, which a CSV file cannot store; save as .npz."
         )
     classes = list(map(str, labels.classes.tolist()))
     ends = np.searchsorted(answers.example, np.arange(labels.n_examples), side="right").tolist()
@@ -64,7 +64,7 @@ def _long_rows(labels: ComplementaryLabels, answers: Answers, ids: Array) -> Ite
         for position in range(start, end):
             word = _ANSWER_WORDS[int(answers.answer[position])]
             yield [name, classes[answers.class_index[position]], word, str(answers.annotator[position])]
-        if start == end:  # an empty answer keeps an example that nobody was asked about
+        if start == end:  # an empty answer keeps an example without questions
             yield [name, classes[0], "", ""]
         start = end
     for column in sorted(set(range(len(classes))) - set(answers.class_index.tolist())):

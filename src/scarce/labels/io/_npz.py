@@ -1,4 +1,4 @@
-"""Read and write labels as an ``.npz`` file: complete, compact and without pickle."""
+"""Read and write labels as ``.npz`` files: complete, compact and without pickle."""
 
 from pathlib import Path
 
@@ -39,9 +39,12 @@ def read_npz(path: Path) -> ComplementaryLabels:
     found = str(arrays.get("format", ""))
     if found != FORMAT:
         if found.startswith("scarce-labels-"):
-            raise FileError(f"{path} is written as {found!r} by another version of scarce, not {FORMAT!r}.")
+            raise FileError(
+                f"{path} has the format {found!r} of another version of scarce; expected {FORMAT!r}: write it "
+                "again with this version."
+            )
         raise FileError(
-            f"{path} does not hold labels written by scarce; for a matrix of your own save it as .npy and name its form=."
+            f"{path} does not hold labels written by scarce; save your own matrix as .npy and pass its form= (--form)."
         )
     kinds = _COLUMN_KINDS | ({"ids": "iufbU"} if "ids" in arrays else {})
     kinds |= _ANSWER_KINDS if any(name in arrays for name in _ANSWER_KINDS) else {}

@@ -1,4 +1,4 @@
-"""The forms of a table of labels: recognized by the header or given as ``form``, never guessed from the values."""
+"""Forms of label tables: recognized by the header or passed as ``form``, never guessed from the values."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -28,10 +28,10 @@ _ZERO_ONE = {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0, "true": 1.0, "false": 0
 
 
 def from_table(table: TextTable, form: str | None, classes: Any, conflict: Conflict) -> ComplementaryLabels:
-    """Make labels from a table; without `form` the header decides.
+    """Make labels from a table; without `form`, infer the form from the header.
 
-    Columns ``class_name`` and ``answer`` make it the long table of answers, a column ``excluded`` makes it
-    lists of class names separated by ``;``, and anything else a matrix of yes, no and empty cells.
+    Columns ``class_name`` and ``answer`` mean a table of answers, a column ``excluded`` means lists of class names separated by
+    ``;``, and anything else means a matrix of yes, no and empty cells.
     """
     if _ID_COLUMN not in table.header and "id" in table.header:
         table = replace(table, header=[_ID_COLUMN if name == "id" else name for name in table.header])
@@ -50,7 +50,7 @@ def from_table(table: TextTable, form: str | None, classes: Any, conflict: Confl
 
 
 def from_array(matrix: Array, form: str, classes: Any, conflict: Conflict) -> ComplementaryLabels:
-    """Make labels from an array, which has neither class names nor ids, in one of the `ARRAY_FORMS`."""
+    """Make labels from an array in one of the `ARRAY_FORMS`; arrays have no ids and no header."""
     if form == "single":
         return ComplementaryLabels.from_single(matrix, _check_classes_given(classes, form))
     if form == "columns":
@@ -65,7 +65,19 @@ def from_array(matrix: Array, form: str, classes: Any, conflict: Conflict) -> Co
 
 
 def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabels:
-    """Return labels with their classes in the order of `classes`; None keeps the order.
+    """Return the labels with their classes in the order of `classes`.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        Labels of n examples and q classes.
+    classes : int or sequence of length q, optional
+        The same classes in the order wanted; by default the order stays.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels with reordered classes.
 
     Examples
     --------
@@ -79,8 +91,8 @@ def with_classes(labels: ComplementaryLabels, classes: Any) -> ComplementaryLabe
     codes = lookup_codes(labels.classes, names)
     if len(names) != labels.n_classes or (codes < 0).any():
         raise LabelError(
-            f"it names the classes {abbreviate(labels.classes)}, but classes={abbreviate(names)}; these must be the same "
-            "(in any order): add the missing column, or correct classes."
+            f"the file has the classes {abbreviate(labels.classes)}, but classes={abbreviate(names)}; expected the same classes "
+            "in any order: add the missing column, or correct classes."
         )
     rows = np.repeat(np.arange(labels.n_examples), labels.per_example)
     answers = labels.answers and replace(labels.answers, class_index=codes[labels.answers.class_index])
@@ -123,7 +135,9 @@ def _from_columns(table: TextTable, classes: Any) -> ComplementaryLabels:
     columns = table.columns()
     ids = as_names(columns.pop(_ID_COLUMN), _ID_COLUMN) if _ID_COLUMN in columns else None
     if not columns:
-        raise LabelError("the form 'columns' needs columns of class names beside example_id.")
+        raise LabelError(
+            "the file has no columns besides example_id; the form 'columns' needs columns of class names: add them."
+        )
     cells = np.array(list(columns.values()), str).T
     return ComplementaryLabels.from_columns(cells, names, ids=ids)
 
@@ -150,14 +164,14 @@ def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> Complementa
 def _read_cells(
     header: list[str], rows: Iterable[Row], id_position: int | None, codes: Mapping[str, float], hint: str
 ) -> tuple[list[str], NDArray[np.float32]]:
-    """Return the ids, and the other cells as a matrix of numbers by `codes`."""
+    """Return the ids, and the other cells encoded by `codes` as a matrix of shape (n, q)."""
     ids, numbers = [], array("f")
     for line, row in rows:
         if id_position is not None:
             ids.append(row.pop(id_position))
         try:
             numbers.extend([codes[cell] for cell in row])
-        except KeyError:  # with blanks or capitals, or not understood at all
+        except KeyError:  # the cell has blanks or capitals, or is invalid
             for column, cell in zip((name for name in header if name != _ID_COLUMN), row, strict=True):
                 if cell.strip().lower() not in codes:
                     raise LabelError(

@@ -1,8 +1,8 @@
-"""Read exports of Label Studio: tasks, their annotations, and the choices made in them."""
+"""Read exports of Label Studio: tasks, their annotations, and the choices of each annotation."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from scarce._io.json import field_of, name_field, read_json
 from scarce._io.paths import prefix_errors
@@ -28,30 +28,51 @@ def read_label_studio(
     classes: Any = None,
     conflict: Conflict = "raise",
 ) -> ComplementaryLabels:
-    """Read the JSON export of a Label Studio project with choices.
+    """Read the JSON export of a Label Studio project with a Choices control.
 
     Parameters
     ----------
     path : path
         The export, a list of tasks.
     meaning : {"excluded", "answer"}
-        What a choice says: a class that the example is *not*, or yes / no to the class that the task
-        names in ``data[class_field]``.
+        What a choice means: a class that the example is *not*, or yes or no to the class that the task names in
+        ``data[class_field]``.
     class_field : str
-        Where a task names the class it asks about.
+        The field of ``data`` with the class that the task asks about.
     control : str, optional
-        The name of the choices in the labelling interface; needed if it has several.
+        The name of the Choices control in the labeling interface; required if there are several.
     id_field : str, optional
         The field of ``data`` that identifies the example; by default the ``id`` of the task.
-    classes : int or sequence, optional
-        All classes in order; needed for ``meaning="excluded"``.
+    classes : int or sequence of length q, optional
+        All class names, in order; required for ``meaning="excluded"``.
     conflict : {"raise", "drop", "majority"}
-        What to do when annotators contradict each other.
+        What to do when annotators contradict each other: raise an error, leave out the disputed claims, or follow the majority.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels, with the ids of their examples and, for ``meaning="answer"``, with their `answers`.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged, or not a list of tasks.
+    LabelError
+        If a task or a choice is invalid, or annotators contradict each other.
+
+    See Also
+    --------
+    read_prodigy : Read exports of Prodigy.
+    read_labels : Read label files of all types.
 
     Notes
     -----
-    A cancelled (skipped) annotation is not an answer: with ``meaning="answer"`` it counts as a skip, else as
-    nothing. A task without annotations stays, as an example of which nothing is known.
+    A cancelled (skipped) annotation counts as a skip with ``meaning="answer"``, and is ignored otherwise. A task without
+    annotations is kept as an example without labels.
+
+    References
+    ----------
+    Label Studio, https://labelstud.io
 
     Examples
     --------
@@ -66,13 +87,15 @@ def read_label_studio(
     >>> labels.ids.tolist(), labels.indicator(dtype=int).tolist()
     ([7], [[1, 1, 0]])
     """
-    check_option("meaning", meaning, ("excluded", "answer"))
+    check_option("meaning", meaning, get_args(Meaning))
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
-        raise FileError(f"{path} does not hold a list of tasks. {_EXPORT_HINT}")
+        raise FileError(f"{path} does not hold a list of tasks, as expected. {_EXPORT_HINT}")
     with prefix_errors(path):
         if meaning == "excluded" and classes is None:
-            raise LabelError("choices of excluded classes do not name the classes; pass classes=[...].")
+            raise LabelError(
+                "choices of excluded classes do not name all classes; pass them as classes=[...] (--classes)."
+            )
         control = _find_control(tasks, control)
         columns: dict[str, list[Any]] = {"example_id": [], "class_name": [], "answer": [], "annotator": []}
         examples: dict[int | str, None] = {}
@@ -96,14 +119,14 @@ def read_label_studio(
                 for name, value in zip(columns, (example, *row), strict=True):
                     columns[name].append(value)
         labels = ComplementaryLabels.from_answers(columns, classes, ids=list(examples), conflict=conflict)
-    # "Pick what it is not" does not ask about a single class, so its choices are not answers.
+    # "Choose what it is not" does not ask about one class, so its choices are not answers.
     return labels if meaning == "answer" else replace(labels, answers=None)
 
 
 def _answer_rows(
     task: Any, where: str, control: str | None, asked_class: int | str | None
 ) -> list[tuple[Any, str, str]]:
-    """Return class, answer and annotator of every choice in a task."""
+    """Return the class, the answer and the annotator of every choice in a task."""
     rows: list[tuple[Any, str, str]] = []
     for annotation in field_of(task, "annotations", list, where, _EXPORT_HINT):
         annotator = _annotator(annotation)
@@ -124,7 +147,7 @@ def _answer_rows(
 
 
 def _choices(annotation: Any, where: str, control: str | None) -> list[str]:
-    """Return the choices of one annotation; none if it was cancelled."""
+    """Return the choices of an annotation; none if it was cancelled."""
     if isinstance(annotation, dict) and annotation.get("was_cancelled"):
         return []
     chosen: list[str] = []
@@ -147,7 +170,7 @@ def _annotator(annotation: Any) -> str:
 
 
 def _find_control(tasks: list[Any], control: str | None) -> str | None:
-    """Return the one control with choices that the project has, or check that it has the named one."""
+    """Return the name of the only Choices control, or check that the named control exists."""
     results = [
         result
         for number, task in enumerate(tasks)
@@ -161,9 +184,11 @@ def _find_control(tasks: list[Any], control: str | None) -> str | None:
         return control
     names = sorted(found)
     if control is not None and names:
-        raise LabelError(f"no choices are called control={control!r}; the project has {', '.join(names)}.")
+        raise LabelError(
+            f"there is no control={control!r}; the project has {', '.join(names)}: pass one of them."
+        )
     if control is None and len(names) > 1:
         raise LabelError(
-            f"there are several controls with choices, {', '.join(names)}; choose one with control=."
+            f"the project has several controls with choices, {', '.join(names)}; choose one with control=."
         )
     return control or (names[0] if names else None)

@@ -1,4 +1,4 @@
-"""Read exports of Prodigy: one line per question, accepted, rejected or ignored."""
+"""Read exports of Prodigy: one line per question, with the answer accept, reject or ignore."""
 
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,39 @@ _ANSWERS = {"accept": "yes", "reject": "no", "ignore": "skip"}
 def read_prodigy(
     path: str | Path, *, id_field: str | None = None, classes: Any = None, conflict: Conflict = "raise"
 ) -> ComplementaryLabels:
-    r"""Read the JSONL export of a binary Prodigy task: accept is yes, reject is no, ignore is a skip.
+    r"""Read the JSONL export of a binary Prodigy task: accept means yes, reject no, and ignore skip.
 
     Parameters
     ----------
     path : path
-        The export, one JSON object per line with ``label`` and ``answer``.
+        The export: one JSON object per line, with ``label`` and ``answer``.
     id_field : str, optional
         The field that identifies the example; by default ``id``, else ``meta.id``, else ``_input_hash``.
-    classes : int or sequence, optional
-        All classes in order; by default the labels that occur, sorted.
+    classes : int or sequence of length q, optional
+        All class names, in order; by default the labels in the export, sorted.
     conflict : {"raise", "drop", "majority"}
-        What to do when answers contradict each other.
+        What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+
+    Returns
+    -------
+    ComplementaryLabels
+        The labels, with the ids of their examples and their `answers`.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, damaged or empty.
+    LabelError
+        If a line is not a binary annotation, or answers contradict each other.
+
+    See Also
+    --------
+    read_label_studio : Read exports of Label Studio.
+    read_labels : Read label files of all types.
+
+    References
+    ----------
+    Prodigy, https://prodi.gy
 
     Examples
     --------
@@ -45,13 +66,13 @@ def read_prodigy(
         for where, record in read_json_lines(path):
             columns["example_id"].append(_example_id(record, where, id_field))
             columns["class_name"].append(
-                name_field(
-                    record, "label", where, "Only binary tasks (accept / reject one label) can be read."
-                )
+                name_field(record, "label", where, "Export a binary task (accept or reject one label).")
             )
             answer = record.get("answer")
             if not isinstance(answer, str) or answer not in _ANSWERS:
-                raise LabelError(f"{where}: the answer is {answer!r}; expected accept, reject or ignore.")
+                raise LabelError(
+                    f"{where}: the answer is {answer!r}; expected accept, reject or ignore: export a binary task."
+                )
             columns["answer"].append(_ANSWERS[answer])
             columns["annotator"].append(record.get("_annotator_id") or record.get("_session_id") or "")
         if not columns["answer"]:
