@@ -110,7 +110,7 @@ def rc_loss(
     logits, excluded = check_rows(logits, excluded)
     candidates = candidate_mask(excluded, check_confirmed(confirmed, logits))
     if confidence is None:
-        weights = candidates / candidates.sum(dim=1, keepdim=True)
+        weights = candidates.to(logits) / candidates.sum(dim=1, keepdim=True)
     else:
         weights = as_row_weights("confidence", confidence, logits)
         if (weights * ~candidates).any():
