@@ -51,7 +51,7 @@ def scar_nll(
         ρ, the probability that a row excludes its own class.
     single_label : bool
         Whether every row excludes exactly one class by design. The likelihood is then conditional on that, and a row without an
-        exclusion is unlabelled.
+        exclusion is unlabeled.
     confirmed : Tensor of int, shape (n,), optional
         The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
 
@@ -275,7 +275,7 @@ def least_excluded_nll(
     See Also
     --------
     scarce.methods.LeastExcluded : The method for `ScarceClassifier`, which predicts as described.
-    scarce.functional.elkan_noto_loss : The same with opposite sign of the logits, one positive-unlabelled problem per class.
+    scarce.functional.elkan_noto_loss : The same with opposite sign of the logits, one positive-unlabeled problem per class.
 
     Examples
     --------

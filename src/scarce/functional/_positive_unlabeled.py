@@ -1,4 +1,4 @@
-"""Positive-unlabelled losses of "not k", one per class: the rows that exclude k are the positives, g = −f the scores.
+"""Positive-unlabeled losses of "not k", one per class: the rows that exclude k are the positives, g = −f the scores.
 
 Their sum is over the classes that some row of the batch excludes, except in `elkan_noto_loss`.
 """
@@ -26,9 +26,9 @@ def upu_risk(
     unlabeled: Unlabeled = "all",
     rates: Numbers | None = None,
 ) -> Tensor:
-    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k), the unbiased positive-unlabelled risk with g = −f.
+    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k), the unbiased positive-unlabeled risk with g = −f.
 
-    P are the rows that exclude k, U the unlabelled rows and θ_k the fraction of "not k" among them. It is unbounded below and
+    P are the rows that exclude k, U the unlabeled rows and θ_k the fraction of "not k" among them. It is unbounded below and
     overfits.
 
     Parameters

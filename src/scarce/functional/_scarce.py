@@ -71,7 +71,7 @@ def scarce_risk(
     --------
     scarce.methods.Scarce : The method for `ScarceClassifier`.
     scarce.functional.multiclass_scarce_risk : The same with a multi-class loss.
-    scarce.functional.upu_risk : The same without correction, as a positive-unlabelled risk.
+    scarce.functional.upu_risk : The same without correction, as a positive-unlabeled risk.
 
     References
     ----------
