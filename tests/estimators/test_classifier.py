@@ -279,7 +279,7 @@ def test_classifier_rejects_invalid_settings(blobs, params, error, message):
 
 def test_classifier_rejects_empty_labels(blobs):
     nothing = ComplementaryLabels.from_lists([[]] * 300, classes=3)
-    with pytest.raises(MethodError, match="nothing that scarce could learn from"):
+    with pytest.raises(MethodError, match="scarce has nothing to learn from"):
         ScarceClassifier(priors="uniform", epochs=1).fit(blobs[0], nothing)
 
 
@@ -423,7 +423,7 @@ def test_classifier_rejects_unknown_device(blobs):
 @pytest.mark.parametrize(
     ("method", "several", "message"),
     [
-        ("answers", False, "answers needs the record of what was asked"),
+        ("answers", False, "answers needs a table of answers"),
         ("nn", True, "nn takes one excluded class per example"),
         (make_method("refine", base_method="nn"), True, "nn takes one excluded class per example"),
     ],

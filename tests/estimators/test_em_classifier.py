@@ -227,7 +227,7 @@ def test_em_handles_fold_of_single_class():
             MethodError,
             "mechanism='luck' is unknown; expected 'auto', 'candidates', 'scar'",
         ),
-        ({"mechanism": "answers"}, MethodError, "answers needs the record of what was asked"),
+        ({"mechanism": "answers"}, MethodError, "answers needs a table of answers"),
         ({"n_iterations": -1}, MethodError, "n_iterations=-1; expected a whole number of at least 0"),
         ({"cv": 1}, MethodError, "cv=1; expected a whole number of at least 2"),
     ],

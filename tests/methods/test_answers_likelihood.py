@@ -79,7 +79,7 @@ def test_row_without_answer_has_no_gradient():
     assert logits.grad[1:].abs().max() == 0
 
 
-def test_ordinary_labels_are_certain_beside_answers():
+def test_ordinary_labels_among_answers_are_certain():
     asked = ComplementaryLabels.from_answer_matrix([[0, NAN, NAN], [NAN, NAN, NAN], [NAN, 1, NAN]])
     labels = ComplementaryLabels(
         asked.indptr, asked.indices, asked.classes, confirmed=np.array([-1, 2, 1]), answers=asked.answers
@@ -134,7 +134,7 @@ def simulated_crowd(y, per_question, seed=9):
 
 
 def test_training_estimates_error_rates_of_annotators():
-    """The blobs reveal who is right. Rates are shrunk towards their mean by 20 of over 130 answers: up to 0.04 here."""
+    """The blobs reveal who is right. Rates are shrunk toward the pooled rate by 20 of over 130 answers: up to 0.04 here."""
     X, y, _ = three_blobs(600)
     labels, wrong = simulated_crowd(y, per_question=2)
     method, model = make_method("answers"), linear_model()
@@ -147,7 +147,7 @@ def test_training_estimates_error_rates_of_annotators():
 
 
 def test_training_estimates_error_rates_without_repeated_questions():
-    """The blobs reveal who is right: about 130 questions each about the true class, and twice as many about others."""
+    """The blobs reveal who is right; each annotator gets about 130 questions about the true class and twice as many others."""
     X, y, _ = three_blobs(600)
     labels, wrong = simulated_crowd(y, per_question=1)
     method, model = make_method("answers"), linear_model()
@@ -209,24 +209,26 @@ def test_step_counts_errors_by_posterior_of_all_answers():
     method.loss(LOGITS[:2], batch)
     method.after_step(nn.Identity(), batch)
     p = softmax(LOGITS[0].tolist())[2]
-    it, other = p * 0.05 * 0.95 * 0.05, (1 - p) * 0.95 * 0.05 * 0.95
-    it = it / (it + other)
-    missed, of, affirmed, of_others = method.sums.tolist()
-    assert missed == pytest.approx([it, 0, it])
-    assert of == pytest.approx([it] * 3)
-    assert affirmed == pytest.approx([0, 1 - it, 0])
-    assert of_others == pytest.approx([1 - it] * 3)
+    joint, joint_other = p * 0.05 * 0.95 * 0.05, (1 - p) * 0.95 * 0.05 * 0.95
+    is_class = joint / (joint + joint_other)
+    false_negatives, n_of_class, false_positives, n_of_others = method.sums.tolist()
+    assert false_negatives == pytest.approx([is_class, 0, is_class])
+    assert n_of_class == pytest.approx([is_class] * 3)
+    assert false_positives == pytest.approx([0, 1 - is_class, 0])
+    assert n_of_others == pytest.approx([1 - is_class] * 3)
 
 
 def test_error_rates_of_rare_annotators_shrink_to_the_mean():
     table = {"example_id": [0, 0], "class_name": [0, 0], "answer": ["no", "no"], "annotator": ["a", "b"]}
     method = prepared_answers(ComplementaryLabels.from_answers(table, classes=3))
-    # false negatives, of how many; false positives, of how many
+    # For each annotator: false negatives, questions about the class; false positives, questions about other classes.
     method.sums = double([[0, 30], [0, 100], [0, 0], [80, 0]])
     method.after_epoch(0)
-    missed, affirmed = (30 + 1) / (100 + 20), 1 / (80 + 20)
-    assert method.false_negative_rate.tolist() == pytest.approx([missed, (30 + 20 * missed) / 120])
-    assert method.false_positive_rate.tolist() == pytest.approx([20 * affirmed / 100, affirmed])
+    pooled_negative, pooled_positive = (30 + 1) / (100 + 20), 1 / (80 + 20)
+    assert method.false_negative_rate.tolist() == pytest.approx(
+        [pooled_negative, (30 + 20 * pooled_negative) / 120]
+    )
+    assert method.false_positive_rate.tolist() == pytest.approx([20 * pooled_positive / 100, pooled_positive])
     assert method.sums.abs().max() == 0
 
 
@@ -316,7 +318,7 @@ def test_held_out_answers_of_unknown_annotators_are_ignored():
 def test_training_rejects_skips_alone():
     X, _, _ = three_blobs(3)
     labels = labels_from_columns([0, 1, 2], [0, 1, 2], ["skip"] * 3, classes=3)
-    with pytest.raises(MethodError, match="nothing that answers could learn from"):
+    with pytest.raises(MethodError, match="answers has nothing to learn from"):
         train(linear_model(), make_method("answers"), X, labels)
 
 
@@ -325,7 +327,7 @@ def test_training_rejects_exclusions_without_answers():
     with pytest.raises(MethodError) as error:
         train(linear_model(), make_method("answers"), X, labels)
     assert str(error.value) == (
-        "answers needs the record of what was asked, but these labels hold exclusions alone; make them with from_answers "
+        "answers needs a table of answers, but these labels hold only exclusions; make them with from_answers "
         "or from_answer_matrix, or choose method='scar-likelihood'."
     )
 

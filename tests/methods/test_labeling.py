@@ -1,4 +1,4 @@
-"""Single labels with some rows left unlabeled, and ordinary labels beside exclusions."""
+"""Single labels with some unlabeled rows, and ordinary labels mixed with exclusions."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_training_tolerates_unlabeled_rows_among_single_labels(name):
         assert (predicted == y).mean() > 0.9
 
 
-# Ordinary labels beside exclusions -------------------------------------------------------------------------------
+# Ordinary labels mixed with exclusions ---------------------------------------------------------------------------
 
 
 def test_labeled_rates_ignore_ordinary_labels():

@@ -36,7 +36,7 @@ def test_loss_of_several_labels_equals_binary_cross_entropies(excluded_sets):
 
 @pytest.mark.parametrize("several", [False, True])
 def test_scores_allow_for_unequal_exclusion_rates(several):
-    """Rates of 60, 30 and 10 %: probabilities of 0.3, 0.25 and 0.45 mean class 0, though class 1 has the lowest."""
+    """With rates of 60, 30 and 10 %, probabilities of 0.3, 0.25 and 0.45 point to class 0, although class 1 has the lowest."""
     excluded_sets = [[0]] * 6 + [[1]] * 3 + [[2]]
     if several:
         excluded_sets = [[0, 1]] * 3 + [[0]] * 3 + [[2]] + [[]] * 3
@@ -51,7 +51,7 @@ def test_scores_allow_for_unequal_exclusion_rates(several):
 
 
 @pytest.mark.parametrize("excluded_sets", [[[0, 1], [0], [2], []], [[0], [0], [2], [1]]])
-def test_loss_is_minimised_at_exclusion_rates_for_equal_rows(excluded_sets):
+def test_loss_is_minimized_at_exclusion_rates_for_equal_rows(excluded_sets):
     """The loss is least where g equals the exclusion rates, and then all scores are equal."""
     labels = ComplementaryLabels.from_lists(excluded_sets, classes=3)
     method, rates = prepared_least_excluded(labels), double([[0.5, 0.25, 0.25]])

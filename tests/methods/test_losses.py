@@ -135,14 +135,16 @@ def test_cpe_scores_equal_distances_to_matrix_rows(name, problem):
 # The unbiased risk of uniform single labels ------------------------------------------------------------------
 
 
-def slow_class_risks(logits, excluded, shares):
+def slow_class_risks(logits, excluded, frequencies):
     q = len(logits[0])
     m = [[0.0] * q for _ in range(q)]
     for g in range(q):
         group = [softmax(f) for f, ks in zip(logits, excluded, strict=True) if g in ks]
         for j in range(q):
             m[g][j] = mean([-log(p[j]) for p in group]) if group else 0.0
-    return [sum(shares[g] * m[g][j] for g in range(q)) - (q - 1) * shares[j] * m[j][j] for j in range(q)]
+    return [
+        sum(frequencies[g] * m[g][j] for g in range(q)) - (q - 1) * frequencies[j] * m[j][j] for j in range(q)
+    ]
 
 
 def slow_ga(risks, counts, ascent, beta, gamma):
@@ -159,14 +161,14 @@ def slow_ga(risks, counts, ascent, beta, gamma):
     keep=st.integers(1, 7),
 )
 def test_free_nn_and_ga_equal_slow_loop(problem, beta, gamma, keep):
-    """The shares are those of all labels, the means those of the batch, which may be a part of the rows."""
+    """The label frequencies are those of the whole data; the means are those of the batch, which may hold only some rows."""
     logits, excluded, _ = problem
     labels, q = labels_of(excluded, logits), len(logits[0])
     all_labels = [k for ks in excluded for k in ks]
-    shares = [all_labels.count(k) / len(all_labels) for k in range(q)]
+    frequencies = [all_labels.count(k) / len(all_labels) for k in range(q)]
     rows = list(range(min(keep, len(logits))))
     logits, excluded = logits[: len(rows)], excluded[: len(rows)]
-    risks = slow_class_risks(logits, excluded, shares)
+    risks = slow_class_risks(logits, excluded, frequencies)
     assume(all(abs(v + beta) > 1e-9 for v in risks))  # at its threshold, ga would depend on rounding
     counts = [sum(k in ks for ks in excluded) for k in range(q)]
 
@@ -230,8 +232,8 @@ def test_unlabeled_rows_do_not_change_loss_of_others(name, problem):
     labeled_rows = all_rows[labeled]
     if name == "ga":
         all_labels = [k for ks in excluded for k in ks]
-        shares = [all_labels.count(k) / len(all_labels) for k in range(len(logits[0]))]
-        risks = slow_class_risks(logits, excluded, shares)
+        frequencies = [all_labels.count(k) / len(all_labels) for k in range(len(logits[0]))]
+        risks = slow_class_risks(logits, excluded, frequencies)
         assume(all(abs(v) > 1e-9 for v in risks))  # at its threshold, ga would depend on rounding
     expected = loss_of(
         prepared_method(name, labeled_rows, T, **params), [logits[i] for i in labeled], labeled_rows

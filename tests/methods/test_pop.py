@@ -64,9 +64,9 @@ def test_pop_never_restores_removed_candidates():
     for epoch in range(5):
         method.after_epoch(epoch)
     assert method.candidates.int().tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]
-    believes_otherwise = double([[0.0, 9.0, 9.0, 9.0], [9.0, 0.0, 0.0, 0.0]])
+    opposite_logits = double([[0.0, 9.0, 9.0, 9.0], [9.0, 0.0, 0.0, 0.0]])
     batch = batch_of(labels)
-    method.loss(believes_otherwise, batch)
+    method.loss(opposite_logits, batch)
     method.after_step(nn.Identity(), batch)
     assert method.confidence.tolist() == [
         pytest.approx([1, 0, 0, 0]),

@@ -24,7 +24,7 @@ RECIPE = Recipe(epochs=20, batch_size=100, learning_rate=0.02)
 
 
 def circulant(*values):
-    """A circulant matrix, whose first row is given."""
+    """The circulant matrix with this first row."""
     return np.array([np.roll(values, y) for y in range(Q)])
 
 
@@ -78,7 +78,7 @@ def fit_and_predict(name, X, labels, recipe=RECIPE, priors=None, **params):
     [(single_labels, EQUAL, 0.05), (independent_labels, UNEQUAL, 0.015)],
 )
 def test_refine_beats_other_methods_on_class_dependent_labels(simulate, class_shares, margin):
-    """With these labels the other methods trail by 0.10, or 0.05 with several labels; the test requires at most half of it."""
+    """With these labels the other methods trail by 0.10, or 0.05 with several labels; the test requires half of that."""
     X, y, best = blobs_on_circle(tuple(class_shares))
     labels = simulate(y)
     assert (labels.per_example == 0).mean() == pytest.approx(
@@ -105,14 +105,14 @@ def test_refine_recovers_rates_and_priors_of_separate_blobs(simulate, expected):
     labels = simulate(y)
     method, _, _ = fit_and_predict("refine", X, labels, confident_fraction=1.0, scar_strength=0.0)
     assert method.exclusion_matrix.numpy() == pytest.approx(expected, abs=0.1)
-    counted_method = np.array([labels.indicator()[y == k].mean(axis=0) for k in range(Q)])
-    assert method.exclusion_matrix.numpy() == pytest.approx(counted_method, abs=0.04)
+    counted_rates = np.array([labels.indicator()[y == k].mean(axis=0) for k in range(Q)])
+    assert method.exclusion_matrix.numpy() == pytest.approx(counted_rates, abs=0.04)
     assert method.n_predicted.sum() == len(y)
     assert method.counts.sum() == labels.counts.sum()
     assert method.learned_priors().tolist() == pytest.approx((np.bincount(y) / len(y)).tolist(), abs=0.01)
 
 
-def test_refine_counts_half_of_rows_and_shrinks_towards_scar():
+def test_refine_counts_half_of_rows_and_shrinks_toward_scar():
     """About 300 rows and a weight of 50: the standard error is 0.029, the tolerance three and a half of them."""
     X, y, _ = blobs_on_circle(radius=4.0)
     method, _, _ = fit_and_predict("refine", X, single_labels(y), scar_strength=50.0)
@@ -147,7 +147,7 @@ EXCLUDED = [[1], [2], [0, 2], [], [1], [0]]
 
 
 def counted_method(confirmed=None, **params):
-    """Refine after it has seen six rows; half of the rows of every predicted class are counted."""
+    """Refine after it counted six rows, of which half of every predicted class are confident."""
     plain = ComplementaryLabels.from_lists(EXCLUDED, classes=3)
     labels = ComplementaryLabels(plain.indptr, plain.indices, plain.classes, confirmed=confirmed)
     method = make_method("refine", scar_strength=0.0, **params)
@@ -287,32 +287,33 @@ def column(rows, number):
     return [row[number] for row in rows]
 
 
-def slow_most_confident(names, margins, share):
-    """Of each predicted class take the rows of the largest margins, the first among equals."""
+def slow_most_confident(predicted, margins, fraction):
+    """Take the rows with the largest margins of each predicted class, the first one of tied rows."""
     chosen = set()
-    for name in set(names):
-        left = [row for row, other in enumerate(names) if other == name]
-        for _ in range(ceil(share * len(left))):
+    for k in set(predicted):
+        left = [row for row, other in enumerate(predicted) if other == k]
+        for _ in range(ceil(fraction * len(left))):
             best = max(left, key=lambda row: (margins[row], -row))
             left.remove(best)
             chosen.add(best)
-    return [row in chosen for row in range(len(names))]
+    return [row in chosen for row in range(len(predicted))]
 
 
 @given(predicted_rows, fractions)
-def test_most_confident_equals_slow_loop(rows, share):
-    """Margins of five values, so most are tied; some classes are never predicted."""
-    names, margins = column(rows, 0), column(rows, 1)
-    found = most_confident(torch.tensor(names), double(margins), share).tolist()
-    assert found == slow_most_confident(names, margins, share)
+def test_most_confident_equals_slow_loop(rows, fraction):
+    """Margins take five values, so most are tied; some classes are never predicted."""
+    predicted, margins = column(rows, 0), column(rows, 1)
+    found = most_confident(torch.tensor(predicted), double(margins), fraction).tolist()
+    assert found == slow_most_confident(predicted, margins, fraction)
 
 
 @given(predicted_rows)
 def test_most_confident_covers_every_predicted_class(rows):
-    names, margins = torch.tensor(column(rows, 0)), double(column(rows, 1))
-    few = most_confident(names, margins, 0.0)
-    assert names[few].bincount(minlength=5).tolist() == names.bincount(minlength=5).clamp(max=1).tolist()
-    assert most_confident(names, margins, 1.0).all()
+    predicted, margins = torch.tensor(column(rows, 0)), double(column(rows, 1))
+    few = most_confident(predicted, margins, 0.0)
+    counts = predicted.bincount(minlength=5)
+    assert predicted[few].bincount(minlength=5).tolist() == counts.clamp(max=1).tolist()
+    assert most_confident(predicted, margins, 1.0).all()
 
 
 def test_most_confident_prefers_infinite_margins():
@@ -326,8 +327,8 @@ def test_most_confident_prefers_infinite_margins():
 
 
 def test_most_confident_fraction_is_exact_in_single_precision():
-    names = torch.zeros(50, dtype=torch.long)
-    assert int(most_confident(names, torch.arange(50.0), 0.3).sum()) == 15
+    predicted = torch.zeros(50, dtype=torch.long)
+    assert int(most_confident(predicted, torch.arange(50.0), 0.3).sum()) == 15
 
 
 @pytest.mark.parametrize("error_rate", [np.array([0.1, 0.0, 0.2]), [0.1, 0.0], "learn", -0.1])

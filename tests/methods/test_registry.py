@@ -1,5 +1,7 @@
 """Methods by name: their facts, parameters, plugins, and the table in the guide."""
 
+import inspect
+import itertools
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -7,9 +9,10 @@ from pathlib import Path
 import pytest
 from torch import nn
 
+from scarce import methods
 from scarce.errors import MethodError
 from scarce.methods import Method, MethodFacts, available_methods, make_method, register, registry
-from scarce.methods.registry import COLUMNS, method_rows, methods_markdown
+from scarce.methods.registry import COLUMNS, method_class, method_rows, methods_markdown
 
 NAMES = list(available_methods())
 
@@ -54,6 +57,20 @@ def install_plugin(tmp_path, monkeypatch, fresh_registry):
 
 def test_available_methods_include_scarce_methods():
     assert {"scarce", "scarce-ure", "scarce-cce"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_class_of_method_is_exported(name):
+    cls = registry.method_class(name)
+    assert getattr(methods, cls.__name__) is cls
+    assert cls.__name__ in methods.__all__
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("meta-")])
+def test_class_of_meta_method_is_exported_from_meta(name):
+    cls = registry.method_class(name)
+    assert getattr(methods.meta, cls.__name__) is cls
+    assert cls.__name__ in methods.meta.__all__
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -194,6 +211,34 @@ GUIDE = Path(__file__).parents[2] / "docs" / "methods.md"
 
 def test_guide_contains_table_of_methods():
     assert methods_markdown() in GUIDE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstring_of_method_cites_linked_paper(name):
+    facts, docstring = available_methods()[name], inspect.getdoc(method_class(name))
+    assert bool(facts.url) == (facts.paper != "this project") == ("References" in docstring)
+    assert facts.url in docstring
+    assert facts.paper[-4:] in docstring or not facts.url  # the year
+
+
+def see_also(docstring):
+    """The names in the section See Also."""
+    _, _, section = docstring.partition("See Also\n--------\n")
+    lines = itertools.takewhile(bool, section.splitlines())
+    return [name for line in lines for name in line.split(" : ")[0].split(", ")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstring_of_method_refers_to_method_classes(name):
+    classes = {method_class(each).__name__ for each in NAMES}
+    related = see_also(inspect.getdoc(method_class(name)))
+    assert related
+    assert {each for each in related if not each.startswith("scarce.functional.")} <= classes
+
+
+def test_guide_links_papers():
+    assert "[Ishida et al., NeurIPS 2017](https://arxiv.org/abs/1705.07541)" in methods_markdown()
+    assert "| this project |" in methods_markdown()
 
 
 def test_method_rows_list_labels_and_needs():

@@ -92,7 +92,7 @@ SHARES = np.array([0.6, 0.3, 0.1])
 @pytest.mark.parametrize("simulate", [scar, scar_single])
 @pytest.mark.parametrize("c", [[0.3, 0.5, 0.2], [0.2, 0.5, 0.8]])
 def test_training_estimates_priors_and_exclusion_probabilities(simulate, c):
-    """Also where equal priors are impossible: a class that three of four rows exclude has a prior of at most 1 / 4.
+    """Covers priors that cannot be equal: a class that three of four rows exclude has a prior of at most 1 / 4.
 
     The blobs hardly overlap, so priors are known up to the averaging over an epoch, far below 0.02. An exclusion
     probability is estimated from at least 600 rows: its standard error is 0.02, its tolerance three of them.
@@ -124,7 +124,7 @@ def test_given_priors_are_kept_and_not_reported():
 def test_training_estimates_error_rate(error_rate):
     """Compared with the observed share of errors, not with 5 %: with 6000 rows the two differ by up to 0.01.
 
-    Some rows are explained as well by the edge of another blob; over seeds this adds up to 0.003.
+    Some rows fit the edge of another blob equally well; over seeds this adds up to 0.003.
     """
     X, y, _ = three_blobs(6000)
     labels = scar(y, c=[0.3, 0.4, 0.5], error_rate=error_rate, seed=5)
@@ -138,7 +138,7 @@ def test_training_estimates_error_rate(error_rate):
 def test_step_moves_priors_and_errors_by_share_of_rows():
     """Towards the means of q_y ∝ p_y r_y and of Σ_y q_y ȳ_y, from π ∝ 1 − π̄ and ρ = 0.05; π is shrunk towards the candidate shares.
 
-    Two classes are left on average, so the shares count as five rows beside the four.
+    Two classes are left on average, so the shares count as five rows in addition to the four.
     """
     excluded_sets = [[0, 1], [2], [], [1]]
     labels = ComplementaryLabels.from_lists(excluded_sets, classes=3)

@@ -17,7 +17,7 @@ def test_resolve_transition_accepts_none_and_uniform():
     np.testing.assert_array_equal(resolve_transition("uniform", LABELS), (1 - np.eye(3)) / 2)
 
 
-def test_resolve_transition_normalises_rounded_matrix():
+def test_resolve_transition_normalizes_rounded_matrix():
     rounded = np.array([[0, 0.333, 0.667], [0.5, 0, 0.5], [0.2505, 0.75, 0]])
     np.testing.assert_allclose(resolve_transition(rounded, LABELS).sum(axis=1), 1, rtol=1e-12)
 
@@ -51,7 +51,7 @@ def test_confirmed_transition_recovers_simulated_matrix():
         ([[2, -1, 0], [0, 1, 0], [0, 0, 1]], "negative or missing number"),
         ([[np.nan] * 3] * 3, "negative or missing number"),
         ([["a"] * 3] * 3, "is not understood; expected numbers"),
-        (np.eye(3), "row 0 of transition excludes the true class itself most often"),
+        (np.eye(3), "row 0 of transition excludes the true class most often"),
     ],
 )
 def test_resolve_transition_rejects_invalid_matrix(transition, message):

@@ -1,4 +1,4 @@
-"""Unbiasedness without sampling, on data in which every outcome occurs as often as its probability."""
+"""Unbiasedness by exact enumeration: every outcome occurs in the data in proportion to its probability."""
 
 from itertools import combinations, product
 from math import comb
@@ -55,7 +55,7 @@ def test_enumerated_data_match_distribution():
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_pc_risk_is_unbiased(sizes):
-    """E Σ over pairs is Σ_{j ≠ y} σ(f_j − f_y), also with several labels, each being uniform."""
+    """The expected risk is Σ_{j ≠ y} σ(f_j − f_y), also with several labels if each is uniform."""
     logits, labels = every_outcome(SIZES[sizes])
     differences = torch.sigmoid(SCORES[:, None, :] - SCORES[:, :, None])  # x, y, j: σ(f_j − f_y)
     pairwise = differences.sum(dim=2) - 0.5
@@ -135,7 +135,7 @@ def test_risks_are_biased_for_labels_that_are_not_uniform(name):
 
 
 @pytest.mark.parametrize("name", ["forward", "cpe-f", "scl-nl", "cc"])
-def test_likelihoods_are_minimised_at_true_probabilities(name):
+def test_likelihoods_are_minimized_at_true_probabilities(name):
     """Given one x, the classifier p(y | x) has no gradient and a lower loss than its neighbours."""
     logits, labels = every_outcome(SIZES["one"])
     mine = (logits == SCORES[1]).all(dim=1)

@@ -1,4 +1,4 @@
-"""The likelihood of yes/no answers, which needs neither the class priors nor how questions were chosen."""
+"""The likelihood of yes/no answers; it needs neither class priors nor a model of how questions were chosen."""
 
 from copy import copy
 from typing import Any
@@ -19,31 +19,38 @@ from scarce.risk import answer_log_likelihood, clamp_confirmed, marginal_nll, po
 __all__ = ["AnswersLikelihood"]
 
 _RATE_NAMES = ("false_negative_rate", "false_positive_rate")
-_INITIAL_RATE = 0.05  # of rates that are learned; they could not rise from zero
-_POOLED_STRENGTH = 20.0  # weight, in answers, of the pooled rate in the rate of one annotator
-_ZERO_STRENGTH = 20.0  # answers added to those of all annotators, one of them wrong
-_RATE_RANGE = 0.002, 0.45  # of learned rates: nobody is infallible, and nobody is worse than chance
+_INITIAL_RATE = 0.05  # of learned rates; from zero they could never rise
+_POOLED_STRENGTH = 20.0  # how many answers the pooled rate counts for in the rate of one annotator
+_ZERO_STRENGTH = 20.0  # how many answers, one of them wrong, are added to the pooled counts
+_RATE_RANGE = 0.002, 0.45  # of learned rates: nobody is infallible or worse than chance
 
 
 @register
 @renamed_parameters(miss="false_negative_rate", false="false_positive_rate")
 class AnswersLikelihood(Method):
-    """−mean log Σ_y p_y Π_{asked k} P(answer_k | y).
+    """−mean log Σ_y p_y Π_{asked k} P(answer_k | y), p = softmax(f).
 
-    Needs the record of what was asked. How the questions were chosen does not matter, as long as the choice depended
-    only on what could be seen: the example, earlier answers, a model. Examples that nobody was asked about but whose class
-    is confirmed (ordinary labels) count as certain.
+    Maximum likelihood of the answers to "is it class k?", which needs a table of what was asked. How the questions were
+    chosen does not matter, as long as the choice depended only on observed data: the example, earlier answers, a model.
+    Examples without answers whose class is confirmed (ordinary labels) count as certain.
 
     Parameters
     ----------
     false_negative_rate, false_positive_rate : float, optional
         P("no" | it is the class) and P("yes" | it is not). By default both are learned by EM for every annotator, with a
-        prior that favours small rates; see `after_epoch`.
+        prior that favors small rates; see `after_epoch`.
 
     Attributes
     ----------
     annotators : array of shape (a,)
-        Who answered.
+        The annotators, in the order of the learned rates.
+    priors : Tensor of shape (q,)
+        The learned class priors.
+
+    See Also
+    --------
+    ScarLikelihood, Refine : For exclusions without a record of what was asked.
+    scarce.functional.answers_nll : The loss as a function.
 
     Examples
     --------
@@ -88,7 +95,7 @@ class AnswersLikelihood(Method):
             self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the table of answers."""
+        """Read the table of answers; set the initial priors and rates."""
         super().prepare(problem)
         self.priors = torch.full((problem.n_classes,), 1 / problem.n_classes, dtype=torch.float64)
         table = problem.labels.answers
@@ -130,7 +137,7 @@ class AnswersLikelihood(Method):
         return (marginal_nll(logits, log_likelihood) - constant).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Move π towards the posterior, with a memory of about one epoch, and count the probable errors of annotators."""
+        """Update π as a moving average over about one epoch, and add up the expected errors of the annotators."""
         posteriors = self._posterior.to(self.priors)
         shrunk = self._regularizer.shrink(posteriors.mean(dim=0))
         self.priors += len(posteriors) / self._n_rows * (shrunk - self.priors)
@@ -147,7 +154,7 @@ class AnswersLikelihood(Method):
     def after_epoch(self, epoch: int) -> None:
         """Set the rates to (wrong + 20 r) / (asked + 20), with r = (Σ wrong + 1) / (Σ asked + 20) over all annotators.
 
-        So the rate of one annotator is shrunk towards that of all, and this towards zero. Rates stay from 0.002 to 0.45.
+        The rate of each annotator is shrunk toward the pooled rate r, and r toward zero. Rates are clamped to [0.002, 0.45].
         """
         if not self.learned:
             return
@@ -159,13 +166,13 @@ class AnswersLikelihood(Method):
         self.sums.zero_()
 
     def for_labels(self, labels: ComplementaryLabels) -> "AnswersLikelihood":
-        """Return a view of the method that uses the answers of `labels`, without those of unknown annotators."""
+        """Return a view of the method that uses the answers of `labels`, ignoring those of unknown annotators."""
         view = copy(self)
         view._set_answers(labels)
         return view
 
     def mean_error_rates(self) -> tuple[float, float]:
-        """Return the mean false-negative and false-positive rate of the answers, or 0 without answers."""
+        """Return the false-negative and false-positive rates, averaged over the answers; 0 without annotators."""
         if not len(self.annotators):
             return 0.0, 0.0
         counts = torch.bincount(self._annotator_index.long(), minlength=len(self.annotators)).double()
@@ -177,15 +184,15 @@ class AnswersLikelihood(Method):
         return false_negative_rate, false_positive_rate
 
     def learned_priors(self) -> Tensor | None:
-        """π: the mean posterior of the rows."""
+        """Return π, the mean posterior of the rows."""
         return self.priors
 
     def epoch_log(self) -> dict[str, float | list[float]]:
-        """The priors, and the rates, one per annotator in the order of `annotators`, where they are learned."""
+        """Return the priors, and the learned rates, one per annotator in the order of `annotators`."""
         return {name: getattr(self, name).tolist() for name in ("priors", *self.learned)}
 
     def _set_answers(self, labels: ComplementaryLabels) -> None:
-        """Take the answers of known annotators about the rows of `labels`."""
+        """Store the answers of known annotators about the rows of `labels`."""
         table = Answers.from_columns([], [], []) if labels.answers is None else labels.answers
         is_known = np.isin(table.annotator, self.annotators)
         self._table = Answers(

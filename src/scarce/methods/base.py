@@ -29,17 +29,24 @@ Accepts = Literal["single", "multiple", "unlabeled"]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The rows of one step."""
+    """The rows of one training step: B rows, q classes.
+
+    Examples
+    --------
+    >>> batch = Batch(torch.zeros(1, 4), excluded=torch.tensor([[0.0, 1.0]]), index=torch.tensor([7]))
+    >>> batch.excluded.shape, batch.confirmed
+    (torch.Size([1, 2]), None)
+    """
 
     inputs: Tensor
-    """What the model was given. Where several processes train together, the shard of this process, unless the
-    method `uses_inputs`; everything else covers all rows."""
+    """The inputs of the model. In distributed training, only the shard of this process, unless the method
+    `uses_inputs`; the other fields cover all rows."""
     excluded: Tensor
     """ȳ of shape (B, q), 1 where a class is excluded, in the dtype of the logits."""
     index: Tensor
-    """Which rows of the data these are."""
+    """The positions of the rows in the training data, of shape (B,)."""
     confirmed: Tensor | None = None
-    """The confirmed class of each row, −1 where unknown; None when no row of the data has one."""
+    """The confirmed class of each row, −1 where unknown; None if no row of the data has one."""
 
 
 ReadRows = Callable[[], Iterator[tuple[Tensor, Batch]]]
@@ -48,15 +55,22 @@ ReadRows = Callable[[], Iterator[tuple[Tensor, Batch]]]
 
 @dataclass(frozen=True)
 class Problem:
-    """The whole data, as far as a method may need it before the first step."""
+    """What a method may need to know about the whole data before the first step.
+
+    Examples
+    --------
+    >>> problem = Problem(ComplementaryLabels.from_single([0, 1, 1, 2], classes=3))
+    >>> problem.n_classes, problem.rates.tolist()
+    (3, [0.25, 0.5, 0.25])
+    """
 
     labels: ComplementaryLabels
     priors: Tensor | None = None
     """Class priors π of shape (q,)."""
     transition: Tensor | None = None
-    """p(ȳ = k | y), rows are true classes; only if the user knows it."""
+    """p(k is excluded | y) of shape (q, q), one row per true class; None if unknown."""
     make_model: Callable[[], nn.Module] | None = None
-    """Makes another network of the same kind, for methods that train two."""
+    """Builds another network like the first, for methods that train two."""
 
     @property
     def n_examples(self) -> int:
@@ -76,25 +90,50 @@ class Problem:
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What a user should know before choosing a method; tables and checks are made from it."""
+    """What a user should know before choosing a method; the table of methods and the checks use it.
+
+    Examples
+    --------
+    >>> facts = MethodFacts("mine", "my method", "My paper, 2026", "SCAR", needs_priors=True)
+    >>> facts.accepts
+    ('single', 'multiple', 'unlabeled')
+    """
 
     name: str
+    """The name for `make_method`."""
     title: str
+    """The name in words."""
     paper: str
+    """Authors, venue and year."""
     assumes: str
+    """What the method assumes about the labels."""
     needs_priors: bool = False
+    """Whether class priors are needed."""
     learns_priors: bool = False
-    """Whether priors that are not given are learned in training."""
+    """Whether unknown priors are learned during training."""
     needs_transition: bool = False
+    """Whether a transition matrix is needed."""
     needs_answers: bool = False
-    """Whether the table of answers is needed."""
+    """Whether a table of answers is needed."""
     accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabeled")
+    """How many labels an example may have: one, several, none."""
     revision: int = 1
-    """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
+    """Raised when the same settings give different numbers; results of earlier revisions are then outdated."""
+    url: str = ""
+    """Where to find the paper; empty for methods of this project."""
 
 
 def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
-    """Return probabilities whose arg-max is that of the scores, even where rounding has made them equal.
+    """Return probabilities with the arg-max of the scores, even where rounding made the largest probabilities equal.
+
+    Parameters
+    ----------
+    scores, probabilities : Tensor of shape (n, q)
+        Scores, and probabilities in the same order up to rounding.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -112,36 +151,50 @@ def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
 class Method(nn.Module, ABC):
     """How complementary labels become a training loss.
 
-    A subclass declares `facts`, hands every parameter of its constructor to ``super().__init__`` by name, and defines
-    `loss`. What it keeps between steps it registers as buffers: they move with the device and are saved with
-    checkpoints.
+    A subclass declares `facts`, passes every parameter of its constructor to ``super().__init__`` by name, and defines
+    `loss`. State that lives across steps belongs in buffers, which move with the device and are saved in checkpoints.
 
     Parameters
     ----------
     **params
         The parameters of the subclass; kept as `params`, from which the method can be rebuilt.
+
+    See Also
+    --------
+    register : Make a method available by name.
+    scarce.testing.check_method : Check that a method keeps the contract.
+
+    Examples
+    --------
+    >>> class Mine(Method):
+    ...     facts = MethodFacts("mine", "my method", "nobody", "nothing")
+    ...     def loss(self, logits, batch):
+    ...         return (logits.softmax(dim=1) * batch.excluded).sum(dim=1).mean()
+    >>> batch = Batch(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
+    >>> Mine().loss(torch.zeros(1, 2), batch).item()
+    0.5
     """
 
     facts: ClassVar[MethodFacts]
     multi_stage: ClassVar[bool] = False
-    """Whether training may restart with what it has learned; see `next_stage`."""
+    """Whether training has several stages; see `next_stage`."""
     renamed_state: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """The present name of each buffer and logged number that had another in saved classifiers, by the earlier name."""
+    """Earlier names of buffers and logged numbers, mapped to the present ones; saved classifiers may have either."""
     loss_is_likelihood: bool = False
-    """Whether the loss is the mean of −log P of the labels of a row, so that it can score held-out rows."""
+    """Whether the loss is the mean negative log-likelihood of the labels of a row, so it can score held-out rows."""
     uses_inputs: bool = False
-    """Whether it uses the inputs themselves (makes more rows, or runs a network again), besides logits and labels."""
+    """Whether it uses the inputs in addition to logits and labels, to append rows or to run a network again."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
         self.params = params
 
     def can_learn_priors(self) -> bool:
-        """Return whether priors that are not given are learned in training, with these parameters."""
+        """Return whether, with these parameters, unknown priors are learned during training."""
         return self.facts.learns_priors
 
     def accepts(self) -> tuple[Accepts, ...]:
-        """Return what kinds of rows the method takes, with these parameters."""
+        """Return the kinds of rows that the method takes, with these parameters."""
         return self.facts.accepts
 
     def check_transition(self, transition: object) -> None:
@@ -161,12 +214,12 @@ class Method(nn.Module, ABC):
             and (labels.per_example[labels.confirmed < 0] > 0).any()
         ):
             raise MethodError(
-                f"{facts.name} needs the record of what was asked, but these labels hold exclusions alone; make them "
-                "with from_answers or from_answer_matrix, or choose method='scar-likelihood'."
+                f"{facts.name} needs a table of answers, but these labels hold only exclusions; make them with "
+                "from_answers or from_answer_matrix, or choose method='scar-likelihood'."
             )
         max_labels = int(labels.per_example.max())
         if "multiple" not in self.accepts() and max_labels > 1:
-            fix = "pass pairs=True (--set pairs=true) to take each as an example of its own, or " * (
+            fix = "pass pairs=True (--set pairs=true) to treat each as a separate example, or " * (
                 "pairs" in self.params
             )
             raise MethodError(
@@ -179,11 +232,11 @@ class Method(nn.Module, ABC):
         has_classes = labels.confirmed.max() >= 0 and "unlabeled" in self.accepts()
         if max_labels == 0 and not has_answers and not has_classes:
             raise MethodError(
-                f"no example excludes any class: there is nothing that {facts.name} could learn from."
+                f"no example excludes any class, so {facts.name} has nothing to learn from; pass labels with exclusions."
             )
 
     def prepare(self, problem: Problem) -> None:
-        """Set up the method for the whole data; called once, before the first epoch."""
+        """Set up the method for the whole data; called once before the first epoch."""
         facts, labels = self.facts, problem.labels
         if facts.needs_priors and problem.priors is None:
             raise MethodError(
@@ -208,25 +261,25 @@ class Method(nn.Module, ABC):
             )
 
     def model_inputs(self, batch: Batch) -> Tensor:
-        """Return the inputs of the model in a step: those of the batch; a method that `uses_inputs` may append rows."""
+        """Return what the model sees in a step: the inputs of the batch. A method that `uses_inputs` may append rows."""
         return batch.inputs
 
     @abstractmethod
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the scalar to minimise, from the logits of all rows of `model_inputs`."""
+        """Return the scalar to minimize, from the logits of all rows of `model_inputs`."""
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Called after an optimizer step; does nothing by default."""
+        """Run after an optimizer step; does nothing by default."""
 
     def after_epoch(self, epoch: int) -> None:
-        """Called after an epoch; does nothing by default."""
+        """Run after an epoch; does nothing by default."""
 
     def first_stage(self, epochs: int) -> int:
-        """Return how many epochs the first stage of training has; by default those of the recipe."""
+        """Return the number of epochs of the first stage of training; by default all those of the recipe."""
         return epochs
 
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
-        """Return the number of epochs of the next stage of training; 0, the default, ends it.
+        """Return the number of epochs of the next stage of training, or 0 to stop, which is the default.
 
         Only called if `multi_stage`. Every stage starts from the initial weights of the network, with its own
         schedule.
@@ -234,16 +287,20 @@ class Method(nn.Module, ABC):
         Parameters
         ----------
         stage : int
-            The number of the next stage; the first has the number 0.
+            The number of the next stage; the first stage has the number 0.
         epochs : int
             The epochs of the recipe.
         rows : callable
-            Iterates over the training data in order: logits of the trained network, in evaluation mode, and their batch.
+            Iterates over the training data in order: the logits of the trained network in evaluation mode, and their batch.
+
+        Returns
+        -------
+        int
         """
         return 0
 
     def for_labels(self, labels: ComplementaryLabels) -> "Method":
-        """Return the trained method for rows with other labels; by default itself, as it only reads the batch."""
+        """Return the trained method for rows with other labels; by default itself, as most methods only read the batch."""
         return self
 
     def learned_priors(self) -> Tensor | None:
@@ -251,7 +308,7 @@ class Method(nn.Module, ABC):
         return None
 
     def epoch_log(self) -> dict[str, float | list[float]]:
-        """Return what the history records of an epoch besides the loss; nothing by default."""
+        """Return what the history records for an epoch in addition to the loss; nothing by default."""
         return {}
 
     def scores(self, logits: Tensor) -> Tensor:
@@ -259,16 +316,16 @@ class Method(nn.Module, ABC):
         return logits
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """Return class probabilities of shape (B, q), highest where the score is; by default the softmax of the scores."""
+        """Return class probabilities of shape (B, q) with the arg-max of the scores; by default the softmax of the scores."""
         scores = self.scores(logits)
         return break_ties_by_score(scores, torch.softmax(scores, dim=1))
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """Return the part of the state that `scores` and `probabilities` need; all of it by default."""
+        """Return the part of the state that `scores` and `probabilities` need; by default all of it."""
         return self.state_dict()
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Load a `prediction_state`, without `prepare` and whatever the shapes."""
+        """Load a `prediction_state` of any shapes, without calling `prepare`."""
         modules = dict(self.named_modules())
         for name, value in state.items():
             owner, _, leaf = name.rpartition(".")

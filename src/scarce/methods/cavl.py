@@ -1,4 +1,4 @@
-"""CAVL: all confidence to the candidate with the largest activation value."""
+"""CAVL: put all confidence on the candidate with the largest class activation value."""
 
 import torch
 from torch import Tensor
@@ -11,10 +11,22 @@ __all__ = ["CAVL", "most_active_candidate"]
 
 
 def most_active_candidate(logits: Tensor, candidates: Tensor) -> Tensor:
-    """One-hot of argmax_{j ∈ S} |f_j − 1| f_j.
+    """One-hot vector of argmax_{j ∈ S} |f_j − 1| f_j.
 
-    The others are masked with −∞: with zeros, as published, a class that is excluded wins whenever all values of the
-    candidates are negative.
+    Classes outside S are masked with −∞. The published code multiplies them by zero, so an excluded class wins whenever the
+    values of all candidates are negative.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    candidates : Tensor of bool, shape (n, q)
+        S, the classes that are not excluded.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
+        1 at the chosen candidate, 0 elsewhere.
 
     Examples
     --------
@@ -27,10 +39,41 @@ def most_active_candidate(logits: Tensor, candidates: Tensor) -> Tensor:
 
 @register
 class CAVL(ConfidenceMethod):
-    """−mean log p of the candidate with the largest |f_j − 1| f_j, found again after every step."""
+    """−mean log p_j with j = argmax_{j ∈ S} |f_j − 1| f_j, p = softmax(f) and S the candidates.
 
-    facts = MethodFacts("cavl", "class activation value", "Zhang et al., ICLR 2022", "truth is a candidate")
+    The cross-entropy of the candidate with the largest class activation value, which is chosen again after every step [1]_.
+
+    Attributes
+    ----------
+    candidates : Tensor of bool, shape (n, q)
+        The classes that each training example may still have.
+    confidence : Tensor of shape (n, q)
+        One-hot: the candidate that each training example is trained on.
+
+    See Also
+    --------
+    PRODEN, RiskConsistent : Spread the confidence over the candidates.
+
+    References
+    ----------
+    .. [1] F. Zhang, L. Feng, B. Han, T. Liu, G. Niu, T. Qin, M. Sugiyama, "Exploiting Class Activation Value for
+       Partial-Label Learning", ICLR, 2022. https://openreview.net/forum?id=qqdXHUGec9h
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("cavl")
+    CAVL()
+    """
+
+    facts = MethodFacts(
+        "cavl",
+        "class activation value",
+        "Zhang et al., ICLR 2022",
+        "truth is a candidate",
+        url="https://openreview.net/forum?id=qqdXHUGec9h",
+    )
 
     def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """All to the most active candidate."""
+        """Put all confidence on the most active candidate."""
         return most_active_candidate(logits, candidates)

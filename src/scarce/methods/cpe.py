@@ -1,4 +1,4 @@
-"""CPE: estimate the distribution p̄ of the excluded class, then decode to the class whose transition row is nearest."""
+"""CPE: estimate the distribution p̄ of the excluded class, then predict the class whose transition row is nearest to it."""
 
 import torch
 from torch import Tensor, nn
@@ -18,11 +18,23 @@ __all__ = [
 ]
 
 _PAPER = "Lin and Lin, PAKDD 2023"
+_URL = "https://arxiv.org/abs/2209.09500"
 _ASSUMES = "known matrix"
 
 
 def nearest_row_scores(excluded: Tensor, transition: Tensor) -> Tensor:
-    """−‖p̄ − T_y‖₁ of every class y, from p̄ of shape (B, q).
+    """−‖p̄ − T_y‖₁ of every class y.
+
+    Parameters
+    ----------
+    excluded : Tensor of shape (n, q)
+        p̄, the estimated distribution of the excluded class.
+    transition : Tensor of shape (q, q)
+        T, one row per true class.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -45,7 +57,7 @@ def excluded_class_losses(logits: Tensor, k: Tensor) -> Tensor:
 
 
 class _CPE(PairMethod):
-    """The base of the three methods: a transition matrix, and decoding by its nearest row."""
+    """Base of the three methods: stores the transition matrix and predicts the class with the nearest row."""
 
     transition: Tensor
 
@@ -54,12 +66,12 @@ class _CPE(PairMethod):
         self.register_buffer("transition", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the transition matrix."""
+        """Check and store the transition matrix."""
         super().prepare(problem)
         self.transition = known_transition(problem)
 
     def log_rows(self) -> Tensor:
-        """The logarithm of the transition matrix in use."""
+        """Return the logarithm of the transition matrix in use, of shape (q, q)."""
         return self.transition.clamp(min=1e-12).log()
 
     def excluded_probabilities(self, logits: Tensor) -> Tensor:
@@ -70,7 +82,7 @@ class _CPE(PairMethod):
         """−log p̄_k."""
         return forward_losses(logits, k, self.log_rows())
 
-    @torch.no_grad()  # predictions need no gradient, and a trained matrix would give them one
+    @torch.no_grad()  # predictions must not carry a gradient of the trained matrix
     def scores(self, logits: Tensor) -> Tensor:
         """−‖p̄ − T_y‖₁."""
         return nearest_row_scores(self.excluded_probabilities(logits), self.log_rows().exp().to(logits))
@@ -78,10 +90,41 @@ class _CPE(PairMethod):
 
 @register
 class CPEIdentity(_CPE):
-    """Mean −log p_k: the network itself is p̄."""
+    """Mean −log p_k over the pairs, p = softmax(f) and k the excluded class.
+
+    The network predicts the *excluded* class, and the prediction is the class whose row of the transition matrix is nearest to
+    its output [1]_ (CPE-I).
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    CPEFixedTransition, CPETrainedTransition : The network predicts the true class, and a matrix maps it to the excluded class.
+    LeastExcluded : Predicts the least excluded class without a transition matrix.
+
+    References
+    ----------
+    .. [1] W.-I. Lin, H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD, 2023.
+       https://arxiv.org/abs/2209.09500
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("cpe-i")
+    CPEIdentity(pairs=False)
+    """
 
     facts = MethodFacts(
-        "cpe-i", "excluded class, identity", _PAPER, _ASSUMES, needs_transition=True, accepts=("single",)
+        "cpe-i",
+        "excluded class, identity",
+        _PAPER,
+        _ASSUMES,
+        needs_transition=True,
+        accepts=("single",),
+        url=_URL,
     )
 
     def excluded_probabilities(self, logits: Tensor) -> Tensor:
@@ -95,16 +138,76 @@ class CPEIdentity(_CPE):
 
 @register
 class CPEFixedTransition(_CPE):
-    """Mean −log (p T)_k with T fixed, decoded by the nearest row."""
+    """Mean −log (p T)_k over the pairs, p = softmax(f) and k the excluded class.
+
+    Trains with the loss of `Forward` and predicts the class whose row of the transition matrix T is nearest to p T [1]_ (CPE-F).
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    Forward : The same loss; predicts the class with the largest logit.
+    CPETrainedTransition : The matrix is trained too.
+    scarce.functional.forward_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] W.-I. Lin, H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD, 2023.
+       https://arxiv.org/abs/2209.09500
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("cpe-f")
+    CPEFixedTransition(pairs=False)
+    """
 
     facts = MethodFacts(
-        "cpe-f", "excluded class, fixed matrix", _PAPER, _ASSUMES, needs_transition=True, accepts=("single",)
+        "cpe-f",
+        "excluded class, fixed matrix",
+        _PAPER,
+        _ASSUMES,
+        needs_transition=True,
+        accepts=("single",),
+        url=_URL,
     )
 
 
 @register
 class CPETrainedTransition(_CPE):
-    """Mean −log (p softmax(W))_k with W trained beside the network, from log(T + 10⁻³)."""
+    """Mean −log (p softmax(W))_k over the pairs, p = softmax(f) and k the excluded class.
+
+    CPE-F with a transition matrix that is trained together with the network, starting from W = log(T + 10⁻³) [1]_ (CPE-T).
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    Attributes
+    ----------
+    weights : Parameter of shape (q, q)
+        W; the matrix in use is its row-wise softmax.
+
+    See Also
+    --------
+    CPEFixedTransition : The matrix stays as given.
+    Refine : Estimates the matrix from the labels alone.
+
+    References
+    ----------
+    .. [1] W.-I. Lin, H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD, 2023.
+       https://arxiv.org/abs/2209.09500
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("cpe-t")
+    CPETrainedTransition(pairs=False)
+    """
 
     facts = MethodFacts(
         "cpe-t",
@@ -113,6 +216,7 @@ class CPETrainedTransition(_CPE):
         _ASSUMES,
         needs_transition=True,
         accepts=("single",),
+        url=_URL,
     )
 
     def __init__(self, pairs: bool = False) -> None:
@@ -120,7 +224,7 @@ class CPETrainedTransition(_CPE):
         self.weights = nn.Parameter(torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Start from the given matrix; zeros are lifted so that they can move."""
+        """Start from the given matrix, with zeros made positive so that they can grow."""
         super().prepare(problem)
         self.weights = nn.Parameter((self.transition + 1e-3).log())
 

@@ -1,4 +1,4 @@
-"""L-UW and L-W: a classifier of the excluded class, from the softmax of 1 − p."""
+"""L-UW and L-W: predict the excluded class with softmax(1 − p)."""
 
 import torch
 from torch import Tensor
@@ -11,13 +11,27 @@ from scarce.methods.single_label import PairMethod
 __all__ = ["DiscriminativeUnweighted", "DiscriminativeWeighted", "discriminative_losses"]
 
 _PAPER = "Gao and Zhang, ICML 2021"
+_URL = "https://proceedings.mlr.press/v139/gao21d.html"
 _ASSUMES = "nothing stated"
 
 
 def discriminative_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tensor:
-    """−log q̃_k with q̃ = softmax(1 − p), times 1 + (1 − p_k)/(q − 1) if weighted.
+    """−log q̃_k with q̃ = softmax(1 − p) and p = softmax(f), times 1 + (1 − p_k)/(q − 1) if weighted.
 
-    The inputs of the second softmax lie in [0, 1], so the loss is bounded and its gradients are weak.
+    The inputs of the outer softmax lie in [0, 1], so the loss is bounded and its gradients are weak.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per (example, excluded class) pair.
+    k : Tensor of shape (n,)
+        The excluded class of each row.
+    weighted : bool
+        Whether to weight the loss (L-W) or not (L-UW).
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -33,9 +47,34 @@ def discriminative_losses(logits: Tensor, k: Tensor, *, weighted: bool) -> Tenso
 
 @register
 class DiscriminativeUnweighted(PairMethod):
-    """Mean −log softmax(1 − p)_k."""
+    """Mean −log softmax(1 − p)_k over the pairs, p = softmax(f) and k the excluded class.
 
-    facts = MethodFacts("l-uw", "discriminative, unweighted", _PAPER, _ASSUMES, accepts=("single",))
+    The cross-entropy of the excluded class, with class probabilities computed from 1 − p [1]_ (L-UW).
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    DiscriminativeWeighted : The weighted loss of the same paper.
+    SurrogateNegativeLearning : −log(1 − p_k).
+    scarce.functional.discriminative_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] Y. Gao, M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML, 2021.
+       https://proceedings.mlr.press/v139/gao21d.html
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("l-uw")
+    DiscriminativeUnweighted(pairs=False)
+    """
+
+    facts = MethodFacts("l-uw", "discriminative, unweighted", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log softmax(1 − p)_k."""
@@ -44,9 +83,33 @@ class DiscriminativeUnweighted(PairMethod):
 
 @register
 class DiscriminativeWeighted(PairMethod):
-    """Mean −(1 + w_k) log softmax(1 − p)_k, w_k = (1 − p_k)/(q − 1)."""
+    """Mean −(1 + w_k) log softmax(1 − p)_k over the pairs, w_k = (1 − p_k)/(q − 1), p = softmax(f) and k the excluded class.
 
-    facts = MethodFacts("l-w", "discriminative, weighted", _PAPER, _ASSUMES, accepts=("single",))
+    L-UW with a larger weight where the excluded class already has a low probability [1]_ (L-W).
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    DiscriminativeUnweighted : The same loss without weights.
+    scarce.functional.discriminative_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] Y. Gao, M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML, 2021.
+       https://proceedings.mlr.press/v139/gao21d.html
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("l-w", pairs=True)
+    DiscriminativeWeighted(pairs=True)
+    """
+
+    facts = MethodFacts("l-w", "discriminative, weighted", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−(1 + w_k) log softmax(1 − p)_k."""

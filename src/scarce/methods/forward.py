@@ -1,4 +1,4 @@
-"""Forward: the likelihood of the excluded class under a known transition matrix."""
+"""Forward correction: the likelihood of the excluded class under a known transition matrix."""
 
 import torch
 from torch import Tensor
@@ -13,7 +13,7 @@ __all__ = ["Forward", "forward_losses", "known_transition"]
 
 
 def known_transition(problem: Problem) -> Tensor:
-    """Return the transition matrix of the problem, its rows checked to be distributions.
+    """Return the transition matrix of the problem as a tensor of shape (q, q), after checking that its rows are distributions.
 
     Examples
     --------
@@ -26,7 +26,20 @@ def known_transition(problem: Problem) -> Tensor:
 
 
 def forward_losses(logits: Tensor, k: Tensor, log_transition: Tensor) -> Tensor:
-    """−log Σ_j p_j T_jk of every pair, as a log-sum-exp.
+    """−log Σ_j p_j T_jk with p = softmax(f), computed as a log-sum-exp.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per (example, excluded class) pair.
+    k : Tensor of shape (n,)
+        The excluded class of each row.
+    log_transition : Tensor of shape (q, q)
+        log T, where T_jk is the probability that k is excluded if the true class is j.
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -39,7 +52,33 @@ def forward_losses(logits: Tensor, k: Tensor, log_transition: Tensor) -> Tensor:
 
 @register
 class Forward(PairMethod):
-    """Mean −log (p T)_k."""
+    """Mean −log (p T)_k over the pairs, p = softmax(f) and k the excluded class.
+
+    Maximum likelihood of the excluded class under a known transition matrix T [1]_. The matrix is passed to the classifier as
+    `transition`.
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    CPEFixedTransition : The same loss; predicts the class with the nearest row of T.
+    Refine : Estimates the matrix from the labels.
+    scarce.functional.forward_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] X. Yu, T. Liu, M. Gong, D. Tao, "Learning with Biased Complementary Labels", ECCV, 2018.
+       https://arxiv.org/abs/1711.09535
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("forward")
+    Forward(pairs=False)
+    """
 
     facts = MethodFacts(
         "forward",
@@ -48,6 +87,7 @@ class Forward(PairMethod):
         "known matrix",
         needs_transition=True,
         accepts=("single",),
+        url="https://arxiv.org/abs/1711.09535",
     )
 
     log_transition: Tensor
@@ -57,9 +97,9 @@ class Forward(PairMethod):
         self.register_buffer("log_transition", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the logarithm of the transition matrix."""
+        """Compute the logarithm of the transition matrix."""
         super().prepare(problem)
-        # A zero stays improbable instead of impossible: one wrong label must not make the loss infinite.
+        # Zeros become tiny probabilities, so one wrong label does not make the loss infinite.
         self.log_transition = known_transition(problem).clamp(min=1e-12).log()
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:

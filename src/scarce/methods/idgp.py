@@ -18,7 +18,7 @@ _EPS = 1e-7
 
 
 class IDGPTerms(NamedTuple):
-    """The six terms of the two objectives, each a mean over rows."""
+    """The six terms of the two objectives, each a mean over the rows."""
 
     f: Tensor
     """L_f = −mean Σ d log f."""
@@ -43,9 +43,28 @@ def idgp_terms(
     t_f: float = 1.0,
     t_g: float = 1.0,
 ) -> IDGPTerms:
-    """Return the terms for f = softmax(F_f / T₁), the class, and g = σ(F_g / T₂), which classes become candidates.
+    """Return L_f, L_{f|g}, KL_f, L_g, L_{g|f} and KL_g; see `IDGPTerms` for their equations.
 
-    With ŷ = argmax_S d and g̃ = g but 1 − g at ŷ: w ∝ S (1 − g̃)/g̃ and v ∝ S f, both without gradient.
+    f = softmax(F_f / T₁) predicts the class, and g = σ(F_g / T₂) predicts which classes become candidates. With ŷ =
+    argmax_S d, and g̃ equal to g except for g̃_ŷ = 1 − g_ŷ, the weights are w ∝ S (1 − g̃)/g̃ and v ∝ S f, both without
+    gradients.
+
+    Parameters
+    ----------
+    logits_f, logits_g : Tensor of shape (n, q)
+        F_f and F_g, the outputs of the classifier and of the second network.
+    d : Tensor of shape (n, q)
+        The confidence of each row over its candidates.
+    b : Tensor of shape (n, q)
+        The target of g: the belief that each class is a candidate.
+    candidates : Tensor of bool, shape (n, q)
+        S, the classes that are not excluded.
+    t_f, t_g : float
+        Temperatures T₁ and T₂.
+
+    Returns
+    -------
+    IDGPTerms
     """
     S = candidates.to(logits_f)
     log_f = log_softmax(logits_f / t_f, dim=1)
@@ -72,20 +91,46 @@ def idgp_terms(
 
 @register
 class IDGP(ConfidenceMethod):
-    """α L_f + β L_{f|g} + λ KL_f for the classifier, θ L_g + γ L_{g|f} + λ KL_g for the second network, trained together.
+    """α L_f + β L_{f|g} + λ KL_f for the classifier and θ L_g + γ L_{g|f} + λ KL_g for the second network, trained together.
 
-    Warm-up trains the classifier alone with L_f, then the second network alone with L_g. λ = min(epoch/100, 1), where
-    epochs are counted from the end of the warm-up.
-    The authors sum every term over three augmented views; here there is one.
+    The second network models how the candidates of an example depend on the example, and reweights the candidates for the
+    classifier [1]_. The terms are those of `idgp_terms`. The first `warm_up` epochs train the classifier alone with L_f,
+    the next `warm_up` epochs the second network alone with L_g; then λ rises from 0 to 1 over 100 epochs. The authors sum
+    every term over three augmented views; this implementation uses one.
 
     Parameters
     ----------
     warm_up : int
         Epochs of each of the two warm-ups.
     alpha, beta, theta, gamma : float
-        Weights of the terms.
+        Weights α, β, θ and γ of the terms.
     t_f, t_g : float
-        Temperatures T₁ and T₂.
+        Temperatures T₁ of the classifier and T₂ of the second network.
+
+    Attributes
+    ----------
+    generator : nn.Module
+        The second network.
+    candidates : Tensor of bool, shape (n, q)
+        The classes that each training example may still have.
+    confidence, belief : Tensor of shape (n, q)
+        The targets d of the classifier and b of the second network.
+
+    See Also
+    --------
+    POP : Another method for candidates that depend on the example.
+    PRODEN : The same classifier loss without the second network.
+
+    References
+    ----------
+    .. [1] C. Qiao, N. Xu, X. Geng, "Decompositional Generation Process for Instance-Dependent Partial Label Learning",
+       ICLR, 2023. https://arxiv.org/abs/2204.03845
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("idgp", warm_up=5).params["warm_up"]
+    5
     """
 
     facts = MethodFacts(
@@ -93,6 +138,7 @@ class IDGP(ConfidenceMethod):
         "generation process",
         "Qiao et al., ICLR 2023",
         "candidates depend on x",
+        url="https://arxiv.org/abs/2204.03845",
     )
 
     belief: Tensor
@@ -116,18 +162,18 @@ class IDGP(ConfidenceMethod):
         self.register_buffer("epoch", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Make the second network; all candidates start equally likely, with certain membership."""
+        """Build the second network; start with equal confidence in all candidates, and a belief of 1 in each."""
         super().prepare(problem)
         if problem.make_model is None:
             raise MethodError(
-                "idgp trains a second network; pass make_model=..., a function that makes one like the first."
+                "idgp trains a second network; pass make_model=..., a function that builds another like the first."
             )
         self.generator = problem.make_model()
         self.belief = self.candidates.to(self.confidence)
         self.epoch.zero_()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Both objectives; their gradients reach different networks."""
+        """Sum of both objectives; their gradients reach different networks."""
         rows = self.rows(batch)
         logits_g = self.generator(batch.inputs)
         self._step_logits = logits.detach(), logits_g.detach()
@@ -149,18 +195,18 @@ class IDGP(ConfidenceMethod):
         return classifier + self.theta * terms.g + self.gamma * terms.g_given_f + weight * terms.kl_g
 
     def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """f over the candidates."""
+        """Return f over the candidates."""
         return softmax_over_candidates(logits / self.t_f, candidates)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Refresh d from f and b from g, from the step's own forward pass."""
+        """Update d from f and b from g, from the forward pass of the step."""
         rows = self.rows(batch)
         logits_f, logits_g = self._step_logits
         self.confidence[rows] = self.updated_confidence(logits_f, self.candidates[rows])
         self.belief[rows] = torch.sigmoid(logits_g / self.t_g) * self.candidates[rows]
 
     def after_epoch(self, epoch: int) -> None:
-        """Count the epochs; discard what the second network predicted before it was trained."""
+        """Count the epochs; after the first warm-up, reset b, as the second network is still untrained."""
         self.epoch.fill_(epoch + 1)
         if epoch + 1 == self.warm_up:
             self.belief = self.candidates.to(self.confidence)

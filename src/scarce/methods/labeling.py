@@ -1,4 +1,4 @@
-"""Which examples were labeled: shown to somebody who could have excluded a class."""
+"""Which examples were labeled, that is, shown to an annotator who could have excluded a class."""
 
 import torch
 from torch import Tensor
@@ -10,10 +10,22 @@ __all__ = ["labeled_rates", "was_labeled"]
 
 
 def was_labeled(batch: Batch, single_label: bool) -> Tensor:
-    """Return which rows were labeled, as bool of shape (B,); a row that was not says nothing about how exclusions arise.
+    """Return which rows of a batch were labeled; the others carry no information about how exclusions arise.
 
-    With one label per example by design (`single_label`), rows without an exclusion were not labeled. Otherwise a row may
-    have zero exclusions by chance, and only rows of a confirmed class without exclusions, ordinary labels, were not.
+    With one label per example by design (`single_label`), rows without an exclusion were not labeled. Otherwise a labeled
+    row may have no exclusions by chance, and only rows with a confirmed class and no exclusions (ordinary labels) were not
+    labeled.
+
+    Parameters
+    ----------
+    batch : Batch
+        The rows.
+    single_label : bool
+        Whether every labeled example has exactly one label by design.
+
+    Returns
+    -------
+    Tensor of bool, shape (B,)
 
     Examples
     --------
@@ -30,7 +42,7 @@ def was_labeled(batch: Batch, single_label: bool) -> Tensor:
 
 
 def labeled_rates(labels: ComplementaryLabels, single_label: bool) -> Tensor:
-    """Return π̄ of shape (q,): the fraction of the examples that `was_labeled` which excludes each class.
+    """Return π̄ of shape (q,): of the labeled examples (`was_labeled`), the fraction that excludes each class.
 
     Examples
     --------

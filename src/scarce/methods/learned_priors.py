@@ -1,4 +1,4 @@
-"""Regularization of learned class priors: shrunk towards the candidate shares, and clipped to what the labels allow."""
+"""Regularization of learned class priors: shrink them toward the candidate shares, and clip them to what the labels allow."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -13,21 +13,26 @@ from scarce.labels.candidate_shares import candidate_shares
 __all__ = ["PRIOR_STRENGTH", "PriorRegularizer", "clip_priors"]
 
 PRIOR_STRENGTH = 5.0
-"""How many true classes the candidate shares count for in learned priors."""
+"""How many true classes the candidate shares are worth in learned priors."""
 
-_EPS = 1e-9  # tolerance of a limit; without it, limits that sum to exactly one could never be met
+_EPS = 1e-9  # tolerance of the limits; without it, limits that sum to exactly one could not be met
 
 
 def clip_priors(priors: Tensor, limits: Tensor) -> Tensor:
-    """Return π_k = min(t r_k, limit_k), with t such that Σ_k π_k = 1: priors in the proportions r, up to the limits.
+    """Return π_k = min(t r_k, limit_k), with t such that Σ_k π_k = 1: the proportions r, capped at the limits.
 
-    Priors that keep the limits are returned as they are.
+    Priors within the limits are returned unchanged.
 
     Parameters
     ----------
-    priors, limits : tensors of shape (q,)
-        r, with the sum 1, and the limits. Limits that sum to less than one, as wrong exclusions may give,
-        are raised in proportion.
+    priors : Tensor of shape (q,)
+        r; sums to one.
+    limits : Tensor of shape (q,)
+        The limits. If they sum to less than one, as they can with wrong exclusions, they are scaled up to sum to one.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -49,16 +54,16 @@ def clip_priors(priors: Tensor, limits: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PriorRegularizer:
-    """What the labels say about priors before training: shrinks and clips learned priors.
+    """What the labels alone say about the priors; shrinks and clips learned priors.
 
     Attributes
     ----------
-    candidate_shares : tensor of shape (q,)
-        The mean over examples of 1[k ∈ S] / |S|, S being the classes that an example may still be.
-    not_excluded_rates : tensor of shape (q,)
-        1 − π̄_k, the fraction of examples that do not exclude class k.
+    candidate_shares : Tensor of shape (q,)
+        The mean over the examples of 1[k ∈ S] / |S|, S being the classes that an example may still have.
+    not_excluded_rates : Tensor of shape (q,)
+        1 − π̄_k, the fraction of the examples that do not exclude class k.
     weight : float
-        s / (n + s), the weight of the shares in learned priors. With m classes left to an example on average, s = 5 (m − 1)².
+        s / (n + s), the weight of the shares in learned priors, with s = 5 (m − 1)² if examples have m classes left on average.
     """
 
     candidate_shares: Tensor
@@ -69,8 +74,8 @@ class PriorRegularizer:
     def from_labels(cls, labels: ComplementaryLabels) -> Self:
         """Make a regularizer from labels.
 
-        One of q classes, excluded at random, says about priors what 1 / (q − 1)² of a true class would: the variance of
-        estimates from n such labels is (q − 1)² times larger. So what counts for five true classes counts for s labels.
+        Excluding one of q classes at random says as much about the priors as 1 / (q − 1)² of a true class: the variance of
+        estimates from n such labels is (q − 1)² times larger. So the shares count as s labels, worth five true classes.
 
         Examples
         --------
@@ -88,18 +93,29 @@ class PriorRegularizer:
         )
 
     def shrink(self, mean_posterior: Tensor) -> Tensor:
-        """Return (n π + s a) / (n + s), π being the mean posterior and a the shares: the mode under a Dirichlet of 1 + s a.
+        """Return (n π + s a) / (n + s), π being the mean posterior and a the shares: the mode under a Dirichlet prior of 1 + s a.
 
         Examples
         --------
         >>> labels = ComplementaryLabels.from_single([0, 1, 2] * 5, classes=3)
-        >>> PriorRegularizer.from_labels(labels).shrink(torch.tensor([0.8, 0.1, 0.1])).tolist()  # s = 5, to 15 examples
+        >>> PriorRegularizer.from_labels(labels).shrink(torch.tensor([0.8, 0.1, 0.1])).tolist()  # n = 15, s = 5
         [0.68..., 0.15..., 0.15...]
         """
         return (1 - self.weight) * mean_posterior + self.weight * self.candidate_shares.to(mean_posterior)
 
     def clip(self, priors: Tensor, error_rate: Tensor) -> Tensor:
-        """Return priors with π_k ≤ (1 − π̄_k) / (1 − ρ_k): of class k, a fraction 1 − ρ_k does not exclude it.
+        """Return priors with π_k ≤ (1 − π̄_k) / (1 − ρ_k), as a fraction 1 − ρ_k of class k does not exclude k.
+
+        Parameters
+        ----------
+        priors : Tensor of shape (q,)
+            π.
+        error_rate : Tensor of shape (q,) or ()
+            ρ, the probability that an example excludes its own class.
+
+        Returns
+        -------
+        Tensor of shape (q,)
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Learn which classes examples exclude, and predict the one that is excluded least."""
+"""Learn which classes each example excludes, and predict the one that is excluded least."""
 
 from types import MappingProxyType
 
@@ -31,12 +31,25 @@ def exclusion_losses(logits: Tensor, excluded: Tensor, single_label: bool) -> Te
 
 @register
 class LeastExcluded(Method):
-    """Maximum likelihood of g_k(x) = P(k is excluded | x), an ordinary problem; the class is arg-min_k g_k(x) / π̄_k.
+    """Maximum likelihood of g_k(x) = P(k is excluded | x); the prediction is argmin_k g_k(x) / π̄_k.
 
-    With one label per example g = softmax(f) and the loss is the cross-entropy of the excluded class; with zero or more,
-    g_k = σ(f_k) and the loss is the mean of Σ_k BCE. However labels are generated, a class that is hardly ever excluded from its
-    own examples is found, as long as an example is clear; where classes are hard to distinguish, the
-    rates of the others mislead. It suits a first look, and the first stage of `refine`.
+    An ordinary classification problem with the exclusions as targets. With one label per example, g = softmax(f) and the
+    loss is the cross-entropy of the excluded class. With zero or more labels, g_k = σ(f_k) and the loss is the sum of the
+    binary cross-entropies. However the labels arise, this finds the class of every clear example, provided that classes are
+    rarely excluded from their own examples. For examples between classes, differences between the rates of the other
+    classes mislead it. Use it for a first look; it is also the first stage of `refine`.
+
+    See Also
+    --------
+    Refine : Starts from this method.
+    CPEIdentity : The same loss for one label per example, decoded with a known transition matrix.
+    MetaElkanNoto : Divides by the label frequency of "not k" instead of the rate.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("least-excluded")
+    LeastExcluded()
     """
 
     facts = MethodFacts("least-excluded", "least excluded class", "this project", "own class excluded least")
@@ -52,7 +65,7 @@ class LeastExcluded(Method):
         self.register_buffer("single_label", torch.tensor(False))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the rates of the labels."""
+        """Compute the rates of the labels."""
         super().prepare(problem)
         single_label = is_single_label(problem.labels)
         self.log_rates = safe_log(labeled_rates(problem.labels, single_label))

@@ -1,4 +1,4 @@
-"""LWS: leveraged weights for candidates and non-candidates."""
+"""LWS: separate weights for candidates and for excluded classes."""
 
 from typing import Literal
 
@@ -16,9 +16,27 @@ _EPS = 1e-8
 
 
 def lws_losses(logits: Tensor, weights: Tensor, candidates: Tensor, beta: float, psi: str) -> Tensor:
-    """Σ_S C ψ(f) + β Σ_{S̄} C ψ̄(f) of every row.
+    """Σ_{j ∈ S} C_j ψ(f_j) + β Σ_{j ∉ S} C_j ψ̄(f_j) of every row.
 
-    ψ = σ(−f) and ψ̄ = σ(f), or with ``cross-entropy`` −log(p + 10⁻⁸) and −log(1 − p + 10⁻⁸).
+    For ``"sigmoid"``, ψ(f) = σ(−f) and ψ̄(f) = σ(f). For ``"cross-entropy"``, ψ = −log(p + 10⁻⁸) and ψ̄ = −log(1 − p +
+    10⁻⁸) with p = softmax(f).
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    weights : Tensor of shape (n, q)
+        C.
+    candidates : Tensor of bool, shape (n, q)
+        S, the classes that are not excluded.
+    beta : float
+        β, the weight of the excluded classes.
+    psi : {"sigmoid", "cross-entropy"}
+        The loss ψ.
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -35,7 +53,20 @@ def lws_losses(logits: Tensor, weights: Tensor, candidates: Tensor, beta: float,
 
 
 def leveraged_weights(logits: Tensor, candidates: Tensor) -> Tensor:
-    """p normalised separately inside the candidates and inside the others, with denominators Σ + q·10⁻⁸.
+    """C_j = p_j / Σ_S p for candidates and p_j / Σ_{S̄} p for excluded classes, with p = softmax(f).
+
+    Each denominator has q·10⁻⁸ added to it.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    candidates : Tensor of bool, shape (n, q)
+        S, the classes that are not excluded.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -52,17 +83,49 @@ def leveraged_weights(logits: Tensor, candidates: Tensor) -> Tensor:
 
 @register
 class LWS(ConfidenceMethod):
-    """mean [ Σ_S C ψ(f) + β Σ_{S̄} C ψ̄(f) ] with weights C refreshed after every step.
+    """mean [ Σ_{j ∈ S} C_j ψ(f_j) + β Σ_{j ∉ S} C_j ψ̄(f_j) ], S being the candidates, the classes that are not excluded.
+
+    A one-versus-rest loss that raises candidates and lowers excluded classes [1]_. After every step the weights C are
+    updated to the softmax of the logits, normalized over the candidates and over the excluded classes separately.
 
     Parameters
     ----------
     beta : float
-        Weight of the classes that are excluded; at 0 they have no loss at all.
+        Weight of the excluded classes; with 0 they do not enter the loss.
     psi : {"sigmoid", "cross-entropy"}
-        The loss; the second is known as LWC.
+        The loss ψ; ``"cross-entropy"`` is known as LWC.
+
+    Attributes
+    ----------
+    candidates : Tensor of bool, shape (n, q)
+        The classes that each training example may still have.
+    confidence : Tensor of shape (n, q)
+        C.
+
+    See Also
+    --------
+    PRODEN, RiskConsistent : Weight the candidates alone.
+    scarce.functional.lws_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] H. Wen, J. Cui, H. Hang, J. Liu, Y. Wang, Z. Lin, "Leveraged Weighted Loss for Partial Label Learning", ICML, 2021.
+       https://arxiv.org/abs/2106.05731
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("lws", beta=2.0)
+    LWS(beta=2.0, psi='sigmoid')
     """
 
-    facts = MethodFacts("lws", "leveraged weighted loss", "Wen et al., ICML 2021", "truth is a candidate")
+    facts = MethodFacts(
+        "lws",
+        "leveraged weighted loss",
+        "Wen et al., ICML 2021",
+        "truth is a candidate",
+        url="https://arxiv.org/abs/2106.05731",
+    )
 
     def __init__(self, beta: float = 1.0, psi: Literal["sigmoid", "cross-entropy"] = "sigmoid") -> None:
         super().__init__(beta=beta, psi=psi)
@@ -71,7 +134,7 @@ class LWS(ConfidenceMethod):
         self.beta, self.psi = beta, psi
 
     def prepare(self, problem: Problem) -> None:
-        """Start with equal weights everywhere."""
+        """Start with equal weights for all classes."""
         super().prepare(problem)
         self.confidence = torch.full_like(self.confidence, 1 / problem.n_classes)
 
@@ -81,5 +144,5 @@ class LWS(ConfidenceMethod):
         return lws_losses(logits, self.confidence[rows], self.candidates[rows], self.beta, self.psi).mean()
 
     def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """p normalised inside and outside the candidates."""
+        """Return p normalized over the candidates and over the excluded classes."""
         return leveraged_weights(logits, candidates)

@@ -1,4 +1,4 @@
-"""OP and OP-W: the smaller its logit, the likelier a class is to be excluded."""
+"""OP and OP-W: the lower the logit of a class, the more likely it is to be excluded."""
 
 import torch
 from torch import Tensor
@@ -16,12 +16,24 @@ __all__ = [
 ]
 
 _PAPER = "Liu et al., AISTATS 2023"
+_URL = "https://proceedings.mlr.press/v206/liu23g.html"
 _ASSUMES = "unlikely classes first"
 _MAX_EXPONENT = 30.0  # beyond it the inner softmax of OP-W is one-hot anyway
 
 
 def order_preserving_losses(logits: Tensor, k: Tensor) -> Tensor:
     """−log softmax(−f)_k.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per (example, excluded class) pair.
+    k : Tensor of shape (n,)
+        The excluded class of each row.
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -34,8 +46,19 @@ def order_preserving_losses(logits: Tensor, k: Tensor) -> Tensor:
 def weighted_order_preserving_losses(logits: Tensor, k: Tensor) -> Tensor:
     """−w_k log r_k with r = softmax(−f) and w = p ⊙ softmax(1/r) + 10⁻⁶.
 
-    1/r makes the inner softmax nearly one-hot, so that a row whose excluded class is not the predicted one counts
-    for about 10⁻⁶.
+    The inner softmax of 1/r is nearly one-hot, so a row whose excluded class is not the predicted class has a weight of about
+    10⁻⁶.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per (example, excluded class) pair; p = softmax(f).
+    k : Tensor of shape (n,)
+        The excluded class of each row.
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -51,9 +74,35 @@ def weighted_order_preserving_losses(logits: Tensor, k: Tensor) -> Tensor:
 
 @register
 class OrderPreserving(PairMethod):
-    """Mean −log softmax(−f)_k."""
+    """Mean −log softmax(−f)_k over the pairs, k being the excluded class.
 
-    facts = MethodFacts("op", "order-preserving", _PAPER, _ASSUMES, accepts=("single",))
+    The cross-entropy of the excluded class with negated logits [1]_. At its minimum, the logits
+    are ordered opposite to the probabilities of being excluded.
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    OrderPreservingWeighted : The weighted loss of the same paper.
+    CPEIdentity : The cross-entropy of the excluded class, decoded with a transition matrix.
+    scarce.functional.order_preserving_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng, B. An, "Consistent Complementary-Label Learning via Order-Preserving Losses",
+       AISTATS, 2023. https://proceedings.mlr.press/v206/liu23g.html
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("op")
+    OrderPreserving(pairs=False)
+    """
+
+    facts = MethodFacts("op", "order-preserving", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log softmax(−f)_k."""
@@ -62,9 +111,36 @@ class OrderPreserving(PairMethod):
 
 @register
 class OrderPreservingWeighted(PairMethod):
-    """Mean −w_k log softmax(−f)_k, re-weighted towards rows whose excluded class is the predicted one."""
+    """Mean −w_k log softmax(−f)_k over the pairs, k being the excluded class.
 
-    facts = MethodFacts("op-w", "order-preserving, re-weighted", _PAPER, _ASSUMES, accepts=("single",))
+    OP with weights w that concentrate on rows whose excluded class is the predicted class [1]_; see
+    `weighted_order_preserving_losses`.
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    OrderPreserving : The same loss without weights.
+    scarce.functional.order_preserving_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng, B. An, "Consistent Complementary-Label Learning via Order-Preserving Losses",
+       AISTATS, 2023. https://proceedings.mlr.press/v206/liu23g.html
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("op-w")
+    OrderPreservingWeighted(pairs=False)
+    """
+
+    facts = MethodFacts(
+        "op-w", "order-preserving, re-weighted", _PAPER, _ASSUMES, accepts=("single",), url=_URL
+    )
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−w_k log softmax(−f)_k."""

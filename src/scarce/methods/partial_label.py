@@ -1,4 +1,4 @@
-"""Partial-label methods: what is not excluded is a candidate, and a confidence of one is divided among the candidates."""
+"""Partial-label methods: classes that are not excluded are candidates, and each example has a confidence in each of them."""
 
 from typing import Any
 
@@ -20,7 +20,18 @@ __all__ = [
 
 
 def candidate_mask(excluded: Tensor, confirmed: Tensor | None) -> Tensor:
-    """Return S as bool of shape (B, q): every class that is not excluded; a confirmed class (≥ 0) is the only candidate.
+    """Return the candidates S of every row: the classes that are not excluded, or only the confirmed class if there is one.
+
+    Parameters
+    ----------
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded.
+    confirmed : Tensor of int, shape (n,), or None
+        The confirmed class of each row, −1 where it is unknown.
+
+    Returns
+    -------
+    Tensor of bool, shape (n, q)
 
     Examples
     --------
@@ -36,7 +47,7 @@ def candidate_mask(excluded: Tensor, confirmed: Tensor | None) -> Tensor:
 
 
 def candidate_matrix(labels: ComplementaryLabels) -> Tensor:
-    """Return the `candidate_mask` of all examples.
+    """Return the `candidate_mask` of all examples, of shape (n, q).
 
     Examples
     --------
@@ -48,7 +59,18 @@ def candidate_matrix(labels: ComplementaryLabels) -> Tensor:
 
 
 def candidate_losses(logits: Tensor, candidates: Tensor) -> Tensor:
-    """−log Σ_{j ∈ S} p_j of every row.
+    """−log Σ_{j ∈ S} p_j of every row, with p = softmax(f).
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    candidates : Tensor of bool, shape (n, q)
+        S, the classes that are not excluded.
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -59,7 +81,18 @@ def candidate_losses(logits: Tensor, candidates: Tensor) -> Tensor:
 
 
 def softmax_over_candidates(logits: Tensor, candidates: Tensor) -> Tensor:
-    """p_j / Σ_{candidates} p for candidates, 0 for the others.
+    """p_j / Σ_{i ∈ S} p_i for the candidates S and 0 for other classes, with p = softmax(f).
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    candidates : Tensor of bool, shape (n, q)
+        S, the classes that are not excluded.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -70,7 +103,7 @@ def softmax_over_candidates(logits: Tensor, candidates: Tensor) -> Tensor:
 
 
 def eval_logits(model: nn.Module, inputs: Tensor) -> Tensor:
-    """Return logits of a new forward pass in evaluation mode, without gradient or update of batch statistics."""
+    """Return the logits of a forward pass in evaluation mode, without gradients and without updating batch statistics."""
     was_training = model.training
     model.eval()
     with torch.no_grad():
@@ -80,9 +113,29 @@ def eval_logits(model: nn.Module, inputs: Tensor) -> Tensor:
 
 
 class ConfidenceMethod(Method):
-    """−mean Σ_j C_ij log p_ij, with a confidence C over the candidates of every example that is learned during training.
+    """−mean Σ_j C_ij log p_ij, where C_i is the confidence of example i over its candidates, learned during training.
 
-    A row without labels has all classes as candidates, so that it trains itself.
+    All classes are candidates of a row without labels, so the model trains on its own predictions there.
+
+    Attributes
+    ----------
+    candidates : Tensor of bool, shape (n, q)
+        The classes that each training example may still have.
+    confidence : Tensor of shape (n, q)
+        C.
+
+    Examples
+    --------
+    A method that trusts the likeliest candidate alone:
+
+    >>> from scarce.methods import ConfidenceMethod, MethodFacts
+    >>> class Likeliest(ConfidenceMethod):
+    ...     facts = MethodFacts("likeliest", "likeliest candidate", "nobody", "truth is a candidate")
+    ...     def updated_confidence(self, logits, candidates):
+    ...         best = softmax_over_candidates(logits, candidates).argmax(dim=1)
+    ...         return torch.nn.functional.one_hot(best, logits.shape[1]).to(logits)
+    >>> Likeliest().updated_confidence(torch.tensor([[1.0, 3.0]]), torch.tensor([[True, False]])).tolist()
+    [[1.0, 0.0]]
     """
 
     uses_inputs = True
@@ -102,11 +155,11 @@ class ConfidenceMethod(Method):
         self.confidence = self.candidates / self.candidates.sum(dim=1, keepdim=True)
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """Nothing: the confidences of the training examples are not used in predictions."""
+        """Return nothing: predictions do not use the confidences of the training examples."""
         return {}
 
     def rows(self, batch: Batch) -> Tensor:
-        """The indices of the rows of the batch in the buffers."""
+        """Return the indices of the batch's rows in the buffers."""
         return batch.index.to(self.confidence.device)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -114,11 +167,11 @@ class ConfidenceMethod(Method):
         return -(self.confidence[self.rows(batch)] * log_softmax(logits, dim=1)).sum(dim=1).mean()
 
     def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """The new confidence of some rows, from logits and candidates of shape (B, q); by default p_j / Σ_S p."""
+        """Return the new confidence from logits and candidates, all of shape (B, q); by default the softmax over the candidates."""
         return softmax_over_candidates(logits, candidates)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Refresh the confidence of the batch from a new forward pass."""
+        """Update the confidence of the batch from a new forward pass."""
         rows = self.rows(batch)
         self.confidence[rows] = self.updated_confidence(
             eval_logits(model, batch.inputs), self.candidates[rows]

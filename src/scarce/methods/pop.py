@@ -1,4 +1,4 @@
-"""POP: PRODEN that progressively purifies the candidates."""
+"""POP: PRODEN that progressively removes unlikely candidates."""
 
 import torch
 from torch import Tensor
@@ -17,10 +17,29 @@ _MAX_THETA = 0.4
 
 
 def purify(mean: Tensor, candidates: Tensor, theta: float, growth: float) -> tuple[Tensor, Tensor, float]:
-    """Remove candidates with q_j / max q < θ; return candidates, confidence and the next θ.
+    """Remove the candidates with r_j / max r < θ, r being the mean of the latest confidences, normalized to sum to one.
 
-    q is the mean of the latest confidences, made to sum to one. θ grows by the factor 1 + growth when fewer than
-    10⁻⁴ n q entries were removed and it is still below 0.4.
+    θ is then multiplied by 1 + growth if fewer than 10⁻⁴ of all n × q entries were removed and θ < 0.4.
+
+    Parameters
+    ----------
+    mean : Tensor of shape (n, q)
+        The mean of the latest confidences.
+    candidates : Tensor of bool, shape (n, q)
+        The candidates so far.
+    theta : float
+        θ.
+    growth : float
+        The relative growth of θ.
+
+    Returns
+    -------
+    candidates : Tensor of bool, shape (n, q)
+        The candidates that remain.
+    confidence : Tensor of shape (n, q)
+        r over the remaining candidates, normalized.
+    theta : float
+        The next θ.
 
     Examples
     --------
@@ -29,9 +48,9 @@ def purify(mean: Tensor, candidates: Tensor, theta: float, growth: float) -> tup
     >>> candidates.tolist(), theta
     ([[True, True, False]], 0.1)
     """
-    q = mean / mean.sum(dim=1, keepdim=True)
-    kept = candidates & (q / q.amax(dim=1, keepdim=True) >= theta)
-    confidence = q * kept
+    r = mean / mean.sum(dim=1, keepdim=True)
+    kept = candidates & (r / r.amax(dim=1, keepdim=True) >= theta)
+    confidence = r * kept
     confidence = confidence / confidence.sum(dim=1, keepdim=True)
     n_removed = int((candidates & ~kept).sum())
     grows = n_removed < _MIN_REMOVED_FRACTION * candidates.numel() and theta < _MAX_THETA
@@ -40,19 +59,53 @@ def purify(mean: Tensor, candidates: Tensor, theta: float, growth: float) -> tup
 
 @register
 class POP(SamePassMethod):
-    """PRODEN; from `warm_up` on, every fifth epoch, unlikely candidates are removed for good.
+    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i over its candidates.
+
+    PRODEN with purification [1]_: after `warm_up` epochs, every fifth epoch permanently removes candidates whose confidence
+    is below a fraction θ of the largest.
 
     Parameters
     ----------
     warm_up : int
         Epochs before the first removal.
     theta : float
-        Candidates whose probability is below this fraction of the largest are removed.
+        Initial θ, from 0 to 1.
     growth : float
-        The relative growth of θ when few candidates were removed.
+        Relative growth of θ after a purification that removed few candidates.
+
+    Attributes
+    ----------
+    candidates : Tensor of bool, shape (n, q)
+        The classes that each training example may still have.
+    confidence : Tensor of shape (n, q)
+        C.
+    theta_now : Tensor of shape ()
+        The current θ.
+
+    See Also
+    --------
+    PRODEN : The same method without purification.
+    IDGP : Models candidates that depend on the example with a second network.
+
+    References
+    ----------
+    .. [1] N. Xu, B. Liu, J. Lv, C. Qiao, X. Geng, "Progressive Purification for Instance-Dependent Partial Label Learning",
+       ICML, 2023. https://arxiv.org/abs/2206.00830
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("pop", warm_up=10)
+    POP(warm_up=10, theta=0.001, growth=0.001)
     """
 
-    facts = MethodFacts("pop", "progressive purification", "Xu et al., ICML 2023", "truth is a candidate")
+    facts = MethodFacts(
+        "pop",
+        "progressive purification",
+        "Xu et al., ICML 2023",
+        "truth is a candidate",
+        url="https://arxiv.org/abs/2206.00830",
+    )
 
     theta_now: Tensor
     memory: Tensor
@@ -69,14 +122,14 @@ class POP(SamePassMethod):
         self.register_buffer("n_stored", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Allocate the latest confidences."""
+        """Allocate memory for the latest confidences."""
         super().prepare(problem)
         self.memory = torch.zeros(_N_STORED_EPOCHS, *self.confidence.shape)
         self.n_stored.zero_()
         self.theta_now.fill_(self.theta)
 
     def after_epoch(self, epoch: int) -> None:
-        """Store the confidences; every fifth epoch after the warm-up, purify."""
+        """Store the confidences; after the warm-up, purify every fifth epoch."""
         self.memory[int(self.n_stored) % _N_STORED_EPOCHS] = self.confidence
         self.n_stored += 1
         if epoch + 1 >= self.warm_up and (epoch + 1) % _PURIFY_EVERY == 0:

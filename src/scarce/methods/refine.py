@@ -1,4 +1,4 @@
-"""Train, estimate how labels depend on the class from the predictions, and train again with that likelihood."""
+"""Train, estimate from the predictions how labels depend on the class, and train again with that likelihood."""
 
 import math
 from collections.abc import Iterator
@@ -30,7 +30,20 @@ __all__ = ["Refine", "most_confident"]
 
 
 def most_confident(predicted: Tensor, margins: Tensor, fraction: float) -> Tensor:
-    """Return which rows are in the fraction with the largest margins of their predicted class; at least one per class.
+    """Return which rows are in the given fraction of largest margins of their predicted class; at least one per predicted class.
+
+    Parameters
+    ----------
+    predicted : Tensor of int, shape (n,)
+        The predicted classes.
+    margins : Tensor of shape (n,)
+        The difference between the two highest scores of each row.
+    fraction : float
+        The fraction.
+
+    Returns
+    -------
+    Tensor of bool, shape (n,)
 
     Examples
     --------
@@ -57,39 +70,50 @@ def most_confident(predicted: Tensor, margins: Tensor, fraction: float) -> Tenso
     errors="error_rate",
 )
 class Refine(Method):
-    """−mean log Σ_y p_y P(Ȳ | y), with C[y, k] = P(k is excluded | class y) estimated by counting.
+    """−mean log Σ_y p_y P(Ȳ | y), p = softmax(f), with C[y, k] = P(k is excluded | class y) counted on confident predictions.
 
-    First a network is trained with the base method; it need not be good. Then, in rounds, it predicts a class for every row, C is
-    counted over the rows it is most confident of (`scarce.risk.estimate_exclusion_matrix`), and a new network is trained with
-    the likelihood under C.
-    Predictions are the arg-max of the network alone: counting with posteriors under C would confirm the errors of C, and
-    uncertain rows would mix the rows of C. The remaining mixture is undone with the probabilities the network gives to the
-    counted rows. Rounds are short until C converges; the last has all epochs of the recipe. So labels may depend on the true
-    class in any way; the only assumption is that they depend on x through it.
+    First a network is trained with the base method, which need not be accurate. Each following round predicts the classes
+    of all rows, counts C on the most confident ones (`scarce.risk.estimate_exclusion_matrix`) and trains a new network with
+    the likelihood under C. Rounds are short until C converges; the last one has all epochs of the recipe. Labels may depend
+    on the true class in any way: the only assumption is that they depend on x through the class.
+
+    Predictions are the arg-max of the network alone: posteriors under C would confirm the errors of C. Only confident rows
+    are counted because others would mix the rows of C; the mixture that remains is undone with the class probabilities of
+    the counted rows.
 
     Parameters
     ----------
     base_method : str
-        The method that is trained first.
+        Name of the method that is trained first.
     rounds : int
-        The maximum number of rounds, including the last.
+        Maximum number of rounds, including the last.
     short_fraction : float
-        The length of all stages but the last, as a fraction of the epochs of the recipe.
+        Length of every stage but the last, as a fraction of the epochs of the recipe.
     confident_fraction : float
-        The fraction of the rows of every predicted class that is counted.
+        Fraction of the rows of every predicted class that is counted.
     tol : float
-        C has converged when its entries change by less than this fraction of their sum.
+        C has converged when the sum of its changes is below this fraction of the sum of its entries.
     scar_strength : float or "count"
-        The strength of SCAR as a prior of C, in rows; by default estimated from the counts
+        Strength of SCAR as a prior of C, in rows; ``"count"`` estimates it from the counts
         (`scarce.risk.estimate_scar_strength`).
     error_rate : float or "count"
-        The probability that an example excludes its own class: the diagonal of C, which is counted too by default.
+        Probability that an example excludes its own class, the diagonal of C; ``"count"`` counts it too.
 
     Attributes
     ----------
-    exclusion_matrix, counts, n_predicted : tensors of shape (q, q), (q, q) and (q,)
-        C (its rows sum to one where every example has one label), how many rows predicted y exclude k, and how many were
-        predicted y, of those that were counted.
+    exclusion_matrix : Tensor of shape (q, q)
+        C; its rows sum to one if every example has one label.
+    counts : Tensor of shape (q, q)
+        How many of the counted rows were predicted y and exclude k.
+    n_predicted : Tensor of shape (q,)
+        How many of the counted rows were predicted y.
+
+    See Also
+    --------
+    LeastExcluded : The default base method.
+    Forward : The same likelihood with a known matrix, for one label per example.
+    ScarLikelihood : The likelihood under SCAR.
+    scarce.functional.single_label_nll : The loss of a round as a function, for one label per example.
 
     Examples
     --------
@@ -159,11 +183,11 @@ class Refine(Method):
 
     @property
     def loss_is_likelihood(self) -> bool:  # type: ignore[override]
-        """True in rounds; in the first stage as for the base method."""
+        """True in rounds; in the first stage, as the base method."""
         return bool(self.stage) or self.base_method.loss_is_likelihood
 
     def can_learn_priors(self) -> bool:
-        """Return False if the base method needs priors."""
+        """Return whether priors are learned: if the base method does not need them."""
         return not self.base_method.facts.needs_priors
 
     def check_transition(self, transition: object) -> None:
@@ -192,7 +216,7 @@ class Refine(Method):
         self.moved = torch.tensor(1.0)
 
     def model_inputs(self, batch: Batch) -> Tensor:
-        """The inputs; in the first stage those of the base method."""
+        """Return the inputs; in the first stage, those of the base method."""
         return batch.inputs if self.stage else self.base_method.model_inputs(batch)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -216,7 +240,7 @@ class Refine(Method):
         return self._short_epochs(epochs)
 
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
-        """Count C; return the epochs of a short round, or of the last."""
+        """Count C, and return the epochs of the next round: short ones until the last."""
         predicted, margins, labeled = self._predict_rows(rows())
         if self.is_last:
             return 0
@@ -232,19 +256,19 @@ class Refine(Method):
         return epochs if self.is_last else self._short_epochs(epochs)
 
     def scores(self, logits: Tensor) -> Tensor:
-        """The logits; in the first stage the scores of the base method."""
+        """Return the logits; in the first stage, the scores of the base method."""
         return logits if self.stage else self.base_method.scores(logits)
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """Their softmax; in the first stage the probabilities of the base method."""
+        """Return the softmax of the logits; in the first stage, the probabilities of the base method."""
         return super().probabilities(logits) if self.stage else self.base_method.probabilities(logits)
 
     def learned_priors(self) -> Tensor | None:
-        """π: the mean posterior of the rows at the end of the last stage; equal priors in the first."""
+        """Return π, the mean posterior of the rows at the end of the latest stage; equal priors in the first stage."""
         return self.priors
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """The stage, what was counted, and what the base method needs."""
+        """Return the stage, the counts, and what the base method needs."""
         counted_state = {
             name: getattr(self, name)
             for name in ("stage", "exclusion_matrix", "counts", "n_predicted", "priors")
@@ -254,7 +278,7 @@ class Refine(Method):
         }
 
     def epoch_log(self) -> dict[str, float | list[float]]:
-        """The stage of an epoch, the relative change of C before it, and the priors."""
+        """Return the stage of the epoch, the relative change of C before that stage, and the priors."""
         return {"stage": float(self.stage), "moved": float(self.moved), "priors": self.priors.tolist()}
 
     def _short_epochs(self, epochs: int) -> int:
@@ -268,7 +292,7 @@ class Refine(Method):
         return clamp_confirmed(log_likelihood, batch.confirmed)
 
     def _predict_rows(self, rows: Iterator[tuple[Tensor, Batch]]) -> tuple[Tensor, Tensor, Tensor]:
-        """Return predicted class and margin of every row, and whether it was labeled; update the priors."""
+        """Return the predicted class and margin of every row, and whether it was labeled; update the priors."""
         predicted, margins, labeled, total = [], [], [], torch.zeros_like(self.priors)
         for logits, batch in rows:
             scores = self.scores(logits)
@@ -291,7 +315,7 @@ class Refine(Method):
         return torch.cat(predicted), torch.cat(margins), torch.cat(labeled)
 
     def _count(self, rows: Iterator[tuple[Tensor, Batch]], predicted: Tensor, is_counted: Tensor) -> None:
-        """Count the exclusions of these rows by predicted class, sum their posteriors, and update C."""
+        """Count the exclusions of the chosen rows by predicted class, sum their posteriors, and update C."""
         counts, posterior_sums = torch.zeros_like(self.counts), torch.zeros_like(self.counts)
         for logits, batch in rows:
             index = batch.index.to(predicted.device)

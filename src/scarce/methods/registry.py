@@ -1,4 +1,4 @@
-"""The registry: methods by name, and the table of them."""
+"""The registry of methods by name, and the table of methods."""
 
 import inspect
 from functools import cache
@@ -26,7 +26,17 @@ COLUMNS = ("name", "method", "assumes", "needs", "labels", "paper")
 
 
 def register(method: MethodClass) -> MethodClass:
-    """Class decorator: register a method under the name in its facts; a name that is taken is a `MethodError`."""
+    """Register a method under the name in its facts; a class decorator.
+
+    Raises
+    ------
+    MethodError
+        If another method has that name.
+
+    See Also
+    --------
+    Method : The base class, with an example.
+    """
     name = method.facts.name
     other = _METHODS.get(name, method)
     if (other.__module__, other.__qualname__) != (method.__module__, method.__qualname__):
@@ -43,7 +53,7 @@ def _load_entry_points() -> None:
     for entry in entry_points(group="scarce.methods"):
         try:
             register(entry.load())
-        except Exception as error:  # importing another package may raise anything
+        except Exception as error:  # the import of another package may raise any exception
             raise MethodError(
                 f"the method {entry.name!r} of an installed package cannot be loaded from {entry.value} "
                 f"({error}); repair or remove that package."
@@ -52,6 +62,10 @@ def _load_entry_points() -> None:
 
 def available_methods() -> dict[str, MethodFacts]:
     """Return the facts of every known method by name.
+
+    See Also
+    --------
+    make_method : Make a method by name.
 
     Examples
     --------
@@ -63,7 +77,7 @@ def available_methods() -> dict[str, MethodFacts]:
 
 
 def external_method_class(name: str) -> type[Method] | None:
-    """Return the class of a method from another package, for other processes to register; None for our own.
+    """Return the class of a method from another package, so that other processes can register it; None for built-in methods.
 
     Examples
     --------
@@ -90,6 +104,26 @@ def method_class(name: str) -> type[Method]:
 def make_method(name: str, /, **params: Any) -> Method:
     """Make a method by name.
 
+    Parameters
+    ----------
+    name : str
+        A name from `available_methods`.
+    **params
+        Parameters of the method.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    MethodError
+        If the name or a parameter is unknown, or a value is invalid.
+
+    See Also
+    --------
+    available_methods : The methods and what they assume.
+
     Examples
     --------
     >>> make_method("scarce", form="ht", correction="relu").params["form"]
@@ -109,12 +143,12 @@ def make_method(name: str, /, **params: Any) -> Method:
 
 
 def _labels(facts: MethodFacts) -> str:
-    """Return how many labels an example may have."""
+    """Return how many labels an example may have: 1, 1+, 0+."""
     return f"{0 if 'unlabeled' in facts.accepts else 1}{'+' if 'multiple' in facts.accepts else ''}"
 
 
 def _needs(facts: MethodFacts) -> str:
-    """Return what has to be known besides the labels."""
+    """Return what the method needs in addition to the labels."""
     needs = {
         "priors": facts.needs_priors,
         "transition": facts.needs_transition,
@@ -145,13 +179,14 @@ def method_rows() -> list[tuple[str, ...]]:
 
 
 def methods_markdown() -> str:
-    """Return the table as Markdown, as it stands in the guide to the methods.
+    """Return the table in Markdown, with links to the papers; the guide to the methods contains it.
 
     Examples
     --------
     >>> print(methods_markdown().splitlines()[0])
     | name | method | assumes | needs | labels | paper |
     """
-    rows = [(f"`{name}`", *rest) for name, *rest in method_rows()]
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *rows]
+    lines: list[tuple[str, ...]] = [COLUMNS, ("---",) * len(COLUMNS)]
+    for (name, *columns, paper), facts in zip(method_rows(), available_methods().values(), strict=True):
+        lines.append((f"`{name}`", *columns, f"[{paper}]({facts.url})" if facts.url else paper))
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"

@@ -1,4 +1,4 @@
-"""The likelihood of exclusions under SCAR, with priors and error rates that are learned in the fit."""
+"""The likelihood of exclusions under SCAR, with class priors and error rates learned during training."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -29,25 +29,40 @@ from scarce.risk import (
 
 __all__ = ["ScarLikelihood"]
 
-_INITIAL_ERROR_RATE = 0.05  # of an error rate that is learned; it could not rise from zero
-_UPDATE_EVERY = 8  # steps between two updates of what is learned
+_INITIAL_ERROR_RATE = 0.05  # of a learned error rate; from zero it could never rise
+_UPDATE_EVERY = 8  # steps between two updates of the exclusion probabilities
 
 
 @register
 @renamed_parameters(errors="error_rate")
 class ScarLikelihood(Method):
-    """−mean log Σ_y p_y r_y(ȳ_y); see `scarce.risk.scar_likelihood`.
+    """−mean log Σ_y p_y r_y(ȳ_y), p = softmax(f); the ratios r are those of `scarce.risk.scar_likelihood`.
 
-    Where examples exclude one class each, the likelihood is conditional on one label per example, and examples without
-    any say nothing (`scarce.methods.labeling`). Without priors π is learned: it is the mean of q_y ∝ p_y r_y(ȳ_y) over the rows,
-    the E-step of EM, shrunk towards the candidate shares and clipped to what the labels allow
-    (`scarce.methods.learned_priors`), and c follows from π. A confirmed class counts as certain.
+    Maximum likelihood of the exclusions under SCAR. If the labels are one excluded class per example, the likelihood is
+    conditional on that, and examples without a label do not count. Unknown priors π are learned by EM: they are the mean
+    over the rows of the posterior q_y ∝ p_y r_y(ȳ_y), shrunk toward the candidate shares and clipped to what the labels
+    allow (`scarce.methods.learned_priors`). The exclusion probabilities c follow from π. A confirmed class counts as
+    certain.
 
     Parameters
     ----------
     error_rate : float, sequence of float or "learn"
-        ρ, the probability that an example excludes its own class: one number for all classes, one for each, or one that is
-        learned as π is, the mean of Σ_y q_y ȳ_y.
+        ρ, the probability that an example excludes its own class: one number for all classes, or one per class. With
+        ``"learn"``, one number is learned by EM as the mean of Σ_y q_y ȳ_y.
+
+    Attributes
+    ----------
+    priors : Tensor of shape (q,)
+        π, given or learned.
+    exclusion_probabilities : Tensor of shape (q,)
+        c_k = P(k is excluded | y ≠ k), or with one label per example the weights w of `scarce.risk.scar_likelihood`.
+
+    See Also
+    --------
+    Scarce : The unbiased risk under the same assumption.
+    Refine : Allows exclusions that depend on the true class.
+    AnswersLikelihood : For yes/no answers to recorded questions.
+    scarce.functional.scar_nll, scarce.functional.single_label_nll : The loss as functions.
 
     Examples
     --------
@@ -90,7 +105,7 @@ class ScarLikelihood(Method):
         self.register_buffer("step", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take rates and priors; decide whether to condition on one label per example."""
+        """Compute rates and initial priors; decide whether the likelihood is conditional on one label per example."""
         super().prepare(problem)
         q = problem.n_classes
         self.learns_priors = problem.priors is None
@@ -98,7 +113,7 @@ class ScarLikelihood(Method):
         self.n_rows = problem.n_examples
         self._regularizer = PriorRegularizer.from_labels(problem.labels)
         self.rates = labeled_rates(problem.labels, self.single_label)
-        # Equal priors may be impossible, π_k > 1 − π̄_k, and c_k = 1 would then never change; these are always possible.
+        # Equal priors may violate π_k ≤ 1 − π̄_k, and c_k would then stay at 1; these priors never do.
         self.priors = (
             (1 - self.rates) / (1 - self.rates).sum() if problem.priors is None else problem.priors.clone()
         )
@@ -116,7 +131,7 @@ class ScarLikelihood(Method):
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log Σ_y p_y r_y."""
         log_likelihood = scar_log_likelihood(batch.excluded, self._ratios())
-        if self.single_label:  # a row without a label says nothing
+        if self.single_label:  # a row without a label carries no information
             log_likelihood = log_likelihood * was_labeled(batch, single_label=True)[:, None]
         log_likelihood = clamp_confirmed(log_likelihood, batch.confirmed)
         if self.learns_priors or self.learns_error_rate:
@@ -124,7 +139,7 @@ class ScarLikelihood(Method):
         return marginal_nll(logits, log_likelihood).mean()
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Move π and ρ towards the posterior, with a memory of about one epoch; every few steps update c."""
+        """Update π and ρ as moving averages over about one epoch; update c every few steps."""
         if not (self.learns_priors or self.learns_error_rate):
             return
         weight = len(batch.excluded) / self.n_rows
@@ -147,7 +162,7 @@ class ScarLikelihood(Method):
         return self.priors
 
     def epoch_log(self) -> dict[str, float | list[float]]:
-        """What was learned: priors, c (or, with one label each, w) and ρ."""
+        """Return what was learned: priors, c (w with one label per example) and ρ."""
         learned: dict[str, float | list[float]] = {}
         if self.learns_priors or self.learns_error_rate:
             learned["exclusion_probabilities"] = self.exclusion_probabilities.tolist()

@@ -1,4 +1,4 @@
-"""SCARCE: the unbiased risk from complementary labels, with a correction of negative terms."""
+"""SCARCE: an unbiased risk from complementary labels, with a correction for negative terms."""
 
 import math
 from abc import abstractmethod
@@ -30,27 +30,12 @@ from scarce.risk.multiclass_losses import MulticlassLoss
 __all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
 
 _PAPER = "Wang et al., ICML 2024"
+_URL = "https://arxiv.org/abs/2311.15502"
 _ASSUMES = "SCAR"
 
 
 class _ScarceFamily(Method):
-    """The base of the SCARCE methods: parameters, priors and rates as buffers, and ordinary labels.
-
-    Parameters
-    ----------
-    loss : str, optional
-        The loss the risk is built from.
-    correction : {"abs", "relu", "leaky", "nnpu", "none"}
-        The correction of a negative P_k; see `scarce.risk.CORRECTIONS`.
-    form : {"batch", "dataset", "ht"}
-        Which empirical form; see `scarce.risk.class_risks`.
-    absent : {"skip", "keep"}
-        How to treat a class that no row of the batch excludes.
-    alpha : float
-        Weight of the complementary part where some examples are confirmed ("yes" answers, ordinary labels).
-    slope, beta, gamma : float
-        Parameters of the corrections ``leaky`` (slope) and ``nnpu`` (beta, gamma).
-    """
+    """Base of the SCARCE methods: checks the parameters, stores priors and rates, and mixes in ordinary labels."""
 
     default_loss: ClassVar[str]
 
@@ -97,15 +82,15 @@ class _ScarceFamily(Method):
 
     @abstractmethod
     def get_loss(self, name: str) -> object:
-        """The loss of that name, or an error that lists them."""
+        """Return the loss of that name, or raise an error that lists the names."""
 
     @abstractmethod
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
-        """R̂, from the exclusions."""
+        """R̂, the risk from the exclusions."""
 
     @abstractmethod
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
-        """The ordinary loss of every row at its confirmed class."""
+        """Return the ordinary loss of every row at its confirmed class, of shape (B,)."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         risk = self.risk(logits, batch.excluded)
@@ -117,7 +102,44 @@ class _ScarceFamily(Method):
 
 @register
 class Scarce(_ScarceFamily):
-    """Σ_k |P_k| + N_k part, one-versus-rest with a loss of `scarce.risk.BINARY_LOSSES`: the paper's method.
+    """Σ_k |P_k| + N_k part.
+
+    One-versus-rest learning with a binary loss ℓ and a risk that is unbiased under SCAR [1]_. For class k with prior π_k,
+
+        P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k)        and        N_k part = (1 − π_k) mean_{N_k} ℓ(−f_k),
+
+    where N_k are the rows that exclude k. P_k estimates a quantity that is never negative; the absolute value corrects
+    estimates that are.
+
+    Parameters
+    ----------
+    loss : str, optional
+        The binary loss ℓ, one of `scarce.risk.BINARY_LOSSES`; ``"logistic"`` by default.
+    correction : {"abs", "relu", "leaky", "nnpu", "none"}
+        What replaces a negative P_k; see `scarce.risk.CORRECTIONS`.
+    form : {"batch", "dataset", "ht"}
+        How P_k is estimated from a batch; see `scarce.risk.class_risks`.
+    absent : {"skip", "keep"}
+        Whether a class that no row of the batch excludes is skipped in that step.
+    alpha : float
+        Weight of the complementary risk, from 0 to 1, if some examples have a confirmed class ("yes" answers, ordinary
+        labels). The ordinary loss of those examples has the weight 1 − alpha.
+    slope : float
+        Slope λ ≤ 0 of the correction ``"leaky"``.
+    beta, gamma : float
+        Threshold and ascent rate of the correction ``"nnpu"``.
+
+    See Also
+    --------
+    ScarceURE : The same risk without correction.
+    ScarceCCE : The same idea with a multi-class loss.
+    ScarLikelihood : Maximum likelihood under the same assumption; learns the priors if they are unknown.
+    scarce.functional.scarce_risk : The risk as a function, for your own training loop.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -126,15 +148,15 @@ class Scarce(_ScarceFamily):
     -0.5
     """
 
-    facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True)
+    facts = MethodFacts("scarce", "SCARCE", _PAPER, _ASSUMES, needs_priors=True, url=_URL)
     default_loss = "logistic"
 
     def get_loss(self, name: str) -> BinaryLoss:
-        """ℓ by its name."""
+        """Return ℓ by its name."""
         return binary_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
-        """Σ_k g(P_k) + N_k part."""
+        """Σ_k g(P_k) + N_k part, g being the correction."""
         return scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.risk_params)
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
@@ -148,9 +170,34 @@ class Scarce(_ScarceFamily):
 
 @register
 class ScarceURE(Scarce):
-    """Σ_k P_k + N_k part: the unbiased risk without correction, which overfits (the paper's Figure 1)."""
+    """Σ_k P_k + N_k part.
 
-    facts = MethodFacts("scarce-ure", "SCARCE, uncorrected", _PAPER, _ASSUMES, needs_priors=True)
+    The unbiased SCARCE risk without correction [1]_. It can become negative, and flexible models then overfit.
+
+    Parameters
+    ----------
+    loss, form, absent, alpha
+        See `Scarce`.
+
+    See Also
+    --------
+    Scarce : The same risk with a correction.
+    MetaUPU : The same risk, written as one positive-unlabeled problem per class.
+    scarce.functional.scarce_risk : The risk as a function; pass ``correction="none"``.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("scarce-ure")
+    ScarceURE(loss='logistic', form='batch', absent='skip', alpha=0.5)
+    """
+
+    facts = MethodFacts("scarce-ure", "SCARCE, uncorrected", _PAPER, _ASSUMES, needs_priors=True, url=_URL)
 
     def __init__(
         self, loss: str | None = None, form: Form = "batch", absent: Absent = "skip", alpha: float = 0.5
@@ -161,13 +208,41 @@ class ScarceURE(Scarce):
 
 @register
 class ScarceCCE(_ScarceFamily):
-    """Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ) with a loss L of `scarce.risk.MULTICLASS_LOSSES`."""
+    """Σ_k g( mean L(f, k) − (1 − π_k) mean_{N_k} L(f, k) ).
 
-    facts = MethodFacts("scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True)
+    SCARCE with a multi-class loss L in place of one-versus-rest [1]_; g is the correction and N_k are the rows that exclude k.
+
+    Parameters
+    ----------
+    loss : str, optional
+        The multi-class loss L, one of `scarce.risk.MULTICLASS_LOSSES`; ``"cce"``, the cross-entropy, by default.
+    correction, form, absent, alpha, slope, beta, gamma
+        See `Scarce`.
+
+    See Also
+    --------
+    Scarce : One-versus-rest, with a binary loss.
+    scarce.functional.multiclass_scarce_risk : The risk as a function.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("scarce-cce", loss="mae").params["loss"]
+    'mae'
+    """
+
+    facts = MethodFacts(
+        "scarce-cce", "SCARCE, multi-class loss", _PAPER, _ASSUMES, needs_priors=True, url=_URL
+    )
     default_loss = "cce"
 
     def get_loss(self, name: str) -> MulticlassLoss:
-        """L by its name."""
+        """Return L by its name."""
         return multiclass_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:

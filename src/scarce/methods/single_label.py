@@ -1,4 +1,4 @@
-"""Methods for one complementary label: their loss is a mean over (example, excluded class) pairs."""
+"""Methods for one complementary label per example: the loss is a mean over (example, excluded class) pairs."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -12,7 +12,21 @@ __all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs", "mean_over_pairs
 
 
 def excluded_pairs(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the logits (P, q) and the excluded class (P,) of every (example, excluded class) pair.
+    """Return the logits and the excluded class of every (example, excluded class) pair of a batch.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (B, q)
+        One row per example.
+    excluded : Tensor of shape (B, q)
+        ȳ, 1 where a class is excluded.
+
+    Returns
+    -------
+    rows : Tensor of shape (n, q)
+        The logits of each of the n pairs; an example with several labels appears several times.
+    k : Tensor of shape (n,)
+        The excluded class of each pair.
 
     Examples
     --------
@@ -33,9 +47,11 @@ def mean_over_pairs(
     Parameters
     ----------
     pair_losses : callable
-        ℓ̄ of shape (P,), from logits of shape (P, q) and excluded classes of shape (P,).
-    logits, excluded : Tensor of shape (B, q)
-        f, and ȳ: 1 where a class is excluded.
+        ℓ̄ of shape (m,), from logits of shape (m, q) and excluded classes of shape (m,).
+    logits : Tensor of shape (n, q)
+        f.
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded; m entries are 1.
 
     Examples
     --------
@@ -49,12 +65,12 @@ def mean_over_pairs(
 
 
 class SingleLabelMethod(Method):
-    """A method for exactly one complementary label per example.
+    """Base of methods for exactly one complementary label per example.
 
     Parameters
     ----------
     pairs : bool
-        Take several labels per example, each as an example of its own, instead of raising an error.
+        Accept several labels per example and treat each as a separate example; by default they raise an error.
     """
 
     def __init__(self, pairs: bool = False) -> None:
@@ -63,20 +79,34 @@ class SingleLabelMethod(Method):
         self.pairs = pairs
 
     def accepts(self) -> tuple[Accepts, ...]:
-        """Return what kinds of rows the method takes."""
+        """Return the kinds of rows that the method takes."""
         return (*super().accepts(), "multiple") if self.pairs else super().accepts()
 
 
 class PairMethod(SingleLabelMethod):
-    """A loss ℓ̄(f, k) of the logits and one excluded class, averaged over the pairs of the batch.
+    """Mean ℓ̄(f, k) over the (example, excluded class) pairs of the batch; a subclass defines ℓ̄.
 
-    Examples without a label have no pair and drop out.
+    Rows that exclude no class have no pair and are ignored.
+
+    Examples
+    --------
+    A loss is its formula and its facts; `register` makes it available by name:
+
+    >>> import torch
+    >>> from scarce.methods import Batch, MethodFacts, PairMethod
+    >>> class LargestLogit(PairMethod):
+    ...     facts = MethodFacts("logit", "the logit itself", "nobody", "nothing", accepts=("single",))
+    ...     def pair_losses(self, logits, k):
+    ...         return logits.gather(1, k[:, None]).squeeze(1)
+    >>> batch = Batch(torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]), torch.tensor([0]))
+    >>> LargestLogit().loss(torch.tensor([[1.0, 3.0]]), batch).item()
+    3.0
     """
 
     @abstractmethod
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
-        """ℓ̄ of every pair, of shape (P,), from logits (P, q) and excluded classes (P,)."""
+        """Return ℓ̄ of every pair, of shape (n,), from logits of shape (n, q) and excluded classes k of shape (n,)."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Mean of ℓ̄ over the pairs."""
+        """Mean ℓ̄ over the pairs."""
         return mean_over_pairs(self.pair_losses, logits, batch.excluded)

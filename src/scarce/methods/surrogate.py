@@ -1,4 +1,4 @@
-"""SCL-NL and SCL-EXP: a surrogate for the 0-1 loss on the excluded class."""
+"""SCL-NL and SCL-EXP: surrogates for the 0-1 loss on the excluded class."""
 
 import torch
 from torch import Tensor
@@ -15,11 +15,23 @@ __all__ = [
 ]
 
 _PAPER = "Chou et al., ICML 2020"
+_URL = "https://arxiv.org/abs/2007.02235"
 _ASSUMES = "uniform label"
 
 
 def negative_learning_losses(logits: Tensor, k: Tensor) -> Tensor:
-    """−log(1 − p_k) = log Σ_j e^{f_j} − log Σ_{j ≠ k} e^{f_j}.
+    """−log(1 − p_k) = log Σ_j e^{f_j} − log Σ_{j ≠ k} e^{f_j}, with p = softmax(f).
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per (example, excluded class) pair.
+    k : Tensor of shape (n,)
+        The excluded class of each row.
+
+    Returns
+    -------
+    Tensor of shape (n,)
 
     Examples
     --------
@@ -43,9 +55,34 @@ def exponential_surrogate_losses(logits: Tensor, k: Tensor) -> Tensor:
 
 @register
 class SurrogateNegativeLearning(PairMethod):
-    """Mean −log(1 − p_k)."""
+    """Mean −log(1 − p_k) over the pairs, p = softmax(f) and k the excluded class.
 
-    facts = MethodFacts("scl-nl", "negative learning", _PAPER, _ASSUMES, accepts=("single",))
+    Lowers the probability of the excluded class; known as negative learning [1]_.
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    SurrogateExponential : Another surrogate from the same paper.
+    ClassifierConsistent : The same loss for one label per example, and its extension to several.
+    scarce.functional.negative_learning_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin, M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning with
+       Complementary Labels", ICML, 2020. https://arxiv.org/abs/2007.02235
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("scl-nl")
+    SurrogateNegativeLearning(pairs=False)
+    """
+
+    facts = MethodFacts("scl-nl", "negative learning", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log(1 − p_k)."""
@@ -54,9 +91,32 @@ class SurrogateNegativeLearning(PairMethod):
 
 @register
 class SurrogateExponential(PairMethod):
-    """Mean e^{p_k}."""
+    """Mean e^{p_k} over the pairs, p = softmax(f) and k the excluded class.
 
-    facts = MethodFacts("scl-exp", "exponential surrogate", _PAPER, _ASSUMES, accepts=("single",))
+    Lowers the probability of the excluded class with a bounded loss [1]_.
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    SurrogateNegativeLearning : Another surrogate from the same paper.
+
+    References
+    ----------
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin, M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning with
+       Complementary Labels", ICML, 2020. https://arxiv.org/abs/2007.02235
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("scl-exp")
+    SurrogateExponential(pairs=False)
+    """
+
+    facts = MethodFacts("scl-exp", "exponential surrogate", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """e^{p_k}."""

@@ -1,4 +1,4 @@
-"""Transition matrices p(k is excluded | true class y): given, uniform, or counted where the user confirmed the class."""
+"""Transition matrices p(k is excluded | true class y): given, uniform, or counted on examples with a confirmed class."""
 
 from typing import Any
 
@@ -16,15 +16,19 @@ _SUM_TOLERANCE = 1e-3  # matrices typed with three decimals
 
 
 def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArray | None:
-    """Return a checked q × q matrix, rows true classes, from what a user may pass; None stays None.
+    """Check what a user passed as `transition`, and return the matrix; None stays None.
 
     Parameters
     ----------
     transition : {"uniform", "confirmed"}, array of shape (q, q), or None
-        ``uniform`` gives all wrong classes the same probability. ``confirmed`` counts the exclusions of the examples whose
-        class is known from "yes" answers or ordinary labels; true labels are not used otherwise.
+        ``"uniform"``: every wrong class has the same probability. ``"confirmed"``: count the exclusions of the examples whose
+        class is confirmed by a "yes" answer or an ordinary label. An array has one row per true class.
     labels : ComplementaryLabels
         The labels.
+
+    Returns
+    -------
+    array of shape (q, q), or None
 
     Examples
     --------
@@ -48,14 +52,14 @@ def check_excludes_others(transition: Any, classes: Array) -> FloatArray:
     --------
     >>> check_excludes_others(np.eye(2), np.array(["cat", "dog"]))
     Traceback (most recent call last):
-    scarce.errors.MethodError: row 0 of transition excludes the true class itself most often (1); it must hold ...
+    scarce.errors.MethodError: row 0 of transition excludes the true class most often (probability 1); it must hold ...
     """
     matrix = check_transition(transition, classes, tolerance=_SUM_TOLERANCE)
     excludes_itself = np.diagonal(matrix) >= (matrix * (1 - np.eye(len(classes)))).max(axis=1)
     if excludes_itself.any():
         row = int(np.argmax(excludes_itself))
         raise MethodError(
-            f"row {row} of transition excludes the true class itself most often ({matrix[row, row]:.3g}); "
+            f"row {row} of transition excludes the true class most often (probability {matrix[row, row]:.3g}); "
             "it must hold p(k is excluded | true class), not p(k | true class)."
         )
     normalized: FloatArray = matrix / matrix.sum(axis=1, keepdims=True)
@@ -69,7 +73,7 @@ def _count_transition(labels: ComplementaryLabels) -> FloatArray:
     empty = counts.sum(axis=1) == 0
     if empty.any():
         raise MethodError(
-            f"transition='confirmed' needs confirmed examples of every class that exclude some other; there are none of "
+            f"transition='confirmed' needs confirmed examples of every class that exclude another class; there are none of "
             f"{abbreviate(labels.classes[empty])}. Pass the matrix itself, or transition='uniform'."
         )
     frequencies: FloatArray = counts / counts.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The unbiased risk for uniform single labels: uncorrected (free), made non-negative (NN), or with gradient ascent (GA)."""
+"""The unbiased risk for uniform single labels: uncorrected (free), non-negative (NN) or with gradient ascent (GA)."""
 
 from types import MappingProxyType
 from typing import Literal
@@ -22,15 +22,29 @@ __all__ = [
 ]
 
 _PAPER = "Ishida et al., ICML 2019"
+_URL = "https://arxiv.org/abs/1810.04327"
 _ASSUMES = "uniform label"
 
 
 def ordinary_class_risks(losses: Tensor, excluded: Tensor, label_frequencies: Tensor) -> Tensor:
     """V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj, the risk of every *ordinary* class j.
 
-    m_gj is the mean of the loss ℓ_j over the rows that exclude g (0 if there are none), π̄ the frequencies of the labels.
-    Under uniform labels E V_j = π_j E[ℓ_j | y = j], which is never negative. Grouping by the excluded class instead
-    gives the same total but entries that may well be negative: that form circulates, and clips the wrong quantities.
+    m_gj is the mean of the loss ℓ_j over the rows that exclude g (0 if there are none). Under uniform labels
+    E V_j = π_j E[ℓ_j | y = j], which is never negative. Other code groups by the excluded class instead: the total is the
+    same, but the entries can be negative in expectation, so a correction clips the wrong quantities.
+
+    Parameters
+    ----------
+    losses : Tensor of shape (n, q)
+        ℓ_j, the loss of every row if its class were j.
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded, in the dtype of the losses.
+    label_frequencies : Tensor of shape (q,)
+        π̄_k, the fraction of the labels of the whole data that are k; sums to one.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -78,7 +92,7 @@ def ascent_risk(
 
 
 class _UnbiasedRisk(SingleLabelMethod):
-    """The base of the three methods: cross-entropy, and the frequencies of the labels in the whole data."""
+    """Base of the three methods: the class risks with cross-entropy."""
 
     renamed_state = MappingProxyType({"shares": "label_frequencies"})
 
@@ -89,20 +103,45 @@ class _UnbiasedRisk(SingleLabelMethod):
         self.register_buffer("label_frequencies", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Take the frequencies of the labels."""
+        """Compute the frequencies of the labels in the whole data."""
         super().prepare(problem)
         self.label_frequencies = problem.rates / problem.rates.sum()
 
     def class_risks(self, logits: Tensor, batch: Batch) -> Tensor:
-        """V_j of every ordinary class."""
+        """V_j of every ordinary class, of shape (q,)."""
         return ordinary_class_risks(-log_softmax(logits, dim=1), batch.excluded, self.label_frequencies)
 
 
 @register
 class UncorrectedRisk(_UnbiasedRisk):
-    """Σ_j V_j, without correction: unbiased, and overfits."""
+    """Σ_j V_j, V_j being the unbiased estimate of the risk of class j (`ordinary_class_risks`).
 
-    facts = MethodFacts("free", "unbiased risk, uncorrected", _PAPER, _ASSUMES, accepts=("single",))
+    The unbiased risk with cross-entropy and no correction [1]_. It can become negative, and flexible models then overfit.
+
+    Parameters
+    ----------
+    pairs : bool
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    NonNegativeRisk, GradientAscentRisk : The same risk with a correction.
+    ScarceURE : An unbiased risk under SCAR, for any number of labels.
+    scarce.functional.free_risk : The risk as a function.
+
+    References
+    ----------
+    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML, 2019. https://arxiv.org/abs/1810.04327
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("free")
+    UncorrectedRisk(pairs=False)
+    """
+
+    facts = MethodFacts("free", "unbiased risk, uncorrected", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_j V_j."""
@@ -111,17 +150,36 @@ class UncorrectedRisk(_UnbiasedRisk):
 
 @register
 class NonNegativeRisk(_UnbiasedRisk):
-    """Σ_j max(V_j, −β).
+    """Σ_j max(V_j, −β), V_j being the unbiased estimate of the risk of class j (`ordinary_class_risks`).
+
+    The unbiased risk with the risk of every class bounded below [1]_; a class below the bound gets no gradient.
 
     Parameters
     ----------
     beta : float
-        How far below zero a class may go.
+        How far below zero the risk of a class may fall.
     pairs : bool
-        Take several labels per example, each as an example of its own.
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    UncorrectedRisk : The same risk without correction.
+    GradientAscentRisk : Ascends where this method stops.
+    scarce.functional.nn_risk : The risk as a function.
+
+    References
+    ----------
+    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML, 2019. https://arxiv.org/abs/1810.04327
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("nn", beta=0.1)
+    NonNegativeRisk(pairs=False, beta=0.1)
     """
 
-    facts = MethodFacts("nn", "non-negative risk", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("nn", "non-negative risk", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def __init__(self, beta: float = 0.0, pairs: bool = False) -> None:
         super().__init__(pairs)
@@ -136,20 +194,40 @@ class NonNegativeRisk(_UnbiasedRisk):
 
 @register
 class GradientAscentRisk(_UnbiasedRisk):
-    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0): ascent out of the violation.
+    """Σ_j V_j while every W_j ≥ −β, and −γ Σ_j min(W_j + β, 0) otherwise.
+
+    The unbiased risk, with gradient ascent on classes whose risk falls below −β [1]_. V_j is the unbiased
+    estimate of the risk of class j (`ordinary_class_risks`), and W_j is V_j or a multiple of it.
 
     Parameters
     ----------
     ascent : {"counted", "plain"}
-        ``counted`` has W_j = n_j V_j with n_j the rows of the batch that exclude j, as the authors' program; ``plain``
-        has W_j = V_j, as their paper. Descent and ascent then differ in scale by about B/q.
+        ``"counted"``: W_j = n_j V_j as in the authors' code, n_j being the rows of the batch that exclude j. ``"plain"``: W_j = V_j
+        as in their paper. The ascent step is about B/q times larger with ``"counted"``, B being the batch size.
     beta, gamma : float
         Threshold and weight of the ascent.
     pairs : bool
-        Take several labels per example, each as an example of its own.
+        Accept several labels per example and treat each as a separate example.
+
+    See Also
+    --------
+    UncorrectedRisk : The same risk without correction.
+    NonNegativeRisk : Clips where this method ascends.
+    scarce.functional.ga_risk : The risk as a function.
+
+    References
+    ----------
+    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML, 2019. https://arxiv.org/abs/1810.04327
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("ga", ascent="plain").params["ascent"]
+    'plain'
     """
 
-    facts = MethodFacts("ga", "gradient ascent", _PAPER, _ASSUMES, accepts=("single",))
+    facts = MethodFacts("ga", "gradient ascent", _PAPER, _ASSUMES, accepts=("single",), url=_URL)
 
     def __init__(
         self,
@@ -166,7 +244,7 @@ class GradientAscentRisk(_UnbiasedRisk):
         self.ascent, self.beta, self.gamma = ascent, beta, gamma
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Descend on the total, or ascend on the violated classes."""
+        """Σ_j V_j, or −γ Σ_j min(W_j + β, 0) if a class is violated."""
         return ascent_risk(
             self.class_risks(logits, batch),
             batch.excluded.sum(dim=0),

@@ -68,9 +68,7 @@ def test_meta_losses_match_golden_records_at_negated_scores(record):
 @pytest.mark.parametrize("name", ["meta-vpu", "meta-dist-pu", "meta-elkan-noto"])
 def test_prepare_rejects_class_never_excluded(name):
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1]], classes=3)
-    with pytest.raises(
-        MethodError, match=f"no example excludes the class 2, so {name} has nothing to learn it from"
-    ):
+    with pytest.raises(MethodError, match=f"no example excludes the class 2, so {name} cannot learn it"):
         prepared_with_priors(name, labels)
 
 
@@ -94,7 +92,7 @@ def test_class_never_excluded_is_not_trained(name):
 def test_prepare_rejects_labels_without_exclusions(name):
     labels = ComplementaryLabels.from_answer_matrix([[1, np.nan, np.nan], [np.nan, 1, np.nan]])
     with pytest.raises(
-        MethodError, match=f"no example excludes any class, and {name} learns from exclusions"
+        MethodError, match=f"no example excludes any class, and {name} learns only from exclusions"
     ):
         make_method(name).prepare(Problem(labels, UNIFORM_PRIORS))
 

@@ -109,7 +109,7 @@ def test_elkan_noto_posterior_matches_golden_records(record):
 
 
 @pytest.mark.parametrize("record", records("meta_vpu_normalised"))
-def test_vpu_normalisation_matches_golden_records(record):
+def test_vpu_normalization_matches_golden_records(record):
     g, _ = hard()
     normalised = log_not_k(g, torch.nn.functional.logsigmoid(g).amax(dim=0))
     torch.testing.assert_close(normalised, double(record["value"]["log_phi"]), **EXACT)

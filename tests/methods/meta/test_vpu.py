@@ -10,7 +10,7 @@ from scarce.methods.meta._mixup import Mixup
 from scarce.methods.meta.vpu import vpu_losses, vpu_mixup_losses
 
 
-def test_vpu_scores_are_normalised_by_class_maximum():
+def test_vpu_scores_are_normalized_by_class_maximum():
     g, labels = random_labels(40)
     method = prepared_with_priors("meta-vpu", labels)
     run_epoch(method, g, labels)

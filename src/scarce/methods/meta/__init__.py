@@ -1,4 +1,4 @@
-"""SCARCE-Meta: any positive-unlabelled learner as a method, one per class on one network."""
+"""SCARCE-Meta: any positive-unlabeled (PU) learner becomes a method, with one PU problem per class and one shared network."""
 
 from scarce.methods.meta.base import MetaMethod, MixtureMethod
 

@@ -1,4 +1,4 @@
-"""Mixup: mixtures of two rows each, given to the model beside the rows themselves."""
+"""Mixup: convex combinations of pairs of rows, which the model sees in addition to the rows themselves."""
 
 from abc import abstractmethod
 from typing import ClassVar, NamedTuple
@@ -13,7 +13,7 @@ __all__ = ["Mixup", "MixupMethod", "draw_mixup"]
 
 
 class Mixup(NamedTuple):
-    """Every row i is mixed with its partner j as λ x_i + (1 − λ) x_j."""
+    """One mixture λ x_i + (1 − λ) x_j for every row i and its partner j."""
 
     partner: Tensor
     """j of shape (B,), a permutation."""
@@ -21,7 +21,7 @@ class Mixup(NamedTuple):
     """λ."""
 
     def of(self, values: Tensor) -> Tensor:
-        """λ v_i + (1 − λ) v_j of every row.
+        """λ v_i + (1 − λ) v_j of every row, for values v of shape (B, …).
 
         Examples
         --------
@@ -32,7 +32,7 @@ class Mixup(NamedTuple):
 
 
 def draw_mixup(n_rows: int, alpha: float, device: torch.device) -> Mixup:
-    """Draw a partner for every row, and one λ ~ Beta(α, α) for all.
+    """Draw a partner for every row, and one λ ~ Beta(α, α) for all rows.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def draw_mixup(n_rows: int, alpha: float, device: torch.device) -> Mixup:
 
 
 class MixupMethod(RecordingMethod):
-    """A method that may train on mixtures of the rows of a batch beside the rows themselves."""
+    """Base of methods that may train on mixtures of rows in addition to the rows themselves."""
 
     uses_inputs = True
     mixup_alpha: ClassVar[float]
@@ -57,7 +57,7 @@ class MixupMethod(RecordingMethod):
         """Return whether the next step trains on mixtures."""
 
     def model_inputs(self, batch: Batch) -> Tensor:
-        """The rows, followed by their mixtures if there are any."""
+        """Return the rows, followed by their mixtures if the step uses mixup."""
         if not self.uses_mixup():
             return batch.inputs
         self._mixup = draw_mixup(len(batch.inputs), self.mixup_alpha, batch.inputs.device)

@@ -1,4 +1,4 @@
-"""The scores of all training rows, kept from the step's own forward pass, and rows held out of the loss."""
+"""Keep the scores of all training rows, from the forward passes of the training steps; hold rows out of the loss."""
 
 from dataclasses import replace
 
@@ -12,7 +12,18 @@ __all__ = ["RecordingMethod", "held_out_or_all"]
 
 
 def held_out_or_all(excluded: Tensor, validation_mask: Tensor) -> Tensor:
-    """Return the rows to measure every class on, as bool (n, q): those held out, or all if none of them excludes it.
+    """Return which rows to measure each class on: the held-out rows, or all rows if no held-out row excludes the class.
+
+    Parameters
+    ----------
+    excluded : Tensor of bool, shape (n, q)
+        ȳ, True where a class is excluded.
+    validation_mask : Tensor of bool, shape (n,)
+        Which rows are held out.
+
+    Returns
+    -------
+    Tensor of bool, shape (n, q)
 
     Examples
     --------
@@ -25,9 +36,16 @@ def held_out_or_all(excluded: Tensor, validation_mask: Tensor) -> Tensor:
 
 
 class RecordingMethod(MetaMethod):
-    """Keeps the latest scores g of every training row: a second pass over the data is not needed.
+    """Base of methods that need the scores g of every training row; they record them in each step instead of in a second pass.
 
-    The fraction `hold_out` of the rows, rounded down, is left out of the loss; their scores are recorded too.
+    A fraction `hold_out` of the rows, rounded down, is left out of the loss. Their scores are recorded too.
+
+    Attributes
+    ----------
+    scores_seen : Tensor of shape (n, q)
+        The latest scores g of every training row.
+    validation_mask : Tensor of bool, shape (n,)
+        Which rows are held out.
     """
 
     hold_out: float = 0.0
@@ -36,7 +54,7 @@ class RecordingMethod(MetaMethod):
     validation_mask: Tensor
 
     def prepare(self, problem: Problem) -> None:
-        """Allocate the scores, and draw the rows to hold out."""
+        """Allocate memory for the scores, and draw the rows to hold out."""
         super().prepare(problem)
         self.register_buffer("scores_seen", torch.zeros(problem.n_examples, problem.n_classes))
         self.register_buffer("validation_mask", torch.zeros(problem.n_examples, dtype=torch.bool))
@@ -45,11 +63,11 @@ class RecordingMethod(MetaMethod):
             self.validation_mask[torch.randperm(problem.n_examples)[:n_held_out]] = True
 
     def rows(self, batch: Batch) -> Tensor:
-        """The indices of the rows of the batch in the buffers."""
+        """Return the indices of the batch's rows in the buffers."""
         return batch.index.to(self.scores_seen.device)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Σ_k L_k without the rows that are held out."""
+        """Σ_k L_k over the rows that are not held out."""
         self._scores = -logits.detach()[: len(batch.index)]
         is_used = ~self.validation_mask[self.rows(batch)]
         if is_used.all():
@@ -60,5 +78,5 @@ class RecordingMethod(MetaMethod):
         return super().loss(logits[is_used], trained)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:
-        """Record the scores that the loss was computed on."""
+        """Record the scores of the batch."""
         self.scores_seen[self.rows(batch)] = self._scores.to(self.scores_seen)

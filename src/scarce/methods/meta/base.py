@@ -1,4 +1,4 @@
-"""Base classes of SCARCE-Meta: one positive-unlabelled learner per class, on one network."""
+"""Base classes of SCARCE-Meta: one positive-unlabeled (PU) problem per class, solved by one shared network."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -24,16 +24,19 @@ __all__ = [
 
 
 def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
-    """Return the unlabelled rows of every class as 0/1 of shape (B, q).
+    """Return the unlabeled rows of every class as 0/1.
 
     Parameters
     ----------
-    excluded : Tensor of shape (B, q)
-        ȳ, 1 where a row excludes a class; these are the positives.
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a row excludes a class; these rows are the positives of the class.
     unlabeled : {"all", "rest"}
-        ``all`` rows, a sample of p(x) in which the positives appear again; or the ``rest``, the rows that do not
-        exclude the class. Each has its own mixture proportion; see
-        `scarce.risk.mixture_proportion.mixture_proportion`.
+        ``"all"``: every row, a sample of p(x) that contains the positives too. ``"rest"``: the rows that do not exclude the
+        class. The two have different mixture proportions; see `scarce.risk.mixture_proportion.mixture_proportion`.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -45,7 +48,18 @@ def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
 
 
 def class_means(values: Tensor, rows: Tensor) -> Tensor:
-    """Return the mean of every column of `values` over the `rows` (0/1) of its class; 0 where there are none.
+    """Return the mean of every column of `values` over the `rows` of its class, or 0 if there are none.
+
+    Parameters
+    ----------
+    values : Tensor of shape (n, q)
+        The values.
+    rows : Tensor of shape (n, q)
+        1 where a row counts for a class, 0 elsewhere.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -56,7 +70,18 @@ def class_means(values: Tensor, rows: Tensor) -> Tensor:
 
 
 def class_probabilities(scores: Tensor) -> Tensor:
-    """Return (1 − p_k) / Σ_j (1 − p_j) from scores −log p_k, p_k an estimate of p(y ≠ k | x) that may exceed 1.
+    """Return (1 − p_k) / Σ_j (1 − p_j) from scores −log p_k, where p_k estimates p(y ≠ k | x).
+
+    Estimates above 1 are treated as 1.
+
+    Parameters
+    ----------
+    scores : Tensor of shape (n, q)
+        −log p_k.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -69,65 +94,81 @@ def class_probabilities(scores: Tensor) -> Tensor:
 
 
 class MetaMethod(Method):
-    """Σ_k L_k(g) with a positive-unlabelled loss L_k of "not k": the rows that exclude k are its positives.
+    """Σ_k L_k(g_k), where L_k is a positive-unlabeled (PU) loss for "not k"; the rows that exclude k are its positives.
 
-    The network gives f = −g, so that its arg-max is the arg-min of g. A class that no row of a batch excludes has
-    nothing to oppose the unlabelled rows, which would pull its score on all of them, and is left out. Confirmed
-    classes play no part.
+    The logits of the network are f = −g, so the class with the largest logit is the one with the lowest score g. A class
+    that no row of the batch excludes is left out of the step: without positives, the unlabeled rows alone would push its
+    score in one direction. Confirmed classes are not used.
+
+    Examples
+    --------
+    >>> from scarce.methods import Batch, MetaMethod, MethodFacts
+    >>> class MeanScore(MetaMethod):
+    ...     facts = MethodFacts("mean", "mean score of unlabeled rows", "nobody", "SCAR")
+    ...     def class_losses(self, g, batch):
+    ...         return class_means(g, unlabeled_rows(batch.excluded, "rest"))
+    >>> batch = Batch(torch.zeros(2, 2), torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.arange(2))
+    >>> MeanScore().loss(torch.tensor([[9.0, 9.0], [9.0, -3.0]]), batch).item()  # the first class is left out
+    3.0
     """
 
     predicts_with: ClassVar[tuple[str, ...]] = ()
     """The buffers that `scores` and `probabilities` need."""
     needs_every_class: ClassVar[bool] = False
-    """Whether the score of a class means nothing if no example excludes it."""
+    """Whether every class must be excluded by some example for its score to be meaningful."""
 
     def prepare(self, problem: Problem) -> None:
-        """Check that some example excludes a class, and every class if `needs_every_class`."""
+        """Check that some example excludes a class, or that every class is excluded if the method `needs_every_class`."""
         super().prepare(problem)
         if problem.labels.per_example.max() == 0:
             raise MethodError(
-                f"no example excludes any class, and {self.facts.name} learns from exclusions alone; choose a method that "
+                f"no example excludes any class, and {self.facts.name} learns only from exclusions; choose a method that "
                 "learns from confirmed classes, such as 'scarce'."
             )
         never = problem.labels.classes[problem.labels.counts == 0]
         if self.needs_every_class and len(never):
             raise MethodError(
-                f"no example excludes the class {abbreviate(never)}, so {self.facts.name} has nothing to learn it from; collect "
-                "exclusions of it, leave it out of the classes, or choose 'scarce'."
+                f"no example excludes the class {abbreviate(never)}, so {self.facts.name} cannot learn it; collect exclusions of "
+                "it, remove it from the classes, or choose 'scarce'."
             )
 
     @abstractmethod
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
-        """L_k of shape (q,), from the scores of all rows of `model_inputs`."""
+        """Return L_k of every class, of shape (q,), from the scores of all rows of `model_inputs`."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Σ_k L_k over the classes that count in this batch."""
+        """Σ_k L_k over the classes that have a loss in this batch."""
         return (self.class_losses(-logits, batch) * self.has_loss(batch)).sum()
 
     def has_loss(self, batch: Batch) -> Tensor:
-        """Which classes have a loss in a batch, of shape (q,): by default those that some row excludes."""
+        """Return which classes have a loss in a batch, of shape (q,); by default those that some row excludes."""
         return batch.excluded.sum(dim=0) > 0
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """σ(s_k) / Σ_j σ(s_j), s the scores."""
+        """σ(s_k) / Σ_j σ(s_j), s being the scores."""
         scores = self.scores(logits)
         return break_ties_by_score(scores, torch.softmax(logsigmoid(scores), dim=1))
 
     def prediction_state(self) -> dict[str, Tensor]:
-        """Return only the buffers that predictions need, not those of the training rows."""
+        """Return only the buffers that predictions need, without those of the training rows."""
         return {name: value for name, value in self.state_dict().items() if name in self.predicts_with}
 
 
 class MixtureMethod(MetaMethod):
-    """A learner that needs the mixture proportion θ_k, the fraction of positives among the unlabelled rows.
+    """Base of methods that need the mixture proportion θ_k, the fraction of "not k" among the unlabeled rows of class k.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        Which rows of a class are unlabelled: all, which the comparison of the classes' scores is made for, or only
-        those that do not exclude it; see `unlabeled_rows`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it. The scores of different classes are
+        comparable with ``"all"``; see `unlabeled_rows`.
     **params
         The parameters of the subclass.
+
+    Attributes
+    ----------
+    mixture_proportion : Tensor of shape (q,)
+        θ.
     """
 
     mixture_proportion: Tensor
@@ -139,7 +180,7 @@ class MixtureMethod(MetaMethod):
         self.register_buffer("mixture_proportion", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Compute mixture proportions from the priors; without priors they start at zero."""
+        """Compute the mixture proportions from the priors; without priors, start at zero."""
         super().prepare(problem)
         if self.facts.needs_priors:
             assert problem.priors is not None

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with CVIR, and TEDn, which estimates the mixture proportions too."""
+"""SCARCE-Meta with CVIR, and with TEDn, which also estimates the mixture proportions."""
 
 import math
 from typing import Any
@@ -22,7 +22,22 @@ _MIN_PRIOR = 1e-3
 def cvir_kept(
     g: Tensor, excluded: Tensor, mixture_proportion: Tensor, *, unlabeled: Unlabeled = "all"
 ) -> Tensor:
-    """Return which rows are kept as negatives: the unlabelled without the ⌊θ |U_k|⌋ of highest score, as bool (n, q).
+    """Return which rows are kept as negatives of each class: the unlabeled rows U_k without the ⌊θ_k |U_k|⌋ highest scores.
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a row excludes a class.
+    mixture_proportion : Tensor of shape (q,)
+        θ, the fraction of "not k" among the unlabeled rows.
+    unlabeled : {"all", "rest"}
+        See `unlabeled_rows`.
+
+    Returns
+    -------
+    Tensor of bool, shape (n, q)
 
     Examples
     --------
@@ -41,7 +56,22 @@ def cvir_kept(
 
 
 def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
-    """Return ½ mean_P ℓ(g) + ½ mean_kept ℓ(−g) of every class, ℓ logistic; 0 for one without positives or kept rows.
+    """½ mean_P ℓ(g) + ½ mean_kept ℓ(−g) of every class, ℓ being the logistic loss.
+
+    P are the rows that exclude the class. The loss is 0 for a class without positives or without kept rows.
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a row excludes a class, in the dtype of the scores.
+    kept : Tensor of bool, shape (n, q)
+        Which rows are trained on as negatives; see `cvir_kept`.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -57,22 +87,54 @@ def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaCVIR(RecordingMethod, MixtureMethod):
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic; kept are the unlabelled without the θ_k of highest g_k.
+    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss.
 
-    They are ranked again after every epoch from the end of the warm-up on; until then all are kept. The loss gives both
-    sides equal weight, so g_k = log p(x | y ≠ k) / p(x | k), and f_k + log π_k / (1 − π_k) is what classes are compared by.
+    One CVIR learner [1]_ per class [2]_: the rows P that exclude k, against the unlabeled rows without the fraction θ_k of
+    highest scores, which are probably "not k". The rows are ranked again after every epoch from the end of the warm-up on;
+    until then all are kept. As both sides have equal weight, g_k estimates log p(x | y ≠ k) / p(x | k), and the prediction
+    is argmax_k −g_k + log π_k / (1 − π_k).
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        See `MixtureMethod`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     warm_up : int
         Epochs before the first ranking.
     **params
         The parameters of a subclass.
+
+    Attributes
+    ----------
+    kept : Tensor of bool, shape (n, q)
+        Which training rows are negatives of each class.
+
+    See Also
+    --------
+    MetaTEDn : Also estimates θ; needs no priors.
+    scarce.functional.cvir_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
+       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-cvir")
+    MetaCVIR(unlabeled='all', warm_up=1)
     """
 
-    facts = MethodFacts("meta-cvir", "CVIR per class", "Garg et al., NeurIPS 2021", "SCAR", needs_priors=True)
+    facts = MethodFacts(
+        "meta-cvir",
+        "CVIR per class",
+        "Garg et al., NeurIPS 2021",
+        "SCAR",
+        needs_priors=True,
+        url="https://arxiv.org/abs/2111.00980",
+    )
 
     predicts_with = ("log_odds",)
 
@@ -91,7 +153,7 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
             self.register_buffer(name, torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Keep all unlabelled rows."""
+        """Start with all unlabeled rows."""
         super().prepare(problem)
         self.excluded = torch.from_numpy(problem.labels.indicator())
         self.kept = unlabeled_rows(self.excluded.int(), self.unlabeled) > 0
@@ -99,7 +161,7 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
         self.log_odds = self._log_odds()
 
     def _log_odds(self) -> Tensor:
-        """log π_k / (1 − π_k), from the mixture proportions; 0 as long as none is known."""
+        """log π_k / (1 − π_k) from the mixture proportions, or 0 where they are unknown."""
         is_known = self.mixture_proportion > 0
         priors = priors_from_mixture(self.mixture_proportion, self.rates, self.unlabeled)
         return torch.logit(priors.where(is_known, priors.new_tensor(0.5)), eps=_MIN_PRIOR)
@@ -109,11 +171,11 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
         return logits + self.log_odds.to(logits)
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
-        """Positives against kept rows, of every class."""
+        """The loss of positives against kept rows, of every class."""
         return cvir_losses(g, batch.excluded, self.kept[self.rows(batch)])
 
     def after_epoch(self, epoch: int) -> None:
-        """Rank the unlabelled rows that are trained on."""
+        """Rank the unlabeled rows that are not held out."""
         if epoch + 1 >= self.warm_up:
             self.log_odds = self._log_odds()
             is_used = ~self.validation_mask
@@ -128,21 +190,51 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaTEDn(MetaCVIR):
-    """CVIR with θ_k from `scarce.risk.mixture_proportion.best_bin` on held-out rows, after every epoch from the warm-up on.
+    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss; θ_k is estimated.
 
-    A class that no held-out row excludes is measured on all rows.
+    CVIR with mixture proportions θ_k from Best Bin Estimation [1]_ (`scarce.risk.mixture_proportion.best_bin`) on held-out
+    rows, after every epoch from the end of the warm-up on. A class that no held-out row excludes is measured on all rows.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        See `MixtureMethod`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     warm_up : int
         Epochs before the first estimate.
     hold_out : float
-        The fraction of the rows that only measure θ.
+        The fraction of the rows that are left out of the loss and measure θ.
+
+    Attributes
+    ----------
+    mixture_proportion : Tensor of shape (q,)
+        The latest estimate of θ; 0 before the first.
+
+    See Also
+    --------
+    MetaCVIR : The same method with θ computed from the priors.
+    scarce.functional.cvir_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
+       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-tedn").params["hold_out"]
+    0.1
     """
 
-    facts = MethodFacts("meta-tedn", "TEDn per class", "Garg et al., NeurIPS 2021", "SCAR")
+    facts = MethodFacts(
+        "meta-tedn",
+        "TEDn per class",
+        "Garg et al., NeurIPS 2021",
+        "SCAR",
+        url="https://arxiv.org/abs/2111.00980",
+    )
 
     def __init__(self, unlabeled: Unlabeled = "all", warm_up: int = 3, hold_out: float = 0.1) -> None:
         super().__init__(unlabeled, warm_up, hold_out=hold_out)
@@ -150,20 +242,20 @@ class MetaTEDn(MetaCVIR):
         self.hold_out = hold_out
 
     def after_epoch(self, epoch: int) -> None:
-        """Estimate the mixture proportions, then rank."""
+        """Estimate the mixture proportions, then rank the rows."""
         if epoch + 1 >= self.warm_up:
             measured = held_out_or_all(self.excluded, self.validation_mask)
             positives = self.excluded & measured
             others = (unlabeled_rows(self.excluded.int(), self.unlabeled) > 0) & measured
             for k, scores in enumerate(self.scores_seen.double().cpu().unbind(dim=1)):
                 proportion = _estimate_mixture_proportion(scores, positives[:, k].cpu(), others[:, k].cpu())
-                if proportion < 1:  # at 1 no row would be left to learn from: keep the earlier estimate
+                if proportion < 1:  # at 1 no row would be kept as a negative, so the earlier estimate stays
                     self.mixture_proportion[k] = proportion
         super().after_epoch(epoch)
 
 
 def _estimate_mixture_proportion(scores: Tensor, positives: Tensor, others: Tensor) -> float:
-    """Return the estimate from some scores, or 1 where there is nothing to estimate from."""
+    """Return the estimate for one class, or 1 if its scores do not allow one."""
     if not positives.any() or not others.any() or not scores.isfinite().all():
         return 1.0
     return best_bin(scores[positives].numpy(), scores[others].numpy()).mixture_proportion

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with Dist-PU: the mean predictions of positives and unlabelled rows are matched to what is known."""
+"""SCARCE-Meta with Dist-PU: match the mean predictions on positives and on unlabeled rows to their known values."""
 
 import math
 
@@ -22,7 +22,7 @@ _MIXUP_ENTROPY_WEIGHT = 0.04
 
 
 def binary_entropy(g: Tensor) -> Tensor:
-    """Return H(σ(g)) in nats; |g| is clamped at 10, beyond which there is nothing left to sharpen.
+    """H(σ(g)) in nats, with g clamped to [−10, 10].
 
     Examples
     --------
@@ -42,19 +42,23 @@ def dist_pu_losses(
     weight: float | None = None,
     unlabeled: Unlabeled = "all",
 ) -> Tensor:
-    """Return |m_P − 1| + w |m_U − θ| + μ mean_U H(σ(g)) of every class, m_P and m_U the means of σ(g).
+    """|m_P − 1| + w |m_U − θ| + μ mean_U H(σ(g)) of every class, m_P and m_U being the means of σ(g) over P and U.
 
-    A class that no row excludes does not have the first term.
+    P are the rows that exclude the class, and U the unlabeled rows. A class that no row excludes has no first term.
 
     Parameters
     ----------
     g, excluded, mixture_proportion, unlabeled
-        As in `pu_risks`.
+        See `pu_risks`.
     mu : float
         μ.
     weight : float, optional
-        w; by default 1 / 2θ, as published for proportions below a half. Where w is below 1, raising all scores alike lowers
-        the loss, and σ(g) = 1 everywhere attracts.
+        w; by default 1 / 2θ as published, which suits proportions below a half. With w below 1, raising all scores together
+        lowers the loss, so training drifts to σ(g) = 1 everywhere.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -71,9 +75,20 @@ def dist_pu_losses(
 
 
 def mixed_losses(mixed: Tensor, target: Tensor) -> Tensor:
-    """Return mean BCE(σ(g̃), λ a + (1 − λ) b) of every class, from scores g̃ of the mixtures λ x_a + (1 − λ) x_b.
+    """mean BCE(σ(g̃), λ a + (1 − λ) b) of every class, g̃ being the scores of the mixtures λ x_a + (1 − λ) x_b.
 
-    The cross-entropy is linear in its target, so that this is λ BCE(σ(g̃), a) + (1 − λ) BCE(σ(g̃), b).
+    The cross-entropy is linear in its target, so this equals λ BCE(σ(g̃), a) + (1 − λ) BCE(σ(g̃), b).
+
+    Parameters
+    ----------
+    mixed : Tensor of shape (n, q)
+        g̃.
+    target : Tensor of shape (n, q)
+        λ a + (1 − λ) b, the mixed targets.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -84,7 +99,7 @@ def mixed_losses(mixed: Tensor, target: Tensor) -> Tensor:
 
 
 def entropy_weight(epoch: int, period: int) -> float:
-    """Return 0.004 (1 − cos(π t / 2T)), which rises from 0 to 0.004 and stays there.
+    """0.004 (1 − cos(π t / 2T)), which rises from 0 to 0.004 over T epochs and then stays constant.
 
     Examples
     --------
@@ -97,29 +112,56 @@ def entropy_weight(epoch: int, period: int) -> float:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaDistPU(MixupMethod, MixtureMethod):
-    """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), then with pseudo-labels of mixed rows.
+    """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), m_P and m_U being the means of σ(g_k) over P and U.
 
-    After `warm_up` epochs the loss becomes, with c_t rising over `period` epochs,
+    One Dist-PU loss [1]_ per class [2]_: the mean prediction should be 1 over the rows P that exclude k, and θ_k, the
+    fraction of "not k", over the unlabeled rows U. After `warm_up` epochs, mixup with pseudo-labels is added, and the
+    weight c_t of the entropy rises over `period` epochs:
 
-        |m_P − 1| + w |m_U − θ| + c_t mean_U H(σ(g)) + 5 BCE_mix + 0.04 mean H(σ(g̃)),
+        |m_P − 1| + w |m_U − θ| + c_t mean_U H(σ(g)) + 5 BCE_mix + 0.04 mean H(σ(g̃)).
 
-    g̃ the score of λ x_i + (1 − λ) x_j, λ ~ Beta(6, 6), and BCE_mix its cross-entropy against the latest σ(g) of i and
-    j (1 where the class is excluded) in the proportion λ to 1 − λ.
+    g̃ is the score of the mixture λ x_i + (1 − λ) x_j with λ ~ Beta(6, 6). BCE_mix is its cross-entropy with the same
+    mixture of pseudo-labels: the latest σ(g) of i and j, or 1 where the class is excluded.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        See `MixtureMethod`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     weight : float or None
-        w; None is 1 / 2θ_k, as published. With many classes θ is near 1, and above a half that calls every row "not k".
+        w. None means 1 / 2θ_k, as published; with many classes θ is near 1, the weight is below 1, and every row becomes "not k".
     mu : float
-        Weight of the entropy in the warm-up.
-    warm_up, period : int
-        Epochs of the warm-up, and over which c_t then rises.
+        Weight μ of the entropy during the warm-up.
+    warm_up : int
+        Epochs before mixup starts.
+    period : int
+        Epochs over which c_t rises.
+
+    See Also
+    --------
+    MetaNNPU : Another PU learner that needs priors.
+    scarce.functional.dist_pu_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] Y. Zhao, Q. Xu, Y. Jiang, P. Wen, Q. Huang, "Dist-PU: Positive-Unlabeled Learning from a Label Distribution
+       Perspective", CVPR, 2022. https://arxiv.org/abs/2212.02801
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-dist-pu", warm_up=5).params["warm_up"]
+    5
     """
 
     facts = MethodFacts(
-        "meta-dist-pu", "Dist-PU per class", "Zhao et al., CVPR 2022", "SCAR", needs_priors=True
+        "meta-dist-pu",
+        "Dist-PU per class",
+        "Zhao et al., CVPR 2022",
+        "SCAR",
+        needs_priors=True,
+        url="https://arxiv.org/abs/2212.02801",
     )
     needs_every_class = True
     mixup_alpha = 6.0
@@ -140,7 +182,7 @@ class MetaDistPU(MixupMethod, MixtureMethod):
         self.register_buffer("epoch", torch.tensor(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Start with the warm-up."""
+        """Reset the epoch counter, so that training starts with the warm-up."""
         super().prepare(problem)
         self.epoch.zero_()
 
@@ -149,7 +191,7 @@ class MetaDistPU(MixupMethod, MixtureMethod):
         return bool(self.epoch >= self.warm_up)
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
-        """The distances between distributions, and the entropies and pseudo-labels that sharpen them."""
+        """The loss of every class; after the warm-up with the mixup terms."""
         excluded = batch.excluded
         g, mixed = g[: len(excluded)], g[len(excluded) :]
         epochs_after_warm_up = int(self.epoch) - self.warm_up

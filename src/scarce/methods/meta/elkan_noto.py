@@ -1,4 +1,4 @@
-"""SCARCE-Meta with Elkan and Noto: a classifier of "excluded", divided by the label frequency."""
+"""SCARCE-Meta with the method of Elkan and Noto: predict what is excluded, and divide by the label frequency."""
 
 import torch
 from torch import Tensor
@@ -17,7 +17,18 @@ _EPS = 1e-12
 
 
 def elkan_noto_losses(g: Tensor, excluded: Tensor) -> Tensor:
-    """Return mean BCE(σ(g), ȳ) of every class: σ(g) learns p(k is excluded | x) = c_k p(y ≠ k | x).
+    """mean BCE(σ(g), ȳ) of every class; σ(g) estimates p(k is excluded | x) = c_k p(y ≠ k | x).
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a row excludes a class, in the dtype of the scores.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -29,9 +40,20 @@ def elkan_noto_losses(g: Tensor, excluded: Tensor) -> Tensor:
 
 
 def label_frequency(g: Tensor, rows: Tensor) -> Tensor:
-    """Return ĉ_k, the mean of σ(g_k) over `rows` of shape (n, q), 1 for held-out rows that exclude k.
+    """ĉ_k, the mean of σ(g_k) over held-out rows that exclude k.
 
-    It estimates c_k = p(k is excluded | y ≠ k); where the priors are known, c_k = π̄_k / (1 − π_k) is exact.
+    Estimates c_k = p(k is excluded | y ≠ k). With known priors, c_k = π̄_k / (1 − π_k) is exact.
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    rows : Tensor of shape (n, q)
+        1 for the held-out rows that exclude k, 0 elsewhere.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -43,18 +65,50 @@ def label_frequency(g: Tensor, rows: Tensor) -> Tensor:
 
 @register
 class MetaElkanNoto(RecordingMethod):
-    """Σ_k mean BCE(σ(g_k), ȳ_k); the predicted class is that of the lowest σ(g_k) / c_k = p(y ≠ k | x).
+    """Σ_k mean BCE(σ(g_k), ȳ_k); the prediction is argmin_k σ(g_k) / c_k.
+
+    One Elkan-Noto learner [1]_ per class [2]_: the network learns which rows exclude k, and dividing by the label frequency
+    c_k gives p(y ≠ k | x).
 
     Parameters
     ----------
     frequency : {"held-out", "priors"}
-        Where c_k = p(k is excluded | y ≠ k) comes from: the mean of σ(g_k) over held-out rows that exclude k (all
-        that do, where none is held out), after every epoch; or the priors, as π̄_k / (1 − π_k), with no row held out.
+        How c_k = p(k is excluded | y ≠ k) is found. ``"held-out"``: after every epoch, the mean of σ(g_k) over held-out rows that
+        exclude k, or over all rows that do if none is held out. ``"priors"``: π̄_k / (1 − π_k), with no rows held out.
     hold_out : float
-        The fraction of the rows that only measure c.
+        The fraction of the rows that are left out of the loss and measure c.
+
+    Attributes
+    ----------
+    c : Tensor of shape (q,)
+        The label frequencies.
+
+    See Also
+    --------
+    MetaVPU : Another PU learner that needs no priors.
+    LeastExcluded : Compares the same probabilities with the rates π̄ instead of c.
+
+    References
+    ----------
+    .. [1] C. Elkan, K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD, 2008.
+       https://doi.org/10.1145/1401890.1401920
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-elkan-noto", frequency="priors")
+    MetaElkanNoto(frequency='priors', hold_out=0.1)
     """
 
-    facts = MethodFacts("meta-elkan-noto", "Elkan-Noto per class", "Elkan and Noto, KDD 2008", "SCAR")
+    facts = MethodFacts(
+        "meta-elkan-noto",
+        "Elkan-Noto per class",
+        "Elkan and Noto, KDD 2008",
+        "SCAR",
+        url="https://doi.org/10.1145/1401890.1401920",
+    )
     predicts_with = ("c",)
     needs_every_class = True
 
@@ -71,7 +125,7 @@ class MetaElkanNoto(RecordingMethod):
         self.register_buffer("excluded", torch.empty(0, dtype=torch.bool))
 
     def prepare(self, problem: Problem) -> None:
-        """Take c from the priors, or start with c = 1."""
+        """Compute c from the priors, or start with c = 1."""
         super().prepare(problem)
         self.excluded = torch.from_numpy(problem.labels.indicator())
         self.c = torch.ones(problem.n_classes)
@@ -85,7 +139,7 @@ class MetaElkanNoto(RecordingMethod):
             self.c = (problem.rates.to(not_k_priors) / not_k_priors).clamp(min=_EPS)
 
     def has_loss(self, batch: Batch) -> Tensor:
-        """All: that no row of a batch excludes a class is part of how rarely it is excluded."""
+        """Return all classes: a batch without exclusions of a class is evidence of how rarely it is excluded."""
         return batch.excluded.new_ones(batch.excluded.shape[1])
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
@@ -93,16 +147,15 @@ class MetaElkanNoto(RecordingMethod):
         return elkan_noto_losses(g, batch.excluded)
 
     def after_epoch(self, epoch: int) -> None:
-        """Estimate c; a class that no row excludes gets the mean over all rows, which calls none of them k."""
+        """Estimate c; a class that no row excludes gets the mean over all rows, so that no row is predicted to be of that class."""
         if self.estimates_c:
-            positives = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
-            rows = positives | ~positives.any(dim=0)
+            rows = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
             self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_EPS)
 
     def scores(self, logits: Tensor) -> Tensor:
-        """−log(σ(g_k) / c_k), which unlike the quotient does not saturate."""
+        """−log(σ(g_k) / c_k), which does not saturate."""
         return self.c.log() - logsigmoid(-logits)
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """1 − σ(g_k) / c_k, made to sum to one."""
+        """1 − σ(g_k) / c_k, normalized to sum to one."""
         return class_probabilities(self.scores(logits))

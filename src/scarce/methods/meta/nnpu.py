@@ -1,4 +1,4 @@
-"""SCARCE-Meta with nnPU: the PU risk with non-negative correction."""
+"""SCARCE-Meta with nnPU: the PU risk with a non-negative correction."""
 
 from typing import Any
 
@@ -25,10 +25,22 @@ def nnpu_losses(
     gamma: float = 1.0,
     unlabeled: Unlabeled = "all",
 ) -> Tensor:
-    """Return r⁺ + r⁻ of every class while r⁻ ≥ −β, and else −γ r⁻: a class that has fallen too low only climbs back.
+    """r⁺ + r⁻ of every class while r⁻ ≥ −β, and −γ r⁻ otherwise, so that a class that has fallen too low only ascends.
 
-    r⁺, r⁻ and the other parameters are those of `pu_risks`. In place of −γ r⁻ the authors report r⁺ − β,
-    which is not what they minimise.
+    r⁺ and r⁻ are those of `pu_risks`. The authors report r⁺ − β in place of −γ r⁻, which is not the value they minimize.
+
+    Parameters
+    ----------
+    g, excluded, mixture_proportion, loss, unlabeled
+        See `pu_risks`.
+    beta : float
+        β, how far below zero r⁻ may fall.
+    gamma : float
+        γ, the rate of the ascent.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -39,30 +51,59 @@ def nnpu_losses(
     """
     risks = pu_risks(g, excluded, mixture_proportion, loss=loss, unlabeled=unlabeled)
     ascend = make_correction("nnpu", beta=beta, gamma=gamma)
-    return ascend(
-        ClassRisks(positive=risks.negative, negative=risks.positive)
-    )  # there, "positive" means "is k"
+    # In `ClassRisks`, "positive" means "is k"; here it means "not k".
+    return ascend(ClassRisks(positive=risks.negative, negative=risks.positive))
 
 
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaNNPU(MixtureMethod):
-    """r⁺ + r⁻ of every class while r⁻ ≥ −β, and else ascent on r⁻ until it is; see `nnpu_losses`.
+    """Σ_k r⁺_k + r⁻_k, where a class with r⁻_k < −β contributes −γ r⁻_k instead.
+
+    One non-negative PU risk [1]_ per class [2]_, with r⁺ and r⁻ of `pu_risks`: a class whose risk of negatives is too low
+    only ascends.
 
     Parameters
     ----------
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
-    beta, gamma : float
-        How far below zero r⁻ may fall, and the rate of the ascent.
+    beta : float
+        How far below zero r⁻ may fall.
+    gamma : float
+        The rate of the ascent.
     unlabeled : {"all", "rest"}
-        See `MixtureMethod`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     **params
         The parameters of a subclass.
+
+    See Also
+    --------
+    MetaUPU : The same risk without correction.
+    MetaPUSB : nnPU with thresholds that match the priors.
+    Scarce : The same risk with the absolute value as the correction.
+    scarce.functional.nnpu_risk : The risk as a function.
+
+    References
+    ----------
+    .. [1] R. Kiryo, G. Niu, M. C. du Plessis, M. Sugiyama, "Positive-Unlabeled Learning with Non-Negative Risk Estimator",
+       NeurIPS, 2017. https://arxiv.org/abs/1703.00593
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-nnpu", loss="sigmoid").params["loss"]
+    'sigmoid'
     """
 
     facts = MethodFacts(
-        "meta-nnpu", "nnPU per class", "Kiryo et al., NeurIPS 2017", "SCAR", needs_priors=True
+        "meta-nnpu",
+        "nnPU per class",
+        "Kiryo et al., NeurIPS 2017",
+        "SCAR",
+        needs_priors=True,
+        url="https://arxiv.org/abs/1703.00593",
     )
 
     def __init__(

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with PUSB: nnPU, then thresholds that match the class priors."""
+"""SCARCE-Meta with PUSB: nnPU with thresholds that match the class priors."""
 
 import torch
 from torch import Tensor
@@ -14,10 +14,20 @@ __all__ = ["MetaPUSB", "pusb_thresholds"]
 
 
 def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:
-    """Return the threshold of every class, which a fraction 1 − π_k of the scores reach: sorted(g_k)[⌊n π_k⌋].
+    """t_k = sorted(g_k)[⌊n π_k⌋], the threshold that a fraction 1 − π_k of the scores of each class reach.
 
-    Only the order of the scores has to be right; it is even if the positives were selected with a bias that keeps
-    the order.
+    Depends only on the order of the scores, so it tolerates a selection bias of the positives that preserves the order.
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    priors : Tensor of shape (q,)
+        π.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -33,20 +43,50 @@ def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaPUSB(RecordingMethod, MetaNNPU):
-    """nnPU; the predicted class is that of the lowest g_k − t_k, where a fraction 1 − π_k of the rows have g_k ≥ t_k.
+    """Σ_k r⁺_k + r⁻_k as in `MetaNNPU`; the prediction is argmin_k g_k − t_k.
 
-    The thresholds come from rows that are held out, after every epoch; from all rows where they are too few to hold
-    any out.
+    nnPU with one threshold t_k per class [1]_, set after every epoch so that a fraction 1 − π_k of the held-out rows have
+    g_k ≥ t_k. If there are too few rows to hold any out, all rows set the thresholds.
 
     Parameters
     ----------
     loss, beta, gamma, unlabeled
         See `MetaNNPU`.
     hold_out : float
-        The fraction of the rows that only set the thresholds.
+        The fraction of the rows that are left out of the loss and set the thresholds.
+
+    Attributes
+    ----------
+    thresholds : Tensor of shape (q,)
+        t.
+
+    See Also
+    --------
+    MetaNNPU : The same loss without thresholds.
+    scarce.functional.nnpu_risk : The loss as a function.
+
+    References
+    ----------
+    .. [1] M. Kato, T. Teshima, J. Honda, "Learning from Positive and Unlabeled Data with a Selection Bias", ICLR, 2019.
+       https://openreview.net/forum?id=rJzLciCqKm
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-pusb", hold_out=0.2).params["hold_out"]
+    0.2
     """
 
-    facts = MethodFacts("meta-pusb", "PUSB per class", "Kato et al., ICLR 2019", "SCAR", needs_priors=True)
+    facts = MethodFacts(
+        "meta-pusb",
+        "PUSB per class",
+        "Kato et al., ICLR 2019",
+        "SCAR",
+        needs_priors=True,
+        url="https://openreview.net/forum?id=rJzLciCqKm",
+    )
     predicts_with = ("thresholds",)
 
     priors: Tensor
@@ -70,7 +110,7 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
         self.thresholds = torch.zeros_like(self.priors)
 
     def after_epoch(self, epoch: int) -> None:
-        """Move the thresholds."""
+        """Update the thresholds."""
         rows = self.validation_mask if self.validation_mask.any() else ~self.validation_mask
         self.thresholds = pusb_thresholds(self.scores_seen[rows], self.priors)
 

@@ -1,4 +1,4 @@
-"""SCARCE-Meta with uPU: the unbiased PU risk, which is SCARCE without its correction."""
+"""SCARCE-Meta with uPU: the unbiased PU risk, which equals the uncorrected SCARCE risk."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ __all__ = ["MetaUPU", "PURisks", "pu_risks"]
 
 
 class PURisks(NamedTuple):
-    """The risk of positives and of negatives of every class, each of shape (q,)."""
+    """The risks of the positives and of the negatives of every class, each of shape (q,)."""
 
     positive: Tensor
     """r⁺ = θ mean_P ℓ(g)."""
@@ -24,7 +24,7 @@ class PURisks(NamedTuple):
 
     @property
     def total(self) -> Tensor:
-        """r⁺ + r⁻, the unbiased risk; with g = −f and all rows as unlabelled, the uncorrected SCARCE risk."""
+        """r⁺ + r⁻, the unbiased risk; with all rows as unlabeled it is the uncorrected SCARCE risk of f = −g."""
         return self.positive + self.negative
 
 
@@ -36,20 +36,26 @@ def pu_risks(
     loss: str = "logistic",
     unlabeled: Unlabeled = "all",
 ) -> PURisks:
-    """Return r⁺ = θ mean_P ℓ(g) and r⁻ = mean_U ℓ(−g) − θ mean_P ℓ(−g) of every class.
+    """r⁺ = θ mean_P ℓ(g) and r⁻ = mean_U ℓ(−g) − θ mean_P ℓ(−g) of every class.
+
+    P are the rows that exclude the class, and U the unlabeled rows.
 
     Parameters
     ----------
-    g : Tensor of shape (B, q)
+    g : Tensor of shape (n, q)
         Scores, high for "not k".
-    excluded : Tensor of shape (B, q)
+    excluded : Tensor of shape (n, q)
         ȳ, 1 where a row excludes a class, in the dtype of the scores.
     mixture_proportion : Tensor of shape (q,)
-        θ of `scarce.risk.mixture_proportion.mixture_proportion`, for the same `unlabeled`.
+        θ, the fraction of "not k" among the unlabeled rows; see `scarce.risk.mixture_proportion.mixture_proportion`.
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     unlabeled : {"all", "rest"}
         See `unlabeled_rows`.
+
+    Returns
+    -------
+    PURisks
 
     Examples
     --------
@@ -71,18 +77,45 @@ def pu_risks(
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaUPU(MixtureMethod):
-    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k): unbiased, unbounded below, overfits.
+    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k).
+
+    One unbiased PU risk [1]_ per class [2]_: P are the rows that exclude k, U the unlabeled rows, and θ_k is the fraction
+    of "not k" among them. The risk can become negative, and flexible models then overfit.
 
     Parameters
     ----------
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     unlabeled : {"all", "rest"}
-        See `MixtureMethod`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
+
+    See Also
+    --------
+    MetaNNPU : The same risk with a correction.
+    ScarceURE : The same risk, written in terms of the logits.
+    scarce.functional.upu_risk : The risk as a function.
+
+    References
+    ----------
+    .. [1] M. C. du Plessis, G. Niu, M. Sugiyama, "Convex Formulation for Learning from Positive and Unlabeled Data",
+       ICML, 2015. https://proceedings.mlr.press/v37/plessis15.html
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-upu")
+    MetaUPU(unlabeled='all', loss='logistic')
     """
 
     facts = MethodFacts(
-        "meta-upu", "uPU per class", "du Plessis et al., ICML 2015", "SCAR", needs_priors=True
+        "meta-upu",
+        "uPU per class",
+        "du Plessis et al., ICML 2015",
+        "SCAR",
+        needs_priors=True,
+        url="https://proceedings.mlr.press/v37/plessis15.html",
     )
 
     def __init__(self, loss: str = "logistic", unlabeled: Unlabeled = "all") -> None:

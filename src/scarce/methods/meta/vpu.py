@@ -1,4 +1,4 @@
-"""SCARCE-Meta with VPU, which needs no priors."""
+"""SCARCE-Meta with VPU, a variational PU loss that needs no priors."""
 
 import math
 
@@ -19,9 +19,23 @@ _MIXUP_WEIGHT = 0.03
 
 
 def vpu_losses(g: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
-    """Return log mean_U Φ − mean_P log Φ of every class, with Φ = σ(g); 0 for a class without rows in P or in U.
+    """log mean_U Φ − mean_P log Φ of every class, with Φ = σ(g).
 
-    The minimiser is Φ ∝ p(y ≠ k | x), up to a factor that `log_not_k` takes out.
+    P are the rows that exclude the class, and U the unlabeled rows; the loss is 0 for a class without either. The minimizer
+    is Φ ∝ p(y ≠ k | x); `log_not_k` removes the unknown factor.
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a row excludes a class, in the dtype of the scores.
+    unlabeled : {"all", "rest"}
+        See `unlabeled_rows`.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -33,25 +47,29 @@ def vpu_losses(g: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> 
     rows = unlabeled_rows(excluded, unlabeled)
     n_rows = rows.sum(dim=0)
     used = (excluded.sum(dim=0) > 0) & (n_rows > 0)
-    # A column of nothing but −∞ would have no gradient, so that a class without unlabelled rows is not masked.
+    # A column of only −∞ has undefined gradients, so a class without unlabeled rows is not masked.
     summed = log_phi.masked_fill((rows == 0) & (n_rows > 0), -math.inf).logsumexp(dim=0)
     losses = summed - n_rows.clamp(min=1).log() - class_means(log_phi, excluded)
     return torch.where(used, losses, torch.zeros_like(losses))
 
 
 def vpu_mixup_losses(g: Tensor, mixed: Tensor, pairs: Tensor, weight: float) -> Tensor:
-    """Return mean (log Φ̃ − log Φ(x̃))² of every class over its pairs, with Φ̃ = λ Φ(x) + 1 − λ.
+    """mean (log Φ̃ − log Φ(x̃))² of every class over its pairs, with Φ = σ(g) and Φ̃ = λ Φ(x) + 1 − λ.
 
-    x̃ = λ x + (1 − λ) x_P mixes a row with a positive, for which Φ is taken to be 1. The gradient goes through Φ̃ too.
+    x̃ = λ x + (1 − λ) x_P mixes a row with a positive, whose Φ is taken to be 1. Gradients flow through Φ̃ too.
 
     Parameters
     ----------
-    g, mixed : Tensor of shape (B, q)
+    g, mixed : Tensor of shape (n, q)
         Scores of the rows x, and of their mixtures x̃.
-    pairs : Tensor of shape (B, q)
-        1 where x is an unlabelled row of the class and its partner a positive.
+    pairs : Tensor of shape (n, q)
+        1 where x is an unlabeled row of the class and its partner a positive.
     weight : float
         λ.
+
+    Returns
+    -------
+    Tensor of shape (q,)
 
     Examples
     --------
@@ -65,7 +83,18 @@ def vpu_mixup_losses(g: Tensor, mixed: Tensor, pairs: Tensor, weight: float) -> 
 
 
 def log_not_k(g: Tensor, peak: Tensor) -> Tensor:
-    """Return log Φ_k − max log Φ_k, the logarithm of p(y ≠ k | x) under VPU.
+    """log Φ_k − max log Φ_k, the estimate of log p(y ≠ k | x) under VPU, with Φ = σ(g).
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for "not k".
+    peak : Tensor of shape (q,)
+        max log Φ_k over the training rows.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
 
     Examples
     --------
@@ -79,20 +108,50 @@ def log_not_k(g: Tensor, peak: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaVPU(MixupMethod):
-    """Σ_k log mean_U Φ_k − mean_P log Φ_k, Φ = σ(g); the lowest Φ_k / max Φ_k over the training rows is predicted.
+    """Σ_k log mean_U Φ_k − mean_P log Φ_k with Φ = σ(g); the prediction is argmin_k Φ_k / max Φ_k.
 
-    Φ_k is found only up to a factor, which the division takes out: without it the classes could not be compared.
+    One variational PU loss [1]_ per class [2]_: P are the rows that exclude k, and U the unlabeled rows. Φ_k estimates p(y
+    ≠ k | x) only up to a factor; dividing by the maximum over the training rows makes the classes comparable.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        Which rows of a class are unlabelled; see `unlabeled_rows`.
+        Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     mixup : bool
-        Whether to add 0.03 mean (log Φ̃ − log Φ(x̃))² over rows mixed with a positive; see `vpu_mixup_losses`.
-        One mixture of the batch serves all classes: a pair counts for the classes that its second row excludes.
+        Whether to add 0.03 mean (log Φ̃ − log Φ(x̃))² over rows mixed with a positive; see `vpu_mixup_losses`. All classes
+        share one mixture of the batch: a pair counts for the classes that its second row excludes.
+
+    Attributes
+    ----------
+    peak : Tensor of shape (q,)
+        max log Φ_k over the training rows.
+
+    See Also
+    --------
+    MetaElkanNoto : Another PU learner that needs no priors.
+    scarce.functional.vpu_loss : The loss as a function.
+
+    References
+    ----------
+    .. [1] H. Chen, F. Liu, Y. Wang, L. Zhao, H. Wu, "A Variational Approach for Learning from Positive and Unlabeled Data",
+       NeurIPS, 2020. https://arxiv.org/abs/1906.00642
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> make_method("meta-vpu", mixup=True)
+    MetaVPU(unlabeled='all', mixup=True)
     """
 
-    facts = MethodFacts("meta-vpu", "VPU per class", "Chen et al., NeurIPS 2020", "SCAR")
+    facts = MethodFacts(
+        "meta-vpu",
+        "VPU per class",
+        "Chen et al., NeurIPS 2020",
+        "SCAR",
+        url="https://arxiv.org/abs/1906.00642",
+    )
     predicts_with = ("peak",)
     needs_every_class = True
     mixup_alpha = 0.3
@@ -108,7 +167,7 @@ class MetaVPU(MixupMethod):
         self.register_buffer("peak", torch.empty(0))
 
     def prepare(self, problem: Problem) -> None:
-        """Start with a highest Φ of 1."""
+        """Start with max Φ_k = 1."""
         super().prepare(problem)
         self.peak = torch.zeros(problem.n_classes)
 
@@ -117,7 +176,7 @@ class MetaVPU(MixupMethod):
         return self.mixup
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
-        """The variational loss of every class."""
+        """The variational loss of every class, plus the mixup term if there is one."""
         excluded = batch.excluded
         g, mixed = g[: len(excluded)], g[len(excluded) :]
         losses = vpu_losses(g, excluded, unlabeled=self.unlabeled)
@@ -127,7 +186,7 @@ class MetaVPU(MixupMethod):
         return losses + _MIXUP_WEIGHT * vpu_mixup_losses(g, mixed, pairs, self._mixup.weight)
 
     def after_epoch(self, epoch: int) -> None:
-        """Find the highest Φ of every class."""
+        """Update the maximum of log Φ_k over the training rows."""
         self.peak = logsigmoid(self.scores_seen).amax(dim=0)
 
     def scores(self, logits: Tensor) -> Tensor:
@@ -135,5 +194,5 @@ class MetaVPU(MixupMethod):
         return -log_not_k(-logits, self.peak)
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """1 − Φ_k / max Φ_k, made to sum to one."""
+        """1 − Φ_k / max Φ_k, normalized to sum to one."""
         return class_probabilities(self.scores(logits))
