@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from scarce import functional as functional
     from scarce.estimators import ElkanNotoClassifier as ElkanNotoClassifier
     from scarce.estimators import EMComplementaryClassifier as EMComplementaryClassifier
     from scarce.estimators import MetaComplementaryClassifier as MetaComplementaryClassifier
@@ -34,10 +35,12 @@ _MODULES = {
     "read_labels": "scarce.labels",
 }
 
-__all__ = ["__version__", *_MODULES]
+__all__ = ["__version__", "functional", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "functional":
+        return import_module("scarce.functional")
     if name not in _MODULES:
         raise AttributeError(f"module 'scarce' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

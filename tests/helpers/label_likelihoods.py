@@ -67,7 +67,7 @@ def max_gradient_at_truth(risk):
     return logits.grad.abs().max().item()
 
 
-def assert_minimised_at_truth(risk):
+def assert_minimized_at_truth(risk):
     assert max_gradient_at_truth(risk) < 1e-10
     least = risk(true_logits()).item()
     for seed in range(20):

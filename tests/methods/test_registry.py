@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from torch import nn
 
+from scarce import methods
 from scarce.errors import MethodError
 from scarce.methods import Method, MethodFacts, available_methods, make_method, register, registry
 from scarce.methods.registry import COLUMNS, method_class, method_rows, methods_markdown
@@ -56,6 +57,20 @@ def install_plugin(tmp_path, monkeypatch, fresh_registry):
 
 def test_available_methods_include_scarce_methods():
     assert {"scarce", "scarce-ure", "scarce-cce"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_class_of_method_is_exported(name):
+    cls = registry.method_class(name)
+    assert getattr(methods, cls.__name__) is cls
+    assert cls.__name__ in methods.__all__
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("meta-")])
+def test_class_of_meta_method_is_exported_from_meta(name):
+    cls = registry.method_class(name)
+    assert getattr(methods.meta, cls.__name__) is cls
+    assert cls.__name__ in methods.meta.__all__
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -50,9 +50,9 @@ def test_stack_round_trips_through_json_and_state_dict():
 
 
 def test_stack_rejects_unknown_layer():
-    with pytest.raises(TypeError, match="holds a Constant"):
+    with pytest.raises(TypeError, match="has a layer Constant"):
         Stack([Constant([0.0, 0.0])], [1.0]).description()
-    with pytest.raises(ValueError, match="no layer 'conv'"):
+    with pytest.raises(ValueError, match="layer 'conv' is unknown"):
         stack_from_description({"members": [[{"layer": "conv"}]]})
 
 

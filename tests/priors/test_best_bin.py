@@ -53,7 +53,7 @@ def test_best_bin_depends_only_on_order_of_scores(positive, unlabeled):
 
 
 def test_best_bin_rejects_empty_scores():
-    with pytest.raises(PriorError, match="best_bin got 0 positive and 2 unlabelled scores"):
+    with pytest.raises(PriorError, match="best_bin got 0 positive and 2 unlabeled scores"):
         best_bin([], [0.1, 0.2])
 
 

@@ -1,14 +1,14 @@
-"""The likelihood of answers is minimised at the truth, whatever was asked."""
+"""The loss of answers is lowest at the truth, whatever questions were asked."""
 
 import pytest
 import torch
-from helpers.label_likelihoods import PX, TRUTH, Q, assert_minimised_at_truth, double, true_logits
+from helpers.label_likelihoods import PX, TRUTH, Q, assert_minimized_at_truth, double, true_logits
 
 from scarce.risk import answer_log_likelihood, marginal_nll
 
 
 def dialogues(policy, false_negative_rate, false_positive_rate):
-    """All dialogues under a policy that chooses (class, annotator) or None, given x and the answers so far.
+    """Return all dialogues under a policy that chooses (class, annotator) or None, given x and the answers so far.
 
     Yields x, a list of (class, annotator, answer), and the probability of both, summed over the true class.
     """
@@ -48,7 +48,7 @@ def confirm_yes(x, answers):
 @pytest.mark.parametrize(
     ("false_negative_rate", "false_positive_rate"), [([0, 0], [0, 0]), ([0.2, 0.05], [0.1, 0.3])]
 )
-def test_answer_loss_is_minimised_at_truth_for_any_question_policy(
+def test_answer_loss_is_minimized_at_truth_for_any_question_policy(
     policy, false_negative_rate, false_positive_rate
 ):
     every_dialogue = [
@@ -73,7 +73,7 @@ def test_answer_loss_is_minimised_at_truth_for_any_question_policy(
     def losses(logits):
         return marginal_nll(logits[xs], log_likelihood) - constant
 
-    assert_minimised_at_truth(lambda logits: (probability * losses(logits)).sum())
-    # At the truth, exp(−loss) is the probability of the dialogue itself, whatever chose the questions.
+    assert_minimized_at_truth(lambda logits: (probability * losses(logits)).sum())
+    # At the truth, exp(−loss) is the probability of the dialogue, however the questions are chosen.
     dialogue = double([PX[x] for x in xs]) * torch.exp(-losses(true_logits()))
     assert dialogue.tolist() == pytest.approx(probability.tolist(), abs=1e-10)

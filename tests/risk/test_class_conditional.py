@@ -1,4 +1,4 @@
-"""Class-conditional likelihoods, and the probabilities that are estimated from counted rows."""
+"""Class-conditional likelihoods, and the exclusion matrix estimated from counted rows."""
 
 from math import prod
 
@@ -11,7 +11,7 @@ from helpers.label_likelihoods import (
     SINGLE_LABEL_SETS,
     SINGLES,
     Q,
-    assert_minimised_at_truth,
+    assert_minimized_at_truth,
     double,
     expected_risk,
     quick,
@@ -89,10 +89,10 @@ def test_class_conditional_likelihood_equals_enumerated_probabilities(seed):
         )
 
 
-def test_class_conditional_loss_is_minimised_at_truth():
+def test_class_conditional_loss_is_minimized_at_truth():
     rng = np.random.default_rng(0)
     C, T = torch.from_numpy(rng.uniform(0.05, 0.9, (Q, Q))), random_transition(rng)
-    assert_minimised_at_truth(
+    assert_minimized_at_truth(
         expected_risk(
             lambda excluded_sets: class_conditional_log_likelihood(excluded_sets, C),
             class_conditional_process(C.tolist()),
@@ -103,10 +103,10 @@ def test_class_conditional_loss_is_minimised_at_truth():
         single_label_process(T.tolist()),
         SINGLE_LABEL_SETS,
     )
-    assert_minimised_at_truth(by_one)
+    assert_minimized_at_truth(by_one)
 
 
-# Probabilities estimated from counted rows -------------------------------------------------------------------
+# The exclusion matrix from counted rows ---------------------------------------------------------------------
 
 
 def column(rows, number):
@@ -118,8 +118,8 @@ NAMED = double([10.0, 12.0, 8.0])
 SCAR = [7 / 20, 10 / 18, 11 / 22]  # of the rows predicted as another class
 
 
-def implied_by_certain_predictions(counts, n_predicted, scar_strength, error_rate=None):
-    """Implied probabilities where every prediction is correct."""
+def estimated_from_correct_predictions(counts, n_predicted, scar_strength, error_rate=None):
+    """The estimated exclusion matrix, if every prediction is correct."""
     return estimate_exclusion_matrix(counts, n_predicted, n_predicted.diag(), scar_strength, error_rate)
 
 
@@ -127,22 +127,22 @@ def implied_by_certain_predictions(counts, n_predicted, scar_strength, error_rat
     ("error_rate", "diagonal"),
     [(0.0, [0, 0, 0]), (0.05, [0.05] * 3), (None, [(1 + 1 / 3) / 20, (1 / 3) / 22, (1 / 3) / 18])],
 )
-def test_implied_probabilities_match_hand_computed_values(error_rate, diagonal):
-    """Shrunk towards SCAR by ten rows, and the diagonal towards 1 wrong row of 30."""
+def test_exclusion_matrix_matches_hand_computed_values(error_rate, diagonal):
+    """Ten rows shrink the rates towards SCAR, and the diagonal towards 1 wrong row of 30."""
     expected = [
         [diagonal[0], (6 + 10 * SCAR[1]) / 20, (2 + 10 * SCAR[2]) / 20],
         [(3 + 10 * SCAR[0]) / 22, diagonal[1], (9 + 10 * SCAR[2]) / 22],
         [(4 + 10 * SCAR[0]) / 18, (4 + 10 * SCAR[1]) / 18, diagonal[2]],
     ]
-    got = implied_by_certain_predictions(COUNTS, NAMED, 10.0, error_rate)
+    got = estimated_from_correct_predictions(COUNTS, NAMED, 10.0, error_rate)
     assert got.tolist() == [pytest.approx(row) for row in expected]
 
 
-def test_implied_probabilities_lie_between_counts_and_scar():
+def test_exclusion_matrix_lies_between_counts_and_scar():
     off = ~torch.eye(3, dtype=torch.bool)
     alone, drawn = (
-        implied_by_certain_predictions(COUNTS, NAMED, 0.0),
-        implied_by_certain_predictions(COUNTS, NAMED, 1e12),
+        estimated_from_correct_predictions(COUNTS, NAMED, 0.0),
+        estimated_from_correct_predictions(COUNTS, NAMED, 1e12),
     )
     assert alone[off].tolist() == pytest.approx([6 / 10, 2 / 10, 3 / 12, 9 / 12, 4 / 8, 4 / 8])
     assert alone.diagonal().tolist() == pytest.approx([1 / 10, 0, 0])
@@ -150,8 +150,8 @@ def test_implied_probabilities_lie_between_counts_and_scar():
     assert drawn.diagonal().tolist() == pytest.approx([1 / 30] * 3)
 
 
-def test_implied_probabilities_correct_for_wrong_predictions():
-    """Of 10 rows predicted as 0, two are of class 1 and always exclude 2: the other eight exclude it 4 times."""
+def test_exclusion_matrix_corrects_for_wrong_predictions():
+    """Two of 10 rows predicted as 0 belong to class 1 and always exclude 2; the other eight exclude it 4 times."""
     posterior_sums = double([[8.0, 2.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 10.0]])
     counts = double([[0.0, 4.0, 6.0], [0.0, 0.0, 10.0], [5.0, 5.0, 0.0]])
     got = estimate_exclusion_matrix(counts, double([10.0, 10.0, 10.0]), posterior_sums, 0.0)
@@ -159,7 +159,7 @@ def test_implied_probabilities_correct_for_wrong_predictions():
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
-def test_implied_probabilities_recover_truth_from_correct_beliefs(q, seed):
+def test_exclusion_matrix_recovers_truth_from_correct_posteriors(q, seed):
     rng = np.random.default_rng(seed)
     exclusion_matrix, n_predicted = rng.uniform(0, 1, (q, q)), rng.uniform(1, 100, q)
     mixture = rng.uniform(0, 1, (q, q)) + q * np.eye(q)
@@ -204,13 +204,13 @@ def slow_exclusion_matrix(predicted, excluded_sets, q, scar_strength, error_rate
     st.sampled_from([1.0, 7.5, 50.0, 1e6]),
     st.sampled_from([0.0, 0.1, None]),
 )
-def test_implied_probabilities_equal_slow_loop(rows, scar_strength, error_rate):
+def test_exclusion_matrix_equals_slow_loop(rows, scar_strength, error_rate):
     predicted, excluded_sets = column(rows, 0), column(rows, 1)
     counts = torch.zeros(4, 4, dtype=torch.float64)
     for name, excluded in rows:
         counts[name, list(excluded)] += 1
     n_predicted = torch.tensor(predicted).bincount(minlength=4).double()
-    got = implied_by_certain_predictions(counts, n_predicted, scar_strength, error_rate)
+    got = estimated_from_correct_predictions(counts, n_predicted, scar_strength, error_rate)
     assert got.tolist() == [
         pytest.approx(row)
         for row in slow_exclusion_matrix(predicted, excluded_sets, 4, scar_strength, error_rate)
@@ -218,7 +218,7 @@ def test_implied_probabilities_equal_slow_loop(rows, scar_strength, error_rate):
     assert ((got >= 0) & (got <= 1)).all()
 
 
-def test_implied_probabilities_keep_counts_for_singular_beliefs():
+def test_exclusion_matrix_keeps_counts_for_singular_posteriors():
     counts, mixed = double([[0.0, 4.0], [4.0, 0.0]]), double([[5.0, 5.0], [5.0, 5.0]])
     assert estimate_exclusion_matrix(counts, double([10.0, 10.0]), mixed, 0.0).tolist() == [
         [0, 0.4],
@@ -227,13 +227,13 @@ def test_implied_probabilities_keep_counts_for_singular_beliefs():
 
 
 @pytest.mark.parametrize("scar_strength", [0.0, 0.5, 5.0])
-def test_implied_probabilities_of_class_never_predicted_follow_scar(scar_strength):
+def test_exclusion_matrix_of_class_never_predicted_follows_scar(scar_strength):
     counts = double([[0.0, 6.0, 2.0], [0.0, 0.0, 0.0], [4.0, 2.0, 0.0]])
-    got = implied_by_certain_predictions(counts, double([10.0, 0.0, 10.0]), scar_strength)
+    got = estimated_from_correct_predictions(counts, double([10.0, 0.0, 10.0]), scar_strength)
     assert got[1].tolist() == pytest.approx([4 / 10, 0, 2 / 10])
 
 
-def test_scar_weight_matches_hand_computed_value():
+def test_scar_strength_matches_hand_computed_value():
     """Two classes of 10 and 30 rows: X² = 10 · 0.1² / 0.25 + 30 · 0.4² / 0.25 = 19.6, φ = (19.6 − 2) / 38."""
     exclusion_matrix, expected = double([[0.0, 0.6], [0.9, 0.0]]), double([[0.0, 0.5], [0.5, 0.0]])
     assert estimate_scar_strength(exclusion_matrix, expected, double([10.0, 30.0])).item() == pytest.approx(
@@ -244,7 +244,7 @@ def test_scar_weight_matches_hand_computed_value():
 @pytest.mark.parametrize(
     ("spread", "low", "high"), [(20.0, 17.0, 23.0), (1.0, 1.0, 1.3), (None, 4000.0, np.inf)]
 )
-def test_scar_weight_recovers_spread_of_beta_binomial_counts(spread, low, high):
+def test_scar_strength_recovers_spread_of_beta_binomial_counts(spread, low, high):
     """Beta-binomial counts of 40 classes: 1560 cells, a standard error of 4 %, or of 1 / 14,000 without spread."""
     rng = np.random.default_rng(0)
     q, n = 40, 500
@@ -257,26 +257,26 @@ def test_scar_weight_recovers_spread_of_beta_binomial_counts(spread, low, high):
     assert low <= weight.item() <= high
 
 
-def test_implied_probabilities_estimate_weight_by_default():
+def test_exclusion_matrix_uses_estimated_strength_by_default():
     weight = estimate_scar_strength(
-        implied_by_certain_predictions(COUNTS, NAMED, 0.0),
-        implied_by_certain_predictions(COUNTS, NAMED, 1e12),
+        estimated_from_correct_predictions(COUNTS, NAMED, 0.0),
+        estimated_from_correct_predictions(COUNTS, NAMED, 1e12),
         NAMED,
     )
     torch.testing.assert_close(
-        implied_by_certain_predictions(COUNTS, NAMED, None),
-        implied_by_certain_predictions(COUNTS, NAMED, weight.item()),
+        estimated_from_correct_predictions(COUNTS, NAMED, None),
+        estimated_from_correct_predictions(COUNTS, NAMED, weight.item()),
     )
     as_scar = double([[0.0, 30.0, 20.0], [10.0, 0.0, 20.0], [10.0, 30.0, 0.0]])
-    drawn = implied_by_certain_predictions(as_scar, double([100.0, 100.0, 100.0]), None)
+    drawn = estimated_from_correct_predictions(as_scar, double([100.0, 100.0, 100.0]), None)
     assert drawn.tolist() == [pytest.approx(row) for row in ([0, 0.3, 0.2], [0.1, 0, 0.2], [0.1, 0.3, 0])]
 
 
 @pytest.mark.parametrize(
     "n_predicted", [[10.0, 0.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
 )
-def test_implied_probabilities_of_few_rows_stay_probabilities(n_predicted):
-    exclusion_matrix = implied_by_certain_predictions(
+def test_exclusion_matrix_of_few_rows_holds_probabilities(n_predicted):
+    exclusion_matrix = estimated_from_correct_predictions(
         double([[0.0, 0.4, 0.2], [0.1, 0.0, 0.1], [0.4, 0.2, 0.0]]) * double(n_predicted)[:, None],
         double(n_predicted),
         None,

@@ -1,4 +1,4 @@
-"""Risk parts of single classes."""
+"""Risks of single classes."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Corrections of negative risk parts: order, gradients, hand-computed values and errors."""
+"""Corrections of negative class risks: order, gradients, hand-computed values and errors."""
 
 import hypothesis.extra.numpy as npst
 import numpy as np

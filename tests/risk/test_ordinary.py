@@ -21,7 +21,7 @@ def test_confirmation_weights_count_questions_not_answers():
     assert confirmation_weights(labels).tolist() == pytest.approx([4.0, 4 / 3, 4.0])
 
 
-def test_confirmation_weights_invert_share_of_ordinary_labels():
+def test_confirmation_weights_invert_fraction_of_ordinary_labels():
     labels = ComplementaryLabels.from_single([0, 1, 0, 1], classes=3)
     labels = ComplementaryLabels(
         labels.indptr, labels.indices, labels.classes, confirmed=np.array([2, -1, -1, -1])

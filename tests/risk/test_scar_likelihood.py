@@ -1,4 +1,4 @@
-"""The likelihood under SCAR: special cases, rates, and minimisers."""
+"""The likelihood under SCAR: special cases, rates, and minimizers."""
 
 from math import prod
 
@@ -11,7 +11,7 @@ from helpers.label_likelihoods import (
     SINGLE_LABEL_SETS,
     SINGLES,
     Q,
-    assert_minimised_at_truth,
+    assert_minimized_at_truth,
     double,
     expected_risk,
     max_gradient_at_truth,
@@ -98,16 +98,16 @@ def test_row_excluding_every_class_has_finite_loss(error_rate):
 # Exclusion probabilities from rates --------------------------------------------------------------------------
 
 
-def random_shares(rng, q):
-    shares = rng.uniform(0.1, 1, q)
-    return shares / shares.sum()
+def random_distribution(rng, q):
+    values = rng.uniform(0.1, 1, q)
+    return values / values.sum()
 
 
 @quick
 @given(seeds)
 def test_exclusion_probabilities_invert_rates(seed):
     rng = np.random.default_rng(seed)
-    (c, error_rate), priors = random_scar_rates(rng), torch.from_numpy(random_shares(rng, Q))
+    (c, error_rate), priors = random_scar_rates(rng), torch.from_numpy(random_distribution(rng, Q))
     rates = c * (1 - priors) + error_rate * priors
     torch.testing.assert_close(exclusion_probabilities(rates, priors, error_rate), c)
 
@@ -140,11 +140,11 @@ def single_label_rates(w, priors, error_rate):
 def test_single_label_weights_reproduce_rates(has_zero_weight, start, seed):
     rng = np.random.default_rng(seed)
     q = int(rng.integers(3, 7))
-    w, priors, error_rate = random_shares(rng, q), random_shares(rng, q), rng.uniform(0, 0.2, q)
+    w, priors, error_rate = random_distribution(rng, q), random_distribution(rng, q), rng.uniform(0, 0.2, q)
     if has_zero_weight:
         w[0] = error_rate[0] = 0
     rates = single_label_rates(w, priors, error_rate)
-    warm = None if start == "cold" else double(random_shares(rng, q).tolist())
+    warm = None if start == "cold" else double(random_distribution(rng, q).tolist())
     if start == "warm with a zero":  # as left by an earlier estimate
         warm[1] = 0
     got = single_label_weights(double(rates), torch.from_numpy(priors), torch.from_numpy(error_rate), warm)
@@ -154,7 +154,7 @@ def test_single_label_weights_reproduce_rates(has_zero_weight, start, seed):
 
 
 def test_single_label_weights_stay_distribution_for_impossible_rates():
-    """Half of the examples are of class 0, so it cannot be excluded in nine out of ten."""
+    """Half of the examples belong to class 0, so nine out of ten cannot exclude it."""
     got = single_label_weights(double([0.9, 0.05, 0.05]), double([0.5, 0.3, 0.2]), torch.zeros(3))
     assert got.isfinite().all()
     assert got.sum().item() == pytest.approx(1)
@@ -163,7 +163,7 @@ def test_single_label_weights_stay_distribution_for_impossible_rates():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_single_label_weights_recover_from_impossible_priors(dtype):
-    """As in training, which may start with priors that do not allow the observed exclusion rates."""
+    """Training may start with priors under which the observed exclusion rates are impossible."""
     w, priors, error_rate = [0.05, 0.2, 0.75], double([0.6, 0.3, 0.1]).to(dtype), torch.zeros(3, dtype=dtype)
     rates = double(single_label_rates(w, [0.6, 0.3, 0.1], [0.0] * 3)).to(dtype)
     assert rates[2] > 2 / 3  # more than equal priors allow
@@ -175,7 +175,7 @@ def test_single_label_weights_recover_from_impossible_priors(dtype):
     )
 
 
-# Probabilities and minimisers --------------------------------------------------------------------------------
+# Probabilities and minimizers --------------------------------------------------------------------------------
 
 
 def odds(c):
@@ -220,24 +220,24 @@ def test_single_label_ratios_equal_enumerated_probabilities(seed):
 
 
 @pytest.mark.parametrize("error_rate", [[0.0] * Q, ERROR_RATES])
-def test_scar_loss_is_minimised_at_truth(error_rate):
+def test_scar_loss_is_minimized_at_truth(error_rate):
     ratios = scar_ratios(double(SCAR_C), double(error_rate))
-    assert_minimised_at_truth(
+    assert_minimized_at_truth(
         expected_risk(lambda labels: scar_log_likelihood(labels, ratios), scar_process(SCAR_C, error_rate))
     )
 
 
 @pytest.mark.parametrize("error_rate", [[0.0] * Q, ERROR_RATES])
-def test_single_label_scar_loss_is_minimised_at_truth(error_rate):
+def test_single_label_scar_loss_is_minimized_at_truth(error_rate):
     ratios = single_label_ratios(odds(double(SCAR_C)), double(error_rate))
     process = single_scar_process(SCAR_C, error_rate)
-    assert_minimised_at_truth(
+    assert_minimized_at_truth(
         expected_risk(lambda labels: scar_log_likelihood(labels, ratios), process, SINGLE_LABEL_SETS)
     )
 
 
 def test_cc_loss_is_biased_where_exclusion_rates_differ():
-    """CC fails the test above, and passes only where the exclusion probabilities are equal: the test is able to fail."""
+    """CC fails the test above unless the exclusion probabilities are equal, so that test can fail."""
     for c, is_consistent in ((SCAR_C, False), ([0.4] * Q, True)):
         x, labels, probability = population(scar_process(c, [0.0] * Q))
         possible = probability > 0  # CC cannot handle the set of all classes
@@ -246,7 +246,7 @@ def test_cc_loss_is_biased_where_exclusion_rates_differ():
         assert gradient < 1e-10 if is_consistent else gradient > 0.01
 
 
-def test_scar_loss_is_biased_where_errors_are_ignored():
+def test_scar_loss_is_biased_if_errors_are_ignored():
     ratios = scar_ratios(double(SCAR_C), torch.zeros(Q).double())
     risk = expected_risk(
         lambda labels: scar_log_likelihood(labels, ratios), scar_process(SCAR_C, ERROR_RATES)

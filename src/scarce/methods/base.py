@@ -29,7 +29,14 @@ Accepts = Literal["single", "multiple", "unlabeled"]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The rows of one training step: B rows, q classes."""
+    """The rows of one training step: B rows, q classes.
+
+    Examples
+    --------
+    >>> batch = Batch(torch.zeros(1, 4), excluded=torch.tensor([[0.0, 1.0]]), index=torch.tensor([7]))
+    >>> batch.excluded.shape, batch.confirmed
+    (torch.Size([1, 2]), None)
+    """
 
     inputs: Tensor
     """The inputs of the model. In distributed training, only the shard of this process, unless the method
@@ -48,7 +55,14 @@ ReadRows = Callable[[], Iterator[tuple[Tensor, Batch]]]
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method may need to know about the whole data before the first step."""
+    """What a method may need to know about the whole data before the first step.
+
+    Examples
+    --------
+    >>> problem = Problem(ComplementaryLabels.from_single([0, 1, 1, 2], classes=3))
+    >>> problem.n_classes, problem.rates.tolist()
+    (3, [0.25, 0.5, 0.25])
+    """
 
     labels: ComplementaryLabels
     priors: Tensor | None = None
@@ -76,7 +90,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What a user should know before choosing a method; the table of methods and the checks use it."""
+    """What a user should know before choosing a method; the table of methods and the checks use it.
+
+    Examples
+    --------
+    >>> facts = MethodFacts("mine", "my method", "My paper, 2026", "SCAR", needs_priors=True)
+    >>> facts.accepts
+    ('single', 'multiple', 'unlabeled')
+    """
 
     name: str
     """The name for `make_method`."""

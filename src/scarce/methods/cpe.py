@@ -9,7 +9,13 @@ from scarce.methods.forward import forward_losses, known_transition
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["CPEFixedTransition", "CPEIdentity", "CPETrainedTransition", "nearest_row_scores"]
+__all__ = [
+    "CPEFixedTransition",
+    "CPEIdentity",
+    "CPETrainedTransition",
+    "excluded_class_losses",
+    "nearest_row_scores",
+]
 
 _PAPER = "Lin and Lin, PAKDD 2023"
 _URL = "https://arxiv.org/abs/2209.09500"
@@ -37,6 +43,17 @@ def nearest_row_scores(excluded: Tensor, transition: Tensor) -> Tensor:
     0
     """
     return -torch.cdist(excluded, transition, p=1)
+
+
+def excluded_class_losses(logits: Tensor, k: Tensor) -> Tensor:
+    """−log p_k of every pair.
+
+    Examples
+    --------
+    >>> round(excluded_class_losses(torch.zeros(1, 4), torch.tensor([1])).item(), 4)
+    1.3863
+    """
+    return -log_softmax(logits, dim=1).gather(1, k[:, None]).squeeze(1)
 
 
 class _CPE(PairMethod):
@@ -117,7 +134,7 @@ class CPEIdentity(_CPE):
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log p_k."""
-        return -log_softmax(logits, dim=1).gather(1, k[:, None]).squeeze(1)
+        return excluded_class_losses(logits, k)
 
 
 @register

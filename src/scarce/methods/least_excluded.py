@@ -12,7 +12,21 @@ from scarce.methods.labeling import labeled_rates, was_labeled
 from scarce.methods.registry import register
 from scarce.risk import safe_log
 
-__all__ = ["LeastExcluded"]
+__all__ = ["LeastExcluded", "exclusion_losses"]
+
+
+def exclusion_losses(logits: Tensor, excluded: Tensor, single_label: bool) -> Tensor:
+    """−log g_k of the excluded class with g = softmax(f), or Σ_k BCE(σ(f_k), ȳ_k), of every row.
+
+    Examples
+    --------
+    >>> excluded = torch.tensor([[0.0, 1.0]])
+    >>> [round(exclusion_losses(torch.zeros(1, 2), excluded, single).item(), 4) for single in (True, False)]
+    [0.6931, 1.3863]
+    """
+    if single_label:
+        return -(log_softmax(logits, dim=1) * excluded).sum(dim=1)
+    return binary_cross_entropy_with_logits(logits, excluded, reduction="none").sum(dim=1)
 
 
 @register
@@ -60,10 +74,8 @@ class LeastExcluded(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log P(Ȳ | x)."""
-        if self.single_label:
-            return -(log_softmax(logits, dim=1) * batch.excluded).sum(dim=1).mean()
-        losses = binary_cross_entropy_with_logits(logits, batch.excluded, reduction="none")
-        return (losses.sum(dim=1) * was_labeled(batch, single_label=False)).mean()
+        losses = exclusion_losses(logits, batch.excluded, bool(self.single_label))
+        return (losses * was_labeled(batch, bool(self.single_label))).mean()
 
     def scores(self, logits: Tensor) -> Tensor:
         """log π̄_k − log g_k."""

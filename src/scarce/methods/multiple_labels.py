@@ -16,6 +16,7 @@ __all__ = [
     "MultipleLabelMAE",
     "MultipleLabelMSE",
     "MultipleLabelPhuberCE",
+    "mean_over_labeled",
     "multiple_label_losses",
     "upper_bound_losses",
 ]
@@ -76,6 +77,19 @@ def upper_bound_losses(logits: Tensor, excluded: Tensor, kind: str) -> Tensor:
     return scale * ((-(-losses).exp()).exp() if kind == "exp" else losses)
 
 
+def mean_over_labeled(losses: Tensor, excluded: Tensor) -> Tensor:
+    """Return the mean of the losses, of shape (B,), over the rows that exclude some class; 0 if there are none.
+
+    Examples
+    --------
+    >>> import torch
+    >>> mean_over_labeled(torch.tensor([2.0, 5.0]), torch.tensor([[0.0, 1.0], [0.0, 0.0]])).item()
+    2.0
+    """
+    labeled = excluded.sum(dim=1) > 0
+    return (losses * labeled).sum() / labeled.sum().clamp(min=1)
+
+
 class _MultipleLabelMethod(Method):
     """Mean loss of the rows that exclude some class; a subclass passes its name, title and kind of loss."""
 
@@ -100,8 +114,7 @@ class _MultipleLabelMethod(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Mean loss of the labeled rows."""
-        labeled = batch.excluded.sum(dim=1) > 0
-        return (self.row_losses(logits, batch.excluded) * labeled).sum() / labeled.sum().clamp(min=1)
+        return mean_over_labeled(self.row_losses(logits, batch.excluded), batch.excluded)
 
 
 class _UpperBoundMethod(_MultipleLabelMethod):

@@ -123,6 +123,19 @@ class ConfidenceMethod(Method):
         The classes that each training example may still have.
     confidence : Tensor of shape (n, q)
         C.
+
+    Examples
+    --------
+    A method that trusts the likeliest candidate alone:
+
+    >>> from scarce.methods import ConfidenceMethod, MethodFacts
+    >>> class Likeliest(ConfidenceMethod):
+    ...     facts = MethodFacts("likeliest", "likeliest candidate", "nobody", "truth is a candidate")
+    ...     def updated_confidence(self, logits, candidates):
+    ...         best = softmax_over_candidates(logits, candidates).argmax(dim=1)
+    ...         return torch.nn.functional.one_hot(best, logits.shape[1]).to(logits)
+    >>> Likeliest().updated_confidence(torch.tensor([[1.0, 3.0]]), torch.tensor([[True, False]])).tolist()
+    [[1.0, 0.0]]
     """
 
     uses_inputs = True

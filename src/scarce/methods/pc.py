@@ -1,6 +1,6 @@
 """PC: compare the excluded class with every other class."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -15,8 +15,8 @@ __all__ = ["PairwiseComparison", "pairwise_comparison_losses"]
 Variant = Literal["unbiased", "official", "plain"]
 
 
-def pairwise_comparison_losses(logits: Tensor, k: Tensor) -> Tensor:
-    """ℓ̄(f, k) = Σ_{j ≠ k} σ(f_k − f_j).
+def pairwise_comparison_losses(logits: Tensor, k: Tensor, variant: Variant = "plain") -> Tensor:
+    """ℓ̄(f, k) = Σ_{j ≠ k} σ(f_k − f_j); ``unbiased`` is (q − 1) ℓ̄ − (q − 1)(q − 2)/2, ``official`` adds (q − 1)/2 to it.
 
     Parameters
     ----------
@@ -34,8 +34,13 @@ def pairwise_comparison_losses(logits: Tensor, k: Tensor) -> Tensor:
     >>> pairwise_comparison_losses(torch.zeros(1, 3), torch.tensor([2])).item()
     1.0
     """
+    check_option("variant", variant, get_args(Variant))
     differences = logits.gather(1, k[:, None]) - logits
-    return torch.sigmoid(differences).sum(dim=1) - 0.5  # j = k contributes σ(0)
+    losses, q = torch.sigmoid(differences).sum(dim=1) - 0.5, logits.shape[1]  # j = k contributes σ(0)
+    if variant == "plain":
+        return losses
+    unbiased = (q - 1) * losses - (q - 1) * (q - 2) / 2
+    return unbiased if variant == "unbiased" else unbiased + (q - 1) / 2
 
 
 @register
@@ -83,13 +88,9 @@ class PairwiseComparison(PairMethod):
     def __init__(self, variant: Variant = "unbiased", pairs: bool = False) -> None:
         super().__init__(pairs)
         self.params |= {"variant": variant}
-        check_option("variant", variant, ("unbiased", "official", "plain"))
+        check_option("variant", variant, get_args(Variant))
         self.variant = variant
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """ℓ̄, scaled and shifted according to the variant."""
-        losses, q = pairwise_comparison_losses(logits, k), logits.shape[1]
-        if self.variant == "plain":
-            return losses
-        unbiased = (q - 1) * losses - (q - 1) * (q - 2) / 2
-        return unbiased if self.variant == "unbiased" else unbiased + (q - 1) / 2
+        return pairwise_comparison_losses(logits, k, self.variant)

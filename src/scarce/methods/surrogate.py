@@ -7,7 +7,12 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["SurrogateExponential", "SurrogateNegativeLearning", "negative_learning_losses"]
+__all__ = [
+    "SurrogateExponential",
+    "SurrogateNegativeLearning",
+    "exponential_surrogate_losses",
+    "negative_learning_losses",
+]
 
 _PAPER = "Chou et al., ICML 2020"
 _URL = "https://arxiv.org/abs/2007.02235"
@@ -35,6 +40,17 @@ def negative_learning_losses(logits: Tensor, k: Tensor) -> Tensor:
     """
     others = logits.scatter(1, k[:, None], float("-inf"))
     return logits.logsumexp(dim=1) - others.logsumexp(dim=1)
+
+
+def exponential_surrogate_losses(logits: Tensor, k: Tensor) -> Tensor:
+    """e^{p_k} of every pair.
+
+    Examples
+    --------
+    >>> round(exponential_surrogate_losses(torch.zeros(1, 4), torch.tensor([1])).item(), 4)
+    1.284
+    """
+    return torch.softmax(logits, dim=1).gather(1, k[:, None]).squeeze(1).exp()
 
 
 @register
@@ -105,4 +121,4 @@ class SurrogateExponential(PairMethod):
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """e^{p_k}."""
-        return torch.softmax(logits, dim=1).gather(1, k[:, None]).squeeze(1).exp()
+        return exponential_surrogate_losses(logits, k)

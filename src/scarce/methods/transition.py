@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from scarce._arrays import FloatArray
+from scarce._arrays import Array, FloatArray
 from scarce._validation import abbreviate, check_option, check_transition
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import uniform_transition
 
-__all__ = ["resolve_transition"]
+__all__ = ["check_excludes_others", "resolve_transition"]
 
 _SUM_TOLERANCE = 1e-3  # matrices typed with three decimals
 
@@ -42,8 +42,20 @@ def resolve_transition(transition: Any, labels: ComplementaryLabels) -> FloatArr
     if isinstance(transition, str):
         check_option("transition", transition, ("uniform", "confirmed"), also=f"a {q} × {q} matrix")
         return uniform_transition(q) if transition == "uniform" else _count_transition(labels)
-    matrix = check_transition(transition, labels.classes, tolerance=_SUM_TOLERANCE)
-    excludes_itself = np.diagonal(matrix) >= (matrix * (1 - np.eye(q))).max(axis=1)
+    return check_excludes_others(transition, labels.classes)
+
+
+def check_excludes_others(transition: Any, classes: Array) -> FloatArray:
+    """Return a q × q matrix with rows that sum to one, none of which excludes its own class most often.
+
+    Examples
+    --------
+    >>> check_excludes_others(np.eye(2), np.array(["cat", "dog"]))
+    Traceback (most recent call last):
+    scarce.errors.MethodError: row 0 of transition excludes the true class most often (probability 1); it must hold ...
+    """
+    matrix = check_transition(transition, classes, tolerance=_SUM_TOLERANCE)
+    excludes_itself = np.diagonal(matrix) >= (matrix * (1 - np.eye(len(classes)))).max(axis=1)
     if excludes_itself.any():
         row = int(np.argmax(excludes_itself))
         raise MethodError(

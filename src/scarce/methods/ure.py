@@ -12,7 +12,14 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.registry import register
 from scarce.methods.single_label import SingleLabelMethod
 
-__all__ = ["GradientAscentRisk", "NonNegativeRisk", "UncorrectedRisk", "ordinary_class_risks"]
+__all__ = [
+    "GradientAscentRisk",
+    "NonNegativeRisk",
+    "UncorrectedRisk",
+    "ascent_risk",
+    "non_negative_risk",
+    "ordinary_class_risks",
+]
 
 _PAPER = "Ishida et al., ICML 2019"
 _URL = "https://arxiv.org/abs/1810.04327"
@@ -48,6 +55,40 @@ def ordinary_class_risks(losses: Tensor, excluded: Tensor, label_frequencies: Te
     counts = excluded.sum(dim=0).clamp(min=1)
     weighted = label_frequencies[:, None] * (excluded.T @ losses) / counts[:, None]
     return weighted.sum(dim=0) - (losses.shape[1] - 1) * weighted.diagonal()
+
+
+def non_negative_risk(class_risks: Tensor, beta: float = 0.0) -> Tensor:
+    """Σ_j max(V_j, −β), from V of shape (q,).
+
+    Examples
+    --------
+    >>> non_negative_risk(torch.tensor([1.5, -0.5])).item()
+    1.5
+    """
+    return (torch.relu(class_risks + beta) - beta).sum()
+
+
+def ascent_risk(
+    class_risks: Tensor,
+    counts: Tensor,
+    *,
+    ascent: Literal["counted", "plain"] = "counted",
+    beta: float = 0.0,
+    gamma: float = 1.0,
+) -> Tensor:
+    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0), from V of shape (q,).
+
+    W_j is n_j V_j if ``counted``, with the counts n of shape (q,) of how many rows exclude j, and V_j if ``plain``.
+
+    Examples
+    --------
+    >>> ascent_risk(torch.tensor([1.5, -0.5]), torch.tensor([1.0, 3.0])).item()
+    1.5
+    """
+    check_option("ascent", ascent, ("counted", "plain"))
+    scaled_risks = class_risks * counts if ascent == "counted" else class_risks
+    shortfall = torch.relu(-scaled_risks - beta)
+    return torch.where((shortfall > 0).any(), gamma * shortfall.sum(), class_risks.sum())
 
 
 class _UnbiasedRisk(SingleLabelMethod):
@@ -148,7 +189,7 @@ class NonNegativeRisk(_UnbiasedRisk):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_j max(V_j, −β)."""
-        return (torch.relu(self.class_risks(logits, batch) + self.beta) - self.beta).sum()
+        return non_negative_risk(self.class_risks(logits, batch), self.beta)
 
 
 @register
@@ -204,7 +245,10 @@ class GradientAscentRisk(_UnbiasedRisk):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Σ_j V_j, or −γ Σ_j min(W_j + β, 0) if a class is violated."""
-        risks = self.class_risks(logits, batch)
-        scaled_risks = risks * batch.excluded.sum(dim=0) if self.ascent == "counted" else risks
-        shortfall = torch.relu(-scaled_risks - self.beta)
-        return torch.where((shortfall > 0).any(), self.gamma * shortfall.sum(), risks.sum())
+        return ascent_risk(
+            self.class_risks(logits, batch),
+            batch.excluded.sum(dim=0),
+            ascent=self.ascent,
+            beta=self.beta,
+            gamma=self.gamma,
+        )

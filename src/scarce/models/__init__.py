@@ -1,4 +1,4 @@
-"""Networks by name; any `nn.Module` of the user's works too."""
+"""Networks by name. Any `nn.Module` that maps a batch of inputs to logits of shape (n, q) works as well."""
 
 from scarce.models.densenet import DenseNet
 from scarce.models.lenet import LeNet

@@ -1,4 +1,4 @@
-"""Helpers of the convolutional networks: image inputs, convolutions and their initial weights."""
+"""Shared by the convolutional networks: image inputs, convolutions and their initial weights."""
 
 import math
 
@@ -11,7 +11,7 @@ __all__ = ["as_images", "convolution", "init_convolutions", "n_channels"]
 
 
 def n_channels(input_shape: tuple[int, ...], name: str, min_side: int = 4) -> int:
-    """Return the number of colour channels of images of h × w or c × h × w, with sides of at least `min_side` pixels."""
+    """Return the number of channels of images of shape (h, w) or (c, h, w), with sides of at least `min_side` pixels."""
     if len(input_shape) not in (2, 3):
         raise MethodError(
             f"{name} takes images, got inputs of shape {input_shape}; choose module='mlp' (--module)."
@@ -27,19 +27,19 @@ def n_channels(input_shape: tuple[int, ...], name: str, min_side: int = 4) -> in
 
 
 def as_images(inputs: Tensor) -> Tensor:
-    """Return images with a channel axis, in channels-last memory format, which is faster on CPU."""
+    """Return images as (n, c, h, w), from (n, h, w) or (n, c, h, w), in channels-last memory format, which is faster on CPU."""
     if inputs.dim() == 4 and inputs.shape[1] > 1:
         return inputs.contiguous(memory_format=torch.channels_last)
     return inputs.reshape(len(inputs), *inputs.shape[-2:], 1).movedim(-1, 1)
 
 
 def convolution(n_in: int, n_out: int, size: int, stride: int = 1) -> nn.Conv2d:
-    """Return a convolution without bias that keeps the sides of an image, but for the stride."""
+    """Return a convolution without bias whose padding keeps the size of an image, apart from the stride."""
     return nn.Conv2d(n_in, n_out, size, stride=stride, padding=size // 2, bias=False)
 
 
 def init_convolutions(model: nn.Module) -> None:
-    """Draw the weights of all convolutions from N(0, 2 / (size² · n_out)), as the paper's program does."""
+    """Draw the weights of all convolutions from N(0, 2 / (size² · n_out)), like the SCARCE authors' program."""
     for layer in model.modules():
         if isinstance(layer, nn.Conv2d):
             fan = layer.kernel_size[0] * layer.kernel_size[1] * layer.out_channels

@@ -1,4 +1,4 @@
-"""The densely connected network of the paper's program: 22 layers."""
+"""DenseNet-22, the densely connected network of the SCARCE authors' program."""
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +28,24 @@ class _Layer(nn.Module):
 
 
 class DenseNet(nn.Module):
-    """Three blocks of three bottleneck layers of growth 12, each but the last halved in width and sides after it.
+    """Three dense blocks [1]_ of three bottleneck layers of growth rate 12, with transitions that halve width and size in between.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of one input, (h, w) or (c, h, w), with sides of at least 4 pixels.
+    n_classes : int
+        q.
+
+    See Also
+    --------
+    ResNet, LeNet : Other networks for images.
+    make_model : Networks by name.
+
+    References
+    ----------
+    .. [1] G. Huang, Z. Liu, L. van der Maaten and K. Q. Weinberger, "Densely Connected Convolutional Networks", CVPR 2017.
+       https://arxiv.org/abs/1608.06993
 
     Examples
     --------
@@ -57,5 +74,5 @@ class DenseNet(nn.Module):
         init_convolutions(self)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits of shape (B, q)."""
+        """Return logits of shape (n, q) from images of shape (n, h, w) or (n, c, h, w)."""
         return self.output(self.features(as_images(inputs)).mean(dim=(2, 3)))  # type: ignore[no-any-return]

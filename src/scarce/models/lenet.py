@@ -1,4 +1,4 @@
-"""LeNet-5, as the paper uses it."""
+"""LeNet-5, as the SCARCE paper uses it."""
 
 from torch import Tensor, nn
 
@@ -8,7 +8,24 @@ __all__ = ["LeNet"]
 
 
 class LeNet(nn.Module):
-    """Two 5 × 5 convolutions with max-pooling, then 120-84-q; images of h × w or c × h × w.
+    """Two 5 × 5 convolutions with max pooling, then fully connected layers of 120, 84 and q units [1]_.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of one input, (h, w) or (c, h, w), with sides of at least 12 pixels.
+    n_classes : int
+        q.
+
+    See Also
+    --------
+    ResNet, DenseNet : Deeper networks for images.
+    make_model : Networks by name.
+
+    References
+    ----------
+    .. [1] Y. LeCun, L. Bottou, Y. Bengio and P. Haffner, "Gradient-Based Learning Applied to Document Recognition",
+       Proceedings of the IEEE 86(11), 1998. https://doi.org/10.1109/5.726791
 
     Examples
     --------
@@ -37,5 +54,5 @@ class LeNet(nn.Module):
         )
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits of shape (B, q)."""
+        """Return logits of shape (n, q) from images of shape (n, h, w) or (n, c, h, w)."""
         return self.head(self.features(as_images(inputs)).flatten(1))  # type: ignore[no-any-return]

@@ -8,7 +8,19 @@ __all__ = ["Linear"]
 
 
 class Linear(nn.Module):
-    """f(x) = W x + b on flattened inputs.
+    """f(x) = W x + b on flattened inputs x.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of one input, such as (d,).
+    n_classes : int
+        q.
+
+    See Also
+    --------
+    MLP : One hidden layer.
+    make_model : Networks by name.
 
     Examples
     --------
@@ -22,5 +34,5 @@ class Linear(nn.Module):
         self.output = nn.Linear(prod(input_shape), n_classes)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits of shape (B, q)."""
+        """Return logits of shape (n, q) from n inputs."""
         return self.output(inputs.flatten(1))  # type: ignore[no-any-return]

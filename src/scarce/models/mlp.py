@@ -1,4 +1,4 @@
-"""The paper's multi-layer perceptron."""
+"""The multi-layer perceptron of the SCARCE paper."""
 
 from math import prod
 
@@ -9,12 +9,26 @@ __all__ = ["MLP"]
 
 
 class MLP(nn.Module):
-    """One hidden layer of 500 rectified units on flattened inputs: 784-500-q for MNIST, as in the paper.
+    """f(x) = W₂ max(0, W₁ x + b₁) + b₂ on flattened inputs x, with one hidden layer of 500 units: 784-500-q for MNIST.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of one input, such as (d,).
+    n_classes : int
+        q.
+    hidden : int
+        The number of hidden units.
 
     Attributes
     ----------
     dropout : float
-        The dropout rate of the hidden units; set by the recipe of the training.
+        The dropout rate of the hidden units; the training recipe sets it.
+
+    See Also
+    --------
+    Linear : No hidden layer.
+    make_model : Networks by name.
 
     Examples
     --------
@@ -29,6 +43,6 @@ class MLP(nn.Module):
         self.dropout = 0.0
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits of shape (B, q)."""
+        """Return logits of shape (n, q) from n inputs."""
         hidden = self.hidden(inputs.flatten(1)).relu()
         return self.output(dropout(hidden, self.dropout, self.training))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Random features of the Gaussian kernel by the Nyström method."""
+"""Features of the Gaussian kernel by the Nyström method."""
 
 from typing import Self
 
@@ -11,18 +11,26 @@ _RANK_TOLERANCE = 1e-5  # eigenvalues below this fraction of the largest are rou
 
 
 class NystroemFeatures(nn.Module):
-    """φ(x) = k(x, Z) K^(−1/2) with k(x, z) = exp(−γ ‖x − z‖²) and K = k(Z, Z) for m landmarks Z.
+    """φ(x) = k(x, Z) K^(−1/2) with k(x, z) = exp(−γ ‖x − z‖²) and K = k(Z, Z), for m landmarks Z [1]_.
 
-    A linear model of φ(x) is a kernel machine whose solution is restricted to the span of the landmarks.
+    A linear model of φ(x) is a kernel machine whose solution lies in the span of the landmarks.
 
     Parameters
     ----------
-    landmarks : tensor of shape (m, d)
+    landmarks : Tensor of shape (m, d)
         Z.
-    gamma : tensor of shape ()
+    gamma : Tensor of shape ()
         γ.
-    whitening : tensor of shape (m, m)
+    whitening : Tensor of shape (m, m)
         K^(−1/2).
+
+    See Also
+    --------
+    sklearn.kernel_approximation.Nystroem : The same for NumPy arrays.
+
+    References
+    ----------
+    .. [1] C. K. I. Williams and M. Seeger, "Using the Nyström Method to Speed Up Kernel Machines", NIPS 2000.
 
     Examples
     --------
@@ -45,7 +53,10 @@ class NystroemFeatures(nn.Module):
 
     @classmethod
     def from_landmarks(cls, landmarks: Tensor, gamma: float) -> Self:
-        """Compute K^(−1/2) in float64; directions without variance are left out."""
+        """Make the layer from landmarks of shape (m, d) and γ.
+
+        K^(−1/2) is computed in float64; directions whose eigenvalue is a rounding error are dropped.
+        """
         points = landmarks.double()
         kernel = torch.exp(-gamma * _squared_distances(points, points))
         values, vectors = torch.linalg.eigh(kernel)
@@ -55,7 +66,7 @@ class NystroemFeatures(nn.Module):
         return cls(landmarks, landmarks.new_tensor(gamma), whitening.to(landmarks))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return features of shape (B, m)."""
+        """Return features of shape (n, m) from inputs of shape (n, d)."""
         return torch.exp(-self.gamma * _squared_distances(inputs, self.landmarks)) @ self.whitening
 
 

@@ -1,4 +1,4 @@
-"""Models by name."""
+"""Networks by name."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from scarce.models.resnet import ResNet
 __all__ = ["MODELS", "REVISION", "make_model"]
 
 REVISION = 1
-"""Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
+"""Raise when the same settings give other numbers: results of earlier revisions then count as outdated."""
 
 MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
     "linear": Linear,
@@ -26,7 +26,31 @@ MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
 
 
 def make_model(name: str, input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-    """Make a network for inputs of that shape, with one output per class.
+    """Make a network for inputs of a shape, with one output per class.
+
+    Parameters
+    ----------
+    name : {"linear", "mlp", "lenet", "resnet", "densenet"}
+        A key of `MODELS`.
+    input_shape : tuple of int
+        The shape of one input: (d,) for tables, (h, w) or (c, h, w) for images.
+    n_classes : int
+        q.
+
+    Returns
+    -------
+    nn.Module
+        From n inputs to logits of shape (n, q).
+
+    Raises
+    ------
+    MethodError
+        If the name is unknown, or the network does not take inputs of that shape.
+
+    See Also
+    --------
+    Linear, MLP, LeNet, ResNet, DenseNet : The networks.
+    scarce.ScarceClassifier : Takes a name or your own module as ``module``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The residual network of the paper's program: 32 layers, which the paper calls 34."""
+"""ResNet-32, the residual network of the SCARCE authors' program; the paper calls it ResNet-34."""
 
 from torch import Tensor, nn
 
@@ -31,7 +31,24 @@ class _Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    """Three stages of five basic blocks, 16, 32 and 64 wide, then the mean over the image and a linear layer.
+    """Three stages of five basic blocks [1]_ with 16, 32 and 64 channels, then global average pooling and a linear layer.
+
+    Parameters
+    ----------
+    input_shape : tuple of int
+        The shape of one input, (h, w) or (c, h, w), with sides of at least 4 pixels.
+    n_classes : int
+        q.
+
+    See Also
+    --------
+    DenseNet, LeNet : Other networks for images.
+    make_model : Networks by name.
+
+    References
+    ----------
+    .. [1] K. He, X. Zhang, S. Ren and J. Sun, "Deep Residual Learning for Image Recognition", CVPR 2016.
+       https://arxiv.org/abs/1512.03385
 
     Examples
     --------
@@ -54,5 +71,5 @@ class ResNet(nn.Module):
         init_convolutions(self)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return logits of shape (B, q)."""
+        """Return logits of shape (n, q) from images of shape (n, h, w) or (n, c, h, w)."""
         return self.output(self.features(as_images(inputs)).mean(dim=(2, 3)))  # type: ignore[no-any-return]

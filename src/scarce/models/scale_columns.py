@@ -1,4 +1,4 @@
-"""Columns brought to a common scale in float64, as the first layer of a model, so that no precision is lost."""
+"""A first layer that brings columns to a common scale in float64, without loss of precision."""
 
 from torch import Tensor, nn
 
@@ -6,17 +6,23 @@ __all__ = ["ScaleColumns"]
 
 
 class ScaleColumns(nn.Module):
-    """clip((x − shift) · factor, ± limit), computed in float64 and returned as float32.
+    """clip((x − shift) · factor, −limit, limit), computed in float64 and returned as float32.
 
-    The difference is taken in float64: a column of Unix seconds, about 1.7e9, keeps its digits. A factor of 0 ignores
-    a column, as one that was constant has to be.
+    A column of Unix times in seconds, about 1.7e9, keeps its digits. A factor of 0 drops a column, such as one that was constant in
+    training.
 
     Parameters
     ----------
-    shift, factor : tensors of shape (d,)
-        What is subtracted, and what the difference is multiplied by.
+    shift : Tensor of shape (d,)
+        What is subtracted from each column.
+    factor : Tensor of shape (d,)
+        What the difference is multiplied by.
     limit : float
-        No output is larger; infinite by default.
+        The largest absolute value of an output; infinite by default.
+
+    See Also
+    --------
+    Standardize : Mean 0 and standard deviation 1.
 
     Examples
     --------
@@ -36,6 +42,6 @@ class ScaleColumns(nn.Module):
         self.limit = limit
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return the scaled inputs as float32."""
+        """Return the scaled inputs as float32, of the shape (n, d) of the inputs."""
         scaled = (inputs.double() - self.shift) * self.factor
         return scaled.clamp(-self.limit, self.limit).float()

@@ -1,4 +1,4 @@
-"""A weighted mean of the class probabilities of several models, as one model that can be described in JSON."""
+"""A weighted mean of the class probabilities of several models, as one model with a JSON description."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,16 +15,21 @@ __all__ = ["Stack", "stack_from_description"]
 
 
 class Stack(nn.Module):
-    """log Σ_j w_j softmax(f_j(x)): the logarithm of a weighted mean of the members' class probabilities.
+    """log Σ_j w_j softmax(f_j(x)), the logarithm of a weighted mean of the members' class probabilities.
 
-    The weights are kept as a float64 parameter without a gradient, so that inputs reach the members in float64.
+    The log-weights are a float64 parameter without a gradient: inputs then reach the members in float64.
 
     Parameters
     ----------
     members : sequence of nn.Module
-        f_j, each from inputs of shape (B, d) to logits of shape (B, q).
+        f_j, each from inputs of shape (n, d) to logits of shape (n, q).
     weights : sequence of float
-        w_j, positive; they are divided by their sum.
+        w_j > 0; they are divided by their sum.
+
+    See Also
+    --------
+    stack_from_description : Rebuild a saved stack.
+    scarce.ScarceClassifier : Fits a stack by default.
 
     Examples
     --------
@@ -42,7 +47,7 @@ class Stack(nn.Module):
         self.members = nn.ModuleList(members)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return log-probabilities of shape (B, q)."""
+        """Return log-probabilities of shape (n, q) from inputs of shape (n, d)."""
         log_probabilities = [
             torch.log_softmax(member(inputs).double(), dim=1) + log_weight
             for member, log_weight in zip(self.members, self.log_weights, strict=True)
@@ -50,14 +55,33 @@ class Stack(nn.Module):
         return torch.stack(log_probabilities).logsumexp(dim=0)
 
     def description(self) -> dict[str, Any]:
-        """Return what `stack_from_description` needs besides the `state_dict`, as JSON can hold it."""
+        """Return the layers of all members, serializable as JSON; with the `state_dict` it defines the stack."""
         return {
             "members": [[_layer_description(layer) for layer in _layers(member)] for member in self.members]
         }
 
 
 def stack_from_description(description: Mapping[str, Any]) -> Stack:
-    """Return a stack of the described form; its numbers are to be loaded with `load_state_dict`.
+    """Make a stack with the described layers; load its weights with `load_state_dict`.
+
+    Parameters
+    ----------
+    description : dict
+        From `Stack.description`.
+
+    Returns
+    -------
+    Stack
+        With weights that are all zero or arbitrary.
+
+    Raises
+    ------
+    ValueError
+        If the description names an unknown layer.
+
+    See Also
+    --------
+    Stack : The model.
 
     Examples
     --------
@@ -90,7 +114,7 @@ def _layer_description(layer: nn.Module) -> dict[str, Any]:
             sizes = layer.hidden.in_features, layer.hidden.out_features, layer.output.out_features
             return dict(zip(("layer", "inputs", "hidden", "outputs"), ("mlp", *sizes), strict=True))
     raise TypeError(
-        f"a member holds a {type(layer).__name__}; expected ScaleColumns, NystroemFeatures, Linear or MLP."
+        f"a member has a layer {type(layer).__name__}; expected ScaleColumns, NystroemFeatures, Linear or MLP: build it from these."
     )
 
 
@@ -107,5 +131,5 @@ def _layer_from_description(layer: Mapping[str, Any]) -> nn.Module:
         case "mlp":
             return MLP((layer["inputs"],), layer["outputs"], layer["hidden"])
     raise ValueError(
-        f"there is no layer {layer['layer']!r}; expected scale-columns, nystroem, linear or mlp."
+        f"layer {layer['layer']!r} is unknown; expected scale-columns, nystroem, linear or mlp, as Stack.description() gives."
     )

@@ -1,4 +1,4 @@
-"""Columns brought to mean 0 and deviation 1, as the first layer of a model, so that it is saved with it."""
+"""A first layer that standardizes columns, so that mean and deviation are saved with the model."""
 
 import torch
 from torch import Tensor, nn
@@ -6,19 +6,23 @@ from torch import Tensor, nn
 __all__ = ["ROUNDING", "Standardize"]
 
 ROUNDING = 1e-12
-"""A column whose deviation is a smaller fraction of its mean is constant up to the rounding of sums in float64."""
+"""A column whose standard deviation is a smaller fraction of its mean is constant up to rounding errors in float64."""
 
 
 class Standardize(nn.Module):
-    """(x − mean) / deviation, column by column; a column that is constant up to rounding is only centred.
+    """(x − mean) / deviation, column by column; a column that is constant up to rounding is only centered.
 
     Parameters
     ----------
-    mean, deviation : tensors of shape (d,)
-        Of the columns.
-    rest : tensor of shape (d,), optional
-        What rounding took from the mean. If it is given, inputs are centred in float64 before they take the type of
-        `deviation`: so a column whose values differ by far less than their size, such as a time in seconds, keeps its digits.
+    mean, deviation : Tensor of shape (d,)
+        Mean and standard deviation of each column.
+    rest : Tensor of shape (d,), optional
+        The rounding error of `mean`. If it is given, inputs are centered in float64 before they are converted to the dtype of
+        `deviation`, so a column whose values differ far less than their size, such as a time in seconds, keeps its digits.
+
+    See Also
+    --------
+    ScaleColumns : Any shift and factor, with a limit.
 
     Examples
     --------
@@ -26,7 +30,7 @@ class Standardize(nn.Module):
     >>> layer(torch.tensor([[3.0, 5.0]])).tolist()
     [[1.0, 3.0]]
     >>> times = Standardize(torch.tensor([1.7e9]), torch.tensor([2.0]), rest=torch.tensor([1.0]))
-    >>> times(torch.tensor([[1.7e9 + 5]], dtype=torch.float64)).tolist()  # float32 knows 1.7e9 and 1.7e9 + 128
+    >>> times(torch.tensor([[1.7e9 + 5]], dtype=torch.float64)).tolist()  # in float32, 1.7e9 is followed by 1.7e9 + 128
     [[2.0]]
     """
 
@@ -43,7 +47,7 @@ class Standardize(nn.Module):
         self.register_buffer("rest", rest)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return the standardised inputs."""
+        """Return the standardized inputs, of the shape (n, d) of the inputs."""
         if self.rest is None:
             return (inputs - self.mean) / self.scale
         return (inputs.double() - self.mean - self.rest).to(self.scale.dtype) / self.scale

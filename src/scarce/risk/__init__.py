@@ -1,4 +1,8 @@
-"""Risks and likelihoods as pure functions on tensors: the mathematics that methods share."""
+"""Risks and likelihoods as pure functions on tensors: the mathematics that methods share.
+
+These are building blocks for your own methods; for a loss in your own training loop see `scarce.functional`. In all of them n is
+the number of rows and q the number of classes.
+"""
 
 from scarce.risk.answer_likelihood import answer_log_likelihood
 from scarce.risk.binary_losses import BINARY_LOSSES, binary_loss, signed_losses

@@ -16,19 +16,33 @@ def answer_log_likelihood(
     false_negative_rate: Tensor,
     false_positive_rate: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Return e of shape (B, q) and the constant a of shape (B,): Σ_j log P(answer_j | y) = e_y + a.
+    """Σ_j log P(answer_j | y) = e_y + a, of every row: return e and the constant a.
 
-    P(no | y = k) is the false-negative rate and P(yes | y ≠ k) the false-positive rate of a question about class k. Only e_k
-    depends on the class.
+    For a question about class k, P(no | y = k) is the false-negative rate and P(yes | y ≠ k) the false-positive rate. An answer
+    about k changes only e_k and a.
 
     Parameters
     ----------
-    shape : tuple
-        (B, q).
-    row, asked, yes : tensors of shape (m,)
-        Which row of the batch each answer is about, which class, and whether it was "yes".
-    false_negative_rate, false_positive_rate : tensors of shape (m,)
-        The error rates of who gave the answer.
+    shape : tuple of int
+        (n, q), rows and classes.
+    row, asked : Tensor of int, shape (m,)
+        Of each of m answers: the row and the class that it is about.
+    yes : Tensor of bool, shape (m,)
+        Whether the answer was "yes".
+    false_negative_rate, false_positive_rate : Tensor of shape (m,)
+        The error rates of the annotator who gave the answer.
+
+    Returns
+    -------
+    log_likelihood : Tensor of shape (n, q)
+        e.
+    constant : Tensor of shape (n,)
+        a.
+
+    See Also
+    --------
+    marginal_nll : The loss, given e.
+    scarce.functional.answers_nll : The loss for your own training loop.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Binary losses ℓ(z) of a margin z: small when z is large and positive."""
+"""Binary losses ℓ(z) of a margin z: small where z is large and positive. Each maps a tensor to one of the same shape."""
 
 from collections.abc import Callable
 
@@ -76,7 +76,27 @@ _LINEAR_DIFFERENCE = ("logistic", "square", "double-hinge")  # ℓ(−z) − ℓ
 
 
 def binary_loss(name: str) -> BinaryLoss:
-    """Return the binary loss of that name.
+    """Return the binary loss ℓ of that name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `BINARY_LOSSES`.
+
+    Returns
+    -------
+    callable
+        ℓ, from a tensor of margins to the losses, of the same shape.
+
+    Raises
+    ------
+    MethodError
+        If there is no loss of that name.
+
+    See Also
+    --------
+    signed_losses : ℓ(z) and ℓ(−z) together.
+    multiclass_loss : Losses of all classes together.
 
     Examples
     --------
@@ -88,9 +108,25 @@ def binary_loss(name: str) -> BinaryLoss:
 
 
 def signed_losses(name: str, z: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ℓ(z) and ℓ(−z), the losses of z as a positive and as a negative.
+    """Return ℓ(z) and ℓ(−z), the losses of a positive and of a negative with score z.
 
-    Where ℓ(−z) = ℓ(z) + z it is computed so, at a third of the cost.
+    Losses with ℓ(−z) = ℓ(z) + z use that, which takes a third of the time.
+
+    Parameters
+    ----------
+    name : str
+        A key of `BINARY_LOSSES`.
+    z : Tensor
+        Scores, of any shape.
+
+    Returns
+    -------
+    losses, negated_losses : Tensor
+        ℓ(z) and ℓ(−z), of the shape of z.
+
+    See Also
+    --------
+    class_sums : Their sums over a batch.
 
     Examples
     --------

@@ -15,9 +15,27 @@ __all__ = [
 
 
 def class_conditional_log_likelihood(excluded: Tensor, exclusion_matrix: Tensor) -> Tensor:
-    """Σ_k ȳ_k log C[y, k] + (1 − ȳ_k) log(1 − C[y, k]), exclusions independent given the class.
+    """Σ_k ȳ_k log C[y, k] + (1 − ȳ_k) log(1 − C[y, k]), where exclusions are independent given the class y.
 
-    SCAR is the case of a matrix whose columns are constant off the diagonal; the diagonal holds errors.
+    SCAR is the special case in which each column of C is constant off the diagonal. The diagonal holds the error rates.
+
+    Parameters
+    ----------
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded.
+    exclusion_matrix : Tensor of shape (q, q)
+        C, one row per true class.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
+        The log-likelihood of every row, given each class.
+
+    See Also
+    --------
+    single_label_log_likelihood : For exactly one exclusion per row.
+    scar_log_likelihood : Under SCAR.
+    estimate_exclusion_matrix : Estimate C.
 
     Examples
     --------
@@ -30,7 +48,29 @@ def class_conditional_log_likelihood(excluded: Tensor, exclusion_matrix: Tensor)
 
 
 def single_label_log_likelihood(excluded: Tensor, transition: Tensor) -> Tensor:
-    """log T[y, k] of every row and class, k being the one excluded class of the row: the log-likelihood of `forward`.
+    """log T[y, k] of every row and class y, where k is the one class that the row excludes, as in the forward correction [1]_.
+
+    Parameters
+    ----------
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded; at most one per row.
+    transition : Tensor of shape (q, q)
+        T[y, k] = P(k is excluded | class y).
+
+    Returns
+    -------
+    Tensor of shape (n, q)
+        The log-likelihood of every row, given each class; 0 for a row without an exclusion.
+
+    See Also
+    --------
+    class_conditional_log_likelihood : For zero or more exclusions per row.
+    single_label_transition : T from a matrix of exclusion probabilities.
+
+    References
+    ----------
+    .. [1] X. Yu, T. Liu, M. Gong and D. Tao, "Learning with Biased Complementary Labels", ECCV 2018.
+       https://arxiv.org/abs/1711.09535
 
     Examples
     --------
@@ -42,25 +82,35 @@ def single_label_log_likelihood(excluded: Tensor, transition: Tensor) -> Tensor:
 
 
 def estimate_scar_strength(rates: Tensor, expected: Tensor, n_predicted: Tensor) -> Tensor:
-    """Return the prior strength of SCAR, in rows, that fits the spread of counted rates about those expected under SCAR.
+    """Estimate the prior strength of SCAR, in rows, from the spread of counted rates around those expected under SCAR.
 
-    Let the probabilities of classes be spread about SCAR's c_k as a beta distribution of strength s, with the
-    variance φ c_k (1 − c_k), φ = 1 / (1 + s). Counted over N_y rows each, Pearson's statistic over the q (q − 1) wrong classes,
-    X² = Σ N_y (R[y, k] − c_k)² / (c_k (1 − c_k)), then exceeds q (q − 1) by φ Σ (N_y − 1). Where it does not, the
-    strength is unbounded; it is at least 1.
+    Let C[y, k] have a beta distribution of strength s around SCAR's c_k: its variance is φ c_k (1 − c_k) with φ = 1 / (1 + s).
+    Pearson's statistic over the q (q − 1) wrong classes, X² = Σ N_y (R[y, k] − c_k)² / (c_k (1 − c_k)), then exceeds
+    q (q − 1) by φ Σ (N_y − 1) on average, which gives s. If it does not exceed it, s is practically infinite; s is at least 1.
 
     Parameters
     ----------
-    rates, expected : tensors of shape (q, q)
-        R[y, k], the fraction of the rows predicted y that exclude k, and what it would be under SCAR.
-    n_predicted : tensor of shape (q,)
-        N: how many rows were predicted y.
+    rates : Tensor of shape (q, q)
+        R[y, k], the fraction of the rows predicted y that exclude k.
+    expected : Tensor of shape (q, q)
+        The same under SCAR.
+    n_predicted : Tensor of shape (q,)
+        N_y, how many rows are predicted y.
+
+    Returns
+    -------
+    Tensor of shape ()
+        s.
+
+    See Also
+    --------
+    estimate_exclusion_matrix : Uses s.
 
     Examples
     --------
     >>> expected = torch.tensor([[0.0, 0.2, 0.2], [0.2, 0.0, 0.2], [0.2, 0.2, 0.0]])
-    >>> apart = torch.tensor([[0.0, 0.1, 0.3], [0.3, 0.0, 0.1], [0.1, 0.3, 0.0]])
-    >>> [f"{estimate_scar_strength(rates, expected, torch.full((3,), 1000.0)):.1e}" for rates in (apart, expected)]
+    >>> spread = torch.tensor([[0.0, 0.1, 0.3], [0.3, 0.0, 0.1], [0.1, 0.3, 0.0]])
+    >>> [f"{estimate_scar_strength(rates, expected, torch.full((3,), 1000.0)):.1e}" for rates in (spread, expected)]
     ['1.5e+01', '1.0e+12']
     """
     is_wrong_class = ~torch.eye(len(n_predicted), dtype=torch.bool, device=n_predicted.device)
@@ -79,29 +129,40 @@ def estimate_exclusion_matrix(
     scar_strength: float | None = None,
     error_rate: float | None = None,
 ) -> Tensor:
-    """Estimate C from predicted classes: how many rows exclude which class, and the posteriors of their classes.
+    """C = M⁻¹ R, estimated from predicted classes: R are the rates of exclusions, M the classes of the rows.
 
-    Rows predicted y exclude k at the rate R[y, k] = counts[y, k] / n_predicted[y]. Some are of other classes y′, by the
-    posteriors M[y, y′] = posterior_sums[y, y′] / n_predicted[y] of them, so R = M C, and C = M⁻¹ R. To both, s rows are added
-    whose prediction is right and which have the rates of SCAR, those of all rows of other predictions: so no row of C is ever
-    empty.
+    Rows predicted y exclude k at the rate R[y, k] = counts[y, k] / n_predicted[y]. A fraction
+    M[y, y′] = posterior_sums[y, y′] / n_predicted[y] of them belongs to class y′, so R = M C. To every predicted class, s rows
+    are added that are predicted correctly and exclude classes at the rates of SCAR, those of all rows with other predictions.
+    So C is defined even for a class that is never predicted.
 
     Parameters
     ----------
-    counts : tensor of shape (q, q)
+    counts : Tensor of shape (q, q)
         How many rows predicted y exclude k.
-    n_predicted : tensor of shape (q,)
-        How many rows were predicted y.
-    posterior_sums : tensor of shape (q, q)
-        The sum over rows predicted y of their posterior probabilities of y′.
+    n_predicted : Tensor of shape (q,)
+        How many rows are predicted y.
+    posterior_sums : Tensor of shape (q, q)
+        The posterior probabilities of y′, summed over the rows predicted y.
     scar_strength : float, optional
         s; by default estimated from the counts (`estimate_scar_strength`).
     error_rate : float, optional
         The diagonal of C, the probability that a row excludes its own class; by default it is estimated too.
 
+    Returns
+    -------
+    Tensor of shape (q, q)
+        C[y, k] = P(k is excluded | class y), from 0 to 1.
+
+    See Also
+    --------
+    class_conditional_log_likelihood : The likelihood under C.
+    single_label_transition : T from C, for one label per row.
+    scarce.methods.Refine : The method that uses it.
+
     Examples
     --------
-    A tenth of the rows predicted the first class are of the second:
+    A tenth of the rows predicted as the first class belong to the second:
 
     >>> true = torch.tensor([[0.0, 0.3], [0.1, 0.0]])
     >>> mixed = torch.tensor([[0.9, 0.1], [0.0, 1.0]])
@@ -121,9 +182,9 @@ def estimate_exclusion_matrix(
     n_total = (n_predicted + scar_strength)[:, None]
     rates = torch.where(n_total > 0, (counts + scar_strength * expected) / n_total.clamp(min=EPS), expected)
     mixture = posterior_sums / n_total.clamp(min=EPS)
-    remainder = 1 - mixture.sum(dim=1)  # of the added rows, or all of a class that is never predicted
+    remainder = 1 - mixture.sum(dim=1)  # the added rows; all of them for a class that is never predicted
     solved: Tensor = torch.linalg.solve_ex(mixture + remainder.diag(), rates).result
-    # If M is singular, the counted rates are the estimate.
+    # Where M is singular, use the counted rates.
     exclusion_matrix = torch.where(solved.isfinite(), solved, rates).clamp(0, 1)
     return (
         exclusion_matrix
@@ -133,7 +194,21 @@ def estimate_exclusion_matrix(
 
 
 def single_label_transition(exclusion_matrix: Tensor) -> Tensor:
-    """T[y, k] for exactly one label per row: the probabilities of wrong classes, scaled to sum to 1 − C[y, y].
+    """T[y, k] = (1 − C[y, y]) C[y, k] / Σ_{j ≠ y} C[y, j] and T[y, y] = C[y, y]: exactly one label per row.
+
+    Parameters
+    ----------
+    exclusion_matrix : Tensor of shape (q, q)
+        C[y, k], a weight of every wrong class k of class y; the diagonal holds the error rates.
+
+    Returns
+    -------
+    Tensor of shape (q, q)
+        T[y, k] = P(k is excluded | class y); its rows sum to one.
+
+    See Also
+    --------
+    single_label_log_likelihood : The likelihood under T.
 
     Examples
     --------

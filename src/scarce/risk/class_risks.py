@@ -2,7 +2,7 @@
 
 For class k, with N_k the rows that exclude it and X all rows,
 
-    P_k = E_X[ℓ(f_k)] − (1 − π_k) E_{N_k}[ℓ(f_k)]        (= π_k E[ℓ(f_k) | y = k], never negative in expectation)
+    P_k = E_X[ℓ(f_k)] − (1 − π_k) E_{N_k}[ℓ(f_k)]        (its expectation is π_k E[ℓ(f_k) | y = k] ≥ 0)
     N_k part = (1 − π_k) E_{N_k}[ℓ(−f_k)].
 """
 
@@ -21,7 +21,7 @@ Absent = Literal["skip", "keep"]
 
 
 class ClassSums(NamedTuple):
-    """Sums over a batch, each of shape (q,): all that the risk of the batch depends on."""
+    """Sums over a batch, each of shape (q,): the risk of the batch depends on nothing else."""
 
     all_rows: Tensor
     """Σ_i ℓ(f_ik) over all rows."""
@@ -39,11 +39,34 @@ class ClassRisks(NamedTuple):
     """P_k and the N_k part of every class, each of shape (q,)."""
 
     positive: Tensor
+    """P_k, the risk of the rows that belong to k."""
     negative: Tensor
+    """The N_k part, the risk of the rows that do not."""
 
 
 def class_sums(losses: Tensor, negated_losses: Tensor | None, excluded: Tensor) -> ClassSums:
-    """Sum ℓ(f) and ℓ(−f), both of shape (B, q), over all rows and over the rows that exclude each class.
+    """Sum ℓ(f) and ℓ(−f) over all rows, and over the rows that exclude each class.
+
+    Sums of several batches may be added; this is how the risk of data that do not fit into memory is computed.
+
+    Parameters
+    ----------
+    losses : Tensor of shape (n, q)
+        ℓ(f), or L(f, k) of a multi-class loss.
+    negated_losses : Tensor of shape (n, q), or None
+        ℓ(−f); None for a multi-class loss.
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded, in the dtype of the losses.
+
+    Returns
+    -------
+    ClassSums
+        Sums of shape (q,).
+
+    See Also
+    --------
+    signed_losses : ℓ(f) and ℓ(−f).
+    class_risks : P_k and the N_k part.
 
     Examples
     --------
@@ -70,7 +93,7 @@ def class_risks(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> ClassRisks:
-    """Turn sums into P_k and the N_k part of every class.
+    """Compute P_k and the N_k part of every class from sums over a batch [1]_.
 
     Parameters
     ----------
@@ -79,15 +102,37 @@ def class_risks(
     priors : Tensor of shape (q,)
         π_k.
     form : {"batch", "dataset", "ht"}
-        ``batch`` takes means over the batch, as the paper's program does; ``dataset`` is the paper's equation with
-        the rates π̄ of the whole data, P_k = (π̄_k + π_k − 1) mean_{N_k} ℓ + (1 − π̄_k) mean_{U_k} ℓ; ``ht`` weights
-        every row by 1 − ȳ_k (1 − π_k) / π̄_k. With the batch's own rates the three are the same.
+        ``batch`` takes means over the batch, like the authors' program. ``dataset`` is the equation of the paper with the
+        rates π̄ of the whole data, P_k = (π̄_k + π_k − 1) mean_{N_k} ℓ + (1 − π̄_k) mean_{U_k} ℓ, U_k being the rows that do
+        not exclude k. ``ht`` (Horvitz-Thompson) weights every row by 1 − ȳ_k (1 − π_k) / π̄_k. If π̄ are the rates of the
+        batch itself, the three are equal.
     rates : Tensor of shape (q,), optional
         π̄_k of the whole data; needed by ``dataset`` and ``ht``.
     absent : {"skip", "keep"}
-        A class that no row of the batch excludes has nothing to balance its P_k, which would push its score up on
-        every row: ``skip`` leaves it out, ``keep`` does as the paper's program. In ``ht`` the weights account for
-        such batches, so only a class that the whole data never excludes is left out.
+        What to do with a class that no row of the batch excludes: nothing balances its P_k, so its score would be pushed up on
+        every row. ``skip`` leaves it out, ``keep`` does not, like the authors' program. The weights of ``ht`` account for such
+        batches, so it leaves out only classes that the whole data never exclude.
+
+    Returns
+    -------
+    ClassRisks
+        P_k and the N_k part, of shape (q,).
+
+    Raises
+    ------
+    MethodError
+        If an option is unknown, or the form needs `rates` and there are none.
+
+    See Also
+    --------
+    class_sums : The sums.
+    make_correction : What to do with a negative P_k.
+    scarce_risk : The corrected sum over all classes.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -115,7 +160,7 @@ def check_form(form: str, absent: str) -> None:
 def _weights(
     counts: Tensor, n_rows: int, priors: Tensor, form: Form, rates: Tensor | None, absent: Absent
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return a, b, c such that P_k = a_k Σ ℓ(f_k) − b_k Σ ȳ_k ℓ(f_k) and the N_k part is c_k Σ ȳ_k ℓ(−f_k)."""
+    """Return a, b, c of shape (q,) with P_k = a_k Σ ℓ(f_k) − b_k Σ ȳ_k ℓ(f_k) and N_k part = c_k Σ ȳ_k ℓ(−f_k)."""
     check_form(form, absent)
     if form == "batch":
         present = counts > 0
@@ -133,5 +178,5 @@ def _weights(
             negated = (1 - priors) / counts.clamp(min=1)
             all_rows = (1 - rates) / (n_rows - counts).clamp(min=1)
             excluded = all_rows + (1 - priors - rates) / counts.clamp(min=1)
-    # The sums over N_k of an absent class are zero, so only its sum over all rows is removed.
+    # For an absent class the sums over N_k are zero already; only its sum over all rows has to go.
     return all_rows if absent == "keep" else all_rows * present, excluded, negated

@@ -1,6 +1,6 @@
-"""Risk corrections: what to do with an estimate of P_k that is negative, though P_k is not.
+"""Risk corrections g: P_k is never negative, but its estimate may be.
 
-Each takes the `ClassRisks` of all classes and returns one term per class; the terms are summed.
+Each maps the `ClassRisks` of all classes to one term per class, of shape (q,); the risk is their sum.
 """
 
 from collections.abc import Callable
@@ -19,17 +19,17 @@ Correction = Callable[[ClassRisks], Tensor]
 
 
 def uncorrected(risks: ClassRisks) -> Tensor:
-    """P_k + N_k part: unbiased, unbounded below, overfits."""
+    """P_k + N_k part: unbiased, but unbounded below, so it overfits."""
     return risks.positive + risks.negative
 
 
 def leaky(risks: ClassRisks, slope: float) -> Tensor:
-    """max(0, P_k) + λ min(0, P_k) + N_k part, with slope λ ≤ 0; the gradient at P_k = 0 is zero."""
+    """max(0, P_k) + λ min(0, P_k) + N_k part with a slope λ ≤ 0; the gradient at P_k = 0 is zero."""
     return torch.relu(risks.positive) - slope * torch.relu(-risks.positive) + risks.negative
 
 
 def absolute(risks: ClassRisks) -> Tensor:
-    """|P_k| + N_k part: SCARCE."""
+    """|P_k| + N_k part, the correction of SCARCE: leaky with λ = −1."""
     return risks.positive.abs() + risks.negative
 
 
@@ -39,7 +39,7 @@ def non_negative(risks: ClassRisks) -> Tensor:
 
 
 def ascent(risks: ClassRisks, beta: float, gamma: float) -> Tensor:
-    """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: a violating class only ascends."""
+    """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: gradient ascent until the class is no longer violated."""
     violated = risks.positive < -beta
     return torch.where(violated, -gamma * risks.positive, risks.positive + risks.negative)
 
@@ -57,7 +57,38 @@ _PARAMETERS = {"leaky": ("slope",), "nnpu": ("beta", "gamma")}
 
 
 def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma: float = 1.0) -> Correction:
-    """Return the correction of that name; `slope` belongs to ``leaky``, `beta` and `gamma` to ``nnpu``.
+    """Return the correction g of that name: ``abs``, ``relu`` and ``leaky`` are those of [1]_, ``nnpu`` that of [2]_.
+
+    Parameters
+    ----------
+    name : {"none", "abs", "relu", "leaky", "nnpu"}
+        A key of `CORRECTIONS`.
+    slope : float
+        λ ≤ 0 of ``leaky``.
+    beta, gamma : float
+        Threshold β and weight γ of the gradient ascent of ``nnpu``.
+
+    Returns
+    -------
+    callable
+        g, from `ClassRisks` to a tensor of shape (q,).
+
+    Raises
+    ------
+    MethodError
+        If the name is unknown, or the slope is positive.
+
+    See Also
+    --------
+    class_risks : The risks to correct.
+    scarce_risk : Takes a correction by name, or as returned here.
+
+    References
+    ----------
+    .. [1] N. Lu, T. Zhang, G. Niu and M. Sugiyama, "Mitigating Overfitting in Supervised Classification from Two Unlabeled
+       Datasets: A Consistent Risk Correction Approach", AISTATS 2020. https://arxiv.org/abs/1910.08974
+    .. [2] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with Non-Negative Risk Estimator",
+       NeurIPS 2017. https://arxiv.org/abs/1703.00593
 
     Examples
     --------
@@ -67,6 +98,6 @@ def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma:
     """
     check_option("correction", name, CORRECTIONS)
     if slope > 0:
-        raise MethodError(f"slope={slope} is positive; a leaky correction takes a slope of at most 0.")
+        raise MethodError(f"slope={slope} is positive; expected at most 0: pass slope={-slope}.")
     given = {"slope": slope, "beta": beta, "gamma": gamma}
     return partial(CORRECTIONS[name], **{key: given[key] for key in _PARAMETERS.get(name, ())})

@@ -1,11 +1,11 @@
 """Losses and posteriors from the log-likelihood of the labels of an example, given its class.
 
-Whatever the labels are (exclusions, answers, a true class), let e_y be the logarithm of their probability if y is the
-class, up to a constant of the row. With p = softmax(f) the loss of the row is
+Whatever the labels are (exclusions, answers, a true class), let e_y be the logarithm of their probability given the class y,
+up to a constant of the row. With p = softmax(f) the loss of the row is
 
     −log Σ_y p_y exp(e_y) = logsumexp_y f_y − logsumexp_y (f_y + e_y),
 
-and the posterior of its class is softmax(f + e). Nothing can become negative, so there is nothing to correct.
+and the posterior of its class is softmax(f + e). It is a likelihood, so unlike an unbiased risk it needs no correction.
 """
 
 import torch
@@ -14,11 +14,21 @@ from torch import Tensor
 __all__ = ["EPS", "clamp_confirmed", "marginal_nll", "safe_log", "posterior"]
 
 EPS = 1e-12
-"""The smallest probability: what should be impossible stays improbable, and every loss finite."""
+"""The smallest probability: what should be impossible is only improbable, so that every loss is finite."""
 
 
 def safe_log(probability: Tensor) -> Tensor:
-    """Return the logarithm of probabilities, kept away from zero.
+    """log max(p, 10⁻¹²), the logarithm of probabilities kept away from zero.
+
+    Parameters
+    ----------
+    probability : Tensor
+        p, of any shape.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of p, never below −27.7.
 
     Examples
     --------
@@ -29,7 +39,24 @@ def safe_log(probability: Tensor) -> Tensor:
 
 
 def marginal_nll(logits: Tensor, log_likelihood: Tensor) -> Tensor:
-    """−log Σ_y p_y exp(e_y) of every row.
+    """−log Σ_y p_y exp(e_y) of every row, with p = softmax(f).
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    log_likelihood : Tensor of shape (n, q)
+        e, the log-likelihood of the labels of each row given each class.
+
+    Returns
+    -------
+    Tensor of shape (n,)
+        The loss of every row.
+
+    See Also
+    --------
+    posterior : Class probabilities given the labels.
+    clamp_confirmed : e where the class is known.
 
     Examples
     --------
@@ -43,6 +70,22 @@ def marginal_nll(logits: Tensor, log_likelihood: Tensor) -> Tensor:
 def posterior(logits: Tensor, log_likelihood: Tensor) -> Tensor:
     """p_y exp(e_y) / Σ_j p_j exp(e_j): the class probabilities given the labels.
 
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f; p = softmax(f).
+    log_likelihood : Tensor of shape (n, q)
+        e, the log-likelihood of the labels of each row given each class.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
+        Rows sum to one.
+
+    See Also
+    --------
+    marginal_nll : The loss.
+
     Examples
     --------
     >>> posterior(torch.zeros(1, 3), safe_log(torch.tensor([[0.0, 0.1, 0.3]]))).round(decimals=4).tolist()
@@ -52,7 +95,19 @@ def posterior(logits: Tensor, log_likelihood: Tensor) -> Tensor:
 
 
 def clamp_confirmed(log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:
-    """Return the log-likelihood with rows of confirmed class (≥ 0) made certain; their loss is −log p_y.
+    """Return e with 0 for the class and log 10⁻¹² for all others where the class of a row is confirmed; the loss is then −log p_y.
+
+    Parameters
+    ----------
+    log_likelihood : Tensor of shape (n, q)
+        e.
+    confirmed : Tensor of int, shape (n,), or None
+        The confirmed class of each row, −1 where there is none.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
+        e, unchanged in rows without a confirmed class.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Mixture proportions: the fraction of positives among unlabelled rows, from class priors or estimated from scores."""
+"""Mixture proportions: the fraction of positives among unlabeled rows, from class priors or estimated from scores."""
 
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -22,7 +22,7 @@ Numbers = TypeVar("Numbers", float, Tensor)
 
 
 def check_unlabeled(unlabeled: str) -> None:
-    """Check that it is ``all`` or ``rest``.
+    """Check that `unlabeled` is ``all`` or ``rest``.
 
     Examples
     --------
@@ -39,27 +39,44 @@ class BestBinResult(NamedTuple):
     mixture_proportion: float
     """θ̂ = q̂_U(ẑ) / q̂_P(ẑ), at most 1."""
     bound: float
-    """The upper confidence bound that ẑ minimises."""
+    """The upper confidence bound at ẑ, where it is lowest."""
     threshold: float
-    """ẑ."""
+    """ẑ, the score above which positives and unlabeled rows are compared."""
 
 
 def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float = 0.01) -> BestBinResult:
-    """Estimate the mixture proportion θ, the fraction of positives among unlabelled rows (Garg et al., 2021).
+    """θ̂ = q̂_U(ẑ) / q̂_P(ẑ), the fraction of positives among unlabeled rows, by Best Bin Estimation [1]_.
 
-    With q̂_P(z) and q̂_U(z) the fractions of scores of at least z, and n_P, n_U how many there are,
+    With q̂_P(z) and q̂_U(z) the fractions of the n_P positive and n_U unlabeled scores of at least z,
 
-        ẑ = argmin_z  q̂_U(z)/q̂_P(z) + (1 + γ)/q̂_P(z) · (√(ln(4/δ)/2n_P) + √(ln(4/δ)/2n_U)),    θ̂ = q̂_U(ẑ)/q̂_P(ẑ).
+        ẑ = argmin_z  q̂_U(z)/q̂_P(z) + (1 + γ)/q̂_P(z) · (√(ln(4/δ)/2n_P) + √(ln(4/δ)/2n_U)).
 
-    Where the top of the scores holds positives only, the ratio is θ; the second term keeps the top from being too
-    thin. Only the order of the scores matters.
+    If only positives have the highest scores, the ratio is θ there; the second term keeps that bin from being too small. Only the
+    order of the scores matters.
 
     Parameters
     ----------
-    positive, unlabeled : arrays
-        Scores, high for "positive", of rows that the scorer was not trained on.
+    positive : array of shape (n_P,)
+        Scores of positives, high for "positive", of rows that the scorer was not trained on.
+    unlabeled : array of shape (n_U,)
+        Scores of unlabeled rows, likewise.
     delta, gamma : float
-        Confidence and slack of the bound.
+        δ and γ, confidence and slack of the bound.
+
+    Returns
+    -------
+    BestBinResult
+        θ̂, its bound and ẑ.
+
+    Raises
+    ------
+    PriorError
+        If there are no positive or no unlabeled scores.
+
+    References
+    ----------
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan and Z. C. Lipton, "Mixture Proportion Estimation and PU Learning:
+       A Modern Approach", NeurIPS 2021. https://arxiv.org/abs/2111.00980
 
     Examples
     --------
@@ -69,8 +86,10 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
     positive, unlabeled = (np.sort(np.asarray(scores, float)) for scores in (positive, unlabeled))
     n_p, n_u = len(positive), len(unlabeled)
     if n_p == 0 or n_u == 0:
-        raise PriorError(f"best_bin got {n_p} positive and {n_u} unlabelled scores; expected some of each.")
-    # Between two scores the fractions do not change, and below the lowest positive one only q_U grows.
+        raise PriorError(
+            f"best_bin got {n_p} positive and {n_u} unlabeled scores; expected at least one of each: pass held-out scores of both."
+        )
+    # The fractions only change at scores, and below the lowest positive one only q_U grows.
     thresholds = np.unique(np.concatenate([positive, unlabeled[unlabeled >= positive[0]]]))
     thresholds = thresholds[thresholds <= positive[-1]]
     q_p = (n_p - np.searchsorted(positive, thresholds)) / n_p
@@ -83,18 +102,25 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
 
 
 def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") -> Tensor:
-    """Return θ_k, the fraction of the unlabelled rows of class k that are *not k*.
-
-    Of all rows it is θ_k = p(y ≠ k) = 1 − π_k. Of the rest, the rows that do not exclude k, it is
-
-        θ_k = p(y ≠ k | ȳ_k = 0) = 1 − π_k / (1 − π̄_k).
+    """θ_k = 1 − π_k, or of the rows that do not exclude k, θ_k = 1 − π_k / (1 − π̄_k): the fraction of "not k" among unlabeled rows.
 
     Parameters
     ----------
-    priors, rates : Tensor of shape (q,)
-        π_k, and π̄_k: the fraction of all rows that exclude k.
+    priors : Tensor of shape (q,)
+        π.
+    rates : Tensor of shape (q,)
+        π̄, the fraction of all rows that exclude each class.
     unlabeled : {"all", "rest"}
-        Which rows are meant.
+        The unlabeled rows of class k: ``all`` rows, or the ``rest``, those that do not exclude k.
+
+    Returns
+    -------
+    Tensor of shape (q,)
+        θ, never negative.
+
+    See Also
+    --------
+    priors_from_mixture : π from θ.
 
     Examples
     --------
@@ -107,11 +133,25 @@ def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "al
     if unlabeled == "all":
         return 1 - priors
     rest = (1 - rates).clamp(min=1e-12)
-    return (1 - priors / rest).clamp(min=0)  # by chance a sample may exclude k more often than 1 − π_k
+    return (1 - priors / rest).clamp(min=0)  # a sample may by chance exclude k more often than 1 − π_k
 
 
 def priors_from_mixture(mixture_proportion: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
-    """Return π_k from θ_k: 1 − θ_k if the unlabelled are all rows, (1 − θ_k)(1 − π̄_k) if they are the rest.
+    """π_k = 1 − θ_k if all rows are unlabeled, or (1 − θ_k)(1 − π̄_k) if only those that do not exclude k are.
+
+    Parameters
+    ----------
+    mixture_proportion : float or Tensor of shape (q,)
+        θ.
+    rates : float or Tensor of shape (q,)
+        π̄, the fraction of all rows that exclude each class.
+    unlabeled : {"all", "rest"}
+        Which rows θ is about; see `mixture_proportion`.
+
+    Returns
+    -------
+    float or Tensor of shape (q,)
+        π.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Multi-class losses L(f, k) for every class k at once: logits of shape (B, q) in, losses of that shape out."""
+"""Multi-class losses L(f, k) of every class k: from logits of shape (n, q) to losses of the same shape."""
 
 import math
 from collections.abc import Callable
@@ -34,12 +34,12 @@ def mse(logits: Tensor) -> Tensor:
 
 
 def gce(logits: Tensor) -> Tensor:
-    """Generalised cross-entropy: (1 − p_k^0.7) / 0.7."""
+    """Generalized cross-entropy: (1 − p_k^0.7) / 0.7."""
     return (1 - torch.exp(_GCE_EXPONENT * log_softmax(logits, dim=1))) / _GCE_EXPONENT
 
 
 def phuber(logits: Tensor) -> Tensor:
-    """Partially Huberised cross-entropy: −log p_k, made linear in p_k below 1/τ, τ = 10."""
+    """Partially Huberized cross-entropy: −log p_k, linear in p_k below 1/τ, τ = 10."""
     logp = log_softmax(logits, dim=1)
     log_threshold = math.log(_PHUBER_THRESHOLD)
     return torch.where(logp > -log_threshold, -logp, log_threshold + 1 - _PHUBER_THRESHOLD * logp.exp())
@@ -55,7 +55,34 @@ MULTICLASS_LOSSES: dict[str, MulticlassLoss] = {
 
 
 def multiclass_loss(name: str) -> MulticlassLoss:
-    """Return the multi-class loss of that name.
+    """Return the multi-class loss L of that name; ``gce`` is that of [1]_, ``phuber`` that of [2]_.
+
+    Parameters
+    ----------
+    name : {"cce", "mae", "mse", "gce", "phuber"}
+        A key of `MULTICLASS_LOSSES`.
+
+    Returns
+    -------
+    callable
+        L, from logits of shape (n, q) to the losses L(f, k) of all classes, of the same shape.
+
+    Raises
+    ------
+    MethodError
+        If there is no loss of that name.
+
+    See Also
+    --------
+    binary_loss : Losses of one class against the rest.
+    multiclass_scarce_risk : The risk with such a loss.
+
+    References
+    ----------
+    .. [1] Z. Zhang and M. R. Sabuncu, "Generalized Cross Entropy Loss for Training Deep Neural Networks with Noisy Labels",
+       NeurIPS 2018. https://arxiv.org/abs/1805.07836
+    .. [2] A. K. Menon, A. S. Rawat, S. J. Reddi and S. Kumar, "Can Gradient Clipping Mitigate Label Noise?", ICLR 2020.
+       https://openreview.net/forum?id=rklB76EKPr
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Mix ordinary labels with complementary ones: α R̂ + (1 − α) R̂ᴼ, as in the paper's "Use of Ordinary-Label Data"."""
+"""Ordinary labels beside complementary ones: α R̂ + (1 − α) R̂ᴼ, as in "Use of Ordinary-Label Data" of the SCARCE paper."""
 
 import numpy as np
 import torch
@@ -11,7 +11,23 @@ __all__ = ["confirmation_weights", "mix_with_ordinary", "multiclass_ordinary_los
 
 
 def ovr_ordinary_losses(losses: Tensor, negated_losses: Tensor, confirmed: Tensor) -> Tensor:
-    """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, from ℓ(f) and ℓ(−f) of shape (B, q); undefined where y = −1.
+    """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, the one-versus-rest loss at the true class y.
+
+    Parameters
+    ----------
+    losses, negated_losses : Tensor of shape (n, q)
+        ℓ(f) and ℓ(−f).
+    confirmed : Tensor of int, shape (n,)
+        y; where it is −1, the result has no meaning.
+
+    Returns
+    -------
+    Tensor of shape (n,)
+
+    See Also
+    --------
+    signed_losses : ℓ(f) and ℓ(−f).
+    mix_with_ordinary : Ignores rows with y = −1.
 
     Examples
     --------
@@ -26,7 +42,22 @@ def ovr_ordinary_losses(losses: Tensor, negated_losses: Tensor, confirmed: Tenso
 
 
 def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
-    """L(f, y) of every row, from L(f, k) of shape (B, q); undefined where y = −1.
+    """L(f, y) of every row, the multi-class loss at the true class y.
+
+    Parameters
+    ----------
+    losses : Tensor of shape (n, q)
+        L(f, k) of all classes k.
+    confirmed : Tensor of int, shape (n,)
+        y; where it is −1, the result has no meaning.
+
+    Returns
+    -------
+    Tensor of shape (n,)
+
+    See Also
+    --------
+    mix_with_ordinary : Ignores rows with y = −1.
 
     Examples
     --------
@@ -39,20 +70,33 @@ def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
 def mix_with_ordinary(
     risk: Tensor, ordinary_losses: Tensor, confirmed: Tensor, weights: Tensor, alpha: float
 ) -> Tensor:
-    """α R̂ + (1 − α) R̂ᴼ with R̂ᴼ = (1/B) Σ_{i confirmed} w_{y_i} · loss_i, unbiased when w_y = 1 / p(confirmed | y).
+    """α R̂ + (1 − α) R̂ᴼ with R̂ᴼ = (1/n) Σ_{i confirmed} w_{y_i} · loss_i, unbiased if w_y = 1 / p(confirmed | y).
 
     Parameters
     ----------
-    risk : Tensor
-        R̂, the risk from complementary labels (a scalar).
-    ordinary_losses : Tensor of shape (B,)
-        The ordinary loss of every row at its confirmed class.
-    confirmed : Tensor of int, shape (B,)
+    risk : Tensor of shape ()
+        R̂, the risk from complementary labels.
+    ordinary_losses : Tensor of shape (n,)
+        The ordinary loss of every row at its confirmed class; not used where there is none.
+    confirmed : Tensor of int, shape (n,)
         The confirmed class, −1 where there is none.
     weights : Tensor of shape (q,)
-        From `confirmation_weights`.
+        w, from `confirmation_weights`.
     alpha : float
-        Weight of the complementary part.
+        α, the weight of the complementary part.
+
+    Returns
+    -------
+    Tensor of shape ()
+
+    See Also
+    --------
+    ovr_ordinary_losses, multiclass_ordinary_losses : The losses of the rows.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -64,10 +108,24 @@ def mix_with_ordinary(
 
 
 def confirmation_weights(labels: ComplementaryLabels) -> NDArray[np.float64]:
-    """Return one over the probability that an example of each class is confirmed.
+    """w_y = 1 / p(confirmed | y), the weight of a confirmed example of each class.
 
-    A "yes" to class k can only come where k was asked about, so with a table of answers it is one over the fraction
-    of examples asked about k. Without one, the confirmed examples are assumed to be drawn at random.
+    Only an example that was asked about y can be confirmed as y, so with a table of answers p is the fraction of examples asked
+    about y. Without one, the confirmed examples are assumed to be a random sample.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        Labels of n examples and q classes, some of them confirmed.
+
+    Returns
+    -------
+    array of shape (q,)
+        w; 0 for a class that cannot be confirmed.
+
+    See Also
+    --------
+    mix_with_ordinary : Uses the weights.
 
     Examples
     --------

@@ -21,25 +21,42 @@ def scarce_risk(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> Tensor:
-    """Return Σ_k g(P_k) + N_k part, the one-versus-rest risk from complementary labels.
+    """Σ_k g(P_k) + N_k part, the one-versus-rest risk from complementary labels [1]_.
 
-    Under SCAR, p(x | ȳ_k = 1) = p(x | y ≠ k), so that without correction this is an unbiased estimate of the risk
+    Under SCAR, p(x | ȳ_k = 1) = p(x | y ≠ k), so without correction this is an unbiased estimate of the risk
     E[ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)] of ordinary labels.
 
     Parameters
     ----------
-    logits : Tensor of shape (B, q)
+    logits : Tensor of shape (n, q)
         f.
-    excluded : Tensor of shape (B, q)
+    excluded : Tensor of shape (n, q)
         ȳ, 1 where the class is excluded, in the dtype of the logits.
     priors : Tensor of shape (q,)
         π.
     loss : str
-        A binary loss of `scarce.risk.BINARY_LOSSES`.
+        ℓ, one of `BINARY_LOSSES`.
     correction : {"none", "abs", "relu", "leaky", "nnpu"} or callable
-        g by name, or as made by `scarce.risk.make_correction` where it has parameters.
+        g by name, or from `make_correction` to set its parameters.
     form, rates, absent
-        See `scarce.risk.class_risks`.
+        See `class_risks`.
+
+    Returns
+    -------
+    Tensor of shape ()
+        The risk.
+
+    See Also
+    --------
+    class_risks : P_k and the N_k part.
+    multiclass_scarce_risk : The same with a multi-class loss.
+    scarce.functional.scarce_risk : The same with checks of its arguments, for your own training loop.
+    scarce.methods.Scarce : The method.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -64,9 +81,36 @@ def multiclass_scarce_risk(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> Tensor:
-    """Return Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ), the risk with a multi-class loss L.
+    """Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ), the risk with a multi-class loss L [1]_.
 
-    `loss` names one of `scarce.risk.MULTICLASS_LOSSES`; the other parameters are those of `scarce_risk`.
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f.
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where the class is excluded, in the dtype of the logits.
+    priors : Tensor of shape (q,)
+        π.
+    loss : str
+        L, one of `MULTICLASS_LOSSES`.
+    correction, form, rates, absent
+        As in `scarce_risk`.
+
+    Returns
+    -------
+    Tensor of shape ()
+        The risk.
+
+    See Also
+    --------
+    scarce_risk : The same, one class against the rest.
+    scarce.functional.multiclass_scarce_risk : The same with checks of its arguments, for your own training loop.
+    scarce.methods.ScarceCCE : The method.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -99,6 +99,17 @@ class MetaMethod(Method):
     The logits of the network are f = −g, so the class with the largest logit is the one with the lowest score g. A class
     that no row of the batch excludes is left out of the step: without positives, the unlabeled rows alone would push its
     score in one direction. Confirmed classes are not used.
+
+    Examples
+    --------
+    >>> from scarce.methods import Batch, MetaMethod, MethodFacts
+    >>> class MeanScore(MetaMethod):
+    ...     facts = MethodFacts("mean", "mean score of unlabeled rows", "nobody", "SCAR")
+    ...     def class_losses(self, g, batch):
+    ...         return class_means(g, unlabeled_rows(batch.excluded, "rest"))
+    >>> batch = Batch(torch.zeros(2, 2), torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.arange(2))
+    >>> MeanScore().loss(torch.tensor([[9.0, 9.0], [9.0, -3.0]]), batch).item()  # the first class is left out
+    3.0
     """
 
     predicts_with: ClassVar[tuple[str, ...]] = ()

@@ -1,0 +1,297 @@
+"""Negative log-likelihoods of exclusions and answers: −mean log Σ_y p_y P(labels | y)."""
+
+import torch
+from torch import Tensor
+
+from scarce import risk
+from scarce._validation import check_flag
+from scarce.errors import LabelError
+from scarce.functional._arguments import (
+    Numbers,
+    as_log_transition,
+    as_priors,
+    as_probabilities,
+    as_rates,
+    check_confirmed,
+    check_one_per_row,
+    check_rows,
+)
+from scarce.methods.base import Batch
+from scarce.methods.labeling import was_labeled
+from scarce.methods.least_excluded import exclusion_losses
+
+
+def scar_nll(
+    logits: Tensor,
+    excluded: Tensor,
+    *,
+    priors: Numbers,
+    rates: Numbers,
+    error_rate: Numbers | float = 0.0,
+    single_label: bool = False,
+    confirmed: Tensor | None = None,
+) -> Tensor:
+    """−mean log Σ_y p_y r_y(ȳ_y), the negative log-likelihood of exclusions under SCAR, up to a constant of the row.
+
+    r_y(1) = ρ_y / c_y and r_y(0) = (1 − ρ_y) / (1 − c_y), where c_k = (π̄_k − ρ_k π_k) / (1 − π_k) is the probability that a
+    row of another class excludes k. A likelihood is bounded and needs no correction.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per example and one column per class; p = softmax(f).
+    excluded : Tensor of shape (n, q)
+        ȳ: True or 1 where a class is excluded. A row may exclude zero to q − 1 classes.
+    priors : Tensor or array of shape (q,)
+        Class priors π.
+    rates : Tensor or array of shape (q,)
+        π̄, the fraction of all training rows that exclude each class (`ComplementaryLabels.rates`), without rows that have only
+        an ordinary label.
+    error_rate : float, Tensor or array of shape (q,)
+        ρ, the probability that a row excludes its own class.
+    single_label : bool
+        Whether every row excludes exactly one class by design. The likelihood is then conditional on that, and a row without an
+        exclusion is unlabeled.
+    confirmed : Tensor of int, shape (n,), optional
+        The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar.
+
+    See Also
+    --------
+    scarce.methods.ScarLikelihood : The method for `ScarceClassifier`, which learns priors and error rate.
+    scarce.functional.class_conditional_nll : Where the probability of an exclusion depends on the true class.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from scarce.functional import scar_nll
+    >>> excluded = torch.tensor([[True, False], [False, False]])
+    >>> round(scar_nll(torch.zeros(2, 2), excluded, priors=[0.5, 0.5], rates=[0.25, 0.25]).item(), 4)
+    -0.3466
+    """
+    check_flag("single_label", single_label)
+    logits, excluded = check_rows(logits, excluded)
+    pi, pibar = as_priors(priors, logits), as_rates(rates, logits)
+    rho = as_probabilities("error_rate", error_rate, pi.shape, logits, "pass one number, or one per class")
+    if single_label:
+        check_one_per_row(excluded, "single_label=False")
+        ratios = risk.single_label_ratios(risk.single_label_weights(pibar / pibar.sum(), pi, rho), rho)
+    else:
+        ratios = risk.scar_ratios(risk.exclusion_probabilities(pibar, pi, rho), rho)
+    log_likelihood = risk.scar_log_likelihood(excluded, ratios)
+    if single_label:
+        log_likelihood = log_likelihood * (excluded > 0).any(dim=1, keepdim=True)
+    return _mean_nll(logits, log_likelihood, confirmed)
+
+
+def class_conditional_nll(
+    logits: Tensor, excluded: Tensor, *, exclusion_matrix: Numbers, confirmed: Tensor | None = None
+) -> Tensor:
+    """−mean log Σ_y p_y Π_k C[y, k]^ȳ_k (1 − C[y, k])^(1 − ȳ_k), for exclusions that depend on the true class.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per example and one column per class; p = softmax(f).
+    excluded : Tensor of shape (n, q)
+        ȳ: True or 1 where a class is excluded. A row may exclude zero to q − 1 classes.
+    exclusion_matrix : Tensor or array of shape (q, q)
+        C[y, k] = P(k is excluded | true class y); the diagonal holds the error rates.
+    confirmed : Tensor of int, shape (n,), optional
+        The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar.
+
+    See Also
+    --------
+    scarce.methods.Refine : The method for `ScarceClassifier`, which estimates C.
+    scarce.risk.estimate_exclusion_matrix : Estimate C from predicted classes.
+    scarce.functional.single_label_nll : For exactly one exclusion per row.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from scarce.functional import class_conditional_nll
+    >>> C = [[0.0, 0.5], [0.25, 0.0]]
+    >>> round(class_conditional_nll(torch.zeros(1, 2), torch.tensor([[False, True]]), exclusion_matrix=C).item(), 4)
+    1.3863
+    """
+    logits, excluded = check_rows(logits, excluded)
+    q = logits.shape[1]
+    matrix = as_probabilities(
+        "exclusion_matrix", exclusion_matrix, (q, q), logits, "one row per true class, one column per class"
+    )
+    return _mean_nll(logits, risk.class_conditional_log_likelihood(excluded, matrix), confirmed)
+
+
+def single_label_nll(
+    logits: Tensor, excluded: Tensor, *, transition: Numbers, confirmed: Tensor | None = None
+) -> Tensor:
+    """−mean log Σ_y p_y T[y, k], k being the one class that a row excludes; a row without any contributes 0.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per example and one column per class; p = softmax(f).
+    excluded : Tensor of shape (n, q)
+        ȳ: True or 1 where a class is excluded; at most one per row.
+    transition : Tensor or array of shape (q, q)
+        T[y, k] = P(k is excluded | true class y). A tensor that requires a gradient is trained with the model.
+    confirmed : Tensor of int, shape (n,), optional
+        The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar.
+
+    See Also
+    --------
+    scarce.methods.Refine : The method for `ScarceClassifier`, which estimates T.
+    scarce.functional.forward_loss : The mean over exclusions instead of rows.
+
+    References
+    ----------
+    .. [1] X. Yu, T. Liu, M. Gong and D. Tao, "Learning with Biased Complementary Labels", ECCV 2018.
+       https://arxiv.org/abs/1711.09535
+
+    Examples
+    --------
+    >>> import torch
+    >>> from scarce.functional import single_label_nll
+    >>> T, excluded = [[0.0, 1.0], [1.0, 0.0]], torch.tensor([[False, True]])
+    >>> round(single_label_nll(torch.zeros(1, 2), excluded, transition=T).item(), 4)
+    0.6931
+    """
+    logits, excluded = check_rows(logits, excluded)
+    check_one_per_row(excluded, "class_conditional_nll")
+    return _mean_nll(logits, excluded @ as_log_transition(transition, logits).T, confirmed)
+
+
+def answers_nll(
+    logits: Tensor,
+    excluded: Tensor,
+    *,
+    asked: Tensor,
+    false_negative_rate: Numbers | float = 0.0,
+    false_positive_rate: Numbers | float = 0.0,
+    confirmed: Tensor | None = None,
+) -> Tensor:
+    """−mean log Σ_y p_y Π_{asked k} P(answer_k | y), for answers to "is it class k?".
+
+    The answer is "no" where k is excluded, and "yes" where it was asked and is not.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per example and one column per class; p = softmax(f).
+    excluded : Tensor of shape (n, q)
+        True or 1 where the answer was "no".
+    asked : Tensor of shape (n, q)
+        True or 1 where a question was answered: "no" or "yes".
+    false_negative_rate, false_positive_rate : float, Tensor or array that broadcasts to shape (n, q)
+        P("no" | it is the class) and P("yes" | it is not): one number, one per row of shape (n, 1), or one per answer, such as
+        that of its annotator.
+    confirmed : Tensor of int, shape (n,), optional
+        The true class of rows where it is known, −1 elsewhere; used for rows without answers.
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar.
+
+    See Also
+    --------
+    scarce.methods.AnswersLikelihood : The method for `ScarceClassifier`, which learns the rates of every annotator and takes
+        several answers to one question.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from scarce.functional import answers_nll
+    >>> asked, excluded = torch.tensor([[True, True, False]]), torch.tensor([[True, False, False]])
+    >>> round(answers_nll(torch.zeros(1, 3), excluded, asked=asked).item(), 4)  # "not the first", "the second"
+    1.0986
+    """
+    logits, excluded = check_rows(logits, excluded)
+    if not isinstance(asked, Tensor) or asked.shape != logits.shape:
+        raise LabelError(
+            f"asked does not have the shape {tuple(logits.shape)} of excluded; expected True where a question was answered: pass "
+            "asked=excluded if every answer is no."
+        )
+    is_asked = asked.to(logits.device) > 0
+    if (excluded * ~is_asked).any():
+        raise LabelError(
+            "excluded holds a class that was not asked about; expected excluded only where asked: pass asked=asked | excluded."
+        )
+    row, k = is_asked.nonzero(as_tuple=True)
+    fix = "pass one number, or one per row (n, 1) or answer (n, q)"
+    rates = (
+        as_probabilities(name, rate, tuple(logits.shape), logits, fix)[row, k]
+        for name, rate in (
+            ("false_negative_rate", false_negative_rate),
+            ("false_positive_rate", false_positive_rate),
+        )
+    )
+    yes = excluded[row, k] == 0
+    log_likelihood, constant = risk.answer_log_likelihood((len(logits), logits.shape[1]), row, k, yes, *rates)
+    known = check_confirmed(confirmed, logits)
+    if known is not None:
+        known = torch.where(is_asked.any(dim=1), -1, known)
+        log_likelihood = risk.clamp_confirmed(log_likelihood, known)
+    return (risk.marginal_nll(logits, log_likelihood) - constant).mean()
+
+
+def least_excluded_nll(
+    logits: Tensor, excluded: Tensor, *, single_label: bool = False, confirmed: Tensor | None = None
+) -> Tensor:
+    """Mean Σ_k BCE(σ(f_k), ȳ_k), or with `single_label` −mean log softmax(f)_k of the excluded class k.
+
+    The model learns g_k(x) = P(k is excluded | x). Predict the class with the lowest g_k / π̄_k, not the largest logit.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n, q)
+        f, one row per example and one column per class.
+    excluded : Tensor of shape (n, q)
+        ȳ: True or 1 where a class is excluded.
+    single_label : bool
+        Whether every row excludes exactly one class by design; a row without an exclusion then contributes 0.
+    confirmed : Tensor of int, shape (n,), optional
+        The true class of rows where it is known, −1 elsewhere; those without an exclusion contribute 0.
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar.
+
+    See Also
+    --------
+    scarce.methods.LeastExcluded : The method for `ScarceClassifier`, which predicts as described.
+    scarce.functional.elkan_noto_loss : The same with opposite sign of the logits, one positive-unlabeled problem per class.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from scarce.functional import least_excluded_nll
+    >>> round(least_excluded_nll(torch.zeros(1, 2), torch.tensor([[False, True]])).item(), 4)
+    1.3863
+    """
+    check_flag("single_label", single_label)
+    logits, excluded = check_rows(logits, excluded)
+    if single_label:
+        check_one_per_row(excluded, "single_label=False")
+    batch = Batch(logits, excluded, torch.arange(len(logits)), check_confirmed(confirmed, logits))
+    return (exclusion_losses(logits, excluded, single_label) * was_labeled(batch, single_label)).mean()
+
+
+def _mean_nll(logits: Tensor, log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:
+    log_likelihood = risk.clamp_confirmed(log_likelihood, check_confirmed(confirmed, logits))
+    return risk.marginal_nll(logits, log_likelihood).mean()
