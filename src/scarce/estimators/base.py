@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._arrays import Array
@@ -33,9 +33,10 @@ from scarce.priors import PriorEstimate
 __all__ = [
     "ComplementaryClassifierMixin",
     "TableClassifierMixin",
-    "restore_on_error",
-    "report_on_predictions",
     "check_consistent_length",
+    "random_seed",
+    "report_on_predictions",
+    "restore_on_error",
 ]
 
 _KNOWN_SOURCES = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
@@ -229,3 +230,16 @@ def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
         raise FeatureError(
             f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
         )
+
+
+def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | None) -> int:
+    """Return the seed that a `random_state` of scikit-learn stands for, or draws.
+
+    Examples
+    --------
+    >>> random_seed(7), random_seed(np.random.RandomState(0))
+    (7, 209652396)
+    """
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))

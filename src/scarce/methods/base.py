@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from scarce.errors import MethodError
@@ -76,7 +77,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What a user should know before choosing a method; tables and checks are made from it."""
+    """What a user should know before choosing a method; tables and checks are made from it.
+
+    Those of a class hold for the default parameters. Where parameters change them, the constructor sets `facts` of the instance.
+    """
 
     name: str
     title: str
@@ -84,7 +88,7 @@ class MethodFacts:
     assumes: str
     needs_priors: bool = False
     learns_priors: bool = False
-    """Whether priors that are not given are learned in training."""
+    """Whether priors are learned in training; they then need not be given, unless the method `needs_priors` too."""
     needs_transition: bool = False
     needs_answers: bool = False
     """Whether the table of answers is needed."""
@@ -122,7 +126,7 @@ class Method(nn.Module, ABC):
         The parameters of the subclass; kept as `params`, from which the method can be rebuilt.
     """
 
-    facts: ClassVar[MethodFacts]
+    facts: MethodFacts
     multi_stage: ClassVar[bool] = False
     """Whether training may restart with what it has learned; see `next_stage`."""
     renamed_state: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -135,14 +139,6 @@ class Method(nn.Module, ABC):
     def __init__(self, **params: Any) -> None:
         super().__init__()
         self.params = params
-
-    def can_learn_priors(self) -> bool:
-        """Return whether priors that are not given are learned in training, with these parameters."""
-        return self.facts.learns_priors
-
-    def accepts(self) -> tuple[Accepts, ...]:
-        """Return what kinds of rows the method takes, with these parameters."""
-        return self.facts.accepts
 
     def check_transition(self, transition: object) -> None:
         """Check that there is a transition matrix if the method needs one."""
@@ -165,7 +161,7 @@ class Method(nn.Module, ABC):
                 "with from_answers or from_answer_matrix, or choose method='scar-likelihood'."
             )
         max_labels = int(labels.per_example.max())
-        if "multiple" not in self.accepts() and max_labels > 1:
+        if "multiple" not in facts.accepts and max_labels > 1:
             fix = "pass pairs=True (--set pairs=true) to take each as an example of its own, or " * (
                 "pairs" in self.params
             )
@@ -176,7 +172,7 @@ class Method(nn.Module, ABC):
         has_answers = (
             facts.needs_answers and labels.answers is not None and (labels.answers.answer != SKIP).any()
         )
-        has_classes = labels.confirmed.max() >= 0 and "unlabeled" in self.accepts()
+        has_classes = labels.confirmed.max() >= 0 and "unlabeled" in facts.accepts
         if max_labels == 0 and not has_answers and not has_classes:
             raise MethodError(
                 f"no example excludes any class: there is nothing that {facts.name} could learn from."
@@ -201,7 +197,7 @@ class Method(nn.Module, ABC):
                 )
         self.check_labels(labels)
         n_unused = int((labels.per_example == 0).sum())
-        if n_unused and "unlabeled" not in self.accepts():
+        if n_unused and "unlabeled" not in facts.accepts:
             warnings.warn(
                 f"{n_unused} of {labels.n_examples} examples exclude no class; {facts.name} cannot use them and leaves them out.",
                 stacklevel=2,
@@ -249,6 +245,49 @@ class Method(nn.Module, ABC):
     def learned_priors(self) -> Tensor | None:
         """Return the learned class priors, or None."""
         return None
+
+    def regularize_priors(self, priors: Tensor, labels: ComplementaryLabels) -> Tensor:
+        """Return learned priors as they are used after training; by default unchanged.
+
+        Override it if training does not keep learned priors within what the labels allow.
+
+        Parameters
+        ----------
+        priors : Tensor of shape (q,)
+            `learned_priors`, on the CPU in float64.
+        labels : ComplementaryLabels
+            The labels of the training data.
+        """
+        return priors
+
+    def learned_error_rates(self) -> tuple[float, float] | None:
+        """Return the mean false-negative and false-positive rate of answers, if they were learned; else None."""
+        return None
+
+    def with_error_rates(
+        self, labels: ComplementaryLabels, false_negative: float, false_positive: float
+    ) -> "Method":
+        """Return the method to evaluate with: if it learns error rates, one that is given these instead; else itself.
+
+        Parameters
+        ----------
+        labels : ComplementaryLabels
+            The labels of all rows, training rows included.
+        false_negative, false_positive : float
+            P("no" | it is the class) and P("yes" | it is not).
+        """
+        return self
+
+    def fitted_attributes(self) -> dict[str, NDArray[Any]]:
+        """Return what a fitted classifier shows of the method, by the names of its attributes; nothing by default."""
+        return {}
+
+    def extra_state(self) -> dict[str, Any]:
+        """Return what predictions need besides `prediction_state` and is not a tensor, as JSON can hold it."""
+        return {}
+
+    def load_extra_state(self, state: Mapping[str, Any]) -> None:
+        """Load an `extra_state`; after `restore`."""
 
     def epoch_log(self) -> dict[str, float | list[float]]:
         """Return what the history records of an epoch besides the loss; nothing by default."""

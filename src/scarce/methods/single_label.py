@@ -1,11 +1,12 @@
 """Methods for one complementary label: their loss is a mean over (example, excluded class) pairs."""
 
 from abc import abstractmethod
+from dataclasses import replace
 
 from torch import Tensor
 
 from scarce._validation import check_flag
-from scarce.methods.base import Accepts, Batch, Method
+from scarce.methods.base import Batch, Method
 
 __all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs"]
 
@@ -37,10 +38,8 @@ class SingleLabelMethod(Method):
         super().__init__(pairs=pairs)
         check_flag("pairs", pairs)
         self.pairs = pairs
-
-    def accepts(self) -> tuple[Accepts, ...]:
-        """Return what kinds of rows the method takes."""
-        return (*super().accepts(), "multiple") if self.pairs else super().accepts()
+        if pairs:
+            self.facts = replace(self.facts, accepts=(*self.facts.accepts, "multiple"))
 
 
 class PairMethod(SingleLabelMethod):

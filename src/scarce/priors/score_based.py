@@ -22,11 +22,14 @@ from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
 from scarce.features.shards import Shards, take_rows
 from scarce.labels import ComplementaryLabels
-from scarce.methods.base import Batch, Method, MethodFacts
+from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.methods.meta.cvir import cvir_losses
 from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
-from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits, train
+from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits
+from scarce.training.batches import as_source
 from scarce.training.build import build_model
+from scarce.training.loop import train_checked
+from scarce.training.runtime import check_device
 
 __all__ = ["ScoredEstimator", "classifier_scores", "network_scores", "split_folds"]
 
@@ -76,7 +79,7 @@ class _HeldOutScores(Callback):
     inputs: Any
     labels: ComplementaryLabels
     last: int | None
-    device: str
+    device: torch.device
 
     def on_train_begin(self, state: TrainingState) -> None:
         """Forget an earlier run."""
@@ -103,18 +106,18 @@ def network_scores(
     recipe: Recipe,
     *,
     last: int | None,
-    device: str,
+    device: torch.device,
     verbose: bool,
 ) -> list[FloatArray]:
     """Train one network with q outputs on the first rows; return its scores of the second, one array per epoch kept."""
     training, held_out = rows
     held_out_scores = _HeldOutScores(take_rows(X, held_out), labels[held_out], last, device)
     callbacks = [held_out_scores, ProgressBar()] if verbose else [held_out_scores]
-    train(
+    train_checked(
         make_model(recipe.seed),
         PositiveVersusUnlabeled(),
-        take_rows(X, training),
-        labels[training],
+        as_source(take_rows(X, training)),
+        Problem(labels[training]),
         recipe,
         callbacks=callbacks,
         device=device,
@@ -203,6 +206,7 @@ class ScoredEstimator(PriorEstimator):
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
         """Return the scores of held-out rows, one array for every epoch that counts."""
         make = make_model or partial(self._build_model, X, labels.n_classes)
+        torch_device = check_device(device) if self.scorer == "network" else torch.device("cpu")
         n, min_count = labels.n_examples, labels.counts.min()
         folds = self.folds or (
             1 if n >= _MIN_ROWS_FOR_HOLD_OUT and min_count >= _MIN_EXCLUSIONS_FOR_HOLD_OUT else _DEFAULT_FOLDS
@@ -215,7 +219,7 @@ class ScoredEstimator(PriorEstimator):
                 recipe = self._resolve_recipe(len(rows[0]))
                 fold_scores.append(
                     network_scores(
-                        X, labels, rows, make, recipe, last=self.last, device=device, verbose=verbose
+                        X, labels, rows, make, recipe, last=self.last, device=torch_device, verbose=verbose
                     )
                 )
             else:
