@@ -10,7 +10,7 @@ from pathlib import Path
 from scarce._io.paths import check_overwrite
 from scarce.errors import FileError
 
-__all__ = ["atomic_write", "atomic_write_dir"]
+__all__ = ["atomic_write", "atomic_write_dir", "clean_leftovers"]
 
 
 @contextmanager
@@ -73,6 +73,22 @@ def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
+
+
+def clean_leftovers(path: Path) -> None:
+    """Delete the temporary files that killed writers of this path have left beside it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     Path(folder, ".a.txt.x1y2.txt").touch()
+    ...     clean_leftovers(Path(folder, "a.txt"))
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    for leftover in path.parent.glob(f".{path.name}.*"):
+        leftover.unlink(missing_ok=True)
 
 
 def _apply_umask(path: Path, mode: int) -> None:

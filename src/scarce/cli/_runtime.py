@@ -25,7 +25,7 @@ def use_one_thread() -> None:
 def rank() -> int:
     """Return the rank of this process among those that torchrun has started; 0 without torchrun.
 
-    It does not import torch; see `scarce.training.distributed.is_distributed` for the rest.
+    It does not import torch; see `scarce.training.runtime.is_distributed` for the rest.
 
     Examples
     --------

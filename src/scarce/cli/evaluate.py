@@ -174,16 +174,12 @@ def _resolve_priors(text: str | None, labels: "ComplementaryLabels", inputs: Any
     if text is None:
         return None
     from scarce.cli._parsing import parse_priors
-    from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
+    from scarce.priors import PriorEstimate, resolve_priors
 
     given = parse_priors(text)
     if isinstance(given, PriorEstimate):
         return given.arranged(labels.classes)
-
-    def estimate(estimator: PriorEstimator) -> PriorEstimate:
-        return estimator.estimate(inputs, labels)
-
-    return resolve_priors(given, labels, estimate)
+    return resolve_priors(given, labels, inputs)
 
 
 def _parse_error_rates(text: str, labels: "ComplementaryLabels") -> "ErrorRates":

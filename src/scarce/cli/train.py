@@ -37,8 +37,6 @@ from scarce.errors import LabelError, ScarceError
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.features import Features
-    from scarce.labels import ComplementaryLabels
-    from scarce.methods import Method
 
 __all__ = ["RecipeName", "train"]
 
@@ -218,6 +216,7 @@ def train(
     if ordinary and (form is not None or class_names is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
     from scarce._io.arrays import read_array
+    from scarce._io.atomic import clean_leftovers
     from scarce._io.paths import check_file, check_writable_dir, is_dir
 
     check_writable_dir(out, "classifier.json", force=force)
@@ -227,17 +226,9 @@ def train(
     from scarce.features import read_features
     from scarce.features.shards import take_rows
     from scarce.labels import read_labels
-    from scarce.methods import make_method
-    from scarce.priors import resolve_priors
-    from scarce.training.distributed import is_distributed
-    from scarce.training.runtime import check_device
+    from scarce.training.runtime import check_device, is_distributed
 
     use_one_thread()
-    named_method = None
-    if method != "auto":
-        with translate_type_errors(params):
-            named_method = make_method(method, **params)
-        named_method.check_transition(matrix)
     check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
@@ -246,11 +237,7 @@ def train(
         target, rows = join_labels(
             read_labels(labels, form=form, classes=class_names, conflict=conflict), table, join
         )
-        priors_later = _are_priors_learned(named_method, given_priors, target)
-        show_labels(target.summary(), None if priors_later else resolve_priors(given_priors, target))
     checkpoint = Path(f"{out}.checkpoint")
-    if restart and rank() == 0:
-        checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
         method, module, given_priors, "ordinary" if ordinary else "complementary", method_params=params or None, transition=matrix,
         recipe=recipe, epochs=epochs, batch_size=batch_size, optimizer=optimizer, learning_rate=learning_rate,
@@ -262,33 +249,25 @@ def train(
         compile=compile_ or None, distributed=is_distributed(),
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
+    with translate_type_errors(params):
+        known = classifier.describe(target)
+    if not ordinary:
+        show_labels(known.labels, known.priors)
+    if restart and rank() == 0:
+        checkpoint.unlink(missing_ok=True)
     inputs = take_rows(table.values, rows)
-    _fit(classifier, inputs, target, checkpoint)
+    _fit(classifier, inputs, target, table.names, checkpoint)
     if rank() > 0:
         return
-    if table.names is not None:
-        import numpy as np
-
-        classifier.feature_names_in_ = np.array(table.names, dtype=object)
     classifier.save(out, force=force)
-    temporary = out.parent.glob(f".{checkpoint.name}.*")  # a killed run may leave half a file
-    for path in (checkpoint, *temporary):
-        path.unlink(missing_ok=True)
-    if not ordinary and priors_later:
+    checkpoint.unlink(missing_ok=True)
+    clean_leftovers(checkpoint)
+    if not ordinary and known.priors is None:
         show_priors(classifier.prior_estimate_)
     show_training(classifier, explain=explain)
     print(f"saved the model to {out}")
     if not no_estimate:
         _estimate_accuracy(classifier, inputs, target)
-
-
-def _are_priors_learned(method: "Method | None", priors: Any, labels: "ComplementaryLabels") -> bool:
-    """Return whether priors are known only after the training; without a method, of the automatic default."""
-    from scarce.priors import are_learned, is_estimated
-
-    if method is None:
-        return isinstance(priors, str) and priors == "estimate"
-    return is_estimated(priors, labels) or are_learned(method, priors, labels)
 
 
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
@@ -300,14 +279,16 @@ def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | N
     return truth.classes[codes], rows
 
 
-def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: Path) -> None:
+def _fit(
+    classifier: "ScarceClassifier", inputs: Any, target: Any, names: list[str] | None, checkpoint: Path
+) -> None:
     from scarce.training.checkpoint import load_state
 
     if rank() == 0 and checkpoint.exists():
         print(f"resuming after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
     try:
         sys.stdout.flush()
-        classifier.fit(inputs, target)
+        classifier.fit(inputs, target, feature_names=names)
     except KeyboardInterrupt:
         epoch = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
         print(f"interrupted after epoch {epoch}; rerun the same command to resume", file=sys.stderr)

@@ -217,9 +217,7 @@ def _make_priors(
     if source == "learn":
         return None
     if source in ("uniform", "estimate"):
-        return resolve_priors(
-            source, labels, lambda e: replace(e, seed=seed).estimate(X, labels, make_model=make_model)
-        )
+        return resolve_priors(source, labels, X, make_model=make_model, seed=seed)
     if source == "true":
         return PriorEstimate(true, "frequencies", true, classes=labels.classes)
     assert isinstance(source, Perturbed)
