@@ -326,7 +326,7 @@ CERTAIN_LABELS = {  # labels that determine the class, or nearly do
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CERTAIN_LABELS)
 def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
-    """The priors are those of the population, from which the labelled examples are a sample."""
+    """The priors are those of the population, from which the labeled examples are a sample."""
     priors, make, errors = CERTAIN_LABELS[kind]
     rng, covered = np.random.default_rng(6), []
     for seed in range(40):
