@@ -1,4 +1,4 @@
-"""Learned priors: shrunk towards candidate shares, and kept within the limits that labels allow."""
+"""Learned priors: shrunk toward candidate shares, and kept within the limits that labels allow."""
 
 import numpy as np
 import pytest

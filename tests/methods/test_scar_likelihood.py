@@ -136,7 +136,7 @@ def test_training_estimates_error_rate(error_rate):
 
 
 def test_step_moves_priors_and_errors_by_share_of_rows():
-    """Towards the means of q_y ∝ p_y r_y and of Σ_y q_y ȳ_y, from π ∝ 1 − π̄ and ρ = 0.05; π is shrunk towards the candidate shares.
+    """Toward the means of q_y ∝ p_y r_y and of Σ_y q_y ȳ_y, from π ∝ 1 − π̄ and ρ = 0.05; π is shrunk toward the candidate shares.
 
     Two classes are left on average, so the shares count as five rows in addition to the four.
     """

@@ -53,6 +53,7 @@ class CAVL(ConfidenceMethod):
     See Also
     --------
     PRODEN, RiskConsistent : Spread the confidence over the candidates.
+    scarce.functional.rc_loss : The loss as a function; takes the chosen candidates.
 
     References
     ----------

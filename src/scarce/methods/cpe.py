@@ -104,6 +104,7 @@ class CPEIdentity(_CPE):
     --------
     CPEFixedTransition, CPETrainedTransition : The network predicts the true class, and a matrix maps it to the excluded class.
     LeastExcluded : Predicts the least excluded class without a transition matrix.
+    scarce.functional.cpe_loss : The loss as a function.
 
     References
     ----------
@@ -151,7 +152,7 @@ class CPEFixedTransition(_CPE):
     --------
     Forward : The same loss; predicts the class with the largest logit.
     CPETrainedTransition : The matrix is trained too.
-    scarce.functional.forward_loss : The loss as a function.
+    scarce.functional.cpe_loss : The loss as a function.
 
     References
     ----------
@@ -196,6 +197,7 @@ class CPETrainedTransition(_CPE):
     --------
     CPEFixedTransition : The matrix stays as given.
     Refine : Estimates the matrix from the labels alone.
+    scarce.functional.cpe_loss : The loss as a function.
 
     References
     ----------

@@ -35,15 +35,16 @@ class LeastExcluded(Method):
 
     An ordinary classification problem with the exclusions as targets. With one label per example, g = softmax(f) and the
     loss is the cross-entropy of the excluded class. With zero or more labels, g_k = σ(f_k) and the loss is the sum of the
-    binary cross-entropies. However the labels arise, this finds the class of every clear example, provided that classes are
-    rarely excluded from their own examples. For examples between classes, differences between the rates of the other
-    classes mislead it. Use it for a first look; it is also the first stage of `refine`.
+    binary cross-entropies. However the labels are generated, this finds the class of every clear example, provided that
+    classes are rarely excluded from their own examples. Where classes overlap, unequal rates of the other classes mislead
+    it. Use it for a first look; it is also the first stage of `refine`.
 
     See Also
     --------
     Refine : Starts from this method.
     CPEIdentity : The same loss for one label per example, decoded with a known transition matrix.
     MetaElkanNoto : Divides by the label frequency of "not k" instead of the rate.
+    scarce.functional.least_excluded_nll : The loss as a function.
 
     Examples
     --------

@@ -136,6 +136,7 @@ class MultipleLabelMAE(_MultipleLabelMethod, name="mae", title="mean absolute er
     --------
     MultipleLabelMSE, MultipleLabelGCE, MultipleLabelPhuberCE : The same risk with other losses.
     MultipleLabelExp, MultipleLabelLog : Upper bounds of half this loss.
+    scarce.functional.multiple_label_risk : The risk as a function.
 
     References
     ----------
@@ -161,6 +162,7 @@ class MultipleLabelMSE(_MultipleLabelMethod, name="mse", title="mean squared err
     See Also
     --------
     MultipleLabelMAE, MultipleLabelGCE, MultipleLabelPhuberCE : The same risk with other losses.
+    scarce.functional.multiple_label_risk : The risk as a function.
 
     References
     ----------
@@ -184,6 +186,7 @@ class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalized cros
     See Also
     --------
     MultipleLabelMAE, MultipleLabelMSE, MultipleLabelPhuberCE : The same risk with other losses.
+    scarce.functional.multiple_label_risk : The risk as a function.
 
     References
     ----------
@@ -212,6 +215,7 @@ class MultipleLabelPhuberCE(
     See Also
     --------
     MultipleLabelMAE, MultipleLabelMSE, MultipleLabelGCE : The same risk with other losses.
+    scarce.functional.multiple_label_risk : The risk as a function.
 
     References
     ----------
@@ -239,6 +243,7 @@ class MultipleLabelExp(_UpperBoundMethod, name="exp", title="exponential upper b
     --------
     MultipleLabelLog : The logarithmic bound.
     SurrogateExponential : A similar loss for one label per example.
+    scarce.functional.multiple_label_bound : The loss as a function.
 
     References
     ----------
@@ -264,6 +269,7 @@ class MultipleLabelLog(_UpperBoundMethod, name="log", title="logarithmic upper b
     --------
     MultipleLabelExp : The exponential bound.
     ClassifierConsistent : The same loss without the weight (q − 1)/s.
+    scarce.functional.multiple_label_bound : The loss as a function.
 
     References
     ----------

@@ -86,6 +86,7 @@ class POP(SamePassMethod):
     --------
     PRODEN : The same method without purification.
     IDGP : Models candidates that depend on the example with a second network.
+    scarce.functional.rc_loss : The loss as a function; takes C.
 
     References
     ----------

@@ -27,6 +27,7 @@ class RiskConsistent(ConfidenceMethod):
     --------
     PRODEN : The same update without the second forward pass.
     ClassifierConsistent : The other method of the same paper.
+    scarce.functional.rc_loss : The loss as a function; takes C.
 
     References
     ----------
@@ -86,6 +87,7 @@ class PRODEN(SamePassMethod):
     RiskConsistent : The same update, from a second forward pass.
     POP : PRODEN that also removes unlikely candidates.
     CAVL : Puts all confidence on one candidate.
+    scarce.functional.rc_loss : The loss as a function; takes C.
 
     References
     ----------

@@ -75,11 +75,11 @@ class Refine(Method):
     First a network is trained with the base method, which need not be accurate. Each following round predicts the classes
     of all rows, counts C on the most confident ones (`scarce.risk.estimate_exclusion_matrix`) and trains a new network with
     the likelihood under C. Rounds are short until C converges; the last one has all epochs of the recipe. Labels may depend
-    on the true class in any way: the only assumption is that they depend on x through the class.
+    on the true class in any way: the only assumption is that they depend on x only through the class.
 
-    Predictions are the arg-max of the network alone: posteriors under C would confirm the errors of C. Only confident rows
-    are counted because others would mix the rows of C; the mixture that remains is undone with the class probabilities of
-    the counted rows.
+    Rows are counted by the arg-max of the network, as posteriors under C would confirm the errors of C. Uncertain rows are
+    not counted, as they would mix the rows of C; the mixture that remains is undone with the class probabilities of the
+    counted rows.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Refine(Method):
     tol : float
         C has converged when the sum of its changes is below this fraction of the sum of its entries.
     scar_strength : float or "count"
-        Strength of SCAR as a prior of C, in rows; ``"count"`` estimates it from the counts
+        Strength of the SCAR prior on C, in rows; ``"count"`` estimates it from the counts
         (`scarce.risk.estimate_scar_strength`).
     error_rate : float or "count"
         Probability that an example excludes its own class, the diagonal of C; ``"count"`` counts it too.
@@ -113,7 +113,8 @@ class Refine(Method):
     LeastExcluded : The default base method.
     Forward : The same likelihood with a known matrix, for one label per example.
     ScarLikelihood : The likelihood under SCAR.
-    scarce.functional.single_label_nll : The loss of a round as a function, for one label per example.
+    scarce.functional.class_conditional_nll : The loss of a round as a function.
+    scarce.functional.single_label_nll : The same for one label per example.
 
     Examples
     --------

@@ -26,7 +26,17 @@ COLUMNS = ("name", "method", "assumes", "needs", "labels", "paper")
 
 
 def register(method: MethodClass) -> MethodClass:
-    """Register a method under the name in its facts; a class decorator.
+    """Register a method under the name in its facts; use it as a class decorator.
+
+    Parameters
+    ----------
+    method : type[Method]
+        The class.
+
+    Returns
+    -------
+    type[Method]
+        The same class.
 
     Raises
     ------
@@ -62,6 +72,11 @@ def _load_entry_points() -> None:
 
 def available_methods() -> dict[str, MethodFacts]:
     """Return the facts of every known method by name.
+
+    Returns
+    -------
+    dict[str, MethodFacts]
+        In the order of the table of methods.
 
     See Also
     --------

@@ -62,7 +62,7 @@ class ScarLikelihood(Method):
     Scarce : The unbiased risk under the same assumption.
     Refine : Allows exclusions that depend on the true class.
     AnswersLikelihood : For yes/no answers to recorded questions.
-    scarce.functional.scar_nll, scarce.functional.single_label_nll : The loss as functions.
+    scarce.functional.scar_nll : The loss as a function.
 
     Examples
     --------

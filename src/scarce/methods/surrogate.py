@@ -103,6 +103,7 @@ class SurrogateExponential(PairMethod):
     See Also
     --------
     SurrogateNegativeLearning : Another surrogate from the same paper.
+    scarce.functional.exponential_surrogate_loss : The loss as a function.
 
     References
     ----------

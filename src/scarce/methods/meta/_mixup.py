@@ -34,6 +34,19 @@ class Mixup(NamedTuple):
 def draw_mixup(n_rows: int, alpha: float, device: torch.device) -> Mixup:
     """Draw a partner for every row, and one λ ~ Beta(α, α) for all rows.
 
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows.
+    alpha : float
+        α.
+    device : torch.device
+        The device of the partners.
+
+    Returns
+    -------
+    Mixup
+
     Examples
     --------
     >>> mixup = draw_mixup(3, 0.3, torch.device("cpu"))

@@ -24,6 +24,16 @@ _MIXUP_ENTROPY_WEIGHT = 0.04
 def binary_entropy(g: Tensor) -> Tensor:
     """H(σ(g)) in nats, with g clamped to [−10, 10].
 
+    Parameters
+    ----------
+    g : Tensor
+        Scores of any shape.
+
+    Returns
+    -------
+    Tensor
+        The entropies, of the same shape.
+
     Examples
     --------
     >>> round(binary_entropy(torch.tensor(0.0)).item(), 4)
@@ -101,6 +111,17 @@ def mixed_losses(mixed: Tensor, target: Tensor) -> Tensor:
 def entropy_weight(epoch: int, period: int) -> float:
     """0.004 (1 − cos(π t / 2T)), which rises from 0 to 0.004 over T epochs and then stays constant.
 
+    Parameters
+    ----------
+    epoch : int
+        t, the number of epochs since the warm-up.
+    period : int
+        T.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> entropy_weight(0, 20), round(entropy_weight(30, 20), 6)
@@ -128,7 +149,7 @@ class MetaDistPU(MixupMethod, MixtureMethod):
     unlabeled : {"all", "rest"}
         Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     weight : float or None
-        w. None means 1 / 2θ_k, as published; with many classes θ is near 1, the weight is below 1, and every row becomes "not k".
+        w. None means 1 / 2θ_k, as published; with many classes this is below 1, and training drifts to "not k" for every row.
     mu : float
         Weight μ of the entropy during the warm-up.
     warm_up : int

@@ -87,6 +87,7 @@ class MetaElkanNoto(RecordingMethod):
     --------
     MetaVPU : Another PU learner that needs no priors.
     LeastExcluded : Compares the same probabilities with the rates π̄ instead of c.
+    scarce.functional.elkan_noto_loss : The loss as a function.
 
     References
     ----------
