@@ -290,8 +290,8 @@ def _wrong_labels(
         yield Alarm(
             "wrong-labels",
             f"labels contradict the more confident half of the predictions as if {among:.0%} of them were wrong, and all of "
-            f"them as if {overall:.0%} were: some labels may be wrong, or the confidence may be meaningless. Pass the error rate if "
-            "you know it.",
+            f"them as if {overall:.0%} were: some labels may be wrong, or the confidence may be meaningless. Pass the error rate "
+            "if you know it.",
         )
 
 
