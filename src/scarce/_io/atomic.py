@@ -1,5 +1,6 @@
 """Atomic writes: a file or folder is written completely, or not at all."""
 
+import glob
 import os
 import shutil
 import tempfile
@@ -10,7 +11,9 @@ from pathlib import Path
 from scarce._io.paths import check_overwrite
 from scarce.errors import FileError
 
-__all__ = ["atomic_write", "atomic_write_dir"]
+__all__ = ["atomic_write", "atomic_write_dir", "clean_leftovers"]
+
+_RANDOM_PART = "?" * 8  # of the names that tempfile chooses
 
 
 @contextmanager
@@ -43,6 +46,25 @@ def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def clean_leftovers(path: str | Path) -> None:
+    """Delete the temporary files that killed processes left behind in `atomic_write` of `path`.
+
+    No other process may be writing to `path` meanwhile.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, ".a.txt.x1y2z3_0.txt").write_text("half")
+    ...     clean_leftovers(Path(folder, "a.txt"))
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    path = Path(path)
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{_RANDOM_PART}{glob.escape(path.suffix)}"):
+        leftover.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Download data sets: mirrors are tried in turn, files are checked, and a file is either whole or not there."""
 
 import gzip
-import logging
 import shutil
 import tarfile
 import zlib
@@ -9,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-import pooch
-
 from scarce._io.atomic import atomic_write
-from scarce.datasets._download import resumable_downloader
+from scarce.datasets._download import DownloadError, download_file
 from scarce.datasets._files import Download, FileSet, LocatedFiles, download_dir, find_file_set, locate_files
 from scarce.datasets._folders import locked_dir
 from scarce.errors import FetchError, FileError
@@ -70,24 +67,15 @@ def _is_present(download: Download, found: LocatedFiles) -> bool:
 
 
 def _download(download: Download, folder: Path) -> None:
-    pooch.get_logger().setLevel(logging.WARNING)  # there is a progress bar
     if (folder / download.name).is_dir():
         raise FileError(f"{folder / download.name} is a folder, and the file has to go there; remove it.")
     failures = []
     for url in download.urls:
         try:
-            pooch.retrieve(
-                url,
-                known_hash=download.checksum,
-                fname=download.name,
-                path=folder,
-                downloader=resumable_downloader(folder / f"{download.name}.part"),
-            )
+            download_file(url, folder / download.name, download.checksum)
             return
-        except FileError as error:
+        except DownloadError as error:
             failures.append(f"{urlsplit(url).netloc}: {error}")
-        except ValueError:  # pooch raises it for a wrong checksum
-            failures.append(f"{urlsplit(url).netloc}: what it sent has the wrong checksum")
     raise FetchError(
         f"{download.name} could not be fetched ({'; '.join(failures)}); try again later, put the file into {folder} "
         "yourself, or name a folder that has it with data_dir= (--data-dir)."
@@ -95,7 +83,8 @@ def _download(download: Download, folder: Path) -> None:
 
 
 def _extract(archive: Path, files: FileSet, folder: Path) -> None:
-    """Extract the files of the set from an archive, whatever the folders in it are called, and remove the archive."""
+    """Extract the files of a set from an archive into one folder, and delete the archive."""
+    # `pooch.Untar` keeps the folders of the archive, and on Python 3.11 lets its names lead out of the folder.
     wanted = {file.name for file in files.files}
     try:
         with tarfile.open(archive) as members:
