@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pooch
+import platformdirs
 import pytest
 from helpers.command_line import RunCommand, RunExpectingError
 from helpers.http_server import Server, running_server
@@ -24,7 +24,7 @@ def md5(data: bytes) -> str:
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server with the files of the data sets pets and birds, which replace the usual ones."""
     monkeypatch.delenv("SCARCE_DATA", raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
     monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")
 
     def files(folder: str, *names: str) -> FileSet:
@@ -47,7 +47,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def rows(out: str) -> list[list[str]]:
-    """The cells of a table; a long folder that is continued on the next line is joined."""
+    """The cells of a table, with long folder names that continue on the next line joined."""
     found: list[list[str]] = []
     for line in out.splitlines():
         if line.startswith(" "):
@@ -65,13 +65,13 @@ def test_data_list_shows_where_data_sets_are(
     assert (result.code, result.err) == (0, "")
     assert [" ".join(row) for row in rows(result.out)[1:]] == [
         "digits 10 1,198 + 599 8 × 8 comes with scikit-learn",
-        "pets 5 1,200 + 34 3 × 6 × 7 not here",
-        "birds 5 1,200 + 34 3 × 6 × 7 not here",
+        "pets 5 1,200 + 34 3 × 6 × 7 not found",
+        "birds 5 1,200 + 34 3 × 6 × 7 not found",
     ]
     monkeypatch.chdir(tmp_path)  # for a short path
     assert run("data", "fetch", "pets", "--data-dir", "d").out == "pets: d/pets\n"
     lines = rows(run("data", "list", "--data-dir", "d").out)
-    assert [line[-1] for line in lines[2:]] == ["d/pets", "here"]
+    assert [line[-1] for line in lines[2:]] == ["d/pets", "found"]
 
 
 def test_data_fetch_then_verify_succeeds(server: Server, tmp_path: Path, run: RunCommand) -> None:
@@ -80,7 +80,7 @@ def test_data_fetch_then_verify_succeeds(server: Server, tmp_path: Path, run: Ru
         f"pets: {tmp_path / 'cache' / 'pets'}\ndigits: comes with scikit-learn\n",
         "",
     )
-    del server.files["cats.gz"]  # not needed again
+    del server.files["cats.gz"]  # not downloaded again
     assert run("data", "fetch", "pets").code == 0
     folder = str(tmp_path / "cache" / "pets")
     result = run("data", "verify")
@@ -139,7 +139,7 @@ def test_data_commands_name_mistake_in_one_line(
     assert "there is no data set 'pest'; choose one of digits, pets, birds" in run_expecting_error(
         "data", "fetch", "pets", "pest"
     )
-    assert not (tmp_path / "cache").exists()  # nothing was fetched
+    assert not (tmp_path / "cache").exists()  # nothing was downloaded
     assert "there is no data set 'pest'" in run_expecting_error("data", "verify", "pest")
     for command in ("list", "verify"):
         assert "nowhere does not exist" in run_expecting_error(
@@ -158,7 +158,7 @@ def test_data_fetch_failure_has_exit_code_1_and_leaves_nothing(
     code, out, err = run("data", "fetch", "pets", "--data-dir", tmp_path / "new" / "mine")
     assert (code, out) == (1, "")
     assert (
-        f"cats.gz could not be fetched ({server.url.removeprefix('http://')}: what it sent has the wrong checksum)"
+        f"cats.gz could not be downloaded ({server.url.removeprefix('http://')}: what it sent has the wrong checksum)"
         in err
     )
     assert f"put the file into {tmp_path / 'new' / 'mine' / 'pets'} yourself" in err
@@ -174,9 +174,7 @@ def test_data_fetch_names_folder_in_place_of_a_file(
 ) -> None:
     wrong = tmp_path / "cache" / "pets" / "dogs.gz"
     wrong.mkdir(parents=True)
-    assert f"{wrong} is a folder, and the file has to go there; remove it" in run_expecting_error(
-        "data", "fetch", "pets"
-    )
+    assert f"{wrong} is a folder; expected a file: delete it" in run_expecting_error("data", "fetch", "pets")
 
 
 @pytest.mark.usefixtures("server")
@@ -184,7 +182,7 @@ def test_data_fetch_asks_for_file_without_source(
     tmp_path: Path, run_expecting_error: RunExpectingError
 ) -> None:
     folder = tmp_path / "cache" / "birds"
-    assert f"not found: tits; put them into {folder}, or name the folder" in run_expecting_error(
+    assert f"not found: tits; put them into {folder}, or name their folder" in run_expecting_error(
         "data", "fetch", "birds"
     )
 

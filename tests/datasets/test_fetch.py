@@ -66,7 +66,7 @@ def test_fetch_writes_to_first_named_folder(server, tmp_path, monkeypatch):
 def test_fetch_discards_file_with_wrong_checksum(server, cache, sent):
     server.files["cats.gz"] = sent
     with pytest.raises(
-        FileError, match=r"cats.gz could not be fetched \(127.*wrong checksum\); .*--data-dir"
+        FileError, match=r"cats.gz could not be downloaded \(127.*wrong checksum\); .*--data-dir"
     ):
         fetch(cats_file_set(f"{server.url}/cats.gz"))
     assert files_in(cache) is None
@@ -81,7 +81,7 @@ def test_fetch_replaces_damaged_file(server, cache):
 def test_fetch_names_damaged_file_that_blocks_download(server, cache):
     (cache / "pets").mkdir(parents=True)
     (cache / "pets" / "cats").write_bytes(b"dogs")
-    with pytest.raises(FileError, match=r"pets/cats is damaged, and in the way of the right one; remove it"):
+    with pytest.raises(FileError, match=r"pets/cats is damaged and shadows the downloaded file; delete it"):
         fetch(cats_file_set(f"{server.url}/cats.gz"))
 
 
@@ -107,7 +107,7 @@ def test_fetch_gives_up_after_three_broken_downloads_and_leaves_nothing(server, 
     assert files_in(cache) is None
 
 
-def test_fetch_rejects_cut_file_without_checksum(server, cache):
+def test_fetch_rejects_truncated_file_without_checksum(server, cache):
     server.disconnects = [1000] * 3
     files = FileSet(("pets",), (DataFile("cats"),), (Download("cats.gz", (f"{server.url}/cats.gz",)),))
     with pytest.raises(FetchError, match="the connection broke 3 times"):
@@ -180,8 +180,7 @@ def test_download_shows_progress_on_a_terminal(server, tmp_path, monkeypatch):
     console = Console(record=True, force_terminal=True, width=120, file=io.StringIO())
     monkeypatch.setattr("scarce._console.Console", lambda **_: console)
     download_file(f"{server.url}/cats.gz", tmp_path / "cats.gz", md5(PACKED))
-    assert "0/? bytes" in (shown := console.export_text())
-    assert shown.rstrip().endswith("5.0/5.0 kB 0:00:00")
+    assert console.export_text().rstrip().endswith("5.0/5.0 kB 0:00:00")
 
 
 def test_fetch_downloads_once_for_concurrent_calls(server, cache):
@@ -238,7 +237,7 @@ def test_ensure_without_download_sends_no_request(server, cache):
         FileError, match=f"not found: cats; put them into {cache}/pets, .*`scarce data fetch`"
     ):
         ensure(cats_file_set(f"{server.url}/cats.gz"), None, download=False)
-    with pytest.raises(FileError, match="there is no home to fetch them from"):
+    with pytest.raises(FileError, match="no URL to download them from is known"):
         fetch([FileSet(("pets",), (DataFile("cats"),))])
     assert server.requests == []
 
@@ -279,14 +278,14 @@ def test_fetch_extracts_only_needed_archive_members_into_folder(server, tmp_path
     ("content", "part"),
     [
         (archive({"cats": b"miaow"}), "pets.tar.gz lacks dogs"),
-        (archive({"cats": CONTENT, "dogs": CONTENT[::-1]})[:6000], "damaged or cut short"),
-        (b"no archive", "damaged or cut short"),
+        (archive({"cats": CONTENT, "dogs": CONTENT[::-1]})[:6000], "damaged or truncated"),
+        (b"no archive", "damaged or truncated"),
     ],
     ids=[
         "incomplete",
-        "cut short",
+        "truncated",
         "none",
-    ],  # archives hold the time they were made, which would change the ids
+    ],  # archives contain their creation time, which would change the ids
 )
 def test_fetch_discards_faulty_archive(server, cache, content, part):
     with pytest.raises(FileError, match=part):

@@ -69,7 +69,7 @@ def clean_leftovers(path: str | Path) -> None:
 
 @contextmanager
 def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `folder`, which it replaces if the block succeeds.
+    """Yield a temporary folder in the same place; it replaces `folder` if the block succeeds, else it is deleted.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
             yield temporary
             _apply_umask(temporary, 0o777)
             if folder.exists():
-                folder.rename(previous)  # deleted only after the new one has replaced it
+                folder.rename(previous)  # deleted once the new one is in place
             temporary.rename(folder)
             shutil.rmtree(previous, ignore_errors=True)
         finally:

@@ -1,20 +1,19 @@
 """Download one file from one URL."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pooch
+from typing import TYPE_CHECKING
 
 from scarce._console import make_progress
 from scarce._hashing import matches_checksum
 from scarce._io.atomic import atomic_write, clean_leftovers
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from requests import Response
 
 __all__ = ["DownloadError", "download_file"]
 
 _MAX_ATTEMPTS = 3
+_TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 1 << 16
 # A server that compresses a file on the way would send other bytes than those whose checksum is known.
 _HEADERS = {"User-Agent": "scarce", "Accept-Encoding": "identity"}
@@ -36,7 +35,6 @@ def download_file(url: str, path: Path, checksum: str | None) -> None:
     scarce.datasets._download.DownloadError: no connection (...)
     """
     clean_leftovers(path)
-    # Not `pooch.retrieve`, whose files only their owner may read, and whose temporary files outlive a killed process.
     with atomic_write(path, force=True) as temporary:
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
@@ -50,53 +48,38 @@ def download_file(url: str, path: Path, checksum: str | None) -> None:
 
 
 def _request(url: str, path: Path, title: str) -> None:
-    from requests.exceptions import ChunkedEncodingError, HTTPError, RequestException  # slow to import
+    import requests  # slow to import
     from rich.progress import DownloadColumn
 
-    with make_progress(DownloadColumn()) as bars:
-        request = pooch.HTTPDownloader(
-            progressbar=_ProgressBar(bars, title),
-            chunk_size=_CHUNK_BYTES,
-            headers=_HEADERS,
-            hooks={"response": _check_response},
-        )
-        try:
-            request(url, str(path), None)
-        except ChunkedEncodingError as error:
-            raise ConnectionResetError from error
-        except HTTPError as error:
-            answer = error.response
-            raise DownloadError(f"the server answered {answer.status_code} {answer.reason}") from None
-        except RequestException as error:
-            raise DownloadError(f"no connection ({_root_cause(error)})") from error
+    try:
+        with (
+            requests.get(url, stream=True, timeout=_TIMEOUT_SECONDS, headers=_HEADERS) as response,
+            path.open("wb") as file,
+            make_progress(DownloadColumn()) as bars,
+        ):
+            _check_response(response)
+            length = response.headers.get("Content-Length")
+            task = bars.add_task(title, total=int(length) if length else None)
+            for chunk in response.iter_content(_CHUNK_BYTES):
+                file.write(chunk)
+                bars.advance(task, len(chunk))
+    except requests.exceptions.ChunkedEncodingError as error:
+        raise ConnectionResetError from error
+    except requests.RequestException as error:
+        raise DownloadError(f"no connection ({_root_cause(error)})") from error
 
 
-def _check_response(response: Any, **_: object) -> None:
-    if response.status_code == 200 and response.headers.get("Content-Type", "").startswith("text/html"):
+def _check_response(response: "Response") -> None:
+    if not response.ok:
+        raise DownloadError(f"the server answered {response.status_code} {response.reason}")
+    if response.headers.get("Content-Type", "").startswith("text/html"):
         raise DownloadError("the server sent a web page in place of the file")
     # Some servers declare a .gz file as compressed in transit; requests would decompress it.
     response.raw.headers.discard("Content-Encoding")
 
 
 def _root_cause(error: BaseException) -> str:
-    """Return what the innermost of nested errors says, without the addresses of objects that others print."""
+    """Return the message of the innermost of nested errors; the outer ones print addresses of objects."""
     while error.__context__ is not None:
         error = error.__context__
     return getattr(error, "strerror", None) or str(error)
-
-
-class _ProgressBar:
-    """The progress bar of one file, as pooch drives it."""
-
-    def __init__(self, bars: "Progress", title: str) -> None:
-        self._bars, self._task = bars, bars.add_task(title, total=None)
-        self.total = 0  # bytes; pooch sets it, and leaves 0 if the server does not tell
-
-    def update(self, n: int) -> None:
-        self._bars.update(self._task, advance=n, total=self.total or None)
-
-    def reset(self) -> None:
-        self._bars.reset(self._task)
-
-    def close(self) -> None:
-        pass  # `make_progress` closes it

@@ -1,4 +1,4 @@
-"""Download data sets: mirrors are tried in turn, files are checked, and a file is either whole or not there."""
+"""Find the files of data sets, and download those that are missing from the first mirror that works."""
 
 import gzip
 import shutil
@@ -18,23 +18,23 @@ __all__ = ["ensure", "fetch"]
 
 
 def ensure(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
-    """Return one of the sets of files where it is found; fetch it if it is missing."""
+    """Return the location of one of the alternative sets of files; download it if it is missing and `download` is true."""
     found = find_file_set(alternatives, data_dir)
     if not found.missing:
         return found
     if not download:
-        raise FileError(f"{_missing_message(found)}; or get them with `scarce data fetch`.")
+        raise FileError(f"{_missing_message(found)}; or download them with `scarce data fetch`.")
     return fetch(alternatives, data_dir)
 
 
 def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
-    """Fetch what is missing or wrong of a set of files, and return it where it is found."""
+    """Download the missing and damaged files of a set, and return the location of all."""
     found = find_file_set(alternatives, data_dir)
     if not found.missing and not found.wrong:
         return found
     files = next((files for files in alternatives if files.downloads), None)
     if files is None:
-        raise FileError(f"{_missing_message(found)}: there is no home to fetch them from.")
+        raise FileError(f"{_missing_message(found)}: no URL to download them from is known.")
     folder = download_dir(data_dir) / files.folders[0]
     try:
         with locked_dir(folder):
@@ -49,26 +49,30 @@ def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -
         ) from error
     fetched = locate_files(folder, files)
     for name in fetched.wrong:
-        raise FileError(f"{fetched.paths[name]} is damaged, and in the way of the right one; remove it.")
+        raise FileError(f"{fetched.paths[name]} is damaged and shadows the downloaded file; delete it.")
     return fetched
 
 
 def _missing_message(found: LocatedFiles) -> str:
     return (
-        f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name the folder that has them with "
+        f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name their folder with "
         "data_dir= (--data-dir)"
     )
 
 
 def _is_present(download: Download, found: LocatedFiles) -> bool:
     names = {file.name for file in found.files.files}
-    wanted = names & {download.name, download.name.removesuffix(".gz")} or names  # or it is an archive of all
+    wanted = (
+        names & {download.name, download.name.removesuffix(".gz")} or names
+    )  # else it is an archive of all files
     return all(name in found.paths and found.state(name) != "wrong" for name in wanted)
 
 
 def _download(download: Download, folder: Path) -> None:
     if (folder / download.name).is_dir():
-        raise FileError(f"{folder / download.name} is a folder, and the file has to go there; remove it.")
+        raise FileError(
+            f"{folder / download.name} is a folder; expected a file: delete it or choose another data_dir= (--data-dir)."
+        )
     failures = []
     for url in download.urls:
         try:
@@ -77,14 +81,14 @@ def _download(download: Download, folder: Path) -> None:
         except DownloadError as error:
             failures.append(f"{urlsplit(url).netloc}: {error}")
     raise FetchError(
-        f"{download.name} could not be fetched ({'; '.join(failures)}); try again later, put the file into {folder} "
-        "yourself, or name a folder that has it with data_dir= (--data-dir)."
+        f"{download.name} could not be downloaded ({'; '.join(failures)}); try again later, put the file into {folder} "
+        "yourself, or name its folder with data_dir= (--data-dir)."
     )
 
 
 def _extract(archive: Path, files: FileSet, folder: Path) -> None:
     """Extract the files of a set from an archive into one folder, and delete the archive."""
-    # `pooch.Untar` keeps the folders of the archive, and on Python 3.11 lets its names lead out of the folder.
+    # Not `extractall`: folders of the archive are ignored, and no name can lead out of the folder.
     wanted = {file.name for file in files.files}
     try:
         with tarfile.open(archive) as members:
@@ -96,8 +100,12 @@ def _extract(archive: Path, files: FileSet, folder: Path) -> None:
                         shutil.copyfileobj(content, file)
                     wanted.discard(name)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FetchError(f"{archive.name} came damaged or cut short; fetch it again.") from error
+        raise FetchError(
+            f"{archive.name} is damaged or truncated; download it again with `scarce data fetch`."
+        ) from error
     finally:
         archive.unlink()
     if wanted:
-        raise FetchError(f"{archive.name} lacks {', '.join(sorted(wanted))}; its home serves another file.")
+        raise FetchError(
+            f"{archive.name} lacks {', '.join(sorted(wanted))}: the server sent another file; try again later."
+        )

@@ -1,4 +1,4 @@
-"""Folders that are removed again if they stay empty, and that one process at a time may write to."""
+"""Folders that are deleted again if they stay empty, and that are locked while a process downloads into them."""
 
 import sys
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LOCK_NAME = ".fetching"
 
 @contextmanager
 def created_dir(folder: Path) -> Iterator[None]:
-    """Create a folder; if it is still empty when the block ends, remove it again, with the parents created for it.
+    """Create a folder and its parents; those that are still empty when the block ends are deleted again.
 
     Examples
     --------
