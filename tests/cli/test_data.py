@@ -158,7 +158,7 @@ def test_data_fetch_failure_has_exit_code_1_and_leaves_nothing(
     code, out, err = run("data", "fetch", "pets", "--data-dir", tmp_path / "new" / "mine")
     assert (code, out) == (1, "")
     assert (
-        f"cats.gz could not be downloaded ({server.url.removeprefix('http://')}: what it sent has the wrong checksum)"
+        f"cats.gz could not be downloaded ({server.url.removeprefix('http://')}: the file has the wrong checksum)"
         in err
     )
     assert f"put the file into {tmp_path / 'new' / 'mine' / 'pets'} yourself" in err

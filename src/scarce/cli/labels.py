@@ -105,7 +105,7 @@ def processes() -> None:
 
     common = ("y", "classes", "seed")
     print_table(
-        ["name", "takes (--set)", "what it does"],
+        ["name", "takes (--set)", "description"],
         [
             [
                 name,

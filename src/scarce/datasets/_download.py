@@ -44,7 +44,7 @@ def download_file(url: str, path: Path, checksum: str | None) -> None:
                 if attempt == _MAX_ATTEMPTS:
                     raise DownloadError(f"the connection broke {attempt} times") from error
         if checksum is not None and not matches_checksum(temporary.read_bytes(), checksum):
-            raise DownloadError("what it sent has the wrong checksum")
+            raise DownloadError("the file has the wrong checksum")
 
 
 def _request(url: str, path: Path, title: str) -> None:
