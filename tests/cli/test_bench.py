@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pooch
+import platformdirs
 import pytest
 from helpers.bench import ONE_METHOD_FAILS, write_experiment
 from helpers.command_line import RunCommand, RunExpectingError
@@ -37,7 +37,7 @@ priors = [{ perturb = 0.0 }, { perturb = 0.2 }]
 def labels_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with an experiment, from which no data of the user or the system is seen."""
     monkeypatch.delenv("SCARCE_DATA", raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
     monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.toml").write_text(LABELS, "utf-8")
@@ -114,7 +114,7 @@ def test_bench_plan_tells_missing_data_from_damaged_data(
     for file in MNIST.files:
         (labels_dir / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
     text = run_expecting_error("bench", "plan", "quick-mnist", "--data-dir", "data")
-    assert "is a damaged or cut short gzip file; fetch it again" in text
+    assert "is a damaged or truncated gzip file; download it again" in text
 
 
 def command_of(run: RunCommand, *arguments: object) -> list[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from helpers.bench import TINY, tiny_trials, write_experiment
-from helpers.processes import ForkedProcess, ForkServer, wait_for
+from helpers.processes import ForkedProcess, ForkServer, open_files, wait_for
 
 from scarce.bench.runners.dask import n_workers
 from scarce.bench.runners.local import run_local
@@ -61,8 +61,7 @@ def test_worker_killed_in_the_middle_of_a_trial_loses_nothing(
     store = Store(tmp_path / "store")
     run = start_run(fork_server, tmp_path, store, cluster)
     workers[0].wait_until_halted()
-    locks = [json.loads(path.read_text()) | {"key": path.stem} for path in store.path.glob("locks/*.lock")]
-    (key,) = [lock["key"] for lock in locks if lock["pid"] == workers[0].pid]
+    (key,) = [path.stem for path in open_files(workers[0].pid) if path.suffix == ".lock"]
     assert store.checkpoint(key).exists()
     assert store.record(key) is None
     workers[0].send(signal.SIGKILL)

@@ -1,9 +1,9 @@
 """Small experiments and their files, and records whose numbers can be checked by hand."""
 
-import json
-import os
-import time
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from scarce.bench.reports.figures.comparison import draw_figures
@@ -180,8 +180,15 @@ def lines_by_label(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
-def write_lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
-    """Write the lock of a process, last touched `age` seconds ago."""
-    path.write_text(json.dumps({"host": host, "pid": pid}))
-    os.utime(path, (time.time() - age,) * 2)
-    return path
+@contextmanager
+def lock_in_another_process(path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Hold a lock for the block in another process, which the block may kill."""
+    script = "import filelock, sys; lock = filelock.FileLock(sys.argv[1]); lock.acquire(); print(flush=True); input()"
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RecipeName", "train"]
 
-# Written out, because the registry imports torch.
+# Listed here because the registry imports torch.
 RecipeName = Literal["annealed", "paper"]
 
 
@@ -57,13 +57,13 @@ def train(
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
     ordinary: Annotated[
-        bool, typer.Option("--ordinary", help="The labels file holds true classes instead.")
+        bool, typer.Option("--ordinary", help="The labels file holds true classes, not complementary labels.")
     ] = False,
     method: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="auto compares learners by held-out labels and stacks the best; see `scarce methods` for one method by name.",
+            help="auto compares learners on held-out labels and stacks the best; `scarce methods` lists single methods.",
         ),
     ] = "auto",
     settings: SetOption = None,
@@ -71,8 +71,8 @@ def train(
         Literal["auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"],
         typer.Option(
             metavar="NAME",
-            help="The network: linear, mlp; for images also lenet, resnet, densenet. With --method auto, linear, nystroem or mlp "
-            "limit the learners to that kind.",
+            help="The network: linear or mlp; for images also lenet, resnet or densenet. With --method auto, linear, nystroem or "
+            "mlp compares only learners of that kind.",
         ),
     ] = "auto",
     priors: Annotated[
@@ -80,15 +80,15 @@ def train(
         typer.Option(
             metavar="PRIORS",
             help="Class priors: estimate, uniform, answers, the name of an estimator such as best-bin, "
-            "cat=0.3,dog=0.7, or a JSON file, as `scarce priors` writes.",
+            "cat=0.3,dog=0.7, or a JSON file from `scarce priors`.",
         ),
     ] = "estimate",
     transition: Annotated[
         str | None,
         typer.Option(
             metavar="MATRIX",
-            help="p(class is excluded | true class), for methods that need it: uniform, confirmed (counted where "
-            "the class is known from a yes), or a .npy file with a row per true class.",
+            help="p(class is excluded | true class), for methods that need it: uniform, confirmed (counted on examples whose class "
+            "a yes confirms), or a .npy file with one row per true class.",
             show_default=False,
         ),
     ] = None,
@@ -101,25 +101,25 @@ def train(
     ] = "annealed",
     epochs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="The number of passes through the data.", show_default=False),
+        typer.Option(metavar="N", min=1, help="Passes through the data.", show_default=False),
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Examples per step; the default is 256.", show_default=False),
+        typer.Option(metavar="N", min=1, help="Examples per step; 256 by default.", show_default=False),
     ] = None,
     optimizer: Annotated[
         Literal["adam", "sgd", "lbfgs"] | None,
         typer.Option(
             metavar="NAME",
-            help="adam (the default), sgd, or lbfgs, which takes all examples at once; for --module linear.",
+            help="adam (the default), sgd, or lbfgs, which uses all examples at once, for --module linear.",
             show_default=False,
         ),
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(metavar="X", help="The default is 0.001.", show_default=False)
+        float | None, typer.Option(metavar="X", help="0.001 by default.", show_default=False)
     ] = None,
     weight_decay: Annotated[
-        float | None, typer.Option(metavar="X", help="The default is 0.00001.", show_default=False)
+        float | None, typer.Option(metavar="X", help="0.00001 by default.", show_default=False)
     ] = None,
     augment: Annotated[
         str | None,
@@ -156,10 +156,10 @@ def train(
     ] = None,
     precision: Annotated[
         Literal["full", "bf16"],
-        typer.Option(metavar="NAME", help="bf16 lets the network compute with 16 bits."),
+        typer.Option(metavar="NAME", help="bf16 runs the network in bfloat16."),
     ] = "full",
     compile_: Annotated[
-        bool, typer.Option("--compile", help="Let torch compile the network; needs a C++ compiler.")
+        bool, typer.Option("--compile", help="Compile the network with torch.compile; needs a C++ compiler.")
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -167,27 +167,29 @@ def train(
         bool,
         typer.Option(
             "--no-standardize",
-            help="Leave the columns of a table as they are, instead of scaling them to mean 0 and deviation 1.",
+            help="Do not scale the columns of a table to mean 0 and standard deviation 1.",
         ),
     ] = False,
     early_stopping: Annotated[
         bool | None,
         typer.Option(
             "--early-stopping/--no-early-stopping",
-            help="Hold some examples out and keep the epoch that does best on them; needs no true labels. By default "
-            "only where --method auto finds few of them.",
+            help="Hold out some examples and keep the epoch that does best on them; needs no true labels. By default, only "
+            "--method auto uses it, on small data.",
         ),
     ] = None,
     validation_fraction: Annotated[
-        float, typer.Option(metavar="X", help="The fraction that is held out.")
+        float, typer.Option(metavar="X", help="The fraction of examples to hold out.")
     ] = 0.1,
-    patience: Annotated[int, typer.Option(metavar="N", min=1, help="Epochs to wait for a better one.")] = 10,
+    patience: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Epochs without improvement before stopping.")
+    ] = 10,
     time_limit: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="After this, --method auto adds no further learners; there is always a result.",
+            help="After this time, --method auto adds no more learners; there is always a result.",
             show_default=False,
         ),
     ] = None,
@@ -195,11 +197,14 @@ def train(
         bool,
         typer.Option(
             "--no-estimate",
-            help="Do not estimate the accuracy from held-out labels, which for one network takes one to four more trainings.",
+            help="Do not estimate the accuracy from held-out labels, which for one network takes one to four more training runs.",
         ),
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what --method auto compared, with weights and scores.")
+        bool,
+        typer.Option(
+            "--explain", help="Show the learners that --method auto compared, with weights and scores."
+        ),
     ] = False,
     force: ForceOption = False,
     restart: Annotated[
@@ -208,9 +213,9 @@ def train(
 ) -> None:
     """Learn a classifier from complementary labels.
 
-    Examples are matched by id where features and labels have ids, else by their order. Rerun the
-    same command to resume an interrupted run. Set OMP_NUM_THREADS to compute with more than one thread, or start
-    several processes that share every batch: torchrun --nproc-per-node 2 -m scarce train ...
+    Examples are matched by id if features and labels both have ids, else by order. To resume an interrupted run, repeat
+    the command. To use more than one thread, set OMP_NUM_THREADS; to share each batch among several processes, run
+    torchrun --nproc-per-node 2 -m scarce train ...
     """
     params, given_priors, class_names = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or class_names is not None):
@@ -220,7 +225,7 @@ def train(
     from scarce._io.paths import check_file, check_writable_dir, is_dir
 
     check_writable_dir(out, "classifier.json", force=force)
-    is_dir(features), check_file(labels)  # before the seconds that it takes to import torch
+    is_dir(features), check_file(labels)  # before importing torch, which takes seconds
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
     from scarce.features import read_features
@@ -296,13 +301,13 @@ def _fit(
 
 
 def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
-    """Print how good the classifier is; this may be interrupted, since the model is saved already."""
+    """Estimate and print the accuracy; safe to interrupt, because the model is already saved."""
     from scarce.estimators import cross_fitted_report
 
     report = getattr(classifier, "held_out_report_", None)
-    how = "by labels held out in turn"
+    how = "from labels held out in turn"
     if report is None and classifier.distributed:
-        print("how good is it? `scarce evaluate` estimates that from labels of other examples")
+        print("to estimate its accuracy, run `scarce evaluate` with labels of other examples")
         return
     if report is None:
         print(
@@ -313,12 +318,12 @@ def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any)
         try:
             report = cross_fitted_report(classifier, inputs, target)
         except KeyboardInterrupt:
-            print("interrupted: the model is saved, its accuracy is not estimated", file=sys.stderr)
+            print("interrupted: the model is saved, but its accuracy is not estimated", file=sys.stderr)
             raise typer.Exit(130) from None
-        except ScarceError as error:  # such as a fold without a class; the model itself is fine
+        except ScarceError as error:  # for instance, a fold lacks a class; the model itself is fine
             print(f"the accuracy is not estimated: {error}")
             return
-        how = f"by held-out labels, in {time.monotonic() - start_time:.1f} s"
-    print(f"how good it is, {how}:")
+        how = f"from held-out labels, in {time.monotonic() - start_time:.1f} s"
+    print(f"estimated accuracy, {how}:")
     show_report(report)
     show_alarms(report)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from scarce._io.atomic import clean_leftovers
 from scarce._io.paths import check_dir, make_dir
 from scarce.bench.trials._locks import held, is_held
 from scarce.bench.trials.record import TrialRecord
@@ -91,8 +92,8 @@ class Store:
         record.save(self._record_path(record.key))
         if record.status == "done":
             checkpoint = self.checkpoint(record.key)
-            for path in (checkpoint, *checkpoint.parent.glob(f".{record.key}.*")):
-                path.unlink(missing_ok=True)
+            checkpoint.unlink(missing_ok=True)
+            clean_leftovers(checkpoint)
 
     def checkpoint(self, key: str) -> Path:
         """Return the path of the checkpoint of a trial."""
