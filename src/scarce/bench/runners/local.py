@@ -4,7 +4,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import torch
 from joblib import Parallel, delayed
 
+from scarce.bench.trials.data import resolve_data_dir
 from scarce.bench.trials.execution import run_trial
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord, now
@@ -89,15 +90,57 @@ def execute(
 
 
 def run_local(
-    trials: Sequence[Trial], store: Store, data_dir: str | None, *, jobs: int = 1, retry_failed: bool = False
+    trials: Iterable[Trial],
+    store: Store,
+    data_dir: str | Path | None = None,
+    *,
+    jobs: int = 1,
+    retry_failed: bool = False,
 ) -> Iterator[Outcome]:
-    """Run trials in `jobs` processes of this machine, and yield every outcome as it comes.
+    """Run trials in `jobs` processes of this machine, and yield each outcome as it arrives.
 
-    Trials that another run on the same store is running come last: this one waits for them, and takes them over if that run
-    dies. If a process is killed, say because memory is short, the trials that were running are run one at a time; a trial
-    whose process is then killed twice counts as failed.
+    Trials with a record are skipped, and interrupted ones are resumed. Trials that another run on the same store is running come
+    last: this run waits for them, and takes them over if the other dies. If a process is killed, for instance when memory runs
+    out, the trials that were running are run one at a time; a trial whose process is then killed twice counts as failed.
+
+    Parameters
+    ----------
+    trials : Plan or iterable of Trial
+        The trials to run, from a `Plan` with data.
+    store : Store
+        Where to save the records.
+    data_dir : str or Path, optional
+        The folder to search for data first.
+    jobs : int
+        The number of processes.
+    retry_failed : bool
+        Whether to run failed trials again.
+
+    Yields
+    ------
+    Outcome
+        How each trial ended.
+
+    See Also
+    --------
+    run_trial : Run a single trial without a store.
+    collect : Combine a plan with the records of its trials.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits").changed(epochs=1, seeds=1)).with_data()
+    >>> with TemporaryDirectory() as folder:
+    ...     outcomes = list(run_local(plan.select(method="scarce"), Store(Path(folder))))
+    >>> [outcome.status for outcome in outcomes]
+    ['done', 'done']
     """
-    options = {"store_path": str(store.path), "data_dir": data_dir, "retry_failed": retry_failed}
+    options = {
+        "store_path": str(store.path),
+        "data_dir": resolve_data_dir(data_dir),
+        "retry_failed": retry_failed,
+    }
     pending = {trial.key: trial for trial in trials}
     wait = False
     while pending:

@@ -1,6 +1,6 @@
 """The status of an experiment: which trials are done, and how long the rest may take."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scarce.bench.trials.packed import PackedStore
@@ -40,11 +40,32 @@ class Status:
         return sum(_mean_seconds(self.done, trial) for trial in (*self.running, *self.pending))
 
 
-def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
-    """Sort trials by their state in a store."""
+def get_status(
+    trials: Iterable[Trial], store: Store | PackedStore, records: Iterable[TrialRecord] | None = None
+) -> Status:
+    """Return the trials by their state in a store.
+
+    Parameters
+    ----------
+    trials : Plan or iterable of Trial
+        From a `Plan` with data: records are found by the keys of the trials.
+    store : Store or PackedStore
+        Where the records are, and the claims of running trials.
+    records : iterable of TrialRecord, optional
+        The records of the store, if they have been read; otherwise those of the trials are read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits"))
+    >>> len(get_status(plan, Store(Path("nowhere"))).pending)
+    24
+    """
     status = Status([], [], [], [])
+    by_key = None if records is None else {record.key: record for record in records}
     for trial in trials:
-        record = store.record(trial.key)
+        record = store.record(trial.key) if by_key is None else by_key.get(trial.key)
         if record is not None:
             (status.done if record.status == "done" else status.failed).append(record)
         else:
@@ -52,17 +73,17 @@ def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
     return status
 
 
-def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
+def axis_rows(trials: Iterable[Trial]) -> list[tuple[str, str, str]]:
     """Return a row per axis: its name, the number of values, and the values.
 
     Examples
     --------
-    >>> from scarce.bench.spec.experiment import load_experiment
-    >>> from scarce.bench.trials.plan import plan
-    >>> axis_rows(plan(load_experiment("quick-digits")))[1]
+    >>> from scarce.bench import Plan, load_experiment
+    >>> axis_rows(Plan.from_experiment(load_experiment("quick-digits")))[1]
     ('setting', '2', 'uniform, scar-a')
     """
-    values = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
+    axes = [trial.axes for trial in trials]
+    values = {axis: list(dict.fromkeys(names[axis] for names in axes)) for axis in AXES}
     return [(axis, str(len(names)), ", ".join(names)) for axis, names in values.items() if names != [""]]
 
 

@@ -7,9 +7,8 @@ from typing import Any
 from scarce.bench.baselines import BASELINES, Baseline
 from scarce.bench.spec.splits import train_test_rows
 from scarce.bench.spec.trial import TrialSpec
-from scarce.bench.trials.data import cached_table
+from scarce.bench.trials.data import cached_table, check_checksum
 from scarce.datasets import TableDataset
-from scarce.errors import FileError
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import simulate
@@ -46,10 +45,7 @@ def classifier_result(spec: TrialSpec, data_dir: str | None, started: float) -> 
     """
     assert spec.split is not None
     data = cached_table(spec.data, data_dir)
-    if data.checksum != spec.data_checksum:
-        raise FileError(
-            f"the file of {data.name} holds other data here than where the experiment was planned; use the same file."
-        )
+    check_checksum(data, spec)
     train, test = train_test_rows(len(data.y), spec.split, spec.seed)
     X_train, X_test = data.features(train, test)
     classifier = make_classifier(spec.method, spec.method_params, spec.seed)

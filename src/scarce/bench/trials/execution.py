@@ -19,7 +19,7 @@ from torch import nn
 from scarce.bench.spec.grid import HUMAN_LABELED
 from scarce.bench.spec.trial import Perturbed, PriorSource, TrialSpec
 from scarce.bench.trials.classifiers import classifier_result
-from scarce.bench.trials.data import load_data
+from scarce.bench.trials.data import check_checksum, load_data, resolve_data_dir
 from scarce.bench.trials.evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
@@ -49,27 +49,34 @@ _VALIDATION_FRACTION, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClas
 _PACKAGES = ("scarce", "torch", "numpy")
 
 
-def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
-    """Run a trial, resuming from its checkpoint if there is one; an error becomes part of the record.
+def run_trial(
+    trial: Trial, checkpoint: Path | None = None, data_dir: str | Path | None = None
+) -> TrialRecord:
+    """Run a trial and return its record; an error becomes part of the record.
 
     Parameters
     ----------
     trial : Trial
-        From `scarce.bench.trials.plan.plan`.
-    checkpoint : Path
-        Written after every epoch.
-    data_dir : str, optional
-        Where to look for data first.
+        From a `Plan` with data.
+    checkpoint : Path, optional
+        A file to resume from if it exists; it is written after every epoch.
+    data_dir : str or Path, optional
+        The folder to search for data first.
+
+    Returns
+    -------
+    TrialRecord
+        The result, the cost, and what ran it. With ``status="failed"``, `error` says why there is no result.
+
+    See Also
+    --------
+    run_local : Run many trials and store their records.
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from scarce.bench.spec.experiment import load_experiment
-    >>> from scarce.bench.trials.plan import plan
-    >>> experiment = load_experiment("quick-digits").changed(epochs=2)
-    >>> trial = plan(experiment, lambda name: load_data(name, None).checksum)[-1]
-    >>> with TemporaryDirectory() as folder:
-    ...     record = run_trial(trial, Path(folder, "checkpoint"))
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits").changed(epochs=2)).with_data()
+    >>> record = run_trial(plan.trials[-1])
     >>> record.status, len(record.curves["test_accuracy"]), sorted(record.selection)[0]
     ('done', 2, 'approximated_accuracy')
     """
@@ -77,7 +84,7 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are for interactive use
-            result = _result(trial.spec, checkpoint, data_dir, started)
+            result = _result(trial.spec, checkpoint, resolve_data_dir(data_dir), started)
     except (Exception, SystemExit) as error:  # a method may raise anything, and the other trials must run
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
@@ -95,14 +102,13 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
     )
 
 
-def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: float) -> dict[str, Any]:
+def _result(
+    spec: TrialSpec, checkpoint: Path | None, data_dir: str | None, started: float
+) -> dict[str, Any]:
     if spec.kind == "classifiers":
         return classifier_result(spec, data_dir, started)
     data, seed = load_data(spec.data, data_dir), spec.seed
-    if data.checksum != spec.data_checksum:
-        raise FileError(
-            f"the files of {data.name} hold other data here than where the experiment was planned; use the same files."
-        )
+    check_checksum(data, spec)
     q = len(data.classes)
     train_rows = sample_rows(data.y_train, spec.n_train, spec.imbalance, seed)
     test_rows = sample_rows(data.y_test, len(data.y_test), spec.imbalance, seed)
@@ -134,7 +140,8 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
     if spec.early_stopping:
         held_out, kept_rows = split_rows(len(y), _VALIDATION_FRACTION, seed)
         callbacks += make_early_stopping(X, labels, held_out, method, priors, _PATIENCE, "cpu")
-    _remove_unusable(checkpoint)
+    if checkpoint is not None:
+        _remove_unusable(checkpoint)
     history = train(
         model,
         method,

@@ -15,7 +15,7 @@ from scarce.bench.reports.figures.panels import (
     trial_curves,
 )
 from scarce.bench.reports.figures.paper import draw_overfitting, draw_prior_estimates, draw_sensitivity
-from scarce.bench.results.results import ExperimentResults, TrialIndex
+from scarce.bench.results.results import ExperimentResults
 from scarce.bench.results.tables import ResultTable, make_tables
 
 __all__ = ["draw_figures"]
@@ -30,7 +30,8 @@ def draw_figures(results: ExperimentResults) -> list[Drawing]:
 
     Examples
     --------
-    >>> draw_figures(ExperimentResults("mine", "Mine", "paper", {}))
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> draw_figures(collect(Plan.from_experiment(load_experiment("quick-digits")), []))
     []
     """
     if results.kind == "priors":
@@ -129,19 +130,19 @@ def _dots(table: ResultTable) -> Drawing:
 
 
 def _learning_curves(results: ExperimentResults) -> list[Drawing]:
-    by_figure: dict[tuple[str, str], dict[str, dict[str, list[TrialIndex]]]] = {}
-    for index, record in results.done.items():
-        if len(record.curves.get("test_accuracy", [])) > 1:
-            settings = by_figure.setdefault((index.data, index.model), {})
-            settings.setdefault(index.setting, {}).setdefault(index.label, []).append(index)
+    done = results.done
+    n_epochs = done.record.map(lambda record: len(record.curves.get("test_accuracy", []))).astype(int)
+    trials = done[n_epochs > 1]
     styles = line_styles(results.labels)
     drawings = []
-    for (data, model), settings in by_figure.items():
+    for (data, model), by_setting in trials.groupby(["data", "model"], sort=False):
+        n_settings = by_setting.setting.nunique()
         lengths_differ = False
-        with new_panels(len(settings), _panel_width(len(settings)), 2.6, share="y") as (figure, panels):
-            for axes, (setting, methods) in zip(panels, settings.items(), strict=True):
-                for label in (label for label in results.labels if label in methods):
-                    curves = trial_curves(results, methods[label], "test_accuracy")
+        with new_panels(n_settings, _panel_width(n_settings), 2.6, share="y") as (figure, panels):
+            for axes, (setting, methods) in zip(panels, by_setting.groupby("setting", sort=False), strict=True):
+                by_label = dict(list(methods.groupby("label")))
+                for label in (label for label in results.labels if label in by_label):
+                    curves = trial_curves(by_label[label], "test_accuracy")
                     lengths_differ |= len(curves) > 1
                     draw_band(axes, curves, label, **styles[label])
                 axes.set_title(fill(setting, _TITLE_WIDTH))

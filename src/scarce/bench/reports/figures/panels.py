@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from scarce._plotting import COLORS, DASHES, new_axes
-from scarce.bench.results.results import ExperimentResults, TrialIndex
 
 __all__ = [
     "Drawing",
@@ -102,14 +102,11 @@ def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> Non
     axes.errorbar(x, y, fmt=marker, label=label, **(style | spread))
 
 
-def trial_curves(
-    results: ExperimentResults, indices: Sequence[TrialIndex], name: str
-) -> list[NDArray[np.float64]]:
+def trial_curves(trials: DataFrame, name: str) -> list[NDArray[np.float64]]:
     """Return a curve of every trial as the rows of arrays, one array per length; NaN where a record holds None."""
     by_length: dict[int, list[Sequence[float | None]]] = {}
-    for index in indices:
-        curve = results.done[index].curves[name]
-        by_length.setdefault(len(curve), []).append(curve)
+    for record in trials.record:
+        by_length.setdefault(len(record.curves[name]), []).append(record.curves[name])
     return [np.array(rows, dtype=float) for rows in by_length.values()]
 
 
