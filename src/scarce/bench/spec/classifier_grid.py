@@ -16,12 +16,12 @@ from pydantic import (
 
 from scarce._validation import check_option
 from scarce.bench.baselines import BASELINES
+from scarce.bench.spec.base import TomlModel, describe_error
 from scarce.bench.spec.grid import (
     MethodEntry,
     Params,
     Seed,
     Setting,
-    TomlModel,
     as_list,
     as_seeds,
     check_params,
@@ -29,7 +29,6 @@ from scarce.bench.spec.grid import (
     check_unique_names,
 )
 from scarce.bench.spec.splits import N_FOLDS, Split
-from scarce.bench.spec.trial import first_problem
 from scarce.datasets import available_tables
 from scarce.methods import available_methods, make_method
 
@@ -115,7 +114,7 @@ def _check_entry(entry: MethodEntry) -> None:
     try:
         params = ClassifierParams.model_validate(entry.params)
     except ValidationError as error:
-        raise ValueError(f"methods: {entry.label}: {first_problem(error.errors())}") from None
+        raise ValueError(f"methods: {entry.label}: {describe_error(error)}") from None
     if entry.method == AUTO:
         if params.method_params:
             raise ValueError(f"methods: {entry.label}: auto chooses its methods; leave out method_params")

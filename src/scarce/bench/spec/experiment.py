@@ -11,8 +11,9 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, mode
 
 from scarce._io.paths import check_file
 from scarce._validation import check_integer, check_option
+from scarce.bench.spec.base import TomlModel, describe_error
 from scarce.bench.spec.classifier_grid import ClassifierGrid
-from scarce.bench.spec.grid import MAX_SEEDS, Grid, MethodEntry, Setting, TomlModel, check_params
+from scarce.bench.spec.grid import MAX_SEEDS, Grid, MethodEntry, Setting, check_params
 from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
@@ -22,13 +23,6 @@ from scarce.training import PAPER, Recipe
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
-# In place of pydantic's messages, which are in terms of Python.
-_MESSAGES = {
-    "tuple_type": "expected a list",
-    "too_short": "expected at least one",
-    "model_type": "expected a name or a table in braces",
-    "dict_type": "expected a table in braces",
-}
 
 
 def _grid_tag(grid: Any) -> str:
@@ -39,7 +33,6 @@ def _grid_tag(grid: Any) -> str:
     )
 
 
-_TAGS = ("classifiers", "networks")
 AnyGrid = Annotated[
     Annotated[Grid, Tag("networks")] | Annotated[ClassifierGrid, Tag("classifiers")], Discriminator(_grid_tag)
 ]
@@ -221,7 +214,7 @@ def load_experiment(name: str | Path) -> Experiment:
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
-        raise FileError(f"{name}: {_format_error(error, _grid_type(content))}.") from None
+        raise FileError(f"{name}: {_describe(error, _grid_type(content))}.") from None
 
 
 def _read_text(path: Path) -> str:
@@ -240,27 +233,6 @@ def _grid_type(content: dict[str, Any]) -> type[Grid] | type[ClassifierGrid]:
     return ClassifierGrid if content.get("kind") == "classifiers" else Grid
 
 
-def _format_error(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
-    """Return the first error in one line: where it is, what was found, and what was expected."""
-    first = error.errors()[0]
-    location = list(first["loc"])
-    if location[:1] == ["grids"]:
-        location = location[2:]  # the file has neither this name nor a number of the grid
-    tags = ("a name", "a table", *_TAGS)  # of priors and grids
-    location = [part for part in location if part not in tags]
-    field = ".".join(map(str, location))
-    if first["type"] == "extra_forbidden":
-        table = _TABLES.get(str(location[0])) if len(location) > 1 else None
-        known = (
-            table.model_fields
-            if table
-            else sorted({*Experiment.model_fields, *grid.model_fields} - {"grids"})
-        )
-        return f"there is no field {field}; expected {', '.join(known)}"
-    if first["type"] == "missing":
-        return f"the field {field} is missing; add it"
-    message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
-    if first["type"] != "value_error":
-        message = _MESSAGES.get(first["type"], f"{message[:1].lower()}{message[1:]}")
-        message = f"{message}, got {first['input']!r}"
-    return f"{field}: {message}" if field else message
+def _describe(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
+    at_the_top = sorted({*Experiment.model_fields, *grid.model_fields} - {"grids"})
+    return describe_error(error, {"": at_the_top, **{name: table.model_fields for name, table in _TABLES.items()}})

@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     StrictBool,
@@ -20,6 +18,7 @@ from pydantic import (
 )
 
 from scarce._validation import check_option
+from scarce.bench.spec.base import TomlModel
 from scarce.bench.spec.trial import Perturbed
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
@@ -36,7 +35,6 @@ __all__ = [
     "Params",
     "Seed",
     "Setting",
-    "TomlModel",
     "as_list",
     "as_seeds",
     "check_params",
@@ -84,12 +82,6 @@ def _check_not_blank(name: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_check_not_blank)]
-
-
-class TomlModel(BaseModel):
-    """A table of a TOML file, in which every key must be known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Setting(TomlModel):

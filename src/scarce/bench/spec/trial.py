@@ -1,27 +1,21 @@
 """The specification of a trial: all that determines its result, and its key, a hash of that."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from scarce._hashing import settings_digest
+from scarce.bench.spec.base import StrictModel
 from scarce.bench.spec.splits import Split
 from scarce.errors import MethodError
 from scarce.training import Recipe
 
-__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "StrictModel", "TrialSpec", "first_problem"]
+__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "TrialSpec"]
 
 Kind = Literal["accuracy", "priors", "classifiers"]
 ProtocolName = Literal["paper", "shortened", "own"]
 
 _REVISIONS = ("method_revision", "labels_revision", "model_revision", "training_revision")
-
-
-class StrictModel(BaseModel):
-    """Plain data that is frozen, and validated without conversion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Perturbed(StrictModel):
@@ -151,15 +145,3 @@ class TrialSpec(StrictModel):
     def make_recipe(self) -> Recipe:
         """Return the recipe, with the seed of the trial."""
         return Recipe(**self.recipe, seed=self.seed)
-
-
-def first_problem(errors: Iterable[Any]) -> str:
-    """Return the first of pydantic's errors in one line: where it is, and what is wrong.
-
-    Examples
-    --------
-    >>> first_problem([{"loc": ("curves", "loss"), "msg": "Input should be a valid list"}])
-    'curves.loss: Input should be a valid list'
-    """
-    first = next(iter(errors))
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"

@@ -4,13 +4,14 @@ import json
 import math
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
-from scarce.bench.spec.trial import ProtocolName, StrictModel, TrialSpec, first_problem
+from scarce.bench.spec.base import StrictModel, describe_error
+from scarce.bench.spec.trial import ProtocolName, TrialSpec
 from scarce.errors import FileError
 
 __all__ = ["LAST_EPOCHS", "TrialRecord", "now"]
@@ -40,6 +41,13 @@ class Priors(StrictModel):
     source: str = ""
     values: list[float] | None = None
     true: list[float] | None = None
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        n_values, n_classes = len(self.values or []), len(self.true or [])
+        if n_classes and n_values != n_classes:
+            raise ValueError(f"got {n_values} values for {n_classes} classes")
+        return self
 
 
 class TrialRecord(StrictModel):
@@ -92,7 +100,7 @@ class TrialRecord(StrictModel):
     protocol: ProtocolName
     status: Literal["done", "failed"] = "done"
     error: str | None = None
-    accuracy: float | None = None
+    accuracy: Annotated[float, Field(ge=0, le=1)] | None = None
     priors: Priors = Priors()
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
@@ -103,6 +111,13 @@ class TrialRecord(StrictModel):
     reason: str | None = None
     curves: Curves = Field(default_factory=dict)
     selection: Curves = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_has_result(self) -> Self:
+        result = self.priors.values if self.spec.kind == "priors" else self.accuracy
+        if self.status == "done" and result is None:
+            raise ValueError("its trial is done, but has no result")
+        return self
 
     @property
     def key(self) -> str:
@@ -131,25 +146,10 @@ class TrialRecord(StrictModel):
         try:
             record = cls.model_validate(fields)
         except ValidationError as error:
-            raise FileError(f"this record is damaged ({first_problem(error.errors())}).") from None
-        problem = record._problem()
+            raise FileError(f"this record is damaged ({describe_error(error)}).") from None
         if content.get("key") != record.key:
-            problem = "its spec is that of another trial"
-        if problem:
-            raise FileError(f"this record is damaged ({problem}).")
+            raise FileError("this record is damaged (its spec is that of another trial).")
         return record
-
-    def _problem(self) -> str | None:
-        """Return the first contradiction within the record, if there is one."""
-        result = self.priors.values if self.spec.kind == "priors" else self.accuracy
-        if self.status == "done" and result is None:
-            return "its trial is done, but has no result"
-        if self.accuracy is not None and not 0 <= self.accuracy <= 1:
-            return f"its accuracy is {self.accuracy:g}, but should be a fraction"
-        values, true = self.priors.values or [], self.priors.true or []
-        if true and len(values) != len(true):
-            return f"it holds {len(values)} priors for {len(true)} classes"
-        return None
 
     def save(self, path: Path) -> None:
         """Write the record; the file is either whole or absent."""
