@@ -58,7 +58,9 @@ OnlyOption = Annotated[
 ]
 EpochsOption = Annotated[
     int | None,
-    typer.Option(min=1, help="The number of epochs; reports then call the protocol shortened.", show_default=False),
+    typer.Option(
+        min=1, help="The number of epochs; reports then call the protocol shortened.", show_default=False
+    ),
 ]
 SeedsOption = Annotated[
     int | None, typer.Option(min=1, help="The number of seeds, starting at 0.", show_default=False)
@@ -68,7 +70,8 @@ RecipeOption = Annotated[
     typer.Option(metavar="NAME", help="paper or annealed, with its number of epochs.", show_default=False),
 ]
 DataDirOption = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="The folder to search for data first.", show_default=False)
+    Path | None,
+    typer.Option(metavar="FOLDER", help="The folder to search for data first.", show_default=False),
 ]
 
 

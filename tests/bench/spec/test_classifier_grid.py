@@ -39,12 +39,12 @@ REPLACED = {
     ),
     '"em-lr"]': (
         '{ method = "cc", params = { module = "vgg" } }]',
-        "methods: cc: module: Input should be 'auto',",
+        "methods: cc: module: input should be 'auto',",
     ),
     ', "em-lr"': (', { method = "cc", params = { module = "nystroem" } }', "'nystroem' goes with auto"),
     ', "em-lr"]': (
         ', { method = "cc", params = { epochs = 0 } }]',
-        "methods: cc: epochs: Input should be greater",
+        "methods: cc: epochs: input should be greater",
     ),
     '["pl-knn", "em-lr"]': (
         '"forward"',

@@ -9,7 +9,7 @@ from helpers.bench import TINY, tiny_experiment
 
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.spec.grid import Grid
-from scarce.bench.trials.plan import plan
+from scarce.bench.trials.plan import Plan
 from scarce.errors import FileError, MethodError, ScarceError
 from scarce.methods import Batch, Method, MethodFacts, registry
 from scarce.simulate import simulate
@@ -98,7 +98,7 @@ def test_grid_accepts_rates_that_unbalanced_classes_allow(tmp_path: Path) -> Non
 
 def test_grid_check_keeps_setting_parameters_unchanged(tmp_path: Path) -> None:
     experiment = tiny_experiment(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
-    (trial, *_) = plan(experiment)
+    (trial, *_) = Plan.from_experiment(experiment)
     assert json.dumps(trial.spec.setting_params) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
 
 
@@ -194,7 +194,7 @@ def test_guide_to_experiments_names_every_key(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8")
     example = guide.partition("```toml\n")[2].partition("```")[0]
     experiment = tiny_experiment(tmp_path, example)
-    assert len(plan(experiment)) == 2 * 2 * 3 * 3
+    assert len(Plan.from_experiment(experiment)) == 2 * 2 * 3 * 3
     table = guide.partition("| key | meaning |")[2].partition("\n\n")[0]
     for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids"}:
         assert name in example or f"| `{name}` |" in table

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.bench import ONE_METHOD_FAILS, TINY, checksum_of, tiny_experiment, tiny_trials
+from helpers.bench import ONE_METHOD_FAILS, TINY, plan_trials, tiny_experiment, tiny_trials, with_checksum
 
 from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
 from scarce.bench.trials.data import load_data
 from scarce.bench.trials.execution import run_trial, sample_rows
-from scarce.bench.trials.plan import Trial, plan
+from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.datasets import ImageDataset
@@ -218,10 +218,8 @@ def test_run_trial_uses_human_labels_of_the_data(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(trial_module, "train", spy)
     text = TINY.replace('"digits"', '"human-cifar10"').replace('"uniform"', '"human"')
-    trial = plan(
-        tiny_experiment(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30"),
-        lambda name: data.checksum,
-    )[1]
+    experiment = tiny_experiment(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30")
+    trial = with_checksum(plan_trials(experiment)[1], data.checksum)
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
     (X, used), rows = (
@@ -263,9 +261,13 @@ def test_run_trial_records_any_error_but_not_interrupt(
 
 
 def test_run_trial_rejects_other_data_and_ignores_damaged_checkpoint(tmp_path: Path) -> None:
-    trial = plan(tiny_experiment(tmp_path), lambda name: "0" * 64)[0]
-    assert run(trial, tmp_path).error.startswith("the files of digits hold other data here")
-    checkpoint, good = tmp_path / "checkpoint.safetensors", plan(tiny_experiment(tmp_path), checksum_of)[0]
+    good = tiny_trials(tmp_path)[0]
+    assert "the files of digits differ from those" in run(with_checksum(good, "0" * 64), tmp_path).error
+    without = plan_trials(tiny_experiment(tmp_path))[0]
+    assert (
+        "planned without a checksum of digits; plan it with Plan.with_data()" in run(without, tmp_path).error
+    )
+    checkpoint = tmp_path / "checkpoint.safetensors"
     checkpoint.write_bytes(b"damaged")
     assert run(good, tmp_path).status == "done"
     save_state(

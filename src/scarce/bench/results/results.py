@@ -146,7 +146,7 @@ def _row(
 
 
 def _method_in_paper(spec: TrialSpec) -> str:
-    """Return the method if the paper has a comparable number: no variant, all data, true priors, no early stopping; otherwise ""."""
+    """Return the method if the paper has a comparable number: no variant, all data, true priors, no early stopping; else ""."""
     if spec.kind == "classifiers":
         return ""
     is_part_of_data = spec.imbalance is not None or spec.n_train != facts_of(spec.data).n_train

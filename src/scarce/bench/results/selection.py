@@ -49,7 +49,11 @@ def epoch_choices(results: ExperimentResults) -> DataFrame:
                 rows.append((trial.data, name, chosen, trial.accuracy, max(finite_values(truth))))
     choices = DataFrame(rows, columns=["data", "criterion", "chosen", "last", "oracle"])
     means = choices.groupby(["data", "criterion"], sort=False)
-    return means.mean().assign(n=means.size()).reset_index()[["data", "criterion", "n", "chosen", "last", "oracle"]]
+    return (
+        means.mean()
+        .assign(n=means.size())
+        .reset_index()[["data", "criterion", "n", "chosen", "last", "oracle"]]
+    )
 
 
 def method_choices(results: ExperimentResults) -> DataFrame:
@@ -65,7 +69,13 @@ def method_choices(results: ExperimentResults) -> DataFrame:
         and its mean test accuracy), ``best`` and ``best_accuracy`` (of the best of the compared methods by true labels).
     """
     rows = [
-        (*(getattr(trial, name) for name in COLUMN), name, trial.label, _higher_is_better(name, fmean(last)), trial.accuracy)
+        (
+            *(getattr(trial, name) for name in COLUMN),
+            name,
+            trial.label,
+            _higher_is_better(name, fmean(last)),
+            trial.accuracy,
+        )
         for trial in results.done.dropna(subset="accuracy").itertuples()
         for name, values in trial.record.selection.items()
         if (last := finite_values(values[-LAST_EPOCHS:]))

@@ -138,7 +138,9 @@ def make_prior_tables(results: ExperimentResults) -> list[ResultTable]:
             cells |= _prior_cells(data, estimates)
         if cells:
             rows, columns = _axes(cells)
-            rows = tuple(sorted(rows, key=lambda row: row == _ERROR_ROW))  # below the classes of all data sets
+            rows = tuple(
+                sorted(rows, key=lambda row: row == _ERROR_ROW)
+            )  # below the classes of all data sets
             title = ", ".join(filter(None, key))
             tables.append(ResultTable(title, "class", rows, columns, cells, title, group.model.iloc[-1]))
     return tables

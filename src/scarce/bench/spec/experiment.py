@@ -235,4 +235,6 @@ def _grid_type(content: dict[str, Any]) -> type[Grid] | type[ClassifierGrid]:
 
 def _describe(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
     at_the_top = sorted({*Experiment.model_fields, *grid.model_fields} - {"grids"})
-    return describe_error(error, {"": at_the_top, **{name: table.model_fields for name, table in _TABLES.items()}})
+    return describe_error(
+        error, {"": at_the_top, **{name: table.model_fields for name, table in _TABLES.items()}}
+    )

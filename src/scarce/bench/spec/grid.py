@@ -89,7 +89,7 @@ class Setting(TomlModel):
 
     name: Name
     process: str | None = None
-    params: Params = {}
+    params: Params = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -113,7 +113,7 @@ class MethodEntry(TomlModel):
 
     label: Name
     method: str
-    params: Params = {}
+    params: Params = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod

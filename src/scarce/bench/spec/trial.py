@@ -95,9 +95,9 @@ class TrialSpec(StrictModel):
     imbalance: float | None = None
     setting: str
     process: str | None = None
-    setting_params: dict[str, Any] = {}
+    setting_params: dict[str, Any] = Field(default_factory=dict)
     method: str
-    method_params: dict[str, Any] = {}
+    method_params: dict[str, Any] = Field(default_factory=dict)
     model: str
     seed: Annotated[int, Field(ge=0)]
     priors: PriorSource = "true"

@@ -102,9 +102,7 @@ def run_trial(
     )
 
 
-def _result(
-    spec: TrialSpec, checkpoint: Path | None, data_dir: str | None, started: float
-) -> dict[str, Any]:
+def _result(spec: TrialSpec, checkpoint: Path | None, data_dir: str | None, started: float) -> dict[str, Any]:
     if spec.kind == "classifiers":
         return classifier_result(spec, data_dir, started)
     data, seed = load_data(spec.data, data_dir), spec.seed

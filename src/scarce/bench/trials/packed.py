@@ -4,7 +4,7 @@ import gzip
 import json
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,9 +66,10 @@ class PackedStore:
 
     @cached_property
     def _by_key(self) -> dict[str, TrialRecord]:
+        lines = self._lines()
         curves = {line.get("key"): line for line in self._curves()}
         by_key = {}
-        for number, text in enumerate(self._lines(), start=1):
+        for number, text in enumerate(lines, start=1):
             try:
                 content = json.loads(text)
                 line = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
@@ -82,9 +83,9 @@ class PackedStore:
             by_key[record.key] = record
         return by_key
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self) -> list[str]:
         try:
-            yield from check_file(self.path).read_text(encoding="utf-8").splitlines()
+            return check_file(self.path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise FileError(f"{self.path} is damaged ({error}); restore it from a copy.") from error
 

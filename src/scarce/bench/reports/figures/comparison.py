@@ -139,7 +139,9 @@ def _learning_curves(results: ExperimentResults) -> list[Drawing]:
         n_settings = by_setting.setting.nunique()
         lengths_differ = False
         with new_panels(n_settings, _panel_width(n_settings), 2.6, share="y") as (figure, panels):
-            for axes, (setting, methods) in zip(panels, by_setting.groupby("setting", sort=False), strict=True):
+            for axes, (setting, methods) in zip(
+                panels, by_setting.groupby("setting", sort=False), strict=True
+            ):
                 by_label = dict(list(methods.groupby("label")))
                 for label in (label for label in results.labels if label in by_label):
                     curves = trial_curves(by_label[label], "test_accuracy")

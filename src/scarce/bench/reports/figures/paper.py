@@ -96,7 +96,9 @@ def draw_sensitivity(results: ExperimentResults) -> Drawing | None:
             mean, std = accuracy.mean(), accuracy.std().fillna(0.0)  # zero for a single run
             marker, style = _MARKERS[number % len(_MARKERS)], styles[name]
             axes.plot(mean.index, mean, marker=marker, label=legend_name(name), **style)
-            axes.fill_between(mean.index, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0)
+            axes.fill_between(
+                mean.index, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0
+            )
         axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
         percent_axis(axes.yaxis)
         legend_below(figure)
