@@ -1,6 +1,6 @@
 """Comparison of two stores: the effect of a change of the code, the recipe or the machine."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pandas import DataFrame
 
@@ -85,7 +85,7 @@ def _latest_results(trials: DataFrame) -> DataFrame:
 def _notes(trials: DataFrame, results: DataFrame) -> str:
     """Return which trials of a store are not compared: earlier ones of the same cells, failed ones, and those without accuracy."""
     done = trials[trials.status == "done"]
-    failed = set(_keys(trials[trials.status == "failed"])) - set(_keys(results))
+    failed = _keys(trials[trials.status == "failed"]) - _keys(results)
     n_priors = int(done.accuracy.isna().sum())
     counts = (
         (len(done) - n_priors - len(results), "earlier trial", " of the same cells"),
@@ -96,8 +96,8 @@ def _notes(trials: DataFrame, results: DataFrame) -> str:
     return f" (without {', '.join(texts)})" if texts else ""
 
 
-def _keys(trials: DataFrame) -> Iterable[tuple[object, ...]]:
-    return trials[_TRIAL].itertuples(index=False, name=None)
+def _keys(trials: DataFrame) -> set[tuple[object, ...]]:
+    return set(trials[_TRIAL].itertuples(index=False, name=None))
 
 
 def _numbers(first: DataFrame, second: DataFrame) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ class Experiment(TomlModel):
     protocol : {"paper", "shortened", "own"}
         Whether it repeats an experiment of the paper, shortens it, or is not in the paper.
     description : str
-        Further remarks; shown by `scarce bench plan` and in reports.
+        Further remarks; shown by `scarce bench status` and in reports.
     grids : tuple of Grid or ClassifierGrid
         In the file, top-level keys are shared by all grids, and tables ``[[grid]]`` hold the differences.
     """
