@@ -10,7 +10,7 @@ from scarce.bench.results.regret import Regret, regrets
 from scarce.bench.results.results import COLUMN, ExperimentResults, finite_values
 from scarce.bench.results.selection import criteria, epoch_choices, method_choices
 from scarce.bench.runners.status import format_duration
-from scarce.bench.trials.record import LAST_EPOCHS
+from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord
 
 __all__ = ["SummaryTable", "last_epochs", "make_summary_tables"]
 
@@ -113,32 +113,33 @@ def _percents(*fractions: float) -> tuple[str, ...]:
 
 
 def _prior_table(results: ExperimentResults) -> SummaryTable:
-    errors = []
-    for trial in results.done.dropna(subset="accuracy").itertuples():
-        priors = trial.record.priors
-        if not priors.true or priors.source.startswith("frequencies"):  # nothing was estimated
-            continue
-        absolute_errors = [abs(a - b) for a, b in zip(priors.values or [], priors.true, strict=True)]
-        errors.append((*(getattr(trial, name) for name in _ROW), priors.source, fmean(absolute_errors)))
-    means = DataFrame(errors, columns=[*_ROW, "priors", "error"]).groupby([*_ROW, "priors"], sort=False)
+    trials = results.done.dropna(subset="accuracy")
+    errors = trials.record.map(_prior_error).astype(float)
+    sources = trials.record.map(lambda record: record.priors.source).rename("source")
+    means = errors.dropna().groupby([*(trials[name] for name in _ROW), sources], sort=False).mean()
     return SummaryTable(
         "How wrong the priors were",
         ("data", "setting", "model", "method", "priors", "mean absolute error"),
-        tuple((*key, f"{error:.4f}") for key, error in means.error.mean().items()),
+        tuple((*key, f"{error:.4f}") for key, error in means.items()),
         n_text_columns=5,
         note="Priors that were estimated before or learned during training, compared with the class frequencies of the training "
         "data; the mean over classes and seeds.",
     )
 
 
+def _prior_error(record: TrialRecord) -> float:
+    """Return the mean absolute error of the priors; NaN if the true ones were given or are not known."""
+    priors = record.priors
+    if not priors.true or priors.source.startswith("frequencies"):
+        return float("nan")
+    return fmean(abs(a - b) for a, b in zip(priors.values or [], priors.true, strict=True))
+
+
 def _calibration_table(results: ExperimentResults) -> SummaryTable:
-    names = ("test_accuracy", "confidence", "calibration_error")
-    found = []
-    for trial in results.done.itertuples():
-        curves = [finite_values(trial.record.curves.get(name, ())) for name in names]
-        if all(curves):
-            found.append((*(getattr(trial, name) for name in _ROW), *(curve[-1] for curve in curves)))
-    means = DataFrame(found, columns=[*_ROW, *names]).groupby(_ROW, sort=False).mean()
+    names = ["test_accuracy", "confidence", "calibration_error"]
+    done = results.done
+    last = {name: [_last_value(record, name) for record in done.record] for name in names}
+    means = done.assign(**last).dropna(subset=names).groupby(_ROW, sort=False)[names].mean()
     return SummaryTable(
         "Calibration",
         ("data", "setting", "model", "method", "accuracy", "confidence", "calibration error"),
@@ -147,6 +148,11 @@ def _calibration_table(results: ExperimentResults) -> SummaryTable:
         note="In per cent after the last epoch, the mean over seeds. Confidence: the mean of the highest probability. Calibration "
         "error: the mean distance between accuracy and confidence over 15 bins of equal width.",
     )
+
+
+def _last_value(record: TrialRecord, name: str) -> float:
+    values = finite_values(record.curves.get(name, ()))
+    return values[-1] if values else float("nan")
 
 
 def _epoch_table(results: ExperimentResults) -> SummaryTable:

@@ -1,8 +1,7 @@
 """Comparison of two stores: the effect of a change of the code, the recipe or the machine."""
 
-from collections.abc import Sequence
-
-from pandas import DataFrame
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from scarce._console import MAX_WIDTH, text_table
 from scarce.bench.results.statistics import format_difference, paired_p
@@ -12,9 +11,10 @@ from scarce.bench.trials.store import Store
 
 __all__ = ["compare_stores"]
 
-_CELL = ["data", "setting", "model", "method"]
-_TRIAL = [*_CELL, "seed"]
+CellKey = tuple[str, str, str, str]
+"""Data, setting, model and label."""
 _NONE = "none"
+_Cells = Mapping[CellKey, Mapping[int, TrialRecord]]
 
 
 def compare_stores(first: Store | PackedStore, second: Store | PackedStore, width: int = MAX_WIDTH) -> str:
@@ -32,7 +32,7 @@ def compare_stores(first: Store | PackedStore, second: Store | PackedStore, widt
 
     See Also
     --------
-    open_store : Return the store at a path.
+    open_store : Open the store at a path.
 
     Examples
     --------
@@ -43,94 +43,43 @@ def compare_stores(first: Store | PackedStore, second: Store | PackedStore, widt
     <BLANKLINE>
     no cell has accuracies in both stores
     """
-    all_a, all_b = (_trials(store.records()) for store in (first, second))
-    a, b = (_latest_results(trials) for trials in (all_a, all_b))
-    cells_a, cells_b = dict(list(a.groupby(_CELL))), dict(list(b.groupby(_CELL)))  # sorted by their names
-    common = [key for key in cells_a if key in cells_b]
-    rows = [(*key, *_numbers(cells_a[key], cells_b[key])) for key in common]
-    columns = (*_CELL, "A", "B", "B − A", "p", "seeds", "time B/A")
-    stores = [f"A: {first.path}{_notes(all_a, a)}", f"B: {second.path}{_notes(all_b, b)}"]
-    differences = _differences([(key, cells_a[key], cells_b[key]) for key in common])
+    records_a, records_b = first.records(), second.records()
+    cells_a, cells_b = _cells(records_a), _cells(records_b)
+    rows = [(*key, *_numbers(cells_a[key], cells_b[key])) for key in cells_a if key in cells_b]
+    columns = ("data", "setting", "model", "method", "A", "B", "B − A", "p", "seeds", "time B/A")
     blocks = [
-        "\n".join([*stores, *differences]),
+        "\n".join(
+            [
+                f"A: {first.path}{_notes(records_a)}",
+                f"B: {second.path}{_notes(records_b)}",
+                *_differences(cells_a, cells_b),
+            ]
+        ),
         text_table(columns, rows, n_text_columns=4, width=width)
         if rows
         else "no cell has accuracies in both stores",
     ]
-    for name, cells in (("A", cells_a), ("B", cells_b)):
-        unmatched = [", ".join(key) for key in cells if key not in common]
+    for name, cells, other in (("A", cells_a, cells_b), ("B", cells_b, cells_a)):
+        unmatched = [", ".join(key) for key in cells if key not in other]
         if unmatched:
             blocks.append("\n".join([f"only in {name}:", *(f"  {key}" for key in unmatched)]))
     return "\n\n".join(blocks)
 
 
-def _trials(records: Sequence[TrialRecord]) -> DataFrame:
-    """Return one row per record, the oldest first."""
-    rows = [
-        (
-            *(record.spec.data, record.spec.setting, record.spec.model, record.label, record.spec.seed),
-            *(record.status, record.accuracy, record.seconds, record.spec),
-        )
-        for record in records
-    ]
-    trials = DataFrame(rows, columns=[*_TRIAL, "status", "accuracy", "seconds", "spec"])
-    return trials.assign(accuracy=trials.accuracy.astype(float))
-
-
-def _latest_results(trials: DataFrame) -> DataFrame:
-    has_accuracy = (trials.status == "done") & trials.accuracy.notna()
-    return trials[has_accuracy].drop_duplicates(_TRIAL, keep="last")
-
-
-def _notes(trials: DataFrame, results: DataFrame) -> str:
-    """Return which trials of a store are not compared: earlier ones of the same cells, failed ones, and those without accuracy."""
-    done = trials[trials.status == "done"]
-    failed = _keys(trials[trials.status == "failed"]) - _keys(results)
-    n_priors = int(done.accuracy.isna().sum())
-    counts = (
-        (len(done) - n_priors - len(results), "earlier trial", " of the same cells"),
-        (len(failed), "failed trial", ""),
-        (n_priors, "trial", " of estimated priors, as only accuracies are compared"),
-    )
-    texts = [f"{count} {what}{'s' * (count > 1)}{more}" for count, what, more in counts if count]
-    return f" (without {', '.join(texts)})" if texts else ""
-
-
-def _keys(trials: DataFrame) -> set[tuple[object, ...]]:
-    return set(trials[_TRIAL].itertuples(index=False, name=None))
-
-
-def _numbers(first: DataFrame, second: DataFrame) -> tuple[str, ...]:
-    pairs = first.merge(second, on="seed", suffixes=("_a", "_b")).set_index("seed")
-    if pairs.empty:
-        return f"{100 * first.accuracy.mean():.2f}", f"{100 * second.accuracy.mean():.2f}", "–", "–", "0", "–"
-    a, b = 100 * pairs.accuracy_a, 100 * pairs.accuracy_b
-    p = paired_p(a.to_dict(), b.to_dict())
-    seconds_a, seconds_b = pairs.seconds_a.sum(), pairs.seconds_b.sum()
-    return (
-        f"{a.mean():.2f}",
-        f"{b.mean():.2f}",
-        format_difference(b.mean() - a.mean()),
-        "–" if p is None else f"{p:.3f}",
-        str(len(pairs)),
-        f"{seconds_b / seconds_a:.2f}" if seconds_a else "–",
-    )
-
-
-def _differences(common: Sequence[tuple[tuple[str, ...], DataFrame, DataFrame]]) -> list[str]:
+def _differences(first: _Cells, second: _Cells) -> list[str]:
     """Return a line that names the settings, code and data in which the cells that both stores have differ, if any."""
     differing: dict[str, tuple[set[str], set[str]]] = {}
     methods, data = set(), set()
-    for (name_of_data, _, _, method), first, second in common:
-        a, b = _settings(first), _settings(second)
+    for key in first.keys() & second.keys():
+        a, b = _settings(first[key]), _settings(second[key])
         for name in a.keys() | b.keys():
             sides = a.get(name, {_NONE}), b.get(name, {_NONE})
             if sides[0] == sides[1]:
                 continue
             if name.endswith("_revision"):
-                methods.add(method)
+                methods.add(key[3])
             elif name == "data_checksum":
-                data.add(name_of_data)
+                data.add(key[0])
             else:
                 for known, more in zip(differing.setdefault(name, (set(), set())), sides, strict=True):
                     known |= more
@@ -146,12 +95,66 @@ def _differences(common: Sequence[tuple[tuple[str, ...], DataFrame, DataFrame]])
     return [f"they differ: {'; '.join(texts)}"] if texts else []
 
 
-def _settings(cell: DataFrame) -> dict[str, set[str]]:
+def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
     """Return the values of every field of the specs of a cell, except those of its key and the seed."""
     found: dict[str, set[str]] = {}
-    for spec in cell.spec:
-        settings = spec.model_dump(mode="json")
+    for record in cell.values():
+        settings = record.spec.model_dump(mode="json")
         fields = {**settings, **settings["recipe"]}
         for name in fields.keys() - {"recipe", "data", "setting", "model", "seed"}:
             found.setdefault(name, set()).add(_NONE if fields[name] is None else str(fields[name]))
     return found
+
+
+def _notes(records: Sequence[TrialRecord]) -> str:
+    """Return which records of a store are not compared: earlier ones of the same trial, and those without accuracy."""
+    results = [_trial_key(record) for record in records if _has_accuracy(record)]
+    failed = {_trial_key(record) for record in records if record.status == "failed"} - set(results)
+    n_priors = sum(record.status == "done" and record.accuracy is None for record in records)
+    counts = (
+        (len(results) - len(set(results)), "earlier trial", " of the same cells"),
+        (len(failed), "failed trial", ""),
+        (n_priors, "trial", " of estimated priors, as only accuracies are compared"),
+    )
+    texts = [f"{count} {what}{'s' * (count > 1)}{more}" for count, what, more in counts if count]
+    return f" (without {', '.join(texts)})" if texts else ""
+
+
+def _cells(records: Sequence[TrialRecord]) -> dict[CellKey, dict[int, TrialRecord]]:
+    """Return the latest results, by cell and seed, in the order of their names."""
+    cells: dict[CellKey, dict[int, TrialRecord]] = {}
+    for record in filter(_has_accuracy, records):  # the oldest come first
+        cells.setdefault(_cell_key(record), {})[record.spec.seed] = record
+    return dict(sorted(cells.items()))
+
+
+def _has_accuracy(record: TrialRecord) -> bool:
+    return record.status == "done" and record.accuracy is not None
+
+
+def _trial_key(record: TrialRecord) -> tuple[CellKey, int]:
+    return _cell_key(record), record.spec.seed
+
+
+def _cell_key(record: TrialRecord) -> CellKey:
+    return record.spec.data, record.spec.setting, record.spec.model, record.label
+
+
+def _numbers(first: Mapping[int, TrialRecord], second: Mapping[int, TrialRecord]) -> tuple[str, ...]:
+    seeds = sorted(first.keys() & second.keys())
+    a, b = (
+        {seed: 100 * (record.accuracy or 0.0) for seed, record in cell.items()} for cell in (first, second)
+    )
+    if not seeds:
+        return f"{fmean(a.values()):.2f}", f"{fmean(b.values()):.2f}", "–", "–", "0", "–"
+    mean_a, mean_b = (fmean(cell[seed] for seed in seeds) for cell in (a, b))
+    p = paired_p(a, b)
+    seconds = [sum(cell[seed].seconds for seed in seeds) for cell in (first, second)]
+    return (
+        f"{mean_a:.2f}",
+        f"{mean_b:.2f}",
+        format_difference(mean_b - mean_a),
+        "–" if p is None else f"{p:.3f}",
+        str(len(seeds)),
+        f"{seconds[1] / seconds[0]:.2f}" if seconds[0] else "–",
+    )

@@ -48,12 +48,8 @@ def epoch_choices(results: ExperimentResults) -> DataFrame:
                 _, chosen = max(known, key=lambda pair: pair[0])  # among ties the first
                 rows.append((trial.data, name, chosen, trial.accuracy, max(finite_values(truth))))
     choices = DataFrame(rows, columns=["data", "criterion", "chosen", "last", "oracle"])
-    means = choices.groupby(["data", "criterion"], sort=False)
-    return (
-        means.mean()
-        .assign(n=means.size())
-        .reset_index()[["data", "criterion", "n", "chosen", "last", "oracle"]]
-    )
+    means = {name: (name, "mean") for name in ("chosen", "last", "oracle")}
+    return choices.groupby(["data", "criterion"], sort=False, as_index=False).agg(n=("last", "size"), **means)
 
 
 def method_choices(results: ExperimentResults) -> DataFrame:
@@ -82,13 +78,12 @@ def method_choices(results: ExperimentResults) -> DataFrame:
     ]
     columns = [*COLUMN, "criterion"]
     trials = DataFrame(rows, columns=[*columns, "label", "value", "accuracy"])
-    means = trials.groupby([*columns, "label"], sort=False).mean().reset_index("label")
+    means = trials.groupby([*columns, "label"], sort=False, as_index=False).mean()
     choices = []
     for key, methods in means.groupby(columns, sort=False):
         if len(methods) > 1:
-            by_label = methods.set_index("label")
-            chosen, best = by_label.value.idxmax(), by_label.accuracy.idxmax()
-            choices.append((*key, chosen, by_label.accuracy[chosen], best, by_label.accuracy[best]))
+            chosen, best = (methods.loc[methods[name].idxmax()] for name in ("value", "accuracy"))
+            choices.append((*key, chosen.label, chosen.accuracy, best.label, best.accuracy))
     return DataFrame(choices, columns=[*columns, "chosen", "accuracy", "best", "best_accuracy"])
 
 
