@@ -19,7 +19,7 @@ def test_collect_ignores_records_of_other_trials(tmp_path):
     long, short = small_experiment(epochs=200), small_experiment(protocol="shortened", epochs=100)
     records = [make_record(trial, 0.5) for trial in plan_trials(long)]
     assert make_results(tmp_path, short, records).trials.record.isna().all()
-    assert len(make_results(tmp_path, long, records).run) == 30
+    assert len(make_results(tmp_path, long, records).recorded) == 30
 
 
 def test_collect_rejects_two_trials_in_one_cell(tmp_path):

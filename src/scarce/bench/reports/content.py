@@ -76,7 +76,7 @@ def make_report(
         ),
         tables=tuple(tables),
         summary_tables=make_summary_tables(results),
-        versions=_versions(results.run.record),
+        versions=_versions(results.recorded.record),
         command=f"scarce bench run {results.name}" if command is None else command,
     )
 
@@ -127,7 +127,7 @@ def _agreement(tables: Iterable[ResultTable]) -> tuple[int, int]:
 
 def _training_sentences(results: ExperimentResults) -> list[str]:
     seeds = sorted(results.trials.seed.unique().tolist())
-    trained = [record.spec for record in results.run.record if record.spec.kind != "classifiers"]
+    trained = [record.spec for record in results.recorded.record if record.spec.kind != "classifiers"]
     recipes = dict.fromkeys(map(_recipe_text, trained))
     score = (
         "Class priors in per cent"
@@ -157,7 +157,7 @@ def _measurement_text(results: ExperimentResults) -> str:
 
 def _size_sentences(results: ExperimentResults) -> list[str]:
     sizes: dict[tuple[str, int, float | None], set[int]] = {}
-    for record in results.run.record:
+    for record in results.recorded.record:
         key = record.spec.data, record.spec.n_train, record.spec.imbalance
         sizes.setdefault(key, set()).update([record.n_examples] if record.n_examples else [])
     texts = dict.fromkeys(

@@ -208,9 +208,9 @@ def _criterion_text(criterion: str) -> str:
 
 
 def _cost_table(results: ExperimentResults) -> SummaryTable:
-    rows = [_cost_row(label, trials) for label, trials in results.run.groupby("label", sort=False)]
+    rows = [_cost_row(label, trials) for label, trials in results.recorded.groupby("label", sort=False)]
     if len(rows) > 1:
-        rows.append(_cost_row("all", results.run))
+        rows.append(_cost_row("all", results.recorded))
     return SummaryTable(
         "What it cost",
         ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),

@@ -76,7 +76,7 @@ class ExperimentResults:
         return self.trials[self.trials.status == "missing"]
 
     @property
-    def run(self) -> DataFrame:
+    def recorded(self) -> DataFrame:
         """The trials with a record."""
         return self.trials[self.trials.status != "missing"]
 
