@@ -130,7 +130,7 @@ def command_of(run: RunCommand, *arguments: object) -> list[str]:
 def test_bench_report_repeats_the_command(labels_dir: Path, run: RunCommand) -> None:
     folder = labels_dir / "my files"
     folder.mkdir()
-    # Called as one that comes with the library, though it is another.
+    # A file of the user, with the name of an experiment that comes with the library.
     (folder / "own.toml").write_text(LABELS.replace('"labels"', '"quick-digits"'), "utf-8")
     (labels_dir / "bench" / "quick-digits" / "records").mkdir(parents=True)
     (labels_dir / "elsewhere" / "records").mkdir(parents=True)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from scarce.bench.trials.record import TrialRecord as TrialRecord
     from scarce.bench.trials.store import Store as Store
 
-# Imported on first use: planning needs neither matplotlib nor pandas, which are slow to import.
+# Imported on first use: running trials needs neither matplotlib nor jinja2, and all of them need the extra.
 _MODULES = {
     "Experiment": "spec.experiment",
     "ExperimentResults": "results.results",

@@ -1,4 +1,4 @@
-"""What the commands of ``scarce bench`` share: their options, the experiment, its store, and the counts of trials."""
+"""What the commands of ``scarce bench`` share: options, the experiment, its store, and counts of trials."""
 
 from collections.abc import Iterable, Sized
 from pathlib import Path
@@ -89,9 +89,9 @@ def parse_only(plan: "Plan", texts: Iterable[str] | None) -> dict[str, list[str]
     Parameters
     ----------
     plan : Plan
-        The plan of all trials, whose names may contain commas.
+        The plan of all trials; their names may contain commas.
     texts : iterable of str or None
-        Each an axis and names on it.
+        Each has an axis and one or more names.
 
     Examples
     --------

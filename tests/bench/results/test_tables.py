@@ -39,7 +39,7 @@ def test_cell_excludes_failed_and_missing_trials_from_mean(results):
     assert table.cells["nn", "uniform"].failed == (1,)
     assert table.cells["scarce", "uniform"].missing == (2,)
     assert table.cells["scarce", "uniform"].summary.n == 4
-    assert table.cells["scarce", "uniform"].summary.mean == pytest.approx(91.1)  # without the gap of −0.4
+    assert table.cells["scarce", "uniform"].summary.mean == pytest.approx(91.1)  # without the offset of −0.4
     assert results.missing.seed.tolist() == [2]
     assert table.cells["ga", "biased-a"].failed == table.cells["ga", "biased-a"].missing == ()
 

@@ -18,7 +18,7 @@ REPLACED = {
     '"digits"': ('"mnist"', "data: data='mnist' is unknown; expected 'ecoli',"),
     '"uniform"': (
         '"own"',
-        "digits has no candidate sets of its own; leave out 'own', or choose data from lost, msrcv2",
+        "digits has no candidate sets; leave out 'own', or choose data from lost, msrcv2",
     ),
     '"scar-unequal"': (
         '"scar-unequal", params = { low = 2 }',
@@ -84,7 +84,9 @@ def test_classifier_grid_limits_folds_and_rejects_epochs(tmp_path: Path) -> None
     assert experiment.changed(seeds=10).protocol == "own"
     with pytest.raises(MethodError, match="10 is not a fold"):
         experiment.changed(seeds=11)
-    with pytest.raises(MethodError, match="mine compares classifiers as they are; leave out --epochs"):
+    with pytest.raises(
+        MethodError, match="mine compares classifiers with their own training; leave out --epochs"
+    ):
         experiment.changed(epochs=3)
 
 

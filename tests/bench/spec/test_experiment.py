@@ -123,7 +123,7 @@ REPLACED = {
     'title = "Tiny"': ("", "the field title is missing"),
     'models = "linear"': ('models = "vgg"', "models: model='vgg' is unknown; expected 'linear',"),
     '"digits"': ('"mnits"', "data: data='mnits' is unknown"),
-    'settings = "uniform"': ('settings = "human"', "digits has no labels by people"),
+    'settings = "uniform"': ('settings = "human"', "digits has no human labels"),
     '"uniform"': ('"unform"', "settings.0.process: process='unform' is unknown"),
     '"nn"': ('"nm"', "method='nm' is unknown"),
     '["scarce", "nn"]': ('["scarce", { label = "scarce", method = "nn" }]', "methods names 'scarce' twice"),

@@ -128,7 +128,7 @@ def test_run_trial_uses_priors_of_the_spec(tmp_path: Path, priors: str) -> None:
         )
 
 
-def test_chosen_rows_are_drawn_by_seed_and_sorted() -> None:
+def test_sample_rows_are_drawn_by_seed_and_sorted() -> None:
     y = np.repeat([2, 0, 1], [40, 60, 20])
     rows = sample_rows(y, 50, None, seed=3)
     assert len(rows) == 50
@@ -139,8 +139,8 @@ def test_chosen_rows_are_drawn_by_seed_and_sorted() -> None:
 
 
 @pytest.mark.parametrize(("imbalance", "sizes"), [(4, [60, 10, 10]), (100, [60, 2, 0]), (1.5, [60, 16, 27])])
-def test_chosen_rows_thin_each_further_class(imbalance: float, sizes: list[int]) -> None:
-    """The last of three classes keeps the imbalance-th part of its rows, the second the square root of that."""
+def test_sample_rows_subsample_each_further_class(imbalance: float, sizes: list[int]) -> None:
+    """The last of three classes keeps 1/imbalance of its rows, and the second the square root of that fraction."""
     y = np.repeat([2, 0, 1], [40, 60, 20])
     rows = sample_rows(y, 120, imbalance, seed=3)
     assert np.bincount(y[rows], minlength=3).tolist() == sizes
@@ -154,7 +154,7 @@ def test_chosen_rows_thin_each_further_class(imbalance: float, sizes: list[int])
 
 
 def test_run_trial_records_learned_and_true_priors(tmp_path: Path) -> None:
-    """Of digits of which the last class keeps a quarter; linear in 40 epochs, so only roughly."""
+    """The last class of the digits keeps a quarter; a linear model after 40 epochs is only roughly right."""
     text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
         '["scarce", "nn"]', '"scar-likelihood"'
     )

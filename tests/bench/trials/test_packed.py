@@ -107,7 +107,7 @@ def test_packed_store_warns_of_damaged_line_and_pack_keeps_the_file(
         packed.path.write_text("\n".join([*lines[:2], damage, *lines[3:], ""]))
         with pytest.warns(UserWarning, match=r"small\.jsonl, line 3: .* Its trial counts as not run"):
             assert len(PackedStore(packed.path).records()) == 29
-        with pytest.raises(FileError, match="is damaged and was left alone"):
+        with pytest.raises(FileError, match="is damaged and was not changed"):
             pack(Store(tmp_path / "store"), tmp_path / "results")
 
 

@@ -67,16 +67,16 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
     [
         ({"spec": None}, "spec: expected a name or a table in braces, got None"),
         ({"spec": {}}, "the field spec.data is missing"),
-        ({"spec": SPEC | {"seed": 1}}, "its spec is that of another trial"),
+        ({"spec": SPEC | {"seed": 1}}, "its key is that of another spec"),
         ({"spec": SPEC | {"seed": "x"}}, "spec.seed: input should be a valid integer"),
         (
             {"spec": SPEC | {"kind": "other"}},
             "spec.kind: input should be 'accuracy', 'priors' or 'classifiers'",
         ),
-        ({"key": "0123456789abcdef"}, "its spec is that of another trial"),
+        ({"key": "0123456789abcdef"}, "its key is that of another spec"),
         ({"accuracy": "0.5"}, "accuracy: input should be a valid number"),
         ({"accuracy": float("nan")}, "accuracy: input should be a finite number"),
-        ({"accuracy": None}, "its trial is done, but has no result"),
+        ({"accuracy": None}, "the trial is done, but has no result"),
         ({"seconds": None}, "seconds: input should be a valid number"),
         ({"curves": None}, "curves: expected a table in braces"),
         ({"curves": "abc"}, "curves: expected a table in braces"),
@@ -103,7 +103,7 @@ def test_store_warns_of_record_with_wrong_content(
 
 def test_store_warns_of_prior_record_without_priors(tmp_path: Path) -> None:
     written(tmp_path, SPEC | {"kind": "priors"}, priors={"source": "best-bin"}, accuracy=None)
-    with pytest.warns(UserWarning, match="its trial is done, but has no result"):
+    with pytest.warns(UserWarning, match="the trial is done, but has no result"):
         assert Store(tmp_path).records() == []
 
 

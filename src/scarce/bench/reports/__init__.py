@@ -47,7 +47,7 @@ def write_report(
     Returns
     -------
     list of Path
-        The files and the folder of figures.
+        The files and the folder of the figures.
 
     See Also
     --------

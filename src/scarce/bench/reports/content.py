@@ -28,7 +28,7 @@ _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
 
 @dataclass(frozen=True)
 class Report:
-    """The content of a report without its figures."""
+    """The content of a report, without its figures."""
 
     title: str
     is_shortened: bool
@@ -93,7 +93,7 @@ def mean_text(mean: float, std: float | None) -> str:
 
 
 def difference_text(cell: Cell) -> str:
-    """Return ours minus the paper's, and whether that is within two standard errors, where they are known.
+    """Return our number minus the paper's and, if the standard error is known, whether it is within two of them.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def difference_text(cell: Cell) -> str:
 
 
 def failures_text(cell: Cell) -> str:
-    """Return how many trials of a cell have no result.
+    """Return how many trials of a cell failed or are missing.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def failures_text(cell: Cell) -> str:
 
 
 def _agreement(tables: Iterable[ResultTable]) -> tuple[int, int]:
-    """Return how many cells lie within two standard errors of the paper's number, and how many could be compared."""
+    """Return how many cells are within two standard errors of the paper's number, and how many could be compared."""
     agrees = [cell.agrees for table in tables for cell in table.cells.values() if cell.agrees is not None]
     return sum(agrees), len(agrees)
 
@@ -144,7 +144,7 @@ def _training_sentences(results: ExperimentResults) -> list[str]:
 
 
 def _measurement_text(results: ExperimentResults) -> str:
-    """Return in which epochs, or on which rows, the accuracy was measured."""
+    """Return the epochs or the rows on which the accuracy was measured."""
     if results.kind == "classifiers":
         splits = dict.fromkeys(record.spec.split for record in results.done.record)
         return " or ".join(_SPLITS[split] for split in splits if split) or "on held-out rows"
@@ -176,7 +176,7 @@ def _size_sentences(results: ExperimentResults) -> list[str]:
 
 
 def _size_text(n_train: int, imbalance: float | None, counts: set[int]) -> str:
-    """Return how many examples there were; where classes were subsampled, this depends on the seed."""
+    """Return the number of examples as text; if classes were subsampled, it depends on the seed."""
     if imbalance is None:
         return f"{n_train:,}"
     if not counts:
@@ -275,7 +275,7 @@ def _outdated_sentences(results: ExperimentResults) -> list[str]:
 
 
 def _versions(records: Iterable[TrialRecord]) -> tuple[str, ...]:
-    """Return all combinations of versions and machine that ran the trials."""
+    """Return each combination of versions and machine that ran trials."""
     lines = dict.fromkeys(
         ", ".join([*(f"{name} {value}" for name, value in record.versions.items()), _machine(record.machine)])
         for record in records

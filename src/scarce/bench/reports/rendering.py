@@ -19,7 +19,7 @@ from scarce.bench.results.tables import ResultTable
 __all__ = ["html_report", "latex_report", "latex_text", "markdown_report", "unsupported_letters"]
 
 _PACKAGE = "scarce.bench.reports"
-# In braces what LaTeX would take for an argument after the end of a row.
+# Brackets and asterisks are in braces: after the end of a row, LaTeX would read them as its argument.
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "[": "{[}", "]": "{]}", "*": "{*}",
@@ -28,7 +28,7 @@ _SPECIAL = {
     "“": "``", "”": "''",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }  # fmt: skip
-# The Greek letters without a command of their own look like Latin ones.
+# The Greek letters that look like Latin ones have no command in LaTeX.
 _LATIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True))
 _RAISED = {"<super>": r"\textsuperscript", "<sub>": r"\textsubscript"}
 _LAST_SUPPORTED = "\u017f"  # accented Latin letters
@@ -48,7 +48,7 @@ def markdown_report(report: Report, drawings: Sequence[Drawing] = (), folder: st
 
 
 def html_report(report: Report, drawings: Sequence[Drawing] = ()) -> str:
-    """Return the report as a page with its style and figures inside.
+    """Return the report as one HTML page that includes its style and figures.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def html_report(report: Report, drawings: Sequence[Drawing] = ()) -> str:
 
 
 def latex_report(report: Report) -> str:
-    r"""Return a table of LaTeX for every data set: settings side by side and, below each, the models; needs ``booktabs``.
+    r"""Return a LaTeX table for every data set: settings side by side and, below each, the models; needs ``booktabs``.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def latex_report(report: Report) -> str:
     for table in report.tables:
         by_data.setdefault(table.data, []).append(table)
     environment = _text_environment(tex=latex_text, small=_small_latex, unsupported=unsupported_letters)
-    # Not jinja's own braces, of which LaTeX is full.
+    # LaTeX is full of braces, which are the default delimiters of jinja.
     latex = environment.overlay(
         block_start_string="<%",
         block_end_string="%>",
@@ -102,7 +102,7 @@ def latex_report(report: Report) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Return a text in one line, with every character escaped that LaTeX reads as a command or cannot read.
+    r"""Return a text in one line, with the characters escaped that LaTeX would interpret or cannot print.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def latex_text(text: str) -> str:
 
 
 def unsupported_letters(text: str) -> str:
-    """Return the characters of a text, each once, that pdfLaTeX cannot print.
+    """Return the distinct characters of a text that pdfLaTeX cannot print.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class _LatexTable:
 
     @property
     def tables(self) -> list[ResultTable]:
-        """The table of every column that is printed."""
+        """The table of each printed column."""
         return [table for _, tables in self.columns for table in tables]
 
     @property
@@ -175,7 +175,7 @@ class _LatexTable:
 
 
 def _text_environment(**filters: Callable[..., str]) -> Environment:
-    """Return the environment of templates of plain text, in which every filter escapes explicitly."""
+    """Return the environment of plain-text templates, which escape by explicit filters."""
     environment = Environment(
         loader=PackageLoader(_PACKAGE),
         undefined=StrictUndefined,
@@ -195,7 +195,7 @@ def _mean_text(summary: Summary | PaperCell) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    """Return a text in one line, with every character escaped that has a meaning in Markdown."""
+    """Return a text in one line, with the characters escaped that have a meaning in Markdown."""
     return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", " ".join(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""Summary tables of a report: regret, failures, priors, calibration, model selection and costs, as rows of text."""
+"""The summary tables of a report: regret, failures, priors, calibration, model selection and costs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _ROW = [*COLUMN, "label"]
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """A table of texts: its first `n_text_columns` columns are words, the others numbers."""
+    """A table of strings: the first `n_text_columns` columns are words, the others are numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -50,7 +50,7 @@ def make_summary_tables(results: ExperimentResults) -> tuple[SummaryTable, ...]:
 
 
 def last_epochs(results: ExperimentResults) -> str:
-    """Return, as text, the epochs over which the accuracy of a trial is the mean: all, where there are few.
+    """Return, as text, the epochs over which the accuracy of a trial is averaged.
 
     Examples
     --------

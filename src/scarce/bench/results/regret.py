@@ -15,13 +15,13 @@ class Regret:
     Attributes
     ----------
     data, setting : str
-        The column.
+        The column of the table.
     best : str
-        The row with the best mean; among ties the default, or else the first.
+        The row with the best mean; among ties, the default if it is one of them, otherwise the first.
     best_accuracy, accuracy : float
-        Its mean accuracy, and that of the default.
+        The mean accuracy of the best row and of the default.
     is_biased : bool
-        Whether the process of the labels is called biased.
+        Whether the labels come from a process whose name starts with biased.
     """
 
     data: str
@@ -40,7 +40,7 @@ class Regret:
 def regrets(results: ExperimentResults) -> list[Regret]:
     """Return the regret of the default in every column where it has a result.
 
-    The means are over the seeds for which the default has a result. Rows that lack one of these seeds do not count.
+    The means are over the seeds for which the default has a result. Rows without a result for one of these seeds are ignored.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The results of an experiment: its planned trials and their records as one table, the input of every report."""
+"""The results of an experiment: its planned trials and their records in one table, from which reports are made."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,24 +16,24 @@ from scarce.datasets.registry import facts_of
 __all__ = ["COLUMN", "ExperimentResults", "collect", "finite_values"]
 
 COLUMN = ["data", "setting", "model"]
-"""What names a column of the tables."""
+"""The axes that together are a column of the report's tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExperimentResults:
-    """The planned trials of an experiment, in the order in which reports show them, and their results.
+    """The planned trials of an experiment, in the order of the plan, and their results.
 
     Attributes
     ----------
     name, title, description : str
-        Of the experiment.
+        The name, title and description of the experiment.
     protocol : {"paper", "shortened", "own"}
         Whether the trials follow the paper.
     kind : {"accuracy", "priors", "classifiers"}
         Whether networks were trained, class priors estimated, or classifiers compared.
     trials : DataFrame
         One row per planned trial, with the columns ``data``, ``setting``, ``model``, ``label`` (the row in reports), ``method``,
-        ``seed``, ``paper`` (the method whose published number it is compared with, or an empty text), ``status`` (done, failed or
+        ``seed``, ``paper`` (the method whose published number is comparable, or an empty string), ``status`` (done, failed or
         missing), ``accuracy`` (a fraction, or NaN), ``seconds``, ``peak_memory_mb``, ``outdated`` (whether the record is of an
         earlier revision or of other data) and ``record`` (the `TrialRecord`, or None).
 
@@ -94,9 +94,9 @@ def collect(plan: Plan, store: Store | PackedStore | Iterable[TrialRecord]) -> E
     Parameters
     ----------
     plan : Plan
-        Which trials to include.
+        The trials to include.
     store : Store, PackedStore or iterable of TrialRecord
-        A store, every record of which is read once, or the records of one, in the order in which they were finished.
+        A store, whose records are each read once, or records in the order in which they were finished.
 
     See Also
     --------
@@ -113,7 +113,7 @@ def collect(plan: Plan, store: Store | PackedStore | Iterable[TrialRecord]) -> E
     """
     records = store.records() if isinstance(store, Store | PackedStore) else store
     found = plan.find_records(records)
-    # The data need not be available; of several versions of them, the one of the latest trial counts as current.
+    # The data may be unavailable, so the version of the data in the latest trial counts as current.
     latest = sorted(found.values(), key=lambda record: record.finished)
     checksums = {record.spec.data: record.spec.data_checksum for record in latest}
     rows = [_row(trial.spec, trial.label, found.get(trial.spec.cell), checksums) for trial in plan]

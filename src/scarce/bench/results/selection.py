@@ -12,7 +12,7 @@ __all__ = ["criteria", "epoch_choices", "method_choices"]
 
 
 def criteria(results: ExperimentResults) -> tuple[str, ...]:
-    """Return the names of the criteria that any trial has."""
+    """Return the names of all recorded criteria."""
     return tuple(dict.fromkeys(name for record in results.done.record for name in record.selection))
 
 

@@ -24,12 +24,12 @@ __all__ = [
 
 Test = Literal["t", "wilcoxon"]
 LEVEL = 0.05
-_DECIMALS = 12  # smaller differences of accuracies are rounding, not results
+_DECIMALS = 12  # smaller differences of accuracies are rounding errors
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and standard deviation (n − 1 in the denominator, none for a single run) of n runs."""
+    """Mean and standard deviation of n runs (n − 1 in the denominator; None for a single run)."""
 
     mean: float
     std: float | None
@@ -37,7 +37,7 @@ class Summary:
 
 
 def summarize(values: Sequence[float]) -> Summary:
-    """Return mean and standard deviation of one run or more.
+    """Return the mean and standard deviation of one or more runs.
 
     Examples
     --------
@@ -51,16 +51,16 @@ def summarize(values: Sequence[float]) -> Summary:
 
 
 def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test = "t") -> float | None:
-    """Return the two-sided p-value of the paired differences over the seeds that both have; None with fewer than two.
+    """Return the two-sided p-value of the paired differences over the common seeds; None with fewer than two.
 
-    The t-test assumes normal differences d: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The
-    Wilcoxon test assumes only that they are symmetric; every assignment of signs to their ranks has the same probability. Its
-    p-value is exact, also with ties; seeds without a difference are left out.
+    The t-test assumes normal differences d: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The Wilcoxon
+    signed-rank test assumes only that they are symmetric, so every assignment of signs to their ranks has the same probability.
+    Its p-value is exact, even with ties; seeds without a difference are dropped.
 
     Parameters
     ----------
     first, second : mapping
-        From seed to accuracy.
+        The accuracy by seed.
     test : {"t", "wilcoxon"}
 
     Examples

@@ -20,7 +20,7 @@ _ERROR_ROW = "mean absolute error"
 
 @dataclass(frozen=True)
 class Cell:
-    """The trials of one method in one setting: results in per cent by seed, and the seeds without one."""
+    """The trials of one method in one setting: results in per cent by seed, and the seeds without a result."""
 
     values: Mapping[int, float]
     failed: tuple[int, ...] = ()
@@ -30,7 +30,7 @@ class Cell:
 
     @cached_property
     def summary(self) -> Summary | None:
-        """Mean and standard deviation over the seeds, if there is a result."""
+        """Mean and standard deviation over the seeds; None without a result."""
         return summarize(list(self.values.values())) if self.values else None
 
     @property
@@ -40,14 +40,14 @@ class Cell:
 
     @property
     def standard_error(self) -> float | None:
-        """Of the difference: √(ours² / n + paper's² / 5), of the standard deviations; unknown for a single run."""
+        """The standard error of the difference, √(s² / n + s_paper² / 5); None for a single run."""
         if self.summary is None or self.summary.std is None or self.paper is None:
             return None
         return sqrt(self.summary.std**2 / self.summary.n + self.paper.std**2 / PAPER_RUNS)
 
     @property
     def agrees(self) -> bool | None:
-        """Whether our mean lies within two standard errors of the paper's."""
+        """Whether our mean is within two standard errors of the paper's; None if either is unknown."""
         if self.difference is None or self.standard_error is None:
             return None
         return abs(self.difference) <= 2 * self.standard_error
@@ -55,11 +55,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Cells by row and column; a table of accuracies has methods as rows, settings as columns, and one data set."""
+    """Cells by row and column; a table of accuracies has a row per method, a column per setting, and one data set."""
 
     title: str
     corner: str
-    """What the rows are."""
+    """The heading of the rows."""
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
@@ -127,7 +127,7 @@ def make_prior_tables(results: ExperimentResults) -> list[ResultTable]:
     (10.0, 10.4)
     """
     trials = results.trials
-    # Data sets with different models share a table, but not the models of one data set.
+    # Data sets with different models share a table; the models of one data set have separate tables.
     n_models = trials.groupby(["label", "setting", "data"]).model.transform("nunique")
     has_several_models = n_models.groupby([trials.label, trials.setting]).transform("max") > 1
     model = trials.model.where(has_several_models, "")

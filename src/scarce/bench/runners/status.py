@@ -18,9 +18,18 @@ class Status:
     Attributes
     ----------
     done, failed : list of TrialRecord
-        Those with a record.
+        The records of finished and failed trials.
     running, pending : list of Trial
-        Those that a process is running, and the rest.
+        The trials that a process is running, and the rest.
+
+    See Also
+    --------
+    get_status : Return the status of the trials of a plan.
+
+    Examples
+    --------
+    >>> Status([], [], [], []).to_run()
+    set()
     """
 
     done: list[TrialRecord]
@@ -29,12 +38,12 @@ class Status:
     pending: list[Trial]
 
     def to_run(self, *, retry_failed: bool = False) -> set[str]:
-        """Return the keys of the trials without a record; with `retry_failed`, also of those that failed."""
+        """Return the keys of the trials without a record; with `retry_failed`, also of failed trials."""
         keys = {trial.key for trial in (*self.running, *self.pending)}
         return keys | {record.key for record in self.failed} if retry_failed else keys
 
     def seconds_left(self) -> float | None:
-        """Return the estimated time of the trials without a record, one after the other; None if no trial is done."""
+        """Return the estimated total seconds of the trials without a record; None if no trial is done."""
         if not self.done:
             return None
         return sum(_mean_seconds(self.done, trial) for trial in (*self.running, *self.pending))
@@ -50,9 +59,13 @@ def get_status(
     trials : Plan or iterable of Trial
         From a `Plan` with data: records are found by the keys of the trials.
     store : Store or PackedStore
-        Where the records are, and the claims of running trials.
+        The store with the records, and the locks of running trials.
     records : iterable of TrialRecord, optional
-        The records of the store, if they have been read; otherwise those of the trials are read.
+        The records of the store, if they have been read; by default the records of the trials are read.
+
+    See Also
+    --------
+    run_local : Run the trials that are not done.
 
     Examples
     --------
@@ -104,7 +117,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _mean_seconds(done: Sequence[TrialRecord], trial: Trial) -> float:
-    """Return the mean seconds of the done trials with the same data and network, or else of all."""
+    """Return the mean seconds of the done trials with the same data and network, or of all done trials if there are none."""
     key = trial.spec.data, trial.spec.model
     similar = [record.seconds for record in done if (record.spec.data, record.spec.model) == key]
     seconds = similar or [record.seconds for record in done]

@@ -17,7 +17,7 @@ __all__ = ["classifier_result", "make_classifier"]
 
 
 def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Baseline | ScarceClassifier:
-    """Return the classifier of a row: a baseline, or `ScarceClassifier` with this method.
+    """Return the classifier of a row: a baseline, or `ScarceClassifier` with a method.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def classifier_result(spec: TrialSpec, data_dir: str | None, started: float) -> 
     spec : TrialSpec
         Its kind is ``classifiers``.
     data_dir : str, optional
-        Where to look for data first.
+        The folder to search for data first.
     started : float
         When the trial began, by ``time.perf_counter``.
     """

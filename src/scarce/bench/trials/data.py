@@ -24,13 +24,13 @@ def resolve_data_dir(data_dir: str | Path | None) -> str | None:
 
 @lru_cache(maxsize=2)
 def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageDataset:
-    """Return a data set of images, kept in memory for the next trial."""
+    """Return a data set of images, cached for the next trial."""
     return load_dataset(name, data_dir, download)
 
 
 @lru_cache(maxsize=4)
 def cached_table(name: str, data_dir: str | None) -> TableDataset:
-    """Return a table, kept in memory for the next trial."""
+    """Return a table, cached for the next trial."""
     return load_table(name, data_dir)
 
 

@@ -83,9 +83,12 @@ def run_trial(
     started = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are for interactive use
+            warnings.simplefilter("ignore")  # warnings are for interactive use
             result = _result(trial.spec, checkpoint, resolve_data_dir(data_dir), started)
-    except (Exception, SystemExit) as error:  # a method may raise anything, and the other trials must run
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # a method may raise anything, and the other trials must still run
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}
@@ -177,9 +180,20 @@ def _train_labels(spec: TrialSpec, data: ImageDataset, rows: NDArray[Any]) -> Co
 
 
 def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
-    """Return the rows of the images that a trial uses, sorted: `n_rows` at random, then fewer of every further class.
+    """Return the sorted rows of the images that a trial uses: `n_rows` at random, with classes subsampled if `imbalance` is given.
 
-    Of class k of q the fraction imbalance^(−k / (q − 1)) is kept.
+    Of class k of q, the fraction imbalance^(−k / (q − 1)) is kept.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The true classes.
+    n_rows : int
+        The number of rows before subsampling.
+    imbalance : float or None
+        The ratio of the largest to the smallest class.
+    seed : int
+        Draws the rows.
 
     Examples
     --------
@@ -197,7 +211,7 @@ def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int
 
 
 def _test_labels(spec: TrialSpec, data: ImageDataset, y: NDArray[Any]) -> ComplementaryLabels:
-    """Draw labels of the test images by the process of the training labels, independently of them."""
+    """Draw labels of the test images by the process of the training labels, independent of them."""
     test_seed = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
     if spec.process is None:
         source = {"process": "human", "setting_params": {"source": HUMAN_LABELED[data.name]}}
@@ -233,7 +247,7 @@ def _make_priors(
 
 
 def _remove_unusable(checkpoint: Path) -> None:
-    """Remove a checkpoint that is damaged or was written by another version, so that the trial starts over."""
+    """Delete a checkpoint that is damaged or was written by another version, so that the trial starts from the beginning."""
     if checkpoint.exists():
         try:
             state = load_state(checkpoint)

@@ -18,11 +18,11 @@ __all__ = ["LAST_EPOCHS", "TrialRecord", "now"]
 
 _FORMAT = "scarce-trial-2"
 LAST_EPOCHS = 10
-"""The number of last epochs over which the accuracy of a trial is the mean; all, if there are fewer."""
+"""The accuracy of a trial is the mean over this number of last epochs, or over all if there are fewer."""
 
 
 def _finite(value: Any) -> Any:
-    """Return JSON values with None in place of NaN and infinity, which JSON does not have."""
+    """Return JSON values with None in place of NaN and infinity, which JSON does not support."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -34,7 +34,7 @@ Curves = Annotated[dict[str, list[float | None]], BeforeValidator(_finite)]
 
 
 class Priors(StrictModel):
-    """The priors that were used or estimated, their source, and the true ones."""
+    """The priors that were used or estimated, their source, and the true priors."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -51,38 +51,43 @@ class Priors(StrictModel):
 
 
 class TrialRecord(StrictModel):
-    """A trial that has been run.
+    """The record of a trial that has been run.
 
     Attributes
     ----------
     spec : TrialSpec
-        All that determines the result.
+        Everything that determines the result.
     label : str
         The row in tables; several labels may share a method.
     experiment, protocol : str
-        What it was run for, and whether as in the paper or shortened.
+        The experiment it was run for, and whether that follows the paper.
     status : {"done", "failed"}
         Whether there is a result.
     error : str or None
-        Why there is none, in one line.
+        Why there is no result, in one line.
     accuracy : float or None
         Mean test accuracy over the last ten epochs (with early stopping, at the chosen epoch; of a classifier, after `fit`); None
-        where the trial failed or estimates priors.
+        if the trial failed or estimates priors.
     curves, selection : dict of lists
-        One number per epoch, None where it was not finite: of training and test accuracy, and of the criteria that need no true
-        labels, computed on the test images.
+        One number per epoch, None if it is not finite: training loss, test accuracy and calibration; and the criteria that need
+        no true labels, computed on the test images.
     priors : Priors
-        The priors that were used or estimated, and the true ones.
+        The priors that were used or estimated, and the true priors.
     seconds, peak_memory_mb : float
-        The cost; if it was interrupted, the seconds are summed over all sessions.
+        The cost; if the trial was interrupted, the seconds are summed over all sessions.
     versions, machine : dict
         The software and the machine that ran it.
     finished : str
-        When it ended, as `now` writes it; empty if unknown.
+        The UTC time at the end, as `now` returns it; empty if unknown.
     n_examples : int or None
-        How many training examples it used; None if unknown.
+        The number of training examples; None if unknown.
     reason : str or None
-        The explanation of the automatic default of its choice.
+        How the automatic default explains its choice.
+
+    See Also
+    --------
+    run_trial : Run a trial and return its record.
+    Store : A folder of records.
 
     Examples
     --------
@@ -116,22 +121,22 @@ class TrialRecord(StrictModel):
     def _check_has_result(self) -> Self:
         result = self.priors.values if self.spec.kind == "priors" else self.accuracy
         if self.status == "done" and result is None:
-            raise ValueError("its trial is done, but has no result")
+            raise ValueError("the trial is done, but has no result")
         return self
 
     @property
     def key(self) -> str:
-        """The name of the trial, see `TrialSpec.key`."""
+        """The hash of the spec, see `TrialSpec.key`."""
         return self.spec.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, ready for JSON; numbers that are not finite become None."""
+        """Return plain data, ready for JSON; infinite numbers and NaN become None."""
         content = self.model_dump(mode="json", exclude={"spec"})
         return _finite({"format": _FORMAT, "key": self.key, "spec": self.spec.as_dict(), **content})  # type: ignore[no-any-return]
 
     @classmethod
     def from_dict(cls, content: Any) -> "TrialRecord":
-        """Restore a record from what `to_dict` returned.
+        """Restore a record from the data that `to_dict` returned.
 
         Examples
         --------
@@ -148,11 +153,11 @@ class TrialRecord(StrictModel):
         except ValidationError as error:
             raise FileError(f"this record is damaged ({describe_error(error)}).") from None
         if content.get("key") != record.key:
-            raise FileError("this record is damaged (its spec is that of another trial).")
+            raise FileError("this record is damaged (its key is that of another spec).")
         return record
 
     def save(self, path: Path) -> None:
-        """Write the record; the file is either whole or absent."""
+        """Write the record atomically."""
         with atomic_write(path, force=True) as temporary:
             temporary.write_text(
                 json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8"

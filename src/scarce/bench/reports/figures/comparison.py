@@ -1,4 +1,4 @@
-"""The figures of an experiment: comparisons, learning curves, and those of the paper where its trials were run."""
+"""The figures of an experiment: comparisons, learning curves, and the figures of the paper if their trials were run."""
 
 from collections.abc import Sequence
 from textwrap import fill
@@ -21,7 +21,7 @@ from scarce.bench.results.tables import ResultTable, make_tables
 __all__ = ["draw_figures"]
 
 _MAX_BARS = 5  # per group
-_MIN_BAR_HEIGHT = 20  # per cent; a lower bar has no room for its number
+_MIN_BAR_HEIGHT = 20  # per cent; the number does not fit into a lower bar
 _TITLE_WIDTH = 30  # characters
 
 
@@ -47,7 +47,7 @@ def draw_figures(results: ExperimentResults) -> list[Drawing]:
 
 
 def _comparisons(tables: Sequence[ResultTable]) -> list[Drawing]:
-    """Draw bars for few methods in one setting, otherwise a panel of dots for every setting."""
+    """Draw bars for few methods in one setting, otherwise a panel of dots per setting."""
     if tables and all(len(table.columns) == 1 and len(table.rows) <= _MAX_BARS for table in tables):
         return [_bars(tables)]
     return [_dots(table) for table in tables]
@@ -158,7 +158,7 @@ def _learning_curves(results: ExperimentResults) -> list[Drawing]:
 
 
 def _panel_width(count: int) -> float:
-    """Return the width of a panel in inches; a single one is wider."""
+    """Return the width of a panel in inches; a single panel is wider."""
     return 4.8 if count == 1 else 3.1
 
 

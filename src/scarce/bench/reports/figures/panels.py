@@ -1,4 +1,4 @@
-"""Figures of several panels in the shared style, with line styles that can be told apart for a dozen methods."""
+"""Figures of several panels in the shared style, with distinct line styles for a dozen methods."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, the name of its files, and what it shows."""
+    """A figure with the name of its files, its title and its caption."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class Drawing:
 def new_panels(
     count: int, width: float, height: float, columns: int = 3, share: Literal["none", "y", "all"] = "none"
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Yield a figure of `count` panels of that size in inches, in rows of at most `columns`.
+    """Yield a figure of `count` panels, each `width` by `height` inches, in rows of at most `columns`.
 
     Examples
     --------
@@ -59,7 +59,9 @@ def new_panels(
         panels = list(grid.flat)
         for axes in panels[count:]:
             axes.remove()
-        for axes in panels[max(0, count - columns) : count]:  # the lowest of each column, also above a gap
+        for axes in panels[
+            max(0, count - columns) : count
+        ]:  # the lowest panel of each column, also above a gap
             axes.tick_params(labelbottom=True)
         yield figure, panels[:count]
 
@@ -73,7 +75,7 @@ def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def legend_name(label: str) -> str:
-    """Return a label that matplotlib shows in legends, also if it begins with an underscore.
+    """Return a label that matplotlib shows in legends even if it starts with an underscore.
 
     Examples
     --------
@@ -84,7 +86,7 @@ def legend_name(label: str) -> str:
 
 
 def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **style: Any) -> None:
-    """Draw the mean of the curves of each group, and one standard deviation around it where there are several."""
+    """Draw the mean of the curves of each group, and a band of one standard deviation if it has several."""
     for rows in groups:
         epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
         axes.plot(epochs, mean, label=legend_name(label), **style)
@@ -103,7 +105,7 @@ def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> Non
 
 
 def trial_curves(trials: DataFrame, name: str) -> list[NDArray[np.float64]]:
-    """Return a curve of every trial as the rows of arrays, one array per length; NaN where a record holds None."""
+    """Return the curves of the trials: one array of shape (n_trials, n_epochs) per length, with NaN for None."""
     by_length: dict[int, list[Sequence[float | None]]] = {}
     for record in trials.record:
         by_length.setdefault(len(record.curves[name]), []).append(record.curves[name])
@@ -120,5 +122,5 @@ def legend_below(figure: Figure) -> None:
     columns = max(1, min(len(handles), int(max_columns)))
     figure.set_figheight(
         figure.get_figheight() + 0.24 * ceil(len(handles) / columns)
-    )  # not at the cost of the panels
+    )  # extra height, so that the panels keep their size
     figure.legend(list(handles.values()), list(handles), loc="outside lower left", ncols=columns)

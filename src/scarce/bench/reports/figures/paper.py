@@ -1,4 +1,4 @@
-"""The figures of the paper from our records: overfitting, wrong priors, estimated priors."""
+"""The figures of the paper, drawn from our records: overfitting, wrong priors, estimated priors."""
 
 from collections import Counter
 
