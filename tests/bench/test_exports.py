@@ -12,8 +12,8 @@ import scarce.bench
 def test_every_exported_name_is_documented_with_an_example(name: str) -> None:
     public = getattr(scarce.bench, name)
     assert public.__module__.startswith("scarce.bench.")
-    for section in ("See Also\n", "Examples\n") if public.__name__ != "run_on_cluster" else ("Parameters\n",):
-        assert section in public.__doc__
+    assert "See Also\n" in public.__doc__
+    assert "Examples\n" in public.__doc__ or name == "run_on_cluster"  # an example would need a cluster
 
 
 def test_exports_agree_with_dir_and_unknown_names_are_rejected() -> None:

@@ -78,7 +78,7 @@ def test_worker_killed_in_the_middle_of_a_trial_loses_nothing(
 def test_killed_scheduler_is_reported_and_run_resumes_without_it(
     tmp_path: Path, cluster: Cluster, fork_server: ForkServer
 ) -> None:
-    worker = cluster.start_worker(halt_after=30)  # beside the one that is left
+    worker = cluster.start_worker(halt_after=30)  # in addition to the one that is left
     wait_for_workers(cluster, 2)
     store = Store(tmp_path / "store")
     run = start_run(fork_server, tmp_path, store, cluster)

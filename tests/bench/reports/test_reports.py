@@ -248,7 +248,7 @@ def test_latex_table_groups_models_by_setting(tmp_path):
     assert r"Model & mlp & lenet & mlp & lenet \\" in text
 
 
-def test_prior_report_shows_estimates_beside_the_papers(tmp_path, capsys):
+def test_prior_report_shows_estimates_and_those_of_the_paper(tmp_path, capsys):
     experiment = load_experiment("paper-priors")
     drawings = figures_by_name(
         tmp_path, experiment, lambda trial: make_prior_record(trial, [0.1 + seed_offset(trial)] + [0.1] * 9)

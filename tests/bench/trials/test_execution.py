@@ -290,7 +290,7 @@ def test_execute_records_end_time_and_number_of_examples(tmp_path: Path) -> None
     assert record.finished.endswith("+00:00")
 
 
-def test_run_trial_records_true_priors_beside_estimates(tmp_path: Path) -> None:
+def test_run_trial_records_true_priors_and_estimates(tmp_path: Path) -> None:
     text = TINY.replace('["scarce", "nn"]', '"best-bin"').replace("epochs = 3", "epochs = 1")
     text = 'kind = "priors"\n' + text.replace('"uniform"', '"scar-a"') + "n_train = 300"
     trial = tiny_trials(tmp_path, text)[0]

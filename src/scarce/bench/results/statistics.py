@@ -108,7 +108,7 @@ def best(
     Parameters
     ----------
     column : sequence of mappings
-        For every row, from seed to accuracy; empty where there is no result.
+        The accuracy of each row by seed; empty without results.
     test : {"t", "wilcoxon"}
     correct : bool
         Correct the p-values of the column for their number, by Holm's method.

@@ -44,6 +44,15 @@ def run_on_cluster(
         The address of the scheduler, such as ``tcp://host:8786``.
     retry_failed : bool
         Whether to run failed trials again.
+
+    Yields
+    ------
+    Outcome
+        How each trial ended.
+
+    See Also
+    --------
+    run_local : Run trials in processes of this machine.
     """
     folder = resolve_data_dir(data_dir)
     with _connect(url) as client:
@@ -75,7 +84,7 @@ def run_on_cluster(
 
 
 def n_workers(url: str) -> int:
-    """Return how many trials the workers of a scheduler run at once: one per worker, whatever its number of threads."""
+    """Return how many trials the workers of a scheduler run at once: one per worker, regardless of its number of threads."""
     with _connect(url) as client:
         count = len(client.nthreads())
     if not count:

@@ -26,8 +26,8 @@ _CURVES = ("curves", "selection")
 class PackedStore:
     """The packed results of one experiment; read-only.
 
-    ``NAME.jsonl`` holds one line per trial: its spec, key, accuracy, priors, cost and versions. ``NAME.curves.jsonl.gz`` beside
-    it holds the curves and criteria by key, to nine significant digits: with six, two epochs may seem equally good.
+    ``NAME.jsonl`` holds one line per trial: its spec, key, accuracy, priors, cost and versions. ``NAME.curves.jsonl.gz`` in the
+    same folder holds the curves and criteria by key, to nine significant digits: with six, two epochs may seem equally good.
 
     Parameters
     ----------

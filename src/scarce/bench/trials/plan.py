@@ -202,9 +202,10 @@ class Plan:
         return replace(self, trials=tuple(trials), missing=missing)
 
     def find_records(self, records: Iterable[TrialRecord]) -> dict[str, TrialRecord]:
-        """Return the record of each planned trial by its `TrialSpec.cell`: the latest of the current revision, or else the latest.
+        """Return the record of each planned trial by its `TrialSpec.cell`.
 
-        They are matched without checksums, so the data need not be available.
+        If a trial has several records, the latest of the current revision counts or, without one, the latest. They are matched
+        without checksums, so the data need not be available.
 
         Parameters
         ----------

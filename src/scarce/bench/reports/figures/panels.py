@@ -59,9 +59,7 @@ def new_panels(
         panels = list(grid.flat)
         for axes in panels[count:]:
             axes.remove()
-        for axes in panels[
-            max(0, count - columns) : count
-        ]:  # the lowest panel of each column, also above a gap
+        for axes in panels[max(0, count - columns) : count]:  # the lowest of each column, even above a gap
             axes.tick_params(labelbottom=True)
         yield figure, panels[:count]
 

@@ -31,7 +31,7 @@ _TITLES = {_UNCORRECTED: "uncorrected (URE)", "scarce": "corrected (SCARCE)"}
 
 
 def draw_overfitting(results: ExperimentResults) -> Drawing | None:
-    """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
+    """Return Figure 1 of the paper, the uncorrected risk and the corrected risk, if both were trained."""
     done = results.done[results.done.method.isin(_TITLES)]
     has_curves = done.record.map(
         lambda record: all(record.curves.get(name) for name in ("loss", "test_accuracy"))
@@ -110,7 +110,7 @@ def draw_sensitivity(results: ExperimentResults) -> Drawing | None:
 
 
 def draw_prior_estimates(results: ExperimentResults) -> Drawing | None:
-    """Return the estimated priors of every class beside the paper's, if any were estimated."""
+    """Return the estimated priors of each class and those of the paper, if any were estimated."""
     by_panel = results.done.groupby([*COLUMN, "label"], sort=False)
     if not len(by_panel):
         return None
