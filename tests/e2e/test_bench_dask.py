@@ -87,7 +87,7 @@ def test_killed_scheduler_is_reported_and_run_resumes_without_it(
     ended = run.wait()
     assert (ended.code, ended.err) == (
         1,
-        f"error: the scheduler at {cluster.address} is gone; start it again and rerun the same command to resume.\n",
+        f"error: the scheduler at {cluster.address} has stopped; start it again and rerun the same command to resume.\n",
     )
     worker.send(signal.SIGKILL)
     outcomes = list(run_local(tiny_trials(tmp_path, LONG), store, None))
