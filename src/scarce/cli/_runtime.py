@@ -8,7 +8,7 @@ from scarce.errors import ScarceError
 
 __all__ = ["needs_bench_extra", "rank", "use_one_thread"]
 
-_EXTRA_PACKAGES = ("pydantic", "matplotlib", "jinja2")
+_EXTRA_PACKAGES = ("pydantic", "pandas", "matplotlib", "jinja2")
 
 
 def use_one_thread() -> None:

@@ -67,13 +67,12 @@ for group, command, example in (
     (data_app, data.fetch, "scarce data fetch mnist fashion-mnist"),
     (data_app, data.verify, "scarce data verify mnist"),
     (bench_app, bench.list_, "scarce bench list"),
-    (bench_app, bench.plan, "scarce bench plan paper-mnist --only model=mlp"),
     (
         bench_app,
         bench.run,
-        "scarce bench run paper-mnist --only method=scarce,ga setting=uniform --jobs 2",
+        "scarce bench run paper-mnist --only method=scarce,ga --only setting=uniform --jobs 2",
     ),
-    (bench_app, bench.status, "scarce bench status paper-mnist"),
+    (bench_app, bench.status, "scarce bench status paper-mnist --only model=mlp"),
     (bench_app, bench.report, "scarce bench report paper-mnist --out report"),
     (bench_app, bench.compare, "scarce bench compare bench/before bench/after"),
     (bench_app, bench.pack, "scarce bench pack bench/paper-mnist --out results"),
@@ -84,8 +83,7 @@ for group, command, example in (
     (app, methods, "scarce methods"),
     (app, demo, "scarce demo"),
 ):
-    kind = bench.SelectionCommand if group is bench_app else None
-    group.command(command.__name__.rstrip("_"), cls=kind, epilog=f"Example: {example}")(command)
+    group.command(command.__name__.rstrip("_"), epilog=f"Example: {example}")(command)
 
 
 @app.callback(invoke_without_command=True)

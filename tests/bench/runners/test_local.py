@@ -91,7 +91,10 @@ def test_run_local_fails_only_trial_whose_process_is_killed_twice(
     monkeypatch.setattr(run_module, "_pool", pool)
     outcomes = {outcome.trial.key: outcome for outcome in run_local(trials, store, None)}
     assert [outcomes[trial.key].status for trial in trials] == ["done", "failed", "done", "done"]
-    assert store.record(trials[1].key).error == "its process was killed; perhaps memory is short"
+    assert (
+        store.record(trials[1].key).error
+        == "its process was killed, perhaps because it ran out of memory; free memory or lower --jobs"
+    )
 
 
 def test_execute_in_threads_equals_execute_in_sequence(tmp_path: Path) -> None:
