@@ -82,8 +82,8 @@ class EpochMetric(Callback):
 class EarlyStopping(Callback):
     """Stop when a metric has not improved for `patience` epochs, and restore the weights of the best epoch.
 
-    A method that trains in stages ends the stage instead, and passes on the weights of the best epoch to the next one. Values
-    are compared within a stage only.
+    A method that trains in stages ends the stage instead, with the weights of its best epoch. Values are compared within a stage
+    only.
 
     Parameters
     ----------
