@@ -59,7 +59,7 @@ def train_epoch(state: TrainingState, reader: BatchReader) -> float:
 def check_batch_size(state: TrainingState, n_rows: int) -> None:
     """Raise a `MethodError` if a batch has too few rows for all processes."""
     min_batch = min(n_rows, state.recipe.batch_size)
-    if state.context.world_size > 1 and has_batch_norm(state.model) and min_batch < _min_batch_rows(state):
+    if state.is_distributed and has_batch_norm(state.model) and min_batch < _min_batch_rows(state):
         raise MethodError(
             f"a batch has {min_batch} rows for {state.context.world_size} processes, and batch norm needs two for each; set a "
             "larger batch_size (--batch-size), or start fewer processes."
@@ -115,7 +115,7 @@ def _check_logits_shape(logits: Any, expected: tuple[int, int]) -> None:
 
 def _check_all_gradients(state: TrainingState) -> None:
     """Raise a `MethodError` if a weight has no gradient, for which other processes would wait forever."""
-    if state.context.world_size == 1:
+    if not state.is_distributed:
         return
     without_gradient = [
         name

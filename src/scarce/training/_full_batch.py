@@ -73,7 +73,7 @@ def check_full_batch(state: TrainingState) -> None:
         raise MethodError(
             "optimizer='lbfgs' is for module='linear', and this model is not linear; choose 'adam', or module='linear'."
         )
-    if state.context.world_size > 1:
+    if state.is_distributed:
         raise MethodError("optimizer='lbfgs' is for one process; leave out distributed, or choose 'adam'.")
 
 

@@ -118,6 +118,11 @@ class TrainingState:
             state.initial_weights = deepcopy(model.state_dict())
         return state
 
+    @property
+    def is_distributed(self) -> bool:
+        """Whether several processes train together."""
+        return self.context.world_size > 1
+
     def start_stage(self, epochs: int) -> bool:
         """Start a stage of that many epochs from the initial weights, with a new optimizer; return False for 0 epochs.
 
