@@ -154,7 +154,7 @@ def test_classifier_estimates_unequal_priors(priors):
     X = 4 * np.eye(3)[y] + rng.normal(size=(900, 3))
     estimate = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, scar(y, c=0.5)).prior_estimate_
     assert estimate.source.split(",")[0] == ("tice" if isinstance(priors, Tice) else "best-bin")
-    assert ("drawn towards equal" in estimate.source) == (priors == "estimate")
+    assert ("shrunk towards uniform" in estimate.source) == (priors == "estimate")
     assert estimate.values == pytest.approx([0.15, 0.25, 0.6], abs=0.12 if isinstance(priors, Tice) else 0.04)
 
 

@@ -53,8 +53,8 @@ def test_label_frequency_is_recovered_from_data():
     [
         ([1, 0, 2, 0], r"y holds \[0, 1, 2\]; expected 1 for known positives and 0"),
         (["a", "b", "a", "b"], r"y holds \['a', 'b'\]; expected 1"),
-        ([1, 0, 0, 0], "1 known positives and 3 unlabelled rows; expected two of each"),
-        ([1, 1, 1, 1], "4 known positives and 0 unlabelled"),
+        ([1, 0, 0, 0], "1 known positives and 3 unlabeled rows; expected two of each"),
+        ([1, 1, 1, 1], "4 known positives and 0 unlabeled"),
     ],
 )
 def test_elkan_noto_rejects_invalid_labels(y, message):

@@ -84,9 +84,9 @@ def test_learners_get_excluding_rows_as_positives_and_rest_as_unlabeled():
     for k, learner in enumerate(fitted.estimators_):
         assert learner.s_.tolist() == EXCLUDED[:, k].tolist()
         assert learner.X_.tolist() == FEATURES.tolist()
-    # of the 5 rows 3 are not class 0; 1 of them is known, so 2 of the 4 unlabelled rows are not class 0
+    # of the 5 rows 3 are not class 0; 1 of them is known, so 2 of the 4 unlabeled rows are not class 0
     assert fitted.estimators_[0].prior == pytest.approx(2 / 4)
-    # of the 5 rows 3.5 are not class 1; 2 of them are known, so 1.5 of the 3 unlabelled rows are not class 1
+    # of the 5 rows 3.5 are not class 1; 2 of them are known, so 1.5 of the 3 unlabeled rows are not class 1
     assert [learner.prior for learner in fitted.estimators_[1:]] == pytest.approx([1.5 / 3] * 2)
 
 
@@ -116,7 +116,7 @@ def test_share_is_passed_to_named_parameter():
 
 
 def test_share_of_empty_remainder_stays_above_zero():
-    """Two classes and one label each: every unlabelled row of class k is of class k."""
+    """Two classes and one label each: every unlabeled row of class k is of class k."""
     labels = uniform([0, 1] * 10, seed=0)
     fitted = MetaComplementaryClassifier(Recorder(), priors="uniform").fit(np.zeros((20, 1)), labels)
     assert [learner.prior for learner in fitted.estimators_] == [1e-3, 1e-3]

@@ -68,9 +68,7 @@ def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
         def estimate(self, X, labels, **settings):
             return PriorEstimate(np.array([0.8, 0.1, 0.1]), "guess", np.array([0.8, 0.1, 0.1]))
 
-    with pytest.warns(
-        PriorWarning, match="cut to what the labels leave possible: class a is excluded"
-    ) as caught:
+    with pytest.warns(PriorWarning, match="clipped to what the labels allow: class a is excluded") as caught:
         found = resolve_priors(Guess(), labels, np.zeros((200, 2)))
     assert len(caught) == 1
     assert found.values.tolist() == pytest.approx([0.5, 0.25, 0.25])

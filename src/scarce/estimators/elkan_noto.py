@@ -1,4 +1,4 @@
-"""`ElkanNotoClassifier`: any probabilistic classifier, turned into a positive-unlabelled one."""
+"""`ElkanNotoClassifier`: any probabilistic classifier, turned into a positive-unlabeled one."""
 
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ _BOOSTING_ROUNDS = 30
 
 
 class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A positive-unlabelled classifier made of an ordinary one (Elkan and Noto, 2008).
+    """A positive-unlabeled classifier made of an ordinary one (Elkan and Noto, 2008).
 
     The inner classifier learns s, "is known to be positive", from all rows. If known positives are a random part of
     all positives, their share c = p(s = 1 | positive) is the same everywhere, and
@@ -70,7 +70,7 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train on features and on `y`: 1 for known positives, 0 (or −1) for unlabelled rows."""
+        """Train on features and on `y`: 1 for known positives, 0 (or −1) for unlabeled rows."""
         known = _known_positives(y)
         check_integer("folds", self.folds, 2)
         inner = self.estimator
@@ -113,11 +113,11 @@ def _known_positives(y: Any) -> NDArray[np.int64]:
     y = column_or_1d(y)
     if not np.isin(y, [-1, 0, 1]).all():
         raise LabelError(
-            f"y holds {np.unique(y)[:5].tolist()}; expected 1 for known positives and 0 for unlabelled rows."
+            f"y holds {np.unique(y)[:5].tolist()}; expected 1 for known positives and 0 for unlabeled rows."
         )
     known: NDArray[np.int64] = (y == 1).astype(np.int64)
     if min(known.sum(), (1 - known).sum()) < 2:
         raise LabelError(
-            f"y has {known.sum()} known positives and {(1 - known).sum()} unlabelled rows; expected two of each at least."
+            f"y has {known.sum()} known positives and {(1 - known).sum()} unlabeled rows; expected two of each at least."
         )
     return known

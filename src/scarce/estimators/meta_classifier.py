@@ -1,4 +1,4 @@
-"""`MetaComplementaryClassifier`: complementary labels for any learner, one positive-unlabelled problem per class."""
+"""`MetaComplementaryClassifier`: complementary labels for any learner, one positive-unlabeled problem per class."""
 
 from typing import Any, Literal, Self
 
@@ -25,15 +25,15 @@ from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
 
 __all__ = ["MetaComplementaryClassifier"]
 
-_MIN_PROPORTION = 1e-3  # by chance a class may seem to have no unlabelled row of another class
+_MIN_PROPORTION = 1e-3  # by chance a class may seem to have no unlabeled row of another class
 
 
 @renamed_parameters(unlabelled="unlabeled")
 class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier learned from complementary labels with one positive-unlabelled (PU) learner per class.
+    """A classifier learned from complementary labels with one positive-unlabeled (PU) learner per class.
 
     For class k the rows that exclude it are known to be *not k*: they are the positives of a PU learner, and the
-    other rows are unlabelled. With its probability p(not k | x),
+    other rows are unlabeled. With its probability p(not k | x),
 
         p(k | x) ∝ 1 − p(not k | x).
 
@@ -45,13 +45,13 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
     wrap : {"auto", True, False}
         Whether to put the estimator into `ElkanNotoClassifier`. With ``auto``, all are but PU classifiers: classes of
         pulearn, and those with the attribute ``is_pu_classifier = True``. With False it is handed ``fit(X, s)``, where s
-        is 1 for rows known to be "not k" and 0 for unlabelled rows.
+        is 1 for rows known to be "not k" and 0 for unlabeled rows.
     unlabeled : {"rest", "all"}
-        Which rows a PU learner gets as unlabelled: those that are not its positives, as Elkan-Noto wants it, or all,
+        Which rows a PU learner gets as unlabeled: those that are not its positives, as Elkan-Noto wants it, or all,
         the positives once more among them, for learners that take them for a sample of everything, such as nnPU.
     prior_parameter : str, optional
         Where the learner has a parameter of this name, it is set for every class to the share of "not k" among
-        the unlabelled rows: 1 − π_k with ``all``, 1 − π_k / (1 − rate_k) with ``rest``. None leaves it alone.
+        the unlabeled rows: 1 − π_k with ``all``, 1 − π_k / (1 − rate_k) with ``rest``. None leaves it alone.
     priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
         Class priors π, as for `ScarceClassifier`; Elkan-Noto needs them only for `score`.
     n_jobs : int, optional

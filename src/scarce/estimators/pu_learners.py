@@ -1,4 +1,4 @@
-"""The positive-unlabelled learner of one class: its rows, its fit, and its probability of "not this class"."""
+"""The positive-unlabeled learner of one class: its rows, its fit, and its probability of "not this class"."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ __all__ = ["as_pu_learner", "fit_pu_learner", "probability_of_not", "set_nested_
 
 
 def as_pu_learner(estimator: Any, wrap: Any) -> Any:
-    """Return the positive-unlabelled learner to clone for every class.
+    """Return the positive-unlabeled learner to clone for every class.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
 
 
 def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
-    """Train the learner of the class `name` on the rows `known` not to be of it, and on the unlabelled ones."""
+    """Train the learner of the class `name` on the rows `known` not to be of it, and on the unlabeled ones."""
     s = np.zeros(X.shape[0], dtype=np.int64)
     if unlabeled == "rest":
         s[known] = 1
