@@ -12,8 +12,8 @@ from torch import nn
 from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import MethodError
+from scarce.estimators._fitting import random_seed
 from scarce.estimators.auto import Choice
-from scarce.estimators.base import random_seed
 from scarce.estimators.method_choice import choose_method
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels

@@ -56,7 +56,8 @@ def fit_network(
     is_image = len(input_shape(X)) > 1
     method, choice = training_method(classifier, labels)
     method.check_labels(labels)  # before time is spent on priors
-    transition = resolve_transition(classifier.transition, labels)
+    given = classifier.transition
+    transition = None if given is None else resolve_transition(given, labels)
     with distributed_context(classifier.distributed, device) as context:
         recipe = context.call_on_rank_zero(
             lambda: training_recipe(classifier, labels, method, is_image=is_image)

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -16,26 +17,20 @@ from torch import Tensor, nn
 from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.estimators._fit_settings import known_priors, training_priors
-from scarce.estimators._inputs import check_inputs
+from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto.learners import FAMILIES
 from scarce.estimators.auto.stacked_method import StackedMethod, progress_bar
-from scarce.estimators.base import (
-    ComplementaryClassifierMixin,
-    check_consistent_length,
-    random_seed,
-    report_on_predictions,
-    restore_on_error,
-)
+from scarce.estimators.base import ComplementaryClassifierMixin, report_on_predictions
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features import Shards
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels, LabelSummary
 from scarce.labels.targets import as_labels
 from scarce.methods import Method
-from scarce.metrics import ErrorRates
+from scarce.metrics import ComplementaryReport, ErrorRates
 from scarce.priors import PriorEstimate, learned_priors
 from scarce.training import History, Recipe, map_logits
 from scarce.training.build import MakeModule
@@ -247,7 +242,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         labels, classes = self._read_labels(y)
         check_consistent_length(X, labels)
         earlier = self.method_.fitted_attributes() if hasattr(self, "method_") else {}
-        for name in ("choice_", "held_out_report_", *earlier):
+        for name in ("choice_", "held_out_report_", "_held_out", *earlier):
             self.__dict__.pop(name, None)
         if self._fits_stack(X):
             self._fit_stack(X, labels)
@@ -291,9 +286,17 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
         predicted = labels.classes[result.held_out.argmax(axis=1)]
-        self.held_out_report_ = report_on_predictions(
-            self, predicted, result.held_out.max(axis=1), labels[result.rows]
-        )
+        self._held_out = predicted, result.held_out.max(axis=1), labels[result.rows]
+
+    @cached_property
+    def held_out_report_(self) -> ComplementaryReport:
+        """How good the stack is, by the labels of rows that were held out in turn; computed when it is first asked for."""
+        if not hasattr(self, "_held_out"):
+            raise AttributeError(
+                "there is no held-out report, which comes with a fit of method='auto' to a table; for one network call "
+                "scarce.estimators.cross_fitted_report."
+            )
+        return report_on_predictions(self, *self._held_out)
 
     def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, device: torch.device) -> None:
         result = fit_network(self, X, labels, classes, device)

@@ -15,7 +15,7 @@ from scarce._arrays import Array
 from scarce._console import make_progress
 from scarce._validation import abbreviate, check_renamed, renamed_parameters
 from scarce.errors import LabelError, MethodError
-from scarce.estimators._inputs import check_inputs
+from scarce.estimators._fitting import check_inputs
 from scarce.estimators.base import TableClassifierMixin
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.estimators.pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param

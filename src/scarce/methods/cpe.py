@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts, Problem
-from scarce.methods.forward import forward_losses, known_transition
+from scarce.methods.forward import forward_losses
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
@@ -39,7 +39,8 @@ class _CPE(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Take the transition matrix."""
         super().prepare(problem)
-        self.transition = known_transition(problem)
+        assert problem.transition is not None
+        self.transition = problem.transition
 
     def log_rows(self) -> Tensor:
         """The logarithm of the transition matrix in use."""

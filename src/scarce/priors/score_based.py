@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_option
@@ -23,7 +24,6 @@ from scarce.errors import MethodError
 from scarce.features.shards import Shards, take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.meta.cvir import cvir_losses
 from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
 from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits
 from scarce.training.batches import as_source
@@ -44,8 +44,16 @@ _DEFAULT_FOLDS = 5
 
 
 def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
-    """Σ_k ½ mean_{N_k} softplus(−g_k) + ½ mean_{U_k} softplus(g_k); at its minimum g_k = log p(x | N_k) / p(x | U_k)."""
-    return cvir_losses(g, excluded, kept=1 - excluded).sum()
+    """Σ_k ½ mean_{N_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k), ℓ(z) = softplus(−z); at its minimum g_k = log p(x | N_k) / p(x | U_k).
+
+    N_k are the rows that exclude class k, U_k the others. A class that all rows or none exclude has no loss.
+    """
+    unlabeled = 1 - excluded
+    n_positive, n_unlabeled = excluded.sum(dim=0), unlabeled.sum(dim=0)
+    positive_means = (excluded * -logsigmoid(g)).sum(dim=0) / n_positive.clamp(min=1)
+    unlabeled_means = (unlabeled * -logsigmoid(-g)).sum(dim=0) / n_unlabeled.clamp(min=1)
+    has_both = (n_positive > 0) & (n_unlabeled > 0)
+    return ((positive_means + unlabeled_means) / 2 * has_both).sum()
 
 
 class PositiveVersusUnlabeled(Method):
