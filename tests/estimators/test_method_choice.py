@@ -1,4 +1,4 @@
-"""`method="auto"` for a single network: which method and whether early stopping is chosen."""
+"""`method="auto"` for a single network: the choice of the method and of early stopping."""
 
 import numpy as np
 import pytest

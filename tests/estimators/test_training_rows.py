@@ -1,4 +1,4 @@
-"""The digest of training rows, by which a report recognises them."""
+"""The sketch of training rows, by which a report recognises them."""
 
 import numpy as np
 import pytest

@@ -46,7 +46,7 @@ def test_estimate_warns_if_raw_priors_sum_far_above_one():
     assert estimate.values.sum() == pytest.approx(1)
 
 
-def test_shrunk_matches_values_by_hand():
+def test_shrink_to_uniform_matches_values_by_hand():
     """Σ Var = 2·0.01/1.5, signal = 2·0.01: B = 1 − 0.00667·2/0.02 = 1/3 (values 0.4 and 0.6 become 0.467 and 0.533)."""
     again = np.array([[0.4, 0.6], [0.5, 0.5], [0.3, 0.7]])
     assert shrink_to_uniform(np.array([0.4, 0.6]), again) == pytest.approx([0.5 - 0.1 / 3, 0.5 + 0.1 / 3])
@@ -55,7 +55,7 @@ def test_shrunk_matches_values_by_hand():
     assert shrink_to_uniform(np.array([0.4, 0.6]), sure) == pytest.approx([0.4, 0.6])
 
 
-def test_estimate_with_shrink_is_closer_to_equal_priors():
+def test_estimate_with_shrink_is_closer_to_uniform_priors():
     X, _, labels = labeled_clouds(300, spread=3.0)
     plain, careful = (BestBin(scorer="linear", shrink=shrink).estimate(X, labels) for shrink in (False, True))
     assert plain.raw.tolist() == careful.raw.tolist()

@@ -1,4 +1,4 @@
-"""Priors read from yes/no answers, with Wilson's interval."""
+"""Priors from yes/no answers, with the Wilson interval."""
 
 import pytest
 from helpers.populations import labels_from_answer_counts

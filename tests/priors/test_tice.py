@@ -99,7 +99,7 @@ def test_tice_recovers_label_frequency_of_gaussian_clouds():
     assert tice(features, labeled) == pytest.approx(0.4, abs=0.04)
 
 
-def test_tice_is_at_least_share_of_labeled_rows():
+def test_tice_is_at_least_fraction_of_labeled_rows():
     rng = np.random.default_rng(0)
     labeled = rng.random(200) < 0.7
     assert tice(rng.normal(size=(200, 3)), labeled) >= labeled.mean() - 1e-9

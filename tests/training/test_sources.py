@@ -242,7 +242,7 @@ def test_fit_agrees_for_byte_images_in_files_and_arrays(tmp_path):
             part.unlink()
     floats = mapped(tmp_path, images.astype(np.float32))
     with pytest.raises(
-        FeatureError, match=r"fitted on images of bytes.* float32 up to 25\d: pass them as uint8"
+        FeatureError, match=r"fitted on uint8 images.* float32 up to 25\d: pass them as uint8"
     ):
         fitted.predict(floats)
 
