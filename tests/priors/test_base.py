@@ -41,7 +41,7 @@ def test_estimate_warns_if_raw_priors_sum_far_above_one():
     rng = np.random.default_rng(0)
     y = rng.integers(10, size=3000)
     X = 4 * np.eye(10)[y] + rng.normal(size=(3000, 10))
-    with pytest.warns(PriorWarning, match=r"the estimated priors sum to [2-9]\.\d\d before normalising"):
+    with pytest.warns(PriorWarning, match=r"the estimated priors sum to [2-9]\.\d\d before normalization"):
         estimate = BestBin(scorer="linear", bootstrap=10).estimate(X, biased_a(y))
     assert estimate.values.sum() == pytest.approx(1)
 

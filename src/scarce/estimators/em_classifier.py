@@ -44,8 +44,9 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
 
     Train any classifier with `predict_proba` and sample weights on complementary labels by EM. Every example is fitted once for
     each class y that it may belong to, with the weight q_y: the product of the probability of y by the classifier and the
-    likelihood of the labels. Fitting and weighting alternate until the weights converge or the labels become less likely. The probabilities of
-    an example come from a copy that was fitted without it; a classifier that memorizes would otherwise confirm its first guess.
+    likelihood of the labels. Fitting and weighting alternate until the weights converge or the labels become less likely. The
+    probabilities of an example come from a copy that was fitted without it; a classifier that memorizes would otherwise confirm
+    its first guess.
 
     Parameters
     ----------

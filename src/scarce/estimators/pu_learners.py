@@ -34,8 +34,8 @@ def as_pu_learner(estimator: Any, wrap: Any) -> Any:
     wrap = not _is_pu_classifier(estimator) if wrap == "auto" else wrap
     if not (hasattr(estimator, "predict_proba") or (not wrap and hasattr(estimator, "decision_function"))):
         raise MethodError(
-            f"{type(estimator).__name__} has no predict_proba; pass a classifier that has one, or wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV."
+            f"{type(estimator).__name__} has no predict_proba; expected a classifier that has one: wrap it in "
+            "CalibratedClassifierCV (sklearn.calibration)."
         )
     return ElkanNotoClassifier(estimator) if wrap else estimator
 

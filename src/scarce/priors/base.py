@@ -219,7 +219,7 @@ class PriorEstimator(ABC):
         estimate = PriorEstimate(values, source, raw, low, high, labels.classes)
         if abs(estimate.total - 1) > max(_MAX_SUM_DEVIATION, _MAX_STANDARD_ERRORS * total_error):
             warnings.warn(
-                f"the estimated priors sum to {estimate.total:.2f} before normalising; they should be near 1. The classes to "
+                f"the estimated priors sum to {estimate.total:.2f} before normalization; they should be near 1. The classes to "
                 "exclude may not have been chosen at random, or there are too few examples: check the priors, or pass "
                 "priors='uniform' or the priors themselves.",
                 PriorWarning,
