@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from scarce._arrays import Array
 from scarce._validation import check_option
+from scarce.errors import FeatureError
 from scarce.estimators._fit_settings import known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
@@ -248,18 +249,25 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             The fitted classifier itself. If `fit` fails, an earlier fit is kept.
         """
         with restore_on_error(self):
-            self._fit(X, y, check_device(self.device))
-            if feature_names is not None:
-                self.feature_names_in_ = np.array(feature_names, dtype=object)
+            self._fit(X, y, feature_names, check_device(self.device))
         return self
 
     def describe(self, y: Any) -> FitDescription:
-        """Return a summary of the labels `y` and the known priors without training; raise if the parameters do not suit them."""
+        """Return a summary of the labels `y` and the known priors, without training.
+
+        Raises the error of `fit` if the method, its parameters or the priors are wrong or do not suit the labels.
+        """
         labels, _ = self._read_labels(y)
         return FitDescription(labels.summary(), known_priors(self, labels))
 
-    def _fit(self, X: Any, y: Any, device: torch.device) -> None:
+    def _fit(self, X: Any, y: Any, feature_names: Sequence[str] | None, device: torch.device) -> None:
         X = check_inputs(self, X, reset=True)
+        if feature_names is not None:
+            if len(feature_names) != X.shape[1]:
+                raise FeatureError(
+                    f"feature_names has {len(feature_names)} names, and X has {X.shape[1]} columns; expected one name each."
+                )
+            self.feature_names_in_ = np.array(feature_names, dtype=object)
         labels, classes = self._read_labels(y)
         check_consistent_length(X, labels)
         earlier = self.method_.fitted_attributes() if hasattr(self, "method_") else {}
@@ -269,7 +277,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             self._fit_stack(X, labels)
         else:
             self._fit_network(X, labels, classes, device)
-        vars(self).update(self.method_.fitted_attributes())
+        self.__dict__.update(self.method_.fitted_attributes())
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
         self.training_rows_: TrainingRows | None = TrainingRows.from_features(X)

@@ -262,7 +262,7 @@ def _restore_attributes(classifier: ScarceClassifier, settings: dict[str, Any]) 
         classifier.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
     classifier.prior_estimate_ = priors_from_dict(settings["priors"])
     classifier.priors_ = classifier.prior_estimate_.values
-    vars(classifier).update(classifier.method_.fitted_attributes())
+    classifier.__dict__.update(classifier.method_.fitted_attributes())
     classifier.history_ = History(settings["history"])
     rows = settings.get("training_rows")  # earlier versions did not store them
     classifier.training_rows_ = None if rows is None else TrainingRows.from_dict(rows)

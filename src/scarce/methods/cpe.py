@@ -40,7 +40,7 @@ class _CPE(PairMethod):
         """Take the transition matrix."""
         super().prepare(problem)
         assert problem.transition is not None
-        self.transition = problem.transition
+        self.transition = problem.transition.clone()
 
     def log_rows(self) -> Tensor:
         """The logarithm of the transition matrix in use."""

@@ -39,6 +39,10 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
     array of shape (q,)
         Perturbed priors, summing to one.
 
+    See Also
+    --------
+    scarce.priors.perturbation.prior_sensitivity : The accuracy of an estimator under perturbed priors.
+
     References
     ----------
     .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
