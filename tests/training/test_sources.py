@@ -351,7 +351,7 @@ def test_estimators_that_need_all_rows_reject_shards(tmp_path):
     X, labels = make_data(200)
     inputs = npy_shards(tmp_path, X)
     with pytest.raises(
-        MethodError, match=r"needs all rows in memory, and there are Shards\(200 × 5 .*scorer='network'"
+        MethodError, match=r"needs all rows in memory, but X is Shards\(200 × 5 .*scorer='network'"
     ):
         BestBin(scorer="linear", bootstrap=0).estimate(inputs, labels)
     with pytest.raises(MethodError, match="is read a few rows at a time and is not made one array"):
