@@ -31,7 +31,7 @@ from torch.nn.functional import cross_entropy
 from _common import make_parser, peak_megabytes, versions, write
 from scarce import __version__
 from scarce._plotting import COLORS, figure_svg
-from scarce.bench.reports.figures.panels import new_panels
+from scarce.bench.reports.figures._panels import new_panels
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Problem, make_method

@@ -15,6 +15,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the numbers of raised revisions to the fingerprints.json next to the tests",
     )
+    parser.addoption(
+        "--update-public-api",
+        action="store_true",
+        help="write the public names to tests/public_api.txt and docs/api.md",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,6 +57,11 @@ def fingerprints(request: pytest.FixtureRequest):
     )
     yield kept
     kept.close()
+
+
+@pytest.fixture
+def update_public_api(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-public-api"))
 
 
 @pytest.fixture

@@ -6,17 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = [
-    "Array",
-    "BoolArray",
-    "FloatArray",
-    "IntArray",
-    "csr_from_pairs",
-    "csr_positions",
-    "read_only",
-    "row_indices",
-]
-
 Array = NDArray[Any]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

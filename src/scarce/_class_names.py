@@ -10,8 +10,6 @@ from scarce._arrays import Array, IntArray
 from scarce._validation import abbreviate
 from scarce.errors import LabelError
 
-__all__ = ["check_classes", "encode_names", "is_missing", "lookup_codes", "names_to_array", "text_or_empty"]
-
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, NaN, or the pandas equivalents.

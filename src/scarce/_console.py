@@ -13,8 +13,6 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["COLUMN_GAP", "MAX_WIDTH", "max_display_width", "make_progress", "terminal_width", "text_table"]
-
 MAX_WIDTH = 100
 COLUMN_GAP = 2  # spaces
 _MAX_UNBROKEN = 20  # columns; a longer word, such as a path, may be broken

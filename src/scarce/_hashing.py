@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["array_checksum", "bytes_digest", "matches_checksum", "row_hashes", "settings_digest"]
-
 _SHORT_DIGITS = 16  # hexadecimal digits digits
 
 

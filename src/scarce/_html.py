@@ -4,8 +4,6 @@ import base64
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["data_uri", "make_environment"]
-
 
 def make_environment(package: str) -> Environment:
     """Return the Jinja environment of a package's ``templates`` folder; it escapes HTML and rejects undefined names.

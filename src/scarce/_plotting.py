@@ -13,17 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-__all__ = [
-    "COLORS",
-    "DASHES",
-    "INK",
-    "draw_priors",
-    "figure_svg",
-    "legend_below",
-    "percent_axis",
-    "new_axes",
-]
-
 Numbers = Sequence[float] | NDArray[np.float64]
 
 # The Okabe–Ito colors that are dark enough for lines. Seven colors and four dash styles give 28 distinct lines.

@@ -11,8 +11,6 @@ from scarce._arrays import Array, FloatArray
 from scarce._class_names import check_classes, encode_names
 from scarce.errors import LabelError
 
-__all__ = ["Classes", "Truth", "encode_truth", "check_true_classes"]
-
 Classes = int | Iterable[Any] | None
 
 _MISSING_NAMES = {"None", "nan", "NaT", "<NA>"}

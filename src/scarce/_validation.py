@@ -16,23 +16,6 @@ import numpy as np
 from scarce._arrays import Array, FloatArray
 from scarce.errors import MethodError, PriorError, ScarceError
 
-__all__ = [
-    "abbreviate",
-    "check_flag",
-    "check_integer",
-    "check_number",
-    "check_numbers",
-    "check_option",
-    "check_per_class",
-    "check_priors",
-    "check_probabilities",
-    "check_probability",
-    "check_renamed",
-    "check_transition",
-    "parameter_renames",
-    "renamed_parameters",
-]
-
 Target = TypeVar("Target", bound=Callable[..., Any])
 
 # Probabilities printed to three decimals may sum to .999, which is rejected; rounding errors of doubles are accepted.

@@ -367,7 +367,7 @@ def test_evaluate_rejects_labels_of_other_classes(
 def test_train_rejects_checkpoint_of_another_run(
     dataset_dir: Path, tmp_path: Path, run_expecting_error: RunExpectingError, run: RunCommand
 ) -> None:
-    from scarce.training.checkpoint import CHECKPOINT_FORMAT, save_state
+    from scarce.training._checkpoint import CHECKPOINT_FORMAT, save_state
 
     command = [
         "train",

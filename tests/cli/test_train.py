@@ -13,7 +13,7 @@ from helpers.csv_files import write_csv
 import scarce
 from scarce.cli._options import ModelName
 from scarce.cli.train import RecipeName
-from scarce.estimators.method_choice import choose_method
+from scarce.estimators._method_choice import choose_method
 from scarce.models import MODELS
 from scarce.simulate import uniform
 from scarce.training import RECIPES, predict_logits

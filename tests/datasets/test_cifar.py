@@ -9,8 +9,8 @@ import pytest
 from helpers.dataset_files import CIFAR10_BINARY, color_images, write_cifar10_binary
 
 from scarce.datasets import DatasetFacts, load_dataset
+from scarce.datasets._cifar import read_cifar10, read_cifar20
 from scarce.datasets._files import DataFile, FileSet
-from scarce.datasets.cifar import read_cifar10, read_cifar20
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError
 

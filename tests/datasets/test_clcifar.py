@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.dataset_files import CIFAR10_BINARY, color_images, write_cifar10_binary
 
-from scarce.datasets import DatasetFacts, clcifar, load_dataset
+from scarce.datasets import DatasetFacts, _clcifar, load_dataset
+from scarce.datasets._cifar import CIFAR10_CLASSES, CIFAR20_CLASSES
+from scarce.datasets._clcifar import read_clcifar10, read_human_cifar10
 from scarce.datasets._files import DataFile, FileSet
-from scarce.datasets.cifar import CIFAR10_CLASSES, CIFAR20_CLASSES
-from scarce.datasets.clcifar import read_clcifar10, read_human_cifar10
 from scarce.datasets.registry import DATASETS
 from scarce.errors import FileError, MethodError
 from scarce.simulate import human_counts, human_transition
@@ -84,7 +84,7 @@ def test_load_clcifar10_converts_pickle_only_once(tmp_path, cache, monkeypatch):
     checksum = load_dataset("clcifar10", tmp_path).checksum
     (copy,) = (cache / "converted").iterdir()
     with monkeypatch.context() as patch:
-        patch.setattr(clcifar, "unpickle", None)
+        patch.setattr(_clcifar, "unpickle", None)
         assert load_dataset("clcifar10", tmp_path).checksum == checksum
     copy.write_bytes(copy.read_bytes()[:100])
     assert load_dataset("clcifar10", tmp_path).checksum == checksum

@@ -18,7 +18,7 @@ from helpers.processes import ENVIRONMENT, SCARCE, ForkServer
 from sklearn.datasets import load_digits
 
 import scarce
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 pytestmark = pytest.mark.early
 

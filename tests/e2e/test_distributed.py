@@ -12,7 +12,7 @@ from helpers.processes import ForkServer
 from safetensors.torch import load_file
 
 from scarce.errors import MethodError
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),

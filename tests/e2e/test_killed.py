@@ -9,7 +9,7 @@ from e2e.scripts.killing import EPOCHS, MOMENTS, RESTLESS, SCENARIOS
 from helpers.processes import ForkServer
 from helpers.training import same_state, without_seconds
 
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from scarce import ScarceClassifier
 from scarce.errors import CollapseWarning
-from scarce.estimators.collapse import find_collapse
+from scarce.estimators._collapse import find_collapse
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import scar, scar_single
 from scarce.training.loop import train_checked

@@ -9,12 +9,12 @@ from scipy import sparse
 
 import scarce
 from scarce import ScarceClassifier
-from scarce.features.arrays import column_statistics
+from scarce.features._arrays import column_statistics
 from scarce.features.shards import ArrayShard, Shards
 from scarce.models import Standardize
 from scarce.simulate import uniform
-from scarce.training.batches import input_dtype
-from scarce.training.build import build_model
+from scarce.training._batches import input_dtype
+from scarce.training._build import build_model
 
 SECONDS = 1.7e9
 OFFSET = np.array([SECONDS, 0])

@@ -5,7 +5,7 @@ import pytest
 
 from scarce import ComplementaryLabels, ScarceClassifier
 from scarce.errors import MethodError
-from scarce.estimators.method_choice import choose_method
+from scarce.estimators._method_choice import choose_method
 from scarce.simulate import ask
 from scarce.testing import three_blobs
 

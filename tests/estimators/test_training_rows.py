@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scarce.estimators.training_rows import TrainingRows
+from scarce.estimators._training_rows import TrainingRows
 
 
 def test_overlap_of_many_rows_is_estimated_from_sketch():

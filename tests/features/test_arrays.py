@@ -9,7 +9,7 @@ from scipy import sparse
 from scarce import ScarceClassifier
 from scarce.errors import FeatureError
 from scarce.features import Shards, read_features
-from scarce.features.arrays import check_finite, column_statistics, iter_chunks
+from scarce.features._arrays import check_finite, column_statistics, iter_chunks
 from scarce.features.shards import ArrayShard
 from scarce.training import Recipe
 
@@ -32,7 +32,7 @@ def test_column_statistics_do_not_depend_on_chunks(monkeypatch, n_rows, shift):
     X = np.random.default_rng(0).normal(size=(n_rows, 3)) * [1, 1e-3, 50] + shift
     whole = column_statistics(X)
     assert np.array_equal(whole, [X.mean(axis=0), X.std(axis=0)])  # one chunk: to the last bit
-    monkeypatch.setattr("scarce.features.arrays._MAX_CHUNK_NUMBERS", 3 * 7)
+    monkeypatch.setattr("scarce.features._arrays._MAX_CHUNK_NUMBERS", 3 * 7)
     assert len(list(iter_chunks(X))) == -(-n_rows // 7)
     for inputs in (X, Shards([ArrayShard(X[:3]), ArrayShard(X[3:])])):
         mean, deviation = column_statistics(inputs)
@@ -44,7 +44,7 @@ def test_column_statistics_do_not_depend_on_chunks(monkeypatch, n_rows, shift):
 
 
 def test_check_finite_finds_nan_in_any_chunk(monkeypatch, tmp_path):
-    monkeypatch.setattr("scarce.features.arrays._MAX_CHUNK_NUMBERS", 3 * D)
+    monkeypatch.setattr("scarce.features._arrays._MAX_CHUNK_NUMBERS", 3 * D)
     X = INPUTS.copy()
     X[40, 2], X[44, 1] = np.nan, np.inf
     for inputs in (X, mapped(tmp_path, X), Shards([ArrayShard(X[:41]), ArrayShard(X[41:])])):

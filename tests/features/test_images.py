@@ -6,7 +6,7 @@ from PIL import Image
 
 from scarce.errors import FeatureError, FileError
 from scarce.features import read_features
-from scarce.features.images import parse_size
+from scarce.features._images import parse_size
 
 
 def save_image(folder, name, pixels, mode=None):

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scarce import functional
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
 from scarce.methods import available_methods, make_method
 
 EXACT = {"atol": 1e-12, "rtol": 1e-12}

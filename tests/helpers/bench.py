@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from scarce.bench.reports.figures.comparison import draw_figures
-from scarce.bench.reports.figures.panels import Drawing
+from scarce.bench.reports.figures._comparison import draw_figures
+from scarce.bench.reports.figures._panels import Drawing
 from scarce.bench.results.results import ExperimentResults, collect
 from scarce.bench.spec.experiment import Experiment, load_experiment
 from scarce.bench.trials.plan import Plan, Trial

@@ -9,9 +9,9 @@ from helpers.methods import batch_of, double
 
 from scarce import functional as F  # noqa: N812
 from scarce.labels import ComplementaryLabels
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
 from scarce.methods import Problem, make_method
-from scarce.methods.labeling import labeled_rates
+from scarce.methods._labeling import labeled_rates
 from scarce.models import make_model
 from scarce.risk import confirmation_weights
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.labels import ComplementaryLabels
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
 from scarce.simulate import scar, uniform
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
-from scarce.methods.labeling import labeled_rates
+from scarce.methods._labeling import labeled_rates
 from scarce.simulate import scar
 from scarce.training import Recipe, train
 

@@ -5,7 +5,7 @@ import pytest
 
 from scarce import ComplementaryLabels, ScarceClassifier
 from scarce.errors import MethodError
-from scarce.methods.transition import resolve_transition
+from scarce.methods._transition import resolve_transition
 from scarce.simulate import BIASED_A, biased_a
 from scarce.testing import three_blobs
 

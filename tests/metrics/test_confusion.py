@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ErrorRates, complementary_accuracy, fit_label_model
-from scarce.metrics.confusion import Confusion, tally_labels
+from scarce.metrics._confusion import Confusion, tally_labels
 from scarce.simulate import scar, uniform
 
 

@@ -11,8 +11,8 @@ from helpers.populations import (
 )
 
 from scarce.labels import ComplementaryLabels
-from scarce.metrics.confusion import tally_labels
-from scarce.metrics.scar_fit import fit_scar
+from scarce.metrics._confusion import tally_labels
+from scarce.metrics._scar_fit import fit_scar
 from scarce.simulate import biased_a, uniform
 
 

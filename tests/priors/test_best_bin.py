@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scarce.errors import PriorError
 from scarce.priors import BestBin
-from scarce.risk.mixture_proportion import best_bin
+from scarce.risk._mixture_proportion import best_bin
 
 
 @pytest.mark.parametrize("record", records("bbe"))

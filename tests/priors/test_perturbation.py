@@ -93,7 +93,7 @@ def test_prior_sensitivity_fits_with_perturbed_priors():
     calls, labels = [], uniform(np.arange(40) % 4)
     found = prior_sensitivity(
         DistanceFromUniform(), None, labels, None, None, [0.25] * 4, sigmas=[0.0, 0.5], draws=3, seed=7,
-        tell=lambda *what: calls.append(what),
+        callback=lambda *what: calls.append(what),
     )  # fmt: skip
     for row, sigma in enumerate((0.0, 0.5)):
         for draw in range(3):

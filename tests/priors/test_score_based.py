@@ -10,8 +10,8 @@ from scipy import sparse
 from scarce.errors import FeatureError, MethodError, PriorError
 from scarce.labels import ComplementaryLabels
 from scarce.models import make_model
-from scarce.priors import BestBin, KernelMean, score_based
-from scarce.priors.score_based import split_folds
+from scarce.priors import BestBin, KernelMean, _score_based
+from scarce.priors._score_based import split_folds
 from scarce.training import Recipe
 
 
@@ -58,9 +58,9 @@ def test_network_scores_keep_epoch_of_lowest_held_out_loss(monkeypatch):
             torch.zeros(12, 4),
         ]
     )
-    monkeypatch.setattr(score_based, "predict_logits", lambda *_, **__: next(outputs))
+    monkeypatch.setattr(_score_based, "predict_logits", lambda *_, **__: next(outputs))
     rows = np.arange(12, 60), np.arange(12)
-    kept = score_based.network_scores(
+    kept = _score_based.network_scores(
         X,
         labels,
         rows,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.errors import MethodError
-from scarce.risk.mixture_proportion import mixture_proportion, priors_from_mixture
+from scarce.risk._mixture_proportion import mixture_proportion, priors_from_mixture
 
 
 @pytest.mark.parametrize("k", range(Q))

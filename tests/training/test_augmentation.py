@@ -9,7 +9,7 @@ from scarce.methods import make_method
 from scarce.models import make_model
 from scarce.simulate import uniform
 from scarce.training import Recipe, train
-from scarce.training.augmentation import augment, random_crop, random_flip
+from scarce.training._augmentation import augment, random_crop, random_flip
 
 
 def is_shift_of(cut, image):

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.training.batches import epoch_order
+from scarce.training._batches import epoch_order
 
 
 @given(st.lists(st.integers(0, 6), min_size=1), st.integers(0, 9))

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from scarce.errors import FileError
-from scarce.training.checkpoint import load_state, save_state
+from scarce.training._checkpoint import load_state, save_state
 
 
 def equal_states(one, other):

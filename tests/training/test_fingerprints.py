@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, MethodFacts
 from scarce.training import Recipe, train
-from scarce.training.augmentation import AUGMENTATIONS, augment
-from scarce.training.build import build_model
+from scarce.training._augmentation import AUGMENTATIONS, augment
+from scarce.training._build import build_model
 from scarce.training.loop import REVISION
 
 WHERE = "`REVISION` to {revision} in scarce.training.loop"

@@ -16,7 +16,7 @@ from scarce.methods import make_method
 from scarce.models import Linear
 from scarce.simulate import scar
 from scarce.training import Recipe, train
-from scarce.training.build import build_model
+from scarce.training._build import build_model
 
 LAMBDA = 0.02
 RECIPE = Recipe(epochs=300, optimizer="lbfgs", weight_decay=LAMBDA)

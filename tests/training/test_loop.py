@@ -23,7 +23,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, MethodFacts, make_method
 from scarce.risk import scarce_risk
 from scarce.training import Callback, Recipe, predict_logits, train
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 INPUTS, LABELS = make_data()
 

@@ -12,8 +12,8 @@ from scarce.methods import make_method
 from scarce.models import MLP, Standardize, make_model
 from scarce.simulate import uniform
 from scarce.training import Recipe, predict_logits, train
+from scarce.training._build import build_model
 from scarce.training._noise import add_noise
-from scarce.training.build import build_model
 
 INPUTS, LABELS = make_data()
 

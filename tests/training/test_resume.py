@@ -22,7 +22,7 @@ from torch import nn
 from scarce.errors import FileError
 from scarce.methods import make_method
 from scarce.training import EpochMetric, Recipe, train
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 RECIPE = Recipe(epochs=5, batch_size=16, learning_rate=0.01)
 INPUTS, LABELS = make_data()
@@ -137,7 +137,7 @@ def test_resume_rejects_labels_with_other_confirmed_classes(tmp_path):
 
 @pytest.mark.parametrize("found", [None, 4, 6])
 def test_resume_rejects_checkpoint_of_another_format(tmp_path, found):
-    from scarce.training.checkpoint import load_state, save_state
+    from scarce.training._checkpoint import load_state, save_state
 
     fit(checkpoint=tmp_path / "c")
     state = load_state(tmp_path / "c")
@@ -152,7 +152,7 @@ def test_resume_rejects_checkpoint_of_another_format(tmp_path, found):
 
 
 def test_resume_rejects_state_that_is_not_a_run(tmp_path):
-    from scarce.training.checkpoint import save_state
+    from scarce.training._checkpoint import save_state
 
     save_state(tmp_path / "c", {"weights": torch.ones(2)})
     with pytest.raises(FileError, match="its format is None, expected 5"):

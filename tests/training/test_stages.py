@@ -20,7 +20,7 @@ from rich.console import Console
 
 from scarce.methods import make_method
 from scarce.training import Callback, EarlyStopping, ProgressBar, Recipe, predict_logits, train
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 INPUTS, LABELS = make_data()
 RECIPE = Recipe(epochs=4, batch_size=16, learning_rate=0.01)

@@ -13,7 +13,7 @@ from scarce.methods import Method, make_method
 from scarce.risk import scarce_risk
 from scarce.simulate import uniform
 from scarce.training import Recipe, predict_logits, train
-from scarce.training.wrappers import MicroBatched, wrap_model
+from scarce.training._wrappers import MicroBatched, wrap_model
 
 # Warnings of torch when it imports its compiler.
 pytestmark = [

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from scarce._io.paths import check_file
 from scarce.errors import FileError
 
-__all__ = ["map_array", "read_array", "read_arrays"]
-
 
 def read_array(path: str | Path) -> NDArray[Any]:
     """Read the array of an ``.npy`` file; nothing is unpickled.

@@ -11,8 +11,6 @@ from pathlib import Path
 from scarce._io.paths import check_overwrite
 from scarce.errors import FileError
 
-__all__ = ["atomic_write", "atomic_write_dir", "clean_leftovers"]
-
 _RANDOM_PART = "?" * 8  # of the names that tempfile chooses
 
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from scarce.errors import FileError
 
-__all__ = ["read_content", "decompress"]
-
 _GZIP_MAGIC = b"\x1f\x8b"
 
 

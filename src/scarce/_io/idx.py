@@ -13,8 +13,6 @@ from scarce._io.compressed import read_content
 from scarce._io.paths import check_file
 from scarce.errors import FileError
 
-__all__ = ["is_idx_name", "parse_idx", "read_idx"]
-
 _DTYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from scarce._io.paths import check_file
 from scarce.errors import FileError, LabelError
 
-__all__ = ["field_of", "name_field", "read_json", "read_json_lines"]
-
 
 def read_json(path: str | Path) -> Any:
     """Read a file that holds one JSON value.

@@ -9,17 +9,6 @@ from pathlib import Path
 
 from scarce.errors import FileError, ScarceError
 
-__all__ = [
-    "check_dir",
-    "check_file",
-    "check_overwrite",
-    "check_writable",
-    "check_writable_dir",
-    "is_dir",
-    "make_dir",
-    "prefix_errors",
-]
-
 
 def check_file(path: str | Path) -> Path:
     """Return the path, or raise `FileError` unless it is an existing, readable file.

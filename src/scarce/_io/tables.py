@@ -15,8 +15,6 @@ from scarce._class_names import is_missing
 from scarce._io.paths import check_file
 from scarce.errors import FileError, LabelError
 
-__all__ = ["Row", "TextTable", "as_names", "cell_text", "open_parquet", "parquet_header", "read_table"]
-
 Row = tuple[int, list[str]]
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 

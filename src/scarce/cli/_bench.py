@@ -12,24 +12,6 @@ from scarce.errors import FileError, MethodError
 if TYPE_CHECKING:
     from scarce.bench import Experiment, PackedStore, Plan, Status, Store, TrialRecord
 
-__all__ = [
-    "DataDirOption",
-    "EpochsOption",
-    "ExperimentArgument",
-    "OnlyOption",
-    "Recipe",
-    "RecipeOption",
-    "SeedsOption",
-    "StoreOption",
-    "count_text",
-    "load",
-    "open_store",
-    "open_writable_store",
-    "parse_only",
-    "print_counts",
-    "print_other_settings",
-]
-
 Recipe = Literal["paper", "annealed"]
 ExperimentArgument = Annotated[
     str,

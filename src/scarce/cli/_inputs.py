@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from scarce.features import Features
     from scarce.labels import ComplementaryLabels
 
-__all__ = ["join_labels", "load_model", "read_confirmed", "read_inputs"]
-
 Join = Literal["exact", "inner", "left"]
 
 

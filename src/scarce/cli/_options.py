@@ -5,23 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-__all__ = [
-    "ClassesOption",
-    "ConflictOption",
-    "DeviceOption",
-    "FeaturesArgument",
-    "ForceOption",
-    "FormOption",
-    "IdColumnOption",
-    "ImageSizeOption",
-    "JoinOption",
-    "LabelsOption",
-    "ModelArgument",
-    "ModelName",
-    "SeedOption",
-    "SetOption",
-]
-
 # Listed here because the registry imports torch.
 ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
 

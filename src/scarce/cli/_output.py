@@ -11,17 +11,6 @@ if TYPE_CHECKING:
     from scarce.priors import PriorEstimate
     from scarce.training import History
 
-__all__ = [
-    "print_table",
-    "show_alarms",
-    "show_choice",
-    "show_labels",
-    "show_priors",
-    "show_report",
-    "show_training",
-    "show_truth",
-]
-
 _MAX_CLASSES = 20
 _SOURCES = {
     "given": "as given",

@@ -7,8 +7,6 @@ from typing import Any
 
 from scarce.errors import LabelError, MethodError, PriorError
 
-__all__ = ["parse_classes", "parse_priors", "parse_settings", "translate_type_errors"]
-
 _LITERALS = {"true": True, "false": False, "none": None}
 
 

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 from scarce.errors import ScarceError
 
-__all__ = ["needs_bench_extra", "rank", "use_one_thread"]
-
 _EXTRA_PACKAGES = ("pydantic", "pandas", "matplotlib", "jinja2")
 
 
@@ -25,7 +23,7 @@ def use_one_thread() -> None:
 def rank() -> int:
     """Return the rank of this process among those that torchrun started; 0 without torchrun.
 
-    Does not import torch, unlike `scarce.training.runtime.is_distributed`.
+    Does not import torch, unlike `scarce.training._runtime.is_distributed`.
 
     Examples
     --------

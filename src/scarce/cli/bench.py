@@ -28,8 +28,6 @@ from scarce.cli._bench import (
 )
 from scarce.cli._runtime import needs_bench_extra
 
-__all__ = ["compare", "list_", "pack", "report", "run", "status"]
-
 
 def list_() -> None:
     """List the experiments that come with the library."""
@@ -113,8 +111,8 @@ def run(
     """
     loaded = load(experiment, epochs, seeds, recipe)
     from scarce.bench import Plan, get_status, run_local, run_on_cluster
+    from scarce.bench.runners._progress import TrialProgress
     from scarce.bench.runners.dask import n_workers
-    from scarce.bench.runners.progress import TrialProgress
 
     plan = Plan.from_experiment(loaded)
     plan = plan.select(**parse_only(plan, only)).with_data(data_dir)

@@ -9,8 +9,6 @@ import typer
 if TYPE_CHECKING:
     from scarce.datasets import LocatedFiles
 
-__all__ = ["fetch", "list_", "verify"]
-
 _DataDirOption = Annotated[
     Path | None,
     typer.Option(

@@ -8,8 +8,6 @@ import typer
 
 from scarce.cli._runtime import needs_bench_extra, use_one_thread
 
-__all__ = ["demo"]
-
 
 def demo(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML page to write.")] = Path(

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from scarce.metrics import ComplementaryReport, ErrorRates
     from scarce.priors import PriorEstimate
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     model: ModelArgument,

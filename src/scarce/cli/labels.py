@@ -15,8 +15,6 @@ from scarce.cli._options import (
 )
 from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
 
-__all__ = ["convert", "describe", "processes", "simulate"]
-
 _LabelsArgument = Annotated[
     Path,
     typer.Argument(

@@ -24,8 +24,6 @@ from scarce.cli.priors import priors
 from scarce.cli.train import train
 from scarce.errors import ScarceError
 
-__all__ = ["app", "main", "main_and_exit"]
-
 # Some versions of typer bundle click, so its errors are reached through one that typer exports.
 _UsageError: Any = typer.BadParameter.__base__
 _MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}

@@ -1,7 +1,5 @@
 """``scarce methods``: the learning methods and their requirements."""
 
-__all__ = ["methods"]
-
 
 def methods() -> None:
     """List the learning methods and their requirements."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.features import Features
 
-__all__ = ["predict"]
-
 
 def predict(
     model: ModelArgument,

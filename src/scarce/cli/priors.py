@@ -27,8 +27,6 @@ from scarce.cli._parsing import parse_classes, parse_settings, translate_type_er
 from scarce.cli._runtime import use_one_thread
 from scarce.errors import FileError, MethodError
 
-__all__ = ["EstimatorName", "priors"]
-
 # Listed here because the registry imports torch.
 EstimatorName = Literal["answers", "best-bin", "dedpul", "elkan-noto", "kernel-mean", "tice"]
 
@@ -101,8 +99,8 @@ def priors(
     from scarce.labels import read_labels
     from scarce.priors import make_estimator, priors_from_answers
     from scarce.priors.io import save_priors
-    from scarce.training.build import build_model
-    from scarce.training.runtime import check_device
+    from scarce.training._build import build_model
+    from scarce.training._runtime import check_device
 
     use_one_thread()
     check_device(device)

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.features import Features
 
-__all__ = ["RecipeName", "train"]
-
 # Listed here because the registry imports torch.
 RecipeName = Literal["annealed", "paper"]
 
@@ -231,7 +229,7 @@ def train(
     from scarce.features import read_features
     from scarce.features.shards import take_rows
     from scarce.labels import read_labels
-    from scarce.training.runtime import check_device, is_distributed
+    from scarce.training._runtime import check_device, is_distributed
 
     use_one_thread()
     check_device(device)
@@ -287,7 +285,7 @@ def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | N
 def _fit(
     classifier: "ScarceClassifier", inputs: Any, target: Any, names: list[str] | None, checkpoint: Path
 ) -> None:
-    from scarce.training.checkpoint import load_state
+    from scarce.training._checkpoint import load_state
 
     if rank() == 0 and checkpoint.exists():
         print(f"resuming after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")

@@ -10,8 +10,6 @@ from scarce._io.atomic import atomic_write, clean_leftovers
 if TYPE_CHECKING:
     from requests import Response
 
-__all__ = ["DownloadError", "download_file"]
-
 _MAX_ATTEMPTS = 3
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 1 << 16

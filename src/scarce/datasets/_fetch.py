@@ -14,8 +14,6 @@ from scarce.datasets._files import Download, FileSet, LocatedFiles, download_dir
 from scarce.datasets._folders import locked_dir
 from scarce.errors import FetchError, FileError
 
-__all__ = ["ensure", "fetch"]
-
 
 def ensure(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
     """Return the location of one of the alternative sets of files; download it if it is missing and `download` is true."""

@@ -13,21 +13,6 @@ from scarce._io.compressed import decompress, read_content
 from scarce._io.paths import check_dir
 from scarce.errors import FileError
 
-__all__ = [
-    "DATA_VARIABLE",
-    "DataFile",
-    "Download",
-    "FileSet",
-    "FileState",
-    "LocatedFiles",
-    "cache_dir",
-    "find_file_set",
-    "locate_file",
-    "locate_files",
-    "search_dirs",
-    "download_dir",
-]
-
 FileState = Literal["right", "wrong", "unchecked"]
 DATA_VARIABLE = "SCARCE_DATA"
 _SYSTEM = Path("/usr/share/datasets")  # where the Debian package dataset-fashion-mnist puts its files

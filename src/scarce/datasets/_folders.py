@@ -7,8 +7,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-__all__ = ["locked_dir", "created_dir"]
-
 _LOCK_NAME = ".fetching"
 
 

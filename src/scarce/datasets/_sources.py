@@ -3,19 +3,6 @@
 from scarce.datasets._files import DataFile, Download, FileSet
 from scarce.datasets.mnist import idx_names
 
-__all__ = [
-    "CIFAR100_BINARY",
-    "CIFAR100_PYTHON",
-    "CIFAR10_BINARY",
-    "CIFAR10_PYTHON",
-    "CLCIFAR10",
-    "CLCIFAR20",
-    "FASHION_MNIST",
-    "KMNIST",
-    "KMNIST_PARTIAL",
-    "MNIST",
-]
-
 
 def _idx_file_set(
     folders: tuple[str, ...],

@@ -10,8 +10,6 @@ from scipy import sparse
 
 from scarce.errors import FileError
 
-__all__ = ["TableArrays", "read_arff", "read_candidate_sets", "read_digit_table", "read_questions"]
-
 _MAX_NOMINAL_VALUES = 50
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from scarce.errors import FileError
 
-__all__ = ["unpickle"]
-
 
 def unpickle(data: bytes, path: Path) -> dict[str, Any]:
     """Return the dict in the pickle `path`, with keys as text; `numpy.asarray` converts its arrays.

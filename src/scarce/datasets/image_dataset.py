@@ -11,8 +11,6 @@ from scarce._hashing import array_checksum
 from scarce._validation import check_option
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Annotation", "ImageDataset", "SplitArrays", "labels_from_annotations"]
-
 Annotation = Literal[0, 1, 2, "union"]
 
 

@@ -10,8 +10,6 @@ from scarce.datasets.image_dataset import Annotation, ImageDataset, SplitArrays,
 from scarce.datasets.registry import DatasetFacts, facts_of
 from scarce.errors import FileError, MethodError
 
-__all__ = ["fetch_dataset", "find_dataset", "load_dataset"]
-
 
 def load_dataset(
     name: str,

@@ -16,8 +16,6 @@ from scarce.datasets._table_files import (
 from scarce.datasets.table_dataset import TableDataset
 from scarce.errors import FileError
 
-__all__ = ["TableFacts", "available_tables", "find_table", "load_table", "table_facts"]
-
 
 @dataclass(frozen=True)
 class TableFacts:

@@ -12,8 +12,6 @@ from scarce.datasets._files import DataFile, FileSet, LocatedFiles, locate_file
 from scarce.datasets.image_dataset import SplitArrays
 from scarce.errors import FileError
 
-__all__ = ["idx_names", "load_mnist_like", "read_mnist_like"]
-
 
 def idx_names(train: str = "train", test: str = "t10k") -> tuple[str, str, str, str]:
     """Return the names of the four files; those of the training and test images start with `train` and `test`.

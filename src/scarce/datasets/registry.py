@@ -6,15 +6,13 @@ from functools import partial
 from types import MappingProxyType
 
 from scarce.datasets import _sources as sources
+from scarce.datasets._cifar import read_cifar10, read_cifar20
+from scarce.datasets._clcifar import read_clcifar10, read_clcifar20, read_human_cifar10
+from scarce.datasets._digits import read_digits
 from scarce.datasets._files import FileSet
-from scarce.datasets.cifar import read_cifar10, read_cifar20
-from scarce.datasets.clcifar import read_clcifar10, read_clcifar20, read_human_cifar10
-from scarce.datasets.digits import read_digits
 from scarce.datasets.image_dataset import SplitArrays
 from scarce.datasets.mnist import read_mnist_like
 from scarce.errors import FileError
-
-__all__ = ["DATASETS", "DatasetFacts", "available_datasets", "facts_of"]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from scipy import sparse
 
 from scarce._hashing import array_checksum
 
-__all__ = ["N_TERMS", "TableDataset", "tfidf"]
-
 N_TERMS = 1000
 """The number of TF-IDF features of a text."""
 

@@ -27,8 +27,6 @@ from scarce._plotting import (
 from scarce.demo.study import QUESTIONS, Demo
 from scarce.training import PAPER
 
-__all__ = ["COLUMNS", "is_report", "render_report", "result_rows"]
-
 COLUMNS = ("method", "learned from", "without truth", "truth", "within 2 s.e.")
 _GENERATOR_TAG = '<meta name="generator" content="scarce demo">'
 _PACKAGES = ("scarce", "torch", "numpy", "scikit-learn")

@@ -5,8 +5,6 @@ from rich.progress import MofNCompleteColumn, Progress
 from scarce._console import make_progress
 from scarce.training import Callback, TrainingState
 
-__all__ = ["EpochBar", "epoch_bars"]
-
 
 def epoch_bars() -> Progress:
     """Return progress bars on standard error, to be used with ``with``."""

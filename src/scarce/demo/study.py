@@ -17,9 +17,7 @@ from scarce.models import make_model
 from scarce.priors import PriorEstimate, priors_from_answers
 from scarce.simulate import ask
 from scarce.training import PAPER, Callback, TrainingState, predict_logits, train
-from scarce.training.runtime import seeded
-
-__all__ = ["QUESTIONS", "AskedImage", "Demo", "DemoRun", "run_demo"]
+from scarce.training._runtime import seeded
 
 QUESTIONS = 3
 TEST_FRACTION = 0.4

@@ -13,31 +13,20 @@ from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.estimators._fitting import random_seed
+from scarce.estimators._method_choice import choose_method
 from scarce.estimators.auto import Choice
-from scarce.estimators.method_choice import choose_method
-from scarce.features.arrays import input_shape
+from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP
 from scarce.methods import Method, make_method
-from scarce.priors import PriorEstimate, are_learned, are_unused, is_estimated, resolve_priors
+from scarce.priors import PriorEstimate, resolve_priors
 from scarce.priors.base import MakeModel
+from scarce.priors.resolve import are_learned, are_unused, is_estimated
 from scarce.training import RECIPES, Recipe
-from scarce.training.build import build_model
+from scarce.training._build import build_model
 
 if TYPE_CHECKING:
     from scarce.estimators.classifier import ScarceClassifier
-
-__all__ = [
-    "choose_regularization",
-    "initial_model",
-    "labels_per_class",
-    "model_builder",
-    "regularization",
-    "stops_early",
-    "training_method",
-    "training_priors",
-    "training_recipe",
-]
 
 _OVERRIDES = (
     "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",

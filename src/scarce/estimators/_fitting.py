@@ -13,10 +13,8 @@ from torch import Tensor
 
 from scarce.errors import FeatureError
 from scarce.features import Shards
-from scarce.features.arrays import check_finite, iter_chunks
+from scarce.features._arrays import check_finite, iter_chunks
 from scarce.labels import ComplementaryLabels
-
-__all__ = ["check_consistent_length", "check_inputs", "random_seed", "restore_on_error"]
 
 _MAX_EXACT_INTEGER = 2**24  # float32 represents all integers up to this one
 

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from scarce._arrays import Array, FloatArray
 from scarce.errors import CollapseWarning
+from scarce.estimators._collapse import Collapse, find_collapse
+from scarce.estimators._early_stopping import make_early_stopping, split_rows
 from scarce.estimators._fit_settings import (
     initial_model,
     model_builder,
@@ -19,23 +21,20 @@ from scarce.estimators._fit_settings import (
     training_recipe,
 )
 from scarce.estimators.auto import Choice
-from scarce.estimators.collapse import Collapse, find_collapse
-from scarce.estimators.early_stopping import make_early_stopping, split_rows
-from scarce.features.arrays import input_shape
+from scarce.features._arrays import input_shape
 from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, Problem
-from scarce.methods.transition import resolve_transition
-from scarce.priors import PriorEstimate, feasible_priors, learned_priors
+from scarce.methods._transition import resolve_transition
+from scarce.priors import PriorEstimate, feasible_priors
+from scarce.priors.resolve import learned_priors
 from scarce.training import Callback, History, ProgressBar, Recipe, map_logits
-from scarce.training.batches import as_source
+from scarce.training._batches import as_source
+from scarce.training._runtime import DistributedContext, distributed_context
 from scarce.training.loop import train_checked
-from scarce.training.runtime import DistributedContext, distributed_context
 
 if TYPE_CHECKING:
     from scarce.estimators.classifier import ScarceClassifier
-
-__all__ = ["NetworkResult", "fit_network"]
 
 
 @dataclass(frozen=True, eq=False)

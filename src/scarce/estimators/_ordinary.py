@@ -10,8 +10,6 @@ from scarce._arrays import Array
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["read_ordinary"]
-
 
 def read_ordinary(y: Any) -> tuple[ComplementaryLabels, Array]:
     """Return labels that exclude all classes but the true one, and the sorted classes with the dtype of `y`.

@@ -17,27 +17,26 @@ from torch import Tensor, nn
 from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import FeatureError
+from scarce.estimators._base import ComplementaryClassifierMixin, report_on_predictions
 from scarce.estimators._fit_settings import known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
+from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
-from scarce.estimators.auto.learners import FAMILIES
-from scarce.estimators.auto.stacked_method import StackedMethod, progress_bar
-from scarce.estimators.base import ComplementaryClassifierMixin, report_on_predictions
-from scarce.estimators.training_rows import TrainingRows
+from scarce.estimators.auto._learners import FAMILIES
+from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
 from scarce.features import Shards
-from scarce.features.arrays import input_shape
+from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels, LabelSummary
-from scarce.labels.targets import as_labels
+from scarce.labels._targets import as_labels
 from scarce.methods import Method
 from scarce.metrics import ComplementaryReport, ErrorRates
-from scarce.priors import PriorEstimate, learned_priors
+from scarce.priors import PriorEstimate
+from scarce.priors.resolve import learned_priors
 from scarce.training import History, Recipe, map_logits
-from scarce.training.build import MakeModule
-from scarce.training.runtime import check_device
-
-__all__ = ["FitDescription", "ScarceClassifier"]
+from scarce.training._build import MakeModule
+from scarce.training._runtime import check_device
 
 # Parameters of a single training run: setting one of them asks for one network instead of a stack.
 _TRAINING_PARAMS = (

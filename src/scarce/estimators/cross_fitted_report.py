@@ -9,15 +9,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from scarce.errors import CollapseWarning, LabelError, PriorWarning
+from scarce.estimators._base import report_on_predictions
 from scarce.estimators._fitting import check_consistent_length, check_inputs
-from scarce.estimators.auto.learners import make_folds
-from scarce.estimators.base import report_on_predictions
+from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ComplementaryReport
-
-__all__ = ["cross_fitted_report", "held_out_folds"]
 
 _MAX_CROSS_FITTED = 5000  # up to this many examples, each is held out once
 _N_FOLDS = 4

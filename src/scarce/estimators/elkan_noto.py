@@ -14,8 +14,6 @@ from scarce._arrays import Array
 from scarce._validation import check_integer
 from scarce.errors import LabelError, MethodError
 
-__all__ = ["ElkanNotoClassifier"]
-
 # On four small tables with three kinds of labels each (one seed), 30 rounds beat 100 in five of twelve cases (by 0.7 to 3.4
 # points), tied in five and lost in two (by 0.5 and 2.2), at about a third of the cost.
 _BOOSTING_ROUNDS = 30

@@ -15,18 +15,16 @@ from torch import Tensor, nn
 from scarce._arrays import Array
 from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
+from scarce.estimators._base import TableClassifierMixin
 from scarce.estimators._fitting import check_inputs
-from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
-from scarce.estimators.auto.mechanisms import CandidateSets, confirmed_tensor, excluded_tensor
-from scarce.estimators.base import TableClassifierMixin
-from scarce.estimators.pu_learners import set_nested_param
+from scarce.estimators._pu_learners import set_nested_param
+from scarce.estimators.auto._mechanism_parameters import OutOfFold, estimate_scar
+from scarce.estimators.auto._mechanisms import CandidateSets, confirmed_tensor, excluded_tensor
 from scarce.labels import ComplementaryLabels
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
 from scarce.methods import Batch, Method, Problem, make_method
 from scarce.metrics import co_exclusion_test
 from scarce.priors import PriorEstimate
-
-__all__ = ["EMComplementaryClassifier", "class_posterior", "extrapolated", "likely_mechanism"]
 
 Mechanism = Literal["auto", "candidates", "scar", "answers"]
 _METHODS = {"candidates": "cc", "scar": "scar-likelihood", "answers": "answers"}

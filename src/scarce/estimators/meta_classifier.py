@@ -15,15 +15,13 @@ from scarce._arrays import Array
 from scarce._console import make_progress
 from scarce._validation import abbreviate, check_renamed, renamed_parameters
 from scarce.errors import LabelError, MethodError
+from scarce.estimators._base import TableClassifierMixin
 from scarce.estimators._fitting import check_inputs
-from scarce.estimators.base import TableClassifierMixin
+from scarce.estimators._pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
-from scarce.estimators.pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param
 from scarce.labels import ComplementaryLabels
 from scarce.priors import resolve_priors
-from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
-
-__all__ = ["MetaComplementaryClassifier"]
+from scarce.risk._mixture_proportion import check_unlabeled, mixture_proportion
 
 _MIN_PROPORTION = 1e-3  # by chance an estimate may leave no unlabeled row of another class
 

@@ -17,20 +17,18 @@ from scarce._hashing import bytes_digest
 from scarce._io.atomic import atomic_write_dir
 from scarce._io.paths import check_file, check_writable_dir
 from scarce.errors import FileError, MethodError
+from scarce.estimators._training_rows import TrainingRows
+from scarce.estimators._upgrade import upgrade_settings, upgrade_state
 from scarce.estimators.auto import Choice
-from scarce.estimators.auto.stacked_method import StackedMethod
+from scarce.estimators.auto._stacked_method import StackedMethod
 from scarce.estimators.classifier import ScarceClassifier
-from scarce.estimators.training_rows import TrainingRows
-from scarce.estimators.upgrade import upgrade_settings, upgrade_state
 from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
 from scarce.models import Stack, Standardize, make_model, stack_from_description
 from scarce.priors.io import priors_from_dict
 from scarce.training import History
-from scarce.training.build import MakeModule
-from scarce.training.runtime import check_device
-
-__all__ = ["load", "save_classifier"]
+from scarce.training._build import MakeModule
+from scarce.training._runtime import check_device
 
 _FORMAT = "scarce-classifier-4"
 _EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2", "scarce-classifier-3")

@@ -14,11 +14,9 @@ from scarce._io.paths import prefix_errors
 from scarce._io.tables import as_names, open_parquet, parquet_header
 from scarce._validation import abbreviate
 from scarce.errors import FeatureError, FileError
-from scarce.features.images import find_images
+from scarce.features._images import find_images
+from scarce.features._tables import find_id_column, parquet_ids, parquet_values
 from scarce.features.shards import Shards
-from scarce.features.tables import find_id_column, parquet_ids, parquet_values
-
-__all__ = ["find_shards", "open_shards"]
 
 _SUFFIXES = (".npy", ".parquet")
 

@@ -11,12 +11,10 @@ from scarce._io.arrays import map_array, read_arrays
 from scarce._io.idx import is_idx_name, read_idx
 from scarce._io.paths import check_file, is_dir, prefix_errors
 from scarce.errors import FeatureError, FileError
+from scarce.features._images import Size, parse_size, read_images
 from scarce.features._shard_files import find_shards, open_shards
-from scarce.features.images import Size, parse_size, read_images
+from scarce.features._tables import read_csv_features, read_parquet_features
 from scarce.features.shards import Shards
-from scarce.features.tables import read_csv_features, read_parquet_features
-
-__all__ = ["Features", "read_features"]
 
 _FEATURE_NAMES = ("X", "features", "inputs")
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from scarce._arrays import IntArray, row_indices
 from scarce.errors import FeatureError
 
-__all__ = ["ArrayShard", "Shard", "Shards", "take_rows"]
-
 _MAX_OPEN_FILES = 128  # memory-mapped files
 
 

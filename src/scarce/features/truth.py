@@ -11,9 +11,7 @@ from scarce._io.idx import is_idx_name, read_idx
 from scarce._io.paths import check_file, prefix_errors
 from scarce._io.tables import as_names, read_table
 from scarce.errors import FileError, LabelError
-from scarce.features.tables import find_id_column
-
-__all__ = ["read_truth"]
+from scarce.features._tables import find_id_column
 
 
 def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from scarce._validation import check_priors
 from scarce.errors import LabelError, MethodError
-from scarce.methods.transition import check_excludes_others
+from scarce.methods._transition import check_excludes_others
 
 Numbers = Tensor | NDArray[Any] | Sequence[Any]
 

@@ -16,8 +16,8 @@ from scarce.functional._arguments import (
     check_one_per_row,
     check_rows,
 )
+from scarce.methods._labeling import was_labeled
 from scarce.methods.base import Batch
-from scarce.methods.labeling import was_labeled
 from scarce.methods.least_excluded import exclusion_losses
 
 

@@ -14,7 +14,7 @@ from scarce.methods.meta.elkan_noto import elkan_noto_losses
 from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.upu import pu_risks
 from scarce.methods.meta.vpu import vpu_losses
-from scarce.risk.mixture_proportion import Unlabeled, mixture_proportion
+from scarce.risk._mixture_proportion import Unlabeled, mixture_proportion
 
 
 def upu_risk(

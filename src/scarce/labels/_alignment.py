@@ -13,8 +13,6 @@ from scarce.errors import LabelError
 if TYPE_CHECKING:
     from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["Join", "align"]
-
 Join = Literal["exact", "inner", "left"]
 
 

@@ -13,16 +13,6 @@ from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
 
-__all__ = [
-    "answers_from_matrix",
-    "answers_from_table",
-    "csr_from_lists",
-    "csr_from_ordinary",
-    "pairs_from_columns",
-    "pairs_from_indicator",
-    "pairs_from_single",
-]
-
 
 def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
     """Return the shape (n, q) of a 0/1 matrix, dense or sparse, and the rows and columns of its ones."""

@@ -9,8 +9,6 @@ from scarce.errors import LabelError
 if TYPE_CHECKING:
     from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["check_consistent"]
-
 
 def check_consistent(labels: "ComplementaryLabels") -> None:
     """Raise a `LabelError` if labels are malformed or contradictory."""

@@ -12,8 +12,6 @@ from scarce._class_names import text_or_empty
 from scarce._validation import check_option
 from scarce.errors import LabelError
 
-__all__ = ["NO", "NOT_ASKED", "SKIP", "YES", "Answers", "Conflict", "parse_answers", "resolve_conflicts"]
-
 YES, NO, SKIP, NOT_ASKED = 1, 0, -1, -2
 _UNKNOWN = 99
 _ANSWER_CODES = {

@@ -19,8 +19,6 @@ from scarce.labels._validation import check_consistent
 from scarce.labels.answers import Answers, Conflict, resolve_conflicts
 from scarce.labels.summary import LabelSummary, summarize
 
-__all__ = ["ComplementaryLabels"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComplementaryLabels:

@@ -8,8 +8,6 @@ import numpy as np
 if TYPE_CHECKING:
     from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["LabelSummary", "summarize"]
-
 _MAX_CLASSES_SHOWN = 20
 
 

@@ -12,12 +12,10 @@ from scarce._arrays import csr_positions
 from scarce._validation import check_number, renamed_parameters
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
+from scarce.methods._learned_priors import PriorRegularizer
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import register
 from scarce.risk import answer_log_likelihood, clamp_confirmed, marginal_nll, posterior
-
-__all__ = ["AnswersLikelihood"]
 
 _RATE_NAMES = ("false_negative_rate", "false_positive_rate")
 _INITIAL_RATE = 0.05  # of learned rates; from zero they could never rise

@@ -15,16 +15,6 @@ from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP
 
-__all__ = [
-    "Accepts",
-    "Batch",
-    "Method",
-    "MethodFacts",
-    "Problem",
-    "ReadRows",
-    "break_ties_by_score",
-]
-
 Accepts = Literal["single", "multiple", "unlabeled"]
 
 

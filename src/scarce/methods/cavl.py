@@ -7,8 +7,6 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
-__all__ = ["CAVL", "most_active_candidate"]
-
 
 def most_active_candidate(logits: Tensor, candidates: Tensor) -> Tensor:
     """One-hot vector of argmax_{j ∈ S} |f_j − 1| f_j.

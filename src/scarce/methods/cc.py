@@ -6,8 +6,6 @@ from scarce.methods.base import Batch, Method, MethodFacts
 from scarce.methods.partial_label import candidate_losses, candidate_mask
 from scarce.methods.registry import register
 
-__all__ = ["ClassifierConsistent"]
-
 
 @register
 class ClassifierConsistent(Method):

@@ -9,14 +9,6 @@ from scarce.methods.forward import forward_losses
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = [
-    "CPEFixedTransition",
-    "CPEIdentity",
-    "CPETrainedTransition",
-    "excluded_class_losses",
-    "nearest_row_scores",
-]
-
 _PAPER = "Lin and Lin, PAKDD 2023"
 _URL = "https://arxiv.org/abs/2209.09500"
 _ASSUMES = "known matrix"

@@ -8,8 +8,6 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["DiscriminativeUnweighted", "DiscriminativeWeighted", "discriminative_losses"]
-
 _PAPER = "Gao and Zhang, ICML 2021"
 _URL = "https://proceedings.mlr.press/v139/gao21d.html"
 _ASSUMES = "nothing stated"

@@ -8,8 +8,6 @@ from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["Forward", "forward_losses"]
-
 
 def forward_losses(logits: Tensor, k: Tensor, log_transition: Tensor) -> Tensor:
     """−log Σ_j p_j T_jk with p = softmax(f), computed as a log-sum-exp.

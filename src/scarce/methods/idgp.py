@@ -12,8 +12,6 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.partial_label import ConfidenceMethod, softmax_over_candidates
 from scarce.methods.registry import register
 
-__all__ = ["IDGP", "IDGPTerms", "idgp_terms"]
-
 _EPS = 1e-7
 
 

@@ -6,13 +6,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax, logsigmoid
 
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
+from scarce.methods._labeling import labeled_rates, was_labeled
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.labeling import labeled_rates, was_labeled
 from scarce.methods.registry import register
 from scarce.risk import safe_log
-
-__all__ = ["LeastExcluded", "exclusion_losses"]
 
 
 def exclusion_losses(logits: Tensor, excluded: Tensor, single_label: bool) -> Tensor:

@@ -10,8 +10,6 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
-__all__ = ["LWS", "leveraged_weights", "lws_losses"]
-
 _EPS = 1e-8
 
 

@@ -9,18 +9,6 @@ from scarce.methods.partial_label import candidate_losses
 from scarce.methods.registry import register
 from scarce.risk import multiclass_loss
 
-__all__ = [
-    "MultipleLabelExp",
-    "MultipleLabelGCE",
-    "MultipleLabelLog",
-    "MultipleLabelMAE",
-    "MultipleLabelMSE",
-    "MultipleLabelPhuberCE",
-    "mean_over_labeled",
-    "multiple_label_losses",
-    "upper_bound_losses",
-]
-
 
 def multiple_label_losses(losses: Tensor, excluded: Tensor) -> Tensor:
     """Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j of every row, with Ȳ the excluded classes and s = |Ȳ|.

@@ -8,13 +8,6 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = [
-    "OrderPreserving",
-    "OrderPreservingWeighted",
-    "order_preserving_losses",
-    "weighted_order_preserving_losses",
-]
-
 _PAPER = "Liu et al., AISTATS 2023"
 _URL = "https://proceedings.mlr.press/v206/liu23g.html"
 _ASSUMES = "unlikely classes first"

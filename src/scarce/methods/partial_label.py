@@ -9,15 +9,6 @@ from torch.nn.functional import log_softmax
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, Problem
 
-__all__ = [
-    "ConfidenceMethod",
-    "candidate_losses",
-    "candidate_mask",
-    "candidate_matrix",
-    "eval_logits",
-    "softmax_over_candidates",
-]
-
 
 def candidate_mask(excluded: Tensor, confirmed: Tensor | None) -> Tensor:
     """Return the candidates S of every row: the classes that are not excluded, or only the confirmed class if there is one.

@@ -10,8 +10,6 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = ["PairwiseComparison", "pairwise_comparison_losses"]
-
 Variant = Literal["unbiased", "official", "plain"]
 
 

@@ -8,8 +8,6 @@ from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.rc import SamePassMethod
 from scarce.methods.registry import register
 
-__all__ = ["POP", "purify"]
-
 _N_STORED_EPOCHS = 5
 _PURIFY_EVERY = 5
 _MIN_REMOVED_FRACTION = 1e-4

@@ -6,8 +6,6 @@ from scarce.methods.base import Batch, MethodFacts
 from scarce.methods.partial_label import ConfidenceMethod
 from scarce.methods.registry import register
 
-__all__ = ["PRODEN", "RiskConsistent"]
-
 
 @register
 class RiskConsistent(ConfidenceMethod):

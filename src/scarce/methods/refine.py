@@ -14,10 +14,10 @@ from torch.nn.functional import one_hot
 from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
+from scarce.methods._labeling import was_labeled
+from scarce.methods._learned_priors import PriorRegularizer
 from scarce.methods.base import Batch, Method, MethodFacts, Problem, ReadRows
-from scarce.methods.labeling import was_labeled
-from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
     clamp_confirmed,
@@ -28,8 +28,6 @@ from scarce.risk import (
     single_label_log_likelihood,
     single_label_transition,
 )
-
-__all__ = ["Refine", "most_confident"]
 
 
 def most_confident(predicted: Tensor, margins: Tensor, fraction: float) -> Tensor:
@@ -271,7 +269,7 @@ class Refine(Method):
         return self.priors
 
     def regularize_priors(self, priors: Tensor, labels: ComplementaryLabels) -> Tensor:
-        """Draw them towards the candidate shares and clip them to what the labels allow; see `scarce.methods.learned_priors`."""
+        """Draw them towards the candidate shares and clip them to what the labels allow; see `scarce.methods._learned_priors`."""
         regularizer = PriorRegularizer.from_labels(labels)
         error_rates = self.exclusion_matrix.diagonal().cpu().to(priors)
         return regularizer.clip(regularizer.shrink(priors / priors.sum()), error_rates)

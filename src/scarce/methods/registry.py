@@ -9,17 +9,6 @@ from scarce._validation import check_option, check_renamed
 from scarce.errors import MethodError
 from scarce.methods.base import Method, MethodFacts
 
-__all__ = [
-    "COLUMNS",
-    "available_methods",
-    "external_method_class",
-    "make_method",
-    "method_class",
-    "method_rows",
-    "methods_markdown",
-    "register",
-]
-
 MethodClass = TypeVar("MethodClass", bound=type[Method])
 _METHODS: dict[str, type[Method]] = {}
 COLUMNS = ("name", "method", "assumes", "needs", "labels", "paper")

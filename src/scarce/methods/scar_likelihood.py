@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from scarce._validation import check_number, renamed_parameters
 from scarce.errors import MethodError
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
+from scarce.methods._labeling import labeled_rates, was_labeled
+from scarce.methods._learned_priors import PriorRegularizer
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
-from scarce.methods.labeling import labeled_rates, was_labeled
-from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import register
 from scarce.risk import (
     LogRatios,
@@ -27,8 +27,6 @@ from scarce.risk import (
     single_label_weights,
 )
 
-__all__ = ["ScarLikelihood"]
-
 _INITIAL_ERROR_RATE = 0.05  # of a learned error rate; from zero it could never rise
 _UPDATE_EVERY = 8  # steps between two updates of the exclusion probabilities
 
@@ -41,7 +39,7 @@ class ScarLikelihood(Method):
     Maximum likelihood of the exclusions under SCAR. If the labels are one excluded class per example, the likelihood is
     conditional on that, and examples without a label do not count. Unknown priors π are learned by EM: they are the mean
     over the rows of the posterior q_y ∝ p_y r_y(ȳ_y), shrunk toward the candidate shares and clipped to what the labels
-    allow (`scarce.methods.learned_priors`). The exclusion probabilities c follow from π. A confirmed class counts as
+    allow (`scarce.methods._learned_priors`). The exclusion probabilities c follow from π. A confirmed class counts as
     certain.
 
     Parameters

@@ -27,8 +27,6 @@ from scarce.risk.binary_losses import BinaryLoss
 from scarce.risk.class_risks import Absent, Form, check_form
 from scarce.risk.multiclass_losses import MulticlassLoss
 
-__all__ = ["Scarce", "ScarceCCE", "ScarceURE"]
-
 _PAPER = "Wang et al., ICML 2024"
 _URL = "https://arxiv.org/abs/2311.15502"
 _ASSUMES = "SCAR"

@@ -9,8 +9,6 @@ from torch import Tensor
 from scarce._validation import check_flag
 from scarce.methods.base import Batch, Method
 
-__all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs", "mean_over_pairs"]
-
 
 def excluded_pairs(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
     """Return the logits and the excluded class of every (example, excluded class) pair of a batch.

@@ -7,13 +7,6 @@ from scarce.methods.base import MethodFacts
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
-__all__ = [
-    "SurrogateExponential",
-    "SurrogateNegativeLearning",
-    "exponential_surrogate_losses",
-    "negative_learning_losses",
-]
-
 _PAPER = "Chou et al., ICML 2020"
 _URL = "https://arxiv.org/abs/2007.02235"
 _ASSUMES = "uniform label"

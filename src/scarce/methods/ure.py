@@ -12,15 +12,6 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.registry import register
 from scarce.methods.single_label import SingleLabelMethod
 
-__all__ = [
-    "GradientAscentRisk",
-    "NonNegativeRisk",
-    "UncorrectedRisk",
-    "ascent_risk",
-    "non_negative_risk",
-    "ordinary_class_risks",
-]
-
 _PAPER = "Ishida et al., ICML 2019"
 _URL = "https://arxiv.org/abs/1810.04327"
 _ASSUMES = "uniform label"

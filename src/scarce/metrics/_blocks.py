@@ -14,8 +14,6 @@ from scarce._validation import abbreviate
 from scarce.errors import FeatureError, LabelError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Block", "LazyScores", "iter_blocks", "predicted_codes", "to_float_matrix"]
-
 _MAX_CELLS = 1 << 19  # scores of a block: 4 MB for any n and q
 
 

@@ -14,22 +14,12 @@ from torch import Tensor
 
 from scarce._arrays import FloatArray, IntArray
 from scarce.labels import ComplementaryLabels
+from scarce.labels._candidate_shares import candidate_shares
+from scarce.labels._single_label import is_single_label
 from scarce.labels.answers import SKIP, YES
-from scarce.labels.candidate_shares import candidate_shares
-from scarce.labels.single_label import is_single_label
 from scarce.metrics._laplace import Normal, laplace, mean_penalty, sigmoid
 from scarce.metrics.intervals import wilson_interval
 from scarce.risk import answer_log_likelihood, clamp_confirmed
-
-__all__ = [
-    "cap_distributions",
-    "draw_error_rates",
-    "draw_priors",
-    "exclusion_log_likelihood",
-    "n_draws",
-    "priors_from_yes_rates",
-    "single_label_log_likelihood",
-]
 
 _MAX_DRAWS, _MAX_DRAWN_NUMBERS = 1000, 100_000  # draws, and numbers in all draws together
 # More rows would hardly improve the posterior.

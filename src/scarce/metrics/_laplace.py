@@ -10,8 +10,6 @@ from torch import Tensor
 
 from scarce._arrays import FloatArray
 
-__all__ = ["Normal", "laplace", "mean_penalty", "minimize_lbfgs", "sigmoid"]
-
 _T_DEGREES_OF_FREEDOM = 4.0  # of Student's t distribution
 _MIN_CURVATURE = 1e-3  # lower limit of the eigenvalues of the Hessian
 

@@ -6,7 +6,7 @@ Under SCAR, with class priors π,
 
 one minus the rate, weighted by the priors, at which examples that exclude k are predicted k. Answers to random questions need
 no priors, because they are a random sample: accuracy = 1 − Σ_k P( predicted k and "no" | asked about k ).
-`scarce.metrics.confusion` has the general form, with errors in labels.
+`scarce.metrics._confusion` has the general form, with errors in labels.
 """
 
 from dataclasses import dataclass
@@ -16,11 +16,9 @@ import numpy as np
 
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import predicted_codes
-from scarce.metrics.confusion import Confusion, tally_labels
+from scarce.metrics._confusion import Confusion, tally_labels
 from scarce.metrics.intervals import gamma_interval, wilson_interval
 from scarce.metrics.label_model import as_label_model
-
-__all__ = ["AccuracyEstimate", "accuracy_from_confusion", "complementary_accuracy"]
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,12 @@ from scipy.stats import chi2_contingency, norm
 from scarce._arrays import FloatArray, IntArray
 from scarce._validation import abbreviate
 from scarce.labels import ComplementaryLabels
-from scarce.labels.single_label import is_single_label
+from scarce.labels._single_label import is_single_label
+from scarce.metrics._confusion import Confusion
+from scarce.metrics._scar_fit import fit_scar
 from scarce.metrics.accuracy import AccuracyEstimate
 from scarce.metrics.co_exclusion import co_exclusion_test
-from scarce.metrics.confusion import Confusion
 from scarce.metrics.label_model import LabelModel
-from scarce.metrics.scar_fit import fit_scar
-
-__all__ = ["Alarm", "find_alarms"]
 
 _INTERVAL_LEVEL = 0.99  # of the intervals of class priors
 _INTERVAL_MARGIN = 0.05  # how far a fraction or a learned prior must lie outside its interval

@@ -17,8 +17,6 @@ from scarce.metrics._blocks import to_float_matrix
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Reliability", "expected_calibration_error", "reliability", "reliability_figure"]
-
 _MAX_BINS = 1000
 _SUM_TOLERANCE = 1e-3  # probabilities written with three decimals
 _MARKERS = ("o", "s", "^", "D", "v")

@@ -9,8 +9,6 @@ from scarce._validation import check_priors
 from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["CoExclusion", "co_exclusion_test"]
-
 _MIN_RATE = 0.005  # classes with rates closer to 0 or 1 are left out: their z is far from normal
 _MAX_C = 0.98
 _MIN_STATISTIC = 6.0  # in experiments, Z was below 3 for SCAR labels with estimated priors, and above 14 for real candidate sets

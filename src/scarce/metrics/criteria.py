@@ -14,17 +14,6 @@ from scarce.metrics._blocks import iter_blocks, predicted_codes
 from scarce.metrics.accuracy import complementary_accuracy
 from scarce.metrics.risk import complementary_risk
 
-__all__ = [
-    "CRITERIA",
-    "RECORDED_CRITERIA",
-    "Criterion",
-    "ModelOutputs",
-    "approximated_accuracy",
-    "covering_rate",
-    "scel",
-    "transition_risk",
-]
-
 _TINY = np.finfo(float).tiny
 
 

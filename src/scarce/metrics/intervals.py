@@ -6,8 +6,6 @@ from scipy.stats import gamma, norm
 from scarce._arrays import FloatArray
 from scarce._validation import check_number
 
-__all__ = ["gamma_interval", "wilson_interval"]
-
 
 def wilson_interval(
     successes: FloatArray, trials: FloatArray, level: float = 0.95

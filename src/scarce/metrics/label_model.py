@@ -22,15 +22,6 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import YES
 from scarce.metrics._label_posterior import draw_error_rates, draw_priors, n_draws, priors_from_yes_rates
 
-__all__ = [
-    "ErrorRates",
-    "LabelModel",
-    "as_label_model",
-    "check_error_rates",
-    "fit_label_model",
-    "has_random_answers",
-]
-
 _EPS = 1e-9
 
 

@@ -12,12 +12,10 @@ from scarce._console import MAX_WIDTH, text_table
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import predicted_codes
+from scarce.metrics._confusion import Confusion, Tallies, tally_labels
 from scarce.metrics.accuracy import AccuracyEstimate, accuracy_from_confusion
 from scarce.metrics.alarms import Alarm, find_alarms
-from scarce.metrics.confusion import Confusion, Tallies, tally_labels
 from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
-
-__all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
 
 _MAX_CLASSES_SHOWN = 20
 _MIN_PRIOR = 1e-3  # classes with a smaller prior get no recall

@@ -11,8 +11,6 @@ from scarce.labels import ComplementaryLabels
 from scarce.metrics._blocks import iter_blocks
 from scarce.risk import ClassSums, class_risks, class_sums, signed_losses
 
-__all__ = ["complementary_risk"]
-
 
 def complementary_risk(
     logits: Any, labels: ComplementaryLabels, priors: Any, *, loss: str = "sigmoid"

@@ -7,12 +7,10 @@ import numpy as np
 
 from scarce._validation import check_option
 from scarce.errors import MethodError
-from scarce.labels.targets import as_labels
+from scarce.labels._targets import as_labels
 from scarce.metrics._blocks import LazyScores
 from scarce.metrics.criteria import CRITERIA, ModelOutputs
 from scarce.metrics.label_model import as_label_model
-
-__all__ = ["make_complementary_scorer"]
 
 CriterionName = Literal[
     "accuracy", "risk", "covering-rate", "approximated-accuracy", "scel", "transition-risk"

@@ -7,8 +7,6 @@ from torch import Tensor, nn
 
 from scarce.errors import MethodError
 
-__all__ = ["as_images", "convolution", "init_convolutions", "n_channels"]
-
 
 def n_channels(input_shape: tuple[int, ...], name: str, min_side: int = 4) -> int:
     """Return the number of channels of images of shape (h, w) or (c, h, w), with sides of at least `min_side` pixels."""

@@ -5,8 +5,6 @@ from torch import Tensor, nn
 
 from scarce.models._layers import as_images, convolution, init_convolutions, n_channels
 
-__all__ = ["DenseNet"]
-
 _GROWTH = 12
 _LAYERS_PER_BLOCK = 3
 

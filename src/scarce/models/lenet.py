@@ -4,8 +4,6 @@ from torch import Tensor, nn
 
 from scarce.models._layers import as_images, n_channels
 
-__all__ = ["LeNet"]
-
 
 class LeNet(nn.Module):
     """Two 5 × 5 convolutions with max pooling, then fully connected layers of 120, 84 and q units [1]_.

@@ -4,8 +4,6 @@ from math import prod
 
 from torch import Tensor, nn
 
-__all__ = ["Linear"]
-
 
 class Linear(nn.Module):
     """f(x) = W x + b on flattened inputs x.

@@ -5,8 +5,6 @@ from math import prod
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-__all__ = ["MLP"]
-
 
 class MLP(nn.Module):
     """f(x) = W₂ max(0, W₁ x + b₁) + b₂ on flattened inputs x, with one hidden layer of 500 units: 784-500-q for MNIST.

@@ -5,8 +5,6 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-__all__ = ["NystroemFeatures"]
-
 _RANK_TOLERANCE = 1e-5  # eigenvalues below this fraction of the largest are rounding errors
 
 

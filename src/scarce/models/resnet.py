@@ -4,8 +4,6 @@ from torch import Tensor, nn
 
 from scarce.models._layers import as_images, convolution, init_convolutions, n_channels
 
-__all__ = ["ResNet"]
-
 _BLOCKS_PER_STAGE = 5
 
 

@@ -2,8 +2,6 @@
 
 from torch import Tensor, nn
 
-__all__ = ["ScaleColumns"]
-
 
 class ScaleColumns(nn.Module):
     """clip((x − shift) · factor, −limit, limit), computed in float64 and returned as float32.

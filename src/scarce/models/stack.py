@@ -11,8 +11,6 @@ from scarce.models.mlp import MLP
 from scarce.models.nystroem import NystroemFeatures
 from scarce.models.scale_columns import ScaleColumns
 
-__all__ = ["Stack", "stack_from_description"]
-
 
 class Stack(nn.Module):
     """log Σ_j w_j softmax(f_j(x)), the logarithm of a weighted mean of the members' class probabilities.

@@ -3,8 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["ROUNDING", "Standardize"]
-
 ROUNDING = 1e-12
 """A column whose standard deviation is a smaller fraction of its mean is constant up to rounding errors in float64."""
 

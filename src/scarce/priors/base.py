@@ -15,20 +15,10 @@ from scarce._arrays import FloatArray
 from scarce._validation import abbreviate, check_integer
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.features import Shards
-from scarce.features.arrays import check_finite
+from scarce.features._arrays import check_finite
 from scarce.labels import ComplementaryLabels
-from scarce.labels.targets import as_labels
+from scarce.labels._targets import as_labels
 from scarce.priors.estimate import PriorEstimate, to_simplex
-
-__all__ = [
-    "MIN_EXCLUSIONS",
-    "MakeModel",
-    "PriorEstimator",
-    "check_enough_exclusions",
-    "shrink_to_uniform",
-    "identifiable_classes",
-    "unidentifiable_classes",
-]
 
 MakeModel = Callable[[int], nn.Module]
 """A function from a seed to a new model."""

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from scarce._arrays import FloatArray
 from scarce._validation import check_number, renamed_parameters
-from scarce.priors.score_based import ScoredEstimator
-from scarce.risk.mixture_proportion import Unlabeled, best_bin, check_unlabeled, priors_from_mixture
-
-__all__ = ["BestBin"]
+from scarce.priors._score_based import ScoredEstimator
+from scarce.risk._mixture_proportion import Unlabeled, best_bin, check_unlabeled, priors_from_mixture
 
 
 @renamed_parameters(unlabelled="unlabeled")
@@ -29,7 +27,7 @@ class BestBin(ScoredEstimator):
         Which rows are unlabeled: all rows, of which the fraction 1 − π_k is "not k", or only those that do not exclude k, of
         which it is 1 − π_k / (1 − π̄_k).
     delta, gamma : float
-        Confidence level δ and slack γ of the bound; see `scarce.risk.mixture_proportion.best_bin`.
+        Confidence level δ and slack γ of the bound; see `scarce.risk._mixture_proportion.best_bin`.
     scorer, folds, last, module, recipe
         How the scores are computed:
 

@@ -10,10 +10,8 @@ from scipy.ndimage import gaussian_filter1d, median_filter
 from scarce._arrays import FloatArray
 from scarce._validation import check_numbers, renamed_parameters
 from scarce.errors import PriorError
-from scarce.priors.score_based import ScoredEstimator
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
-
-__all__ = ["Dedpul", "dedpul", "kernel_density", "mean_posterior"]
+from scarce.priors._score_based import ScoredEstimator
+from scarce.risk._mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 
 _POSITIVE_WIDTH, _UNLABELED_WIDTH = (
     0.1,

@@ -10,9 +10,7 @@ from scipy.special import expit, logit
 from scarce._arrays import FloatArray
 from scarce._validation import check_number, check_numbers
 from scarce.errors import PriorError
-from scarce.priors.score_based import ScoredEstimator
-
-__all__ = ["ElkanNoto", "elkan_noto"]
+from scarce.priors._score_based import ScoredEstimator
 
 
 def elkan_noto(positive_probabilities: Any, rate: float) -> float:

@@ -15,8 +15,6 @@ from scarce.errors import MethodError, PriorError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PriorEstimate", "to_simplex"]
-
 _MAX_FIGURE_WIDTH = 16.0  # inches
 _EPS = 1e-9  # tolerance, so that limits that sum to exactly one can be met despite rounding
 

@@ -3,11 +3,9 @@
 from scarce._validation import abbreviate
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
-from scarce.labels.candidate_shares import candidate_shares
+from scarce.labels._candidate_shares import candidate_shares
 from scarce.metrics import wilson_interval
 from scarce.priors.estimate import PriorEstimate, to_simplex
-
-__all__ = ["candidate_shares", "feasible_priors", "priors_from_answers"]
 
 
 def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:

@@ -11,8 +11,6 @@ from scarce._io.json import read_json
 from scarce.errors import FileError
 from scarce.priors.estimate import PriorEstimate
 
-__all__ = ["is_estimate", "load_priors", "priors_from_dict", "save_priors"]
-
 _FORMAT = "scarce-priors-1"
 
 

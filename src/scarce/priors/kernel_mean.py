@@ -11,10 +11,8 @@ from sklearn.decomposition import PCA
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_number, check_numbers, renamed_parameters
 from scarce.errors import FeatureError
-from scarce.priors.feature_based import FeatureEstimator
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
-
-__all__ = ["KernelMean", "kernel_mean", "nearest_mean"]
+from scarce.priors._feature_based import FeatureEstimator
+from scarce.risk._mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 
 _CHECK_EVERY = 50  # steps between convergence checks
 _WIDTHS = np.logspace(-1, 1, 5)  # multiples of the median distance

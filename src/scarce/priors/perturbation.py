@@ -10,10 +10,8 @@ from sklearn.base import clone
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_number, check_numbers
 from scarce.errors import MethodError, PriorError
-from scarce.labels.targets import as_labels
+from scarce.labels._targets import as_labels
 from scarce.priors.estimate import to_simplex
-
-__all__ = ["PriorSensitivity", "perturb_priors", "prior_sensitivity"]
 
 _MIN_FACTOR = 1e-3
 _FLOOR = 1e-6
@@ -41,7 +39,7 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
 
     See Also
     --------
-    scarce.priors.perturbation.prior_sensitivity : The accuracy of an estimator under perturbed priors.
+    scarce.priors.prior_sensitivity : The accuracy of an estimator under perturbed priors.
 
     References
     ----------
@@ -101,7 +99,7 @@ def prior_sensitivity(
     sigmas: Sequence[float] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
     draws: int = 3,
     seed: int = 0,
-    tell: Callable[[float, int, float], None] | None = None,
+    callback: Callable[[float, int, float], None] | None = None,
 ) -> PriorSensitivity:
     """Fit and score an estimator repeatedly with priors perturbed by `perturb_priors`.
 
@@ -125,7 +123,7 @@ def prior_sensitivity(
         Number of perturbations for each σ; every σ scales the same draws of ξ − 1.
     seed : int
         Random seed of the perturbations.
-    tell : callable, optional
+    callback : callable, optional
         Called after every fit with σ, the index of the draw and the score.
 
     Returns
@@ -164,6 +162,6 @@ def prior_sensitivity(
         for draw in range(draws):
             fitted = clone(estimator).set_params(priors=used[row, draw]).fit(X, labels)
             scores[row, draw] = fitted.score(X_test, y_test)
-            if tell is not None:
-                tell(sigma, draw, scores[row, draw])
+            if callback is not None:
+                callback(sigma, draw, scores[row, draw])
     return PriorSensitivity(np.array(sigmas, dtype=float), scores, used)

@@ -12,8 +12,6 @@ from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.kernel_mean import KernelMean
 from scarce.priors.tice import Tice
 
-__all__ = ["PRIOR_ESTIMATORS", "make_estimator"]
-
 PRIOR_ESTIMATORS: dict[str, type[PriorEstimator]] = {
     estimator.name: estimator for estimator in (BestBin, Dedpul, ElkanNoto, KernelMean, Tice)
 }

@@ -19,8 +19,6 @@ from scarce.priors.estimate import PriorEstimate, to_simplex
 from scarce.priors.from_labels import feasible_priors, priors_from_answers
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 
-__all__ = ["are_learned", "are_unused", "is_estimated", "learned_priors", "resolve_priors"]
-
 _MAX_STANDARD_ERRORS = 4.0  # by which a rate may exceed 1 − π by chance
 _EPS = 1e-9
 

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from scarce._arrays import BoolArray, FloatArray
 from scarce._validation import check_integer, check_numbers
 from scarce.errors import FeatureError, LabelError
-from scarce.priors.feature_based import FeatureEstimator
-
-__all__ = ["Tice", "best_lower_bound", "tice"]
+from scarce.priors._feature_based import FeatureEstimator
 
 _FOLDS = 5
 _N_INTERVALS = 4  # into which the range of every feature is split

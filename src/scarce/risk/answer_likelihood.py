@@ -5,8 +5,6 @@ from torch import Tensor
 
 from scarce.risk.likelihood import safe_log
 
-__all__ = ["answer_log_likelihood"]
-
 
 def answer_log_likelihood(
     shape: tuple[int, int],

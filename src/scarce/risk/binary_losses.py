@@ -8,8 +8,6 @@ from torch.nn.functional import logsigmoid
 
 from scarce._validation import check_option
 
-__all__ = ["BINARY_LOSSES", "BinaryLoss", "binary_loss", "signed_losses"]
-
 BinaryLoss = Callable[[Tensor], Tensor]
 
 _MAX_EXPONENT = 30.0  # e^30 still squares within float32

@@ -5,14 +5,6 @@ from torch import Tensor
 
 from scarce.risk.likelihood import EPS, safe_log
 
-__all__ = [
-    "class_conditional_log_likelihood",
-    "estimate_exclusion_matrix",
-    "single_label_log_likelihood",
-    "single_label_transition",
-    "estimate_scar_strength",
-]
-
 
 def class_conditional_log_likelihood(excluded: Tensor, exclusion_matrix: Tensor) -> Tensor:
     """Σ_k ȳ_k log C[y, k] + (1 − ȳ_k) log(1 − C[y, k]), where exclusions are independent given the class y.

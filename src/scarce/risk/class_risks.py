@@ -14,8 +14,6 @@ from torch import Tensor
 from scarce._validation import check_option
 from scarce.errors import MethodError
 
-__all__ = ["Absent", "ClassSums", "Form", "ClassRisks", "check_form", "class_sums", "class_risks"]
-
 Form = Literal["batch", "dataset", "ht"]
 Absent = Literal["skip", "keep"]
 

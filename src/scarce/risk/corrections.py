@@ -13,8 +13,6 @@ from scarce._validation import check_option
 from scarce.errors import MethodError
 from scarce.risk.class_risks import ClassRisks
 
-__all__ = ["CORRECTIONS", "Correction", "make_correction"]
-
 Correction = Callable[[ClassRisks], Tensor]
 
 

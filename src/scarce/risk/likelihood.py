@@ -11,8 +11,6 @@ and the posterior of its class is softmax(f + e). It is a likelihood, so unlike 
 import torch
 from torch import Tensor
 
-__all__ = ["EPS", "clamp_confirmed", "marginal_nll", "safe_log", "posterior"]
-
 EPS = 1e-12
 """The smallest probability: what should be impossible is only improbable, so that every loss is finite."""
 

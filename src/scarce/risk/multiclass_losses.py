@@ -9,8 +9,6 @@ from torch.nn.functional import log_softmax
 
 from scarce._validation import check_option
 
-__all__ = ["MULTICLASS_LOSSES", "MulticlassLoss", "multiclass_loss"]
-
 MulticlassLoss = Callable[[Tensor], Tensor]
 
 _GCE_EXPONENT = 0.7

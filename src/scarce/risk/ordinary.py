@@ -7,8 +7,6 @@ from torch import Tensor
 
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["confirmation_weights", "mix_with_ordinary", "multiclass_ordinary_losses", "ovr_ordinary_losses"]
-
 
 def ovr_ordinary_losses(losses: Tensor, negated_losses: Tensor, confirmed: Tensor) -> Tensor:
     """ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k) of every row, the one-versus-rest loss at the true class y.

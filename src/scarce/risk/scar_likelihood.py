@@ -18,15 +18,6 @@ from torch import Tensor
 
 from scarce.risk.likelihood import EPS, safe_log
 
-__all__ = [
-    "LogRatios",
-    "exclusion_probabilities",
-    "single_label_ratios",
-    "single_label_weights",
-    "scar_log_likelihood",
-    "scar_ratios",
-]
-
 
 class LogRatios(NamedTuple):
     """log r, of shape (q,)."""

@@ -7,8 +7,6 @@ from scarce.risk.class_risks import Absent, ClassSums, Form, class_risks, class_
 from scarce.risk.corrections import Correction, make_correction
 from scarce.risk.multiclass_losses import multiclass_loss
 
-__all__ = ["multiclass_scarce_risk", "scarce_risk"]
-
 
 def scarce_risk(
     logits: Tensor,

@@ -16,17 +16,6 @@ from scarce._validation import check_integer
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 
-__all__ = [
-    "Draw",
-    "cumulative_distribution",
-    "draw_labels",
-    "make_generator",
-    "row_blocks",
-    "sample_categorical",
-    "sample_subset",
-    "second_seed",
-]
-
 Draw = Callable[[np.random.Generator, IntArray], BoolArray]
 
 _BLOCK_CELLS = 1 << 20  # cells of an examples × classes block: 8 MB of uniforms, independent of n

@@ -20,8 +20,6 @@ from scarce.errors import LabelError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate.single_label import labels_from_transition
 
-__all__ = ["HUMAN_SOURCES", "HumanCounts", "human", "human_counts", "human_transition"]
-
 HUMAN_SOURCES = ("clcifar10", "clcifar20")
 """The data sets whose annotators `human` can simulate."""
 

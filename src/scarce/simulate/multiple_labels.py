@@ -11,8 +11,6 @@ from scarce._validation import check_integer, check_probabilities
 from scarce.labels import ComplementaryLabels
 from scarce.simulate._drawing import cumulative_distribution, draw_labels, sample_categorical, sample_subset
 
-__all__ = ["uniform_multiple"]
-
 
 def uniform_multiple(
     y: Any, *, sizes: Any = None, classes: Classes = None, seed: int = 0

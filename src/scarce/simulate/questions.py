@@ -12,8 +12,6 @@ from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import Conflict
 from scarce.simulate._drawing import Draw, make_generator, row_blocks, sample_subset
 
-__all__ = ["ask"]
-
 
 @renamed_parameters(p_miss="false_negative_rate", p_false="false_positive_rate")
 def ask(

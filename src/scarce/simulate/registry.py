@@ -14,8 +14,6 @@ from scarce.simulate.questions import ask
 from scarce.simulate.scar import scar, scar_a, scar_b, scar_single, scar_unequal
 from scarce.simulate.single_label import biased, biased_a, biased_b, from_transition, noisy, uniform
 
-__all__ = ["PROCESSES", "REVISION", "simulate"]
-
 REVISION = 1
 """Increase it when the same settings draw different labels; results of earlier revisions are then outdated."""
 

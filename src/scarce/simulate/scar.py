@@ -13,8 +13,6 @@ from scarce.simulate._drawing import draw_labels, make_generator, second_seed
 from scarce.simulate.single_label import labels_from_published, labels_from_transition
 from scarce.simulate.transitions import SCAR_A, SCAR_B, scar_single_transition
 
-__all__ = ["scar", "scar_a", "scar_b", "scar_single", "scar_unequal"]
-
 
 @renamed_parameters(error="error_rate")
 def scar(

@@ -19,17 +19,6 @@ from scarce.simulate.transitions import (
     uniform_transition,
 )
 
-__all__ = [
-    "biased",
-    "biased_a",
-    "biased_b",
-    "from_transition",
-    "labels_from_published",
-    "labels_from_transition",
-    "noisy",
-    "uniform",
-]
-
 
 def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
     """Draw one label per example, uniformly from its wrong classes: π̄_k = (1 − π_k) / (q − 1).

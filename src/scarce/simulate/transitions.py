@@ -17,22 +17,6 @@ from scarce._validation import (
 from scarce.errors import LabelError, MethodError
 from scarce.simulate._drawing import make_generator
 
-__all__ = [
-    "BIASED_A",
-    "BIASED_B",
-    "SCAR_A",
-    "SCAR_A_RATES",
-    "SCAR_B",
-    "SCAR_B_RATES",
-    "biased_transition",
-    "noisy_transition",
-    "scar_single_transition",
-    "strong_transition",
-    "uniform_transition",
-    "weak_transition",
-    "with_errors",
-]
-
 _BIASED_WEIGHTS = (0.75, 0.13, 0.12)
 
 

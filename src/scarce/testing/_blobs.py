@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import uniform
 
-__all__ = ["three_blobs"]
-
 
 def three_blobs(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float32], NDArray[Any], ComplementaryLabels]:
     """Return three well-separated Gaussian blobs in the plane, with one uniform complementary label per point.

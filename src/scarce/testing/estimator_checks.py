@@ -10,8 +10,6 @@ from sklearn.base import clone
 from scarce.labels import ComplementaryLabels
 from scarce.testing._blobs import three_blobs
 
-__all__ = ["check_complementary_estimator", "complementary_estimator_checks"]
-
 Check = Callable[[Any], None]
 
 

@@ -9,14 +9,12 @@ from torch import Tensor
 
 from scarce.errors import DivergedError, MethodError
 from scarce.methods import Batch
+from scarce.training._augmentation import augment
+from scarce.training._batches import BatchReader, epoch_order, split_order
 from scarce.training._noise import add_noise, input_scale
-from scarce.training.augmentation import augment
-from scarce.training.batches import BatchReader, epoch_order, split_order
-from scarce.training.runtime import SINGLE_PROCESS, DistributedContext, seeded
+from scarce.training._runtime import SINGLE_PROCESS, DistributedContext, seeded
+from scarce.training._wrappers import has_batch_norm
 from scarce.training.state import TrainingState
-from scarce.training.wrappers import has_batch_norm
-
-__all__ = ["check_finite_loss", "check_batch_size", "train_epoch"]
 
 
 def train_epoch(state: TrainingState, reader: BatchReader) -> float:

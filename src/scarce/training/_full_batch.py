@@ -6,11 +6,9 @@ from torch import nn
 from scarce.errors import MethodError
 from scarce.methods import Method
 from scarce.models import Linear, Standardize
+from scarce.training._batches import BatchReader
 from scarce.training._epoch import check_finite_loss
-from scarce.training.batches import BatchReader
 from scarce.training.state import TrainingState
-
-__all__ = ["full_batch_epoch", "has_converged", "check_full_batch"]
 
 _CHUNK_ROWS = 1024
 _CONVERGENCE_EPOCHS, _MAX_RELATIVE_CHANGE = 10, 1e-6  # of the loss over these epochs

@@ -6,8 +6,6 @@ from torch import Tensor, nn
 
 from scarce.models import Standardize
 
-__all__ = ["add_noise", "input_scale"]
-
 
 def input_scale(model: nn.Module) -> Tensor | float:
     """Return the standard deviation of the inputs if the first layer of the model standardizes them, else 1.

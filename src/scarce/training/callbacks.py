@@ -14,9 +14,6 @@ from scarce.errors import MethodError
 if TYPE_CHECKING:
     from scarce.training.state import TrainingState
 
-__all__ = ["Callback", "EarlyStopping", "EpochMetric", "ProgressBar"]
-
-
 _NO_BEST: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, "weights": {}}
 
 

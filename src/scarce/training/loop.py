@@ -13,24 +13,22 @@ from torch.nn.parameter import is_lazy
 from scarce.errors import FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, Problem
-from scarce.methods.transition import resolve_transition
+from scarce.methods._transition import resolve_transition
 from scarce.models import MLP
+from scarce.training._batches import BatchReader, Source, as_source, float_dtype, input_dtype
+from scarce.training._checkpoint import run_fingerprint
 from scarce.training._epoch import check_batch_size, train_epoch
 from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_converged
-from scarce.training.batches import BatchReader, Source, as_source, float_dtype, input_dtype
-from scarce.training.callbacks import Callback
-from scarce.training.checkpoint import run_fingerprint
-from scarce.training.recipe import ANNEALED, Recipe
-from scarce.training.runtime import (
+from scarce.training._runtime import (
     SINGLE_PROCESS,
     DistributedContext,
     check_device,
     distributed_context,
     seeded,
 )
+from scarce.training.callbacks import Callback
+from scarce.training.recipe import ANNEALED, Recipe
 from scarce.training.state import History, TrainingState
-
-__all__ = ["REVISION", "train", "train_checked"]
 
 REVISION = 1
 """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
@@ -74,7 +72,7 @@ def train(
     priors : array-like of shape (q,), optional
         Class priors π, for methods that need them.
     transition : {"uniform", "confirmed"} or array-like of shape (q, q), optional
-        p(ȳ | y), for methods that need it; see `scarce.methods.transition.resolve_transition`.
+        p(ȳ | y), for methods that need it; see `scarce.methods._transition.resolve_transition`.
     make_model : callable, optional
         Makes another model of the same kind, for methods that train two.
     callbacks : sequence of Callback

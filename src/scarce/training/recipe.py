@@ -10,9 +10,7 @@ from torch import nn
 
 from scarce._validation import check_flag, check_integer, check_number, check_option
 from scarce.errors import MethodError
-from scarce.training.augmentation import AUGMENTATIONS
-
-__all__ = ["ANNEALED", "PAPER", "RECIPES", "Recipe"]
+from scarce.training._augmentation import AUGMENTATIONS
 
 _MAX_INTEGER = 2**32 - 1  # of a seed, as in numpy
 # Settings that identify a run only if they differ from these.
@@ -46,7 +44,7 @@ class Recipe:
     schedule : {"cosine", "constant"}
         Whether the learning rate falls to zero along half a cosine, or stays constant.
     augmentation : tuple of {"crop", "flip"}
-        Random augmentations of the images of every training batch; see `scarce.training.augmentation`.
+        Random augmentations of the images of every training batch; see `scarce.training._augmentation`.
     input_noise : float
         The standard deviation of Gaussian noise added to the inputs of every training batch: relative to that of each column
         if the model standardizes its inputs, else absolute.
@@ -56,7 +54,7 @@ class Recipe:
         Fixes the order of the rows and all other randomness.
     micro_batch : int, optional
         Process each batch in pieces of this many rows. The step is the same and needs less memory, but a second forward pass;
-        see `scarce.training.wrappers.MicroBatched`.
+        see `scarce.training._wrappers.MicroBatched`.
     precision : {"full", "bf16"}
         ``bf16`` runs the network under bfloat16 autocast; the loss is always computed in full precision.
     compile : bool

@@ -10,13 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from scarce.methods import Method
+from scarce.training._checkpoint import check_same_run, load_state, save_state
+from scarce.training._runtime import SINGLE_PROCESS, DistributedContext
+from scarce.training._wrappers import wrap_model
 from scarce.training.callbacks import Callback
-from scarce.training.checkpoint import check_same_run, load_state, save_state
 from scarce.training.recipe import Recipe
-from scarce.training.runtime import SINGLE_PROCESS, DistributedContext
-from scarce.training.wrappers import wrap_model
-
-__all__ = ["History", "TrainingState"]
 
 
 @dataclass
@@ -83,7 +81,7 @@ class TrainingState:
     context : DistributedContext
         The processes that train together.
     wrapped_model : nn.Module
-        The model as a training step calls it; see `scarce.training.wrappers.wrap_model` and `DistributedContext.parallelize`.
+        The model as a training step calls it; see `scarce.training._wrappers.wrap_model` and `DistributedContext.parallelize`.
     """
 
     model: nn.Module

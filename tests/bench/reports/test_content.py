@@ -3,8 +3,8 @@
 import pytest
 from helpers.bench import fill_results, make_record, small_experiment, stored_results
 
-from scarce.bench.reports.content import make_report
-from scarce.bench.reports.summaries import make_summary_tables
+from scarce.bench.reports._content import make_report
+from scarce.bench.reports._summaries import make_summary_tables
 from scarce.bench.trials.store import Store
 
 ONE_METHOD = {"methods": "scarce", "settings": "uniform", "seeds": 2}

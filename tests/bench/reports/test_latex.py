@@ -12,8 +12,8 @@ from helpers.bench import (
     stored_results,
 )
 
-from scarce.bench.reports.content import make_report
-from scarce.bench.reports.rendering import latex_report, latex_text
+from scarce.bench.reports._content import make_report
+from scarce.bench.reports._rendering import latex_report, latex_text
 
 
 def latex_of(folder, experiment, records):

@@ -20,8 +20,8 @@ from helpers.html import Page
 from PIL import Image
 
 from scarce.bench.reports import show_report, write_report
-from scarce.bench.reports.content import make_report
-from scarce.bench.reports.rendering import latex_report
+from scarce.bench.reports._content import make_report
+from scarce.bench.reports._rendering import latex_report
 from scarce.bench.spec.experiment import load_experiment
 from scarce.bench.trials.store import Store
 

@@ -9,12 +9,12 @@ from helpers.bench import fill_store, make_record, plan_trials, seed_offset, sma
 from scarce._console import text_table
 from scarce.bench import reports as report_experiment
 from scarce.bench.reports import write_report
-from scarce.bench.reports.content import make_report
-from scarce.bench.reports.figures.comparison import draw_figures
-from scarce.bench.reports.figures.panels import Drawing
-from scarce.bench.reports.rendering import latex_report
-from scarce.bench.reports.summaries import SummaryTable
-from scarce.bench.reports.terminal import report_text
+from scarce.bench.reports._content import make_report
+from scarce.bench.reports._rendering import latex_report
+from scarce.bench.reports._summaries import SummaryTable
+from scarce.bench.reports._terminal import report_text
+from scarce.bench.reports.figures._comparison import draw_figures
+from scarce.bench.reports.figures._panels import Drawing
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 

@@ -1,7 +1,7 @@
 """Regret: the best mean accuracy of a cell minus that of the default."""
 
-from scarce.bench.reports.content import make_report
-from scarce.bench.results.regret import regrets
+from scarce.bench.reports._content import make_report
+from scarce.bench.results._regret import regrets
 from scarce.bench.results.results import ExperimentResults, collect
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.trials.plan import Plan

@@ -3,7 +3,7 @@
 import pytest
 from helpers.bench import MEAN_ACCURACIES, make_record, make_results, plan_trials, small_experiment
 
-from scarce.bench.results.selection import epoch_choices, method_choices
+from scarce.bench.results._selection import epoch_choices, method_choices
 
 
 def test_epoch_choices_follow_each_criterion(results):

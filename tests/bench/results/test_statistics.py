@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from scarce.bench.results.statistics import best, can_reject, holm, paired_p, summarize
+from scarce.bench.results._statistics import best, can_reject, holm, paired_p, summarize
 from scarce.errors import MethodError
 
 A = {0: 0.912, 1: 0.905, 2: 0.921, 3: 0.899, 4: 0.917}

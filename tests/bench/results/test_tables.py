@@ -14,10 +14,10 @@ from helpers.bench import (
     small_prior_experiment,
 )
 
-from scarce.bench.reports.content import make_report
-from scarce.bench.reports.rendering import latex_report
-from scarce.bench.results.paper import PaperCell, paper_accuracies
-from scarce.bench.results.tables import Cell, make_prior_tables, make_tables
+from scarce.bench.reports._content import make_report
+from scarce.bench.reports._rendering import latex_report
+from scarce.bench.results._paper import PaperCell, paper_accuracies
+from scarce.bench.results._tables import Cell, make_prior_tables, make_tables
 from scarce.bench.spec.experiment import load_experiment
 
 

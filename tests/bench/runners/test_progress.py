@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from helpers.bench import tiny_trials
 
-from scarce.bench.runners import progress
+from scarce.bench.runners import _progress
+from scarce.bench.runners._progress import TrialProgress
 from scarce.bench.runners.local import Outcome
-from scarce.bench.runners.progress import TrialProgress
 
 
 def test_trial_progress_prints_one_line_per_trial_without_terminal(
@@ -16,7 +16,7 @@ def test_trial_progress_prints_one_line_per_trial_without_terminal(
 ) -> None:
     trials = tiny_trials(tmp_path)
     with TrialProgress(2, n_workers=2) as shown:
-        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: shown.start_time + 60))
+        monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: shown.start_time + 60))
         shown.update(Outcome(trials[0], "done", accuracy=0.9, seconds=60))
         shown.update(Outcome(trials[1], "failed", error="why"))
     first, second = capsys.readouterr().out.splitlines()

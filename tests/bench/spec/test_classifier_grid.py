@@ -6,7 +6,7 @@ import pytest
 from helpers.bench import CLASSIFIERS, plan_trials, write_experiment
 
 from scarce.bench.baselines import BASELINES
-from scarce.bench.spec.classifier_grid import ClassifierGrid, ClassifierParams
+from scarce.bench.spec._classifier_grid import ClassifierGrid, ClassifierParams
 from scarce.bench.spec.experiment import load_experiment
 from scarce.errors import FileError, MethodError
 

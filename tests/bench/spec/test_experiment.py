@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.bench import TINY, tiny_experiment, write_experiment
 
-from scarce.bench.results.paper import paper_accuracies, paper_priors
+from scarce.bench.results._paper import paper_accuracies, paper_priors
 from scarce.bench.spec.experiment import available_experiments, load_experiment
 from scarce.bench.spec.trial import Perturbed
 from scarce.bench.trials.plan import Plan, Trial

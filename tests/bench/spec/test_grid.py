@@ -7,8 +7,8 @@ import pytest
 import torch
 from helpers.bench import TINY, tiny_experiment
 
+from scarce.bench.spec._grid import Grid
 from scarce.bench.spec.experiment import Experiment
-from scarce.bench.spec.grid import Grid
 from scarce.bench.trials.plan import Plan
 from scarce.errors import FileError, MethodError, ScarceError
 from scarce.methods import Batch, Method, MethodFacts, registry

@@ -1,6 +1,6 @@
 """Rows held out by seed or by fold."""
 
-from scarce.bench.spec.splits import train_test_rows
+from scarce.bench.spec._splits import train_test_rows
 
 
 def test_train_test_rows_split_by_seed_or_fold() -> None:

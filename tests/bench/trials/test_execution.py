@@ -10,7 +10,7 @@ from helpers.bench import ONE_METHOD_FAILS, TINY, plan_trials, tiny_experiment, 
 
 from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
-from scarce.bench.trials.data import load_data
+from scarce.bench.trials._data import load_data
 from scarce.bench.trials.execution import run_trial, sample_rows
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord
@@ -23,8 +23,8 @@ from scarce.models import make_model
 from scarce.priors import perturb_priors
 from scarce.simulate import simulate
 from scarce.training import ANNEALED, EpochMetric, predict_logits, train
-from scarce.training.checkpoint import save_state
-from scarce.training.runtime import seeded
+from scarce.training._checkpoint import save_state
+from scarce.training._runtime import seeded
 
 
 def run(trial: Trial, folder: Path) -> TrialRecord:

@@ -19,7 +19,7 @@ from scarce import ScarceClassifier
 from scarce.errors import ScarceError
 from scarce.methods import make_method
 from scarce.training import Recipe, train
-from scarce.training.checkpoint import save_state
+from scarce.training._checkpoint import save_state
 
 EPOCHS = 2
 RECIPE = Recipe(epochs=EPOCHS, batch_size=16, learning_rate=0.01)

@@ -25,7 +25,7 @@ from scarce.cli.main import main as scarce
 from scarce.errors import ProcessError
 from scarce.methods import make_method
 from scarce.training import Callback, Recipe, train
-from scarce.training.checkpoint import load_state
+from scarce.training._checkpoint import load_state
 
 EPOCHS = 60
 STEPS_PER_EPOCH = 5

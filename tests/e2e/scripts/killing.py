@@ -15,10 +15,10 @@ from pathlib import Path
 import torch
 from helpers.training import PRIORS, Staged, Tempered, make_data, make_early_stopping, make_net
 
-import scarce.training.checkpoint as checkpoint_module
+import scarce.training._checkpoint as checkpoint_module
 from scarce.methods import make_method
 from scarce.training import Callback, Recipe, train
-from scarce.training.checkpoint import load_state, save_state
+from scarce.training._checkpoint import load_state, save_state
 
 EPOCHS = 5
 SCENARIOS = {

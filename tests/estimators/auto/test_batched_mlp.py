@@ -5,7 +5,7 @@ import pytest
 import torch
 from helpers.mechanisms import random_log_likelihoods
 
-from scarce.estimators.auto.batched_mlp import MLPSettings, Task, fit_mlps, mlp_gradient
+from scarce.estimators.auto._batched_mlp import MLPSettings, Task, fit_mlps, mlp_gradient
 
 
 @pytest.mark.parametrize("is_soft", [False, True])

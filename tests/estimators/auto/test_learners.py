@@ -5,9 +5,9 @@ import torch
 from helpers.mechanisms import random_log_likelihoods
 from scipy import sparse
 
-from scarce.estimators.auto.batched_mlp import Task
-from scarce.estimators.auto.feature_maps import make_features, predict_probabilities
-from scarce.estimators.auto.learners import default_learners, fit_learners
+from scarce.estimators.auto._batched_mlp import Task
+from scarce.estimators.auto._feature_maps import make_features, predict_probabilities
+from scarce.estimators.auto._learners import default_learners, fit_learners
 
 
 def test_learner_models_accept_raw_inputs():

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from scarce.errors import MethodError
-from scarce.estimators.auto.linear_likelihood import fit_linear, linear_objective
+from scarce.estimators.auto._linear_likelihood import fit_linear, linear_objective
 
 
 @pytest.mark.parametrize("soft", [False, True])

@@ -5,12 +5,12 @@ import torch
 from helpers.mechanisms import CYCLIC, Y, confident_predictor
 
 from scarce import ComplementaryLabels
-from scarce.estimators.auto.mechanism_parameters import (
+from scarce.estimators.auto._mechanism_parameters import (
     estimate_answers,
     estimate_class_conditional,
     estimate_scar,
 )
-from scarce.estimators.auto.mechanisms import Scar
+from scarce.estimators.auto._mechanisms import Scar
 from scarce.labels import Answers
 from scarce.simulate import ask, from_transition, scar
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from scarce import ComplementaryLabels
-from scarce.estimators.auto.mechanisms import AnswersWithErrors, CandidateSets, ClassConditional, Scar
+from scarce.estimators.auto._mechanisms import AnswersWithErrors, CandidateSets, ClassConditional, Scar
 from scarce.labels import Answers
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 from helpers.mechanisms import random_log_likelihoods
 
-from scarce.estimators.auto.batched_mlp import MLPSettings
-from scarce.estimators.auto.feature_maps import make_features
-from scarce.estimators.auto.learners import LinearLearner, MLPLearner, cross_fit, make_folds
+from scarce.estimators.auto._batched_mlp import MLPSettings
+from scarce.estimators.auto._feature_maps import make_features
+from scarce.estimators.auto._learners import LinearLearner, MLPLearner, cross_fit, make_folds
 
 
 def test_cross_fit_does_not_depend_on_own_labels():

@@ -7,7 +7,7 @@ from helpers.methods import UNIFORM_PRIORS, prepared_with_priors, random_labels,
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
 from scarce.methods.meta.cvir import cvir_kept
-from scarce.risk.mixture_proportion import mixture_proportion
+from scarce.risk._mixture_proportion import mixture_proportion
 
 
 def test_cvir_scores_allow_for_priors():

@@ -13,7 +13,7 @@ from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.pusb import pusb_thresholds
 from scarce.methods.meta.upu import pu_risks
 from scarce.methods.meta.vpu import log_not_k, vpu_losses
-from scarce.risk.mixture_proportion import mixture_proportion, priors_from_mixture
+from scarce.risk._mixture_proportion import mixture_proportion, priors_from_mixture
 
 EXACT = {"atol": 1e-9, "rtol": 0}
 

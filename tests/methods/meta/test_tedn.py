@@ -6,7 +6,7 @@ from helpers.methods import linear_model, prepared_with_priors, random_labels, r
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
-from scarce.risk.mixture_proportion import best_bin
+from scarce.risk._mixture_proportion import best_bin
 from scarce.testing import three_blobs
 from scarce.training import Recipe, train
 

@@ -7,7 +7,7 @@ from helpers.scar_population import PRIORS, RATES, Q, whole_population
 from scarce.methods.meta.base import class_means, unlabeled_rows
 from scarce.methods.meta.upu import pu_risks
 from scarce.risk import BINARY_LOSSES, binary_loss
-from scarce.risk.mixture_proportion import mixture_proportion
+from scarce.risk._mixture_proportion import mixture_proportion
 
 
 def test_excluded_rows_are_distributed_as_true_negatives_of_class():

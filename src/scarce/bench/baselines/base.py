@@ -11,8 +11,6 @@ from scarce._arrays import FloatArray
 from scarce.errors import FeatureError
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["Baseline", "Scaler", "candidate_weights", "check_dense"]
-
 
 class Baseline(Protocol):
     """A classifier that learns from candidate sets.

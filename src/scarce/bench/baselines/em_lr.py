@@ -8,11 +8,9 @@ from scipy import sparse
 
 from scarce._arrays import FloatArray
 from scarce.bench.baselines.base import Scaler
-from scarce.estimators.auto.linear_likelihood import fit_linear
-from scarce.estimators.auto.mechanisms import CandidateSets
+from scarce.estimators.auto._linear_likelihood import fit_linear
+from scarce.estimators.auto._mechanisms import CandidateSets
 from scarce.labels import ComplementaryLabels
-
-__all__ = ["EMLogisticRegression"]
 
 _C_DENSE, _C_SPARSE = 1.0, 10.0
 

@@ -11,8 +11,6 @@ from scarce._arrays import FloatArray
 from scarce.bench.baselines.base import Scaler, candidate_weights, check_dense
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["KernelEM", "reweight"]
-
 _ROUNDS, _RIDGE = 10, 1.0
 
 

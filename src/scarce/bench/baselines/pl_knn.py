@@ -9,8 +9,6 @@ from sklearn.neighbors import NearestNeighbors
 from scarce.bench.baselines.base import Scaler, candidate_weights
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["PLkNN"]
-
 
 class PLkNN:
     """The class with the most votes among the nearest training rows.

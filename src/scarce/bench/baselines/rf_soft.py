@@ -9,8 +9,6 @@ from sklearn.ensemble import RandomForestRegressor
 from scarce.bench.baselines.base import Scaler, candidate_weights, check_dense
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["SoftForest"]
-
 _N_TREES = 100
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from scarce._console import terminal_width
 from scarce._io.atomic import atomic_write
 from scarce._plotting import figure_svg
-from scarce.bench.reports.content import Report, make_report
-from scarce.bench.reports.figures.comparison import draw_figures
-from scarce.bench.reports.figures.panels import Drawing
-from scarce.bench.reports.rendering import html_report, latex_report, markdown_report
-from scarce.bench.reports.terminal import report_text
+from scarce.bench.reports._content import Report, make_report
+from scarce.bench.reports._rendering import html_report, latex_report, markdown_report
+from scarce.bench.reports._terminal import report_text
+from scarce.bench.reports.figures._comparison import draw_figures
+from scarce.bench.reports.figures._panels import Drawing
+from scarce.bench.results._statistics import Test
 from scarce.bench.results.results import ExperimentResults
-from scarce.bench.results.statistics import Test
 
 __all__ = ["show_report", "write_report"]
 

@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from scarce._console import MAX_WIDTH, text_table
-from scarce.bench.results.statistics import format_difference, paired_p
+from scarce.bench.results._statistics import format_difference, paired_p
 from scarce.bench.trials.packed import PackedStore
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
-
-__all__ = ["compare_stores"]
 
 CellKey = tuple[str, str, str, str]
 """Data, setting, model and label."""

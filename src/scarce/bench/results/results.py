@@ -13,8 +13,6 @@ from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.datasets.registry import facts_of
 
-__all__ = ["COLUMN", "ExperimentResults", "collect", "finite_values"]
-
 COLUMN = ["data", "setting", "model"]
 """The axes that together are a column of the report's tables."""
 

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from scarce.bench.runners.local import Outcome, execute, record_failure
-from scarce.bench.trials.data import resolve_data_dir
+from scarce.bench.trials._data import resolve_data_dir
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError, ProcessError, ScarceError
 from scarce.methods.registry import external_method_class
-
-__all__ = ["n_workers", "run_on_cluster"]
 
 _RETRIES = 2
 _TIMEOUT = "20s"

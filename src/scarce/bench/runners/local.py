@@ -15,15 +15,13 @@ from typing import Any, Literal
 import torch
 from joblib import Parallel, delayed
 
-from scarce.bench.trials.data import resolve_data_dir
+from scarce.bench.trials._data import resolve_data_dir
 from scarce.bench.trials.execution import run_trial
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord, now
 from scarce.bench.trials.store import Store
 from scarce.methods import Method
 from scarce.methods.registry import external_method_class, register
-
-__all__ = ["Outcome", "execute", "record_failure", "run_local"]
 
 _WAIT_SECONDS = 1.0
 _MAX_CRASHES = 2

@@ -8,8 +8,6 @@ from scarce.bench.trials.plan import AXES, Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 
-__all__ = ["Status", "axis_rows", "format_duration", "get_status"]
-
 
 @dataclass(frozen=True)
 class Status:

@@ -11,16 +11,14 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, mode
 
 from scarce._io.paths import check_file
 from scarce._validation import check_integer, check_option
-from scarce.bench.spec.base import TomlModel, describe_error
-from scarce.bench.spec.classifier_grid import ClassifierGrid
-from scarce.bench.spec.grid import MAX_SEEDS, Grid, MethodEntry, Setting, check_params
+from scarce.bench.spec._base import TomlModel, describe_error
+from scarce.bench.spec._classifier_grid import ClassifierGrid
+from scarce.bench.spec._grid import MAX_SEEDS, Grid, MethodEntry, Setting, check_params
 from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
 from scarce.training import PAPER, Recipe
-
-__all__ = ["Experiment", "available_experiments", "load_experiment"]
 
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
 

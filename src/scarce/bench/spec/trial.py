@@ -5,12 +5,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from scarce._hashing import settings_digest
-from scarce.bench.spec.base import StrictModel
-from scarce.bench.spec.splits import Split
+from scarce.bench.spec._base import StrictModel
+from scarce.bench.spec._splits import Split
 from scarce.errors import MethodError
 from scarce.training import Recipe
-
-__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "TrialSpec"]
 
 Kind = Literal["accuracy", "priors", "classifiers"]
 ProtocolName = Literal["paper", "shortened", "own"]

@@ -9,8 +9,6 @@ from filelock import FileLock, Timeout
 from scarce._io.paths import make_dir
 from scarce.errors import FileError
 
-__all__ = ["held", "is_held"]
-
 
 @contextmanager
 def held(path: Path) -> Iterator[bool]:

@@ -16,33 +16,26 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from scarce.bench.spec.grid import HUMAN_LABELED
+from scarce.bench.spec._grid import HUMAN_LABELED
 from scarce.bench.spec.trial import Perturbed, PriorSource, TrialSpec
-from scarce.bench.trials.classifiers import classifier_result
-from scarce.bench.trials.data import check_checksum, load_data, resolve_data_dir
-from scarce.bench.trials.evaluation import EpochEvaluator
+from scarce.bench.trials._classifiers import classifier_result
+from scarce.bench.trials._data import check_checksum, load_data, resolve_data_dir
+from scarce.bench.trials._evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
 from scarce.datasets import ImageDataset
 from scarce.errors import FileError
-from scarce.estimators.early_stopping import make_early_stopping, split_rows
+from scarce.estimators._early_stopping import make_early_stopping, split_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, make_method
 from scarce.metrics.criteria import RECORDED_CRITERIA
-from scarce.priors import (
-    PRIOR_ESTIMATORS,
-    PriorEstimate,
-    learned_priors,
-    resolve_priors,
-)
-from scarce.priors.perturbation import perturb_priors
-from scarce.priors.score_based import ScoredEstimator
+from scarce.priors import PRIOR_ESTIMATORS, PriorEstimate, perturb_priors, resolve_priors
+from scarce.priors._score_based import ScoredEstimator
+from scarce.priors.resolve import learned_priors
 from scarce.simulate import simulate
 from scarce.training import Callback, map_logits, train
-from scarce.training.build import build_paper_model
-from scarce.training.checkpoint import CHECKPOINT_FORMAT, load_state
-
-__all__ = ["run_trial", "sample_rows"]
+from scarce.training._build import build_paper_model
+from scarce.training._checkpoint import CHECKPOINT_FORMAT, load_state
 
 _CURVES = ("loss", "test_accuracy", "confidence", "calibration_error")
 _VALIDATION_FRACTION, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClassifier

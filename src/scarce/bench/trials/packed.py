@@ -16,8 +16,6 @@ from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
-__all__ = ["PackedStore", "open_store", "pack"]
-
 _SUFFIX = ".jsonl"
 _CURVES = ("curves", "selection")
 

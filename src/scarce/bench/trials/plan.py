@@ -8,12 +8,10 @@ from pathlib import Path
 from scarce._validation import check_option
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.spec.trial import ProtocolName, TrialSpec
-from scarce.bench.trials.data import data_checksum, how_to_get
+from scarce.bench.trials._data import data_checksum, how_to_get
+from scarce.bench.trials._specs import trial_specs
 from scarce.bench.trials.record import TrialRecord
-from scarce.bench.trials.specs import trial_specs
 from scarce.errors import MethodError
-
-__all__ = ["AXES", "Plan", "Trial"]
 
 AXES = ("data", "setting", "method", "model", "seed")
 

@@ -10,11 +10,9 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_
 
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
-from scarce.bench.spec.base import StrictModel, describe_error
+from scarce.bench.spec._base import StrictModel, describe_error
 from scarce.bench.spec.trial import ProtocolName, TrialSpec
 from scarce.errors import FileError
-
-__all__ = ["LAST_EPOCHS", "TrialRecord", "now"]
 
 _FORMAT = "scarce-trial-2"
 LAST_EPOCHS = 10

@@ -13,8 +13,6 @@ from scarce.bench.trials._locks import held, is_held
 from scarce.bench.trials.record import TrialRecord
 from scarce.errors import FileError
 
-__all__ = ["Store"]
-
 _SUBFOLDERS = ("records", "checkpoints", "locks")
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from scarce.metrics import CoExclusion
 
-__all__ = ["Candidate", "Choice"]
-
 
 @dataclass(frozen=True)
 class Candidate:

@@ -12,11 +12,10 @@ from torch import Tensor, nn
 
 from scarce._validation import check_number, check_option, check_priors
 from scarce.errors import FeatureError, MethodError
-from scarce.estimators.auto.batched_mlp import Task
-from scarce.estimators.auto.candidate_evaluation import CandidateEvaluator, EvaluatedCandidate
-from scarce.estimators.auto.choice import Candidate, Choice
-from scarce.estimators.auto.feature_maps import Features, make_features
-from scarce.estimators.auto.learners import (
+from scarce.estimators.auto._batched_mlp import Task
+from scarce.estimators.auto._candidate_evaluation import CandidateEvaluator, EvaluatedCandidate
+from scarce.estimators.auto._feature_maps import Features, make_features
+from scarce.estimators.auto._learners import (
     FAMILIES,
     Learner,
     LinearLearner,
@@ -26,12 +25,11 @@ from scarce.estimators.auto.learners import (
     fit_learners,
     make_folds,
 )
-from scarce.estimators.auto.mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
-from scarce.estimators.auto.mechanisms import AnswersWithErrors, Mechanism, given_answers
+from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
+from scarce.estimators.auto._mechanisms import AnswersWithErrors, Mechanism, given_answers
+from scarce.estimators.auto.choice import Candidate, Choice
 from scarce.labels import ComplementaryLabels
 from scarce.models import Stack
-
-__all__ = ["StackResult", "fit_stack"]
 
 Progress = Callable[[float, str], None]
 

@@ -12,8 +12,6 @@ from scarce.errors import LabelError
 from scarce.labels.answers import NO, SKIP, YES, Answers, Conflict, resolve_conflicts
 from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["LONG_HEADER", "write_csv"]
-
 LONG_HEADER = ["example_id", "class_name", "answer", "annotator"]
 _ANSWER_WORDS = {YES: "yes", NO: "no", SKIP: "skip"}
 

@@ -10,8 +10,6 @@ from scarce.errors import FileError
 from scarce.labels.answers import Answers
 from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["FORMAT", "read_npz", "write_npz"]
-
 FORMAT = "scarce-labels-1"
 _COLUMN_KINDS = {"indptr": "iu", "indices": "iu", "classes": "iufbU", "confirmed": "iu"}
 _ANSWER_KINDS = {

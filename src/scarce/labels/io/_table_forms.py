@@ -16,8 +16,6 @@ from scarce.errors import LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["ARRAY_FORMS", "TABLE_FORMS", "from_array", "from_table", "with_classes"]
-
 TABLE_FORMS = ("answers", "answer-matrix", "lists", "indicator", "candidates", "single", "columns")
 ARRAY_FORMS = ("answer-matrix", "indicator", "candidates", "single", "columns")
 _ID_COLUMN = "example_id"

@@ -11,8 +11,6 @@ from scarce.errors import FileError, LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["Meaning", "read_label_studio"]
-
 Meaning = Literal["excluded", "answer"]
 _EXPORT_HINT = "Export the project as JSON (not JSON-MIN)."
 _ANSWERS = {"yes": "yes", "no": "no", "true": "yes", "false": "no", "skip": "skip"}

@@ -9,8 +9,6 @@ from scarce.errors import FileError, LabelError
 from scarce.labels.answers import Conflict
 from scarce.labels.container import ComplementaryLabels
 
-__all__ = ["read_prodigy"]
-
 _ANSWERS = {"accept": "yes", "reject": "no", "ignore": "skip"}
 
 

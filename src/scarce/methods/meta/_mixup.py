@@ -9,8 +9,6 @@ from torch import Tensor
 from scarce.methods.base import Batch
 from scarce.methods.meta._recording import RecordingMethod
 
-__all__ = ["Mixup", "MixupMethod", "draw_mixup"]
-
 
 class Mixup(NamedTuple):
     """One mixture λ x_i + (1 − λ) x_j for every row i and its partner j."""

@@ -8,8 +8,6 @@ from torch import Tensor, nn
 from scarce.methods.base import Batch, Problem
 from scarce.methods.meta.base import MetaMethod
 
-__all__ = ["RecordingMethod", "held_out_or_all"]
-
 
 def held_out_or_all(excluded: Tensor, validation_mask: Tensor) -> Tensor:
     """Return which rows to measure each class on: the held-out rows, or all rows if no held-out row excludes the class.

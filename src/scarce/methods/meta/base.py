@@ -10,17 +10,7 @@ from torch.nn.functional import logsigmoid
 from scarce._validation import abbreviate
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, Method, Problem, break_ties_by_score
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, mixture_proportion
-
-__all__ = [
-    "MetaMethod",
-    "MixtureMethod",
-    "Unlabeled",
-    "check_unlabeled",
-    "class_means",
-    "class_probabilities",
-    "unlabeled_rows",
-]
+from scarce.risk._mixture_proportion import Unlabeled, check_unlabeled, mixture_proportion
 
 
 def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
@@ -32,7 +22,7 @@ def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
         ȳ, 1 where a row excludes a class; these rows are the positives of the class.
     unlabeled : {"all", "rest"}
         ``"all"``: every row, a sample of p(x) that contains the positives too. ``"rest"``: the rows that do not exclude the
-        class. The two have different mixture proportions; see `scarce.risk.mixture_proportion.mixture_proportion`.
+        class. The two have different mixture proportions; see `scarce.risk._mixture_proportion.mixture_proportion`.
 
     Returns
     -------

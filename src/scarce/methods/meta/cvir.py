@@ -12,9 +12,7 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
 from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.risk.mixture_proportion import Unlabeled, best_bin, priors_from_mixture
-
-__all__ = ["MetaCVIR", "MetaTEDn", "cvir_kept", "cvir_losses"]
+from scarce.risk._mixture_proportion import Unlabeled, best_bin, priors_from_mixture
 
 _MIN_PRIOR = 1e-3
 
@@ -192,7 +190,7 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 class MetaTEDn(MetaCVIR):
     """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss; θ_k is estimated.
 
-    CVIR with mixture proportions θ_k from Best Bin Estimation [1]_ (`scarce.risk.mixture_proportion.best_bin`) on held-out
+    CVIR with mixture proportions θ_k from Best Bin Estimation [1]_ (`scarce.risk._mixture_proportion.best_bin`) on held-out
     rows, after every epoch from the end of the warm-up on. A class that no held-out row excludes is measured on all rows.
 
     Parameters

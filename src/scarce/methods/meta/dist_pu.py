@@ -11,9 +11,7 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import MixupMethod
 from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.risk.mixture_proportion import Unlabeled
-
-__all__ = ["MetaDistPU", "binary_entropy", "dist_pu_losses", "entropy_weight", "mixed_losses"]
+from scarce.risk._mixture_proportion import Unlabeled
 
 _MAX_SCORE = 10.0
 _FINAL_ENTROPY_WEIGHT = 0.004

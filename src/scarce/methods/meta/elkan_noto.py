@@ -11,8 +11,6 @@ from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
 from scarce.methods.meta.base import class_means, class_probabilities
 from scarce.methods.registry import register
 
-__all__ = ["MetaElkanNoto", "elkan_noto_losses", "label_frequency"]
-
 _EPS = 1e-12
 
 

@@ -10,9 +10,7 @@ from scarce.methods.meta.base import MixtureMethod
 from scarce.methods.meta.upu import pu_risks
 from scarce.methods.registry import register
 from scarce.risk import ClassRisks, binary_loss, make_correction
-from scarce.risk.mixture_proportion import Unlabeled
-
-__all__ = ["MetaNNPU", "nnpu_losses"]
+from scarce.risk._mixture_proportion import Unlabeled
 
 
 def nnpu_losses(

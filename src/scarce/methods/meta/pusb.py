@@ -8,9 +8,7 @@ from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod
 from scarce.methods.meta.nnpu import MetaNNPU
 from scarce.methods.registry import register
-from scarce.risk.mixture_proportion import Unlabeled
-
-__all__ = ["MetaPUSB", "pusb_thresholds"]
+from scarce.risk._mixture_proportion import Unlabeled
 
 
 def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:

@@ -9,9 +9,7 @@ from scarce.methods.base import Batch, MethodFacts
 from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk import binary_loss, signed_losses
-from scarce.risk.mixture_proportion import Unlabeled
-
-__all__ = ["MetaUPU", "PURisks", "pu_risks"]
+from scarce.risk._mixture_proportion import Unlabeled
 
 
 class PURisks(NamedTuple):
@@ -47,7 +45,7 @@ def pu_risks(
     excluded : Tensor of shape (n, q)
         ȳ, 1 where a row excludes a class, in the dtype of the scores.
     mixture_proportion : Tensor of shape (q,)
-        θ, the fraction of "not k" among the unlabeled rows; see `scarce.risk.mixture_proportion.mixture_proportion`.
+        θ, the fraction of "not k" among the unlabeled rows; see `scarce.risk._mixture_proportion.mixture_proportion`.
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     unlabeled : {"all", "rest"}

@@ -11,9 +11,7 @@ from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import MixupMethod
 from scarce.methods.meta.base import class_means, class_probabilities, unlabeled_rows
 from scarce.methods.registry import register
-from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled
-
-__all__ = ["MetaVPU", "log_not_k", "vpu_losses", "vpu_mixup_losses"]
+from scarce.risk._mixture_proportion import Unlabeled, check_unlabeled
 
 _MIXUP_WEIGHT = 0.03
 

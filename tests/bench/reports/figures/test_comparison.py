@@ -11,7 +11,7 @@ from helpers.bench import (
 )
 
 from scarce._plotting import INK
-from scarce.bench.reports.figures.comparison import draw_figures
+from scarce.bench.reports.figures._comparison import draw_figures
 
 MEANS = {"ga": 0.88, "a_b|<i>&% {x}": 0.68, "scarce": 0.91}
 

@@ -10,7 +10,7 @@ from helpers.bench import (
     small_experiment,
 )
 
-from scarce.bench.reports.figures.paper import draw_overfitting, draw_sensitivity
+from scarce.bench.reports.figures._paper import draw_overfitting, draw_sensitivity
 
 
 def test_overfitting_figure_shows_both_risks_and_the_zero_crossing(tmp_path):
