@@ -5,13 +5,13 @@ from torch import Tensor
 
 from scarce import risk
 from scarce._validation import check_flag
-from scarce.errors import LabelError
 from scarce.functional._arguments import (
     Numbers,
     as_log_transition,
     as_priors,
     as_probabilities,
     as_rates,
+    check_asked,
     check_confirmed,
     check_one_per_row,
     check_rows,
@@ -221,16 +221,7 @@ def answers_nll(
     1.0986
     """
     logits, excluded = check_rows(logits, excluded)
-    if not isinstance(asked, Tensor) or asked.shape != logits.shape:
-        raise LabelError(
-            f"asked does not have the shape {tuple(logits.shape)} of excluded; expected True where a question was answered: pass "
-            "asked=excluded if every answer is no."
-        )
-    is_asked = asked.to(logits.device) > 0
-    if (excluded * ~is_asked).any():
-        raise LabelError(
-            "excluded holds a class that was not asked about; expected excluded only where asked: pass asked=asked | excluded."
-        )
+    is_asked = check_asked(asked, excluded)
     row, k = is_asked.nonzero(as_tuple=True)
     fix = "pass one number, or one per row (n, 1) or answer (n, q)"
     rates = (
