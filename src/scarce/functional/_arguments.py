@@ -170,11 +170,9 @@ def as_log_transition(transition: Numbers, logits: Tensor) -> Tensor:
     [[0.0, 1.0], [1.0, 0.0]]
     """
     q = logits.shape[1]
-    matrix: Tensor | NDArray[np.float64]
-    if isinstance(transition, Tensor) and transition.requires_grad:
-        matrix = transition
-    else:
-        matrix = _as_numpy("transition", transition)
+    matrix: Any
+    is_trained = isinstance(transition, Tensor) and transition.requires_grad
+    matrix = transition if is_trained else _as_numpy("transition", transition)
     if matrix.shape != (q, q):
         raise MethodError(
             f"transition has shape {tuple(matrix.shape)}; expected {(q, q)}: pass one row per true class and one column per "

@@ -57,8 +57,8 @@ class CAVL(ConfidenceMethod):
 
     References
     ----------
-    .. [1] F. Zhang, L. Feng, B. Han, T. Liu, G. Niu, T. Qin, M. Sugiyama, "Exploiting Class Activation Value for
-       Partial-Label Learning", ICLR, 2022. https://openreview.net/forum?id=qqdXHUGec9h
+    .. [1] F. Zhang, L. Feng, B. Han, T. Liu, G. Niu, T. Qin and M. Sugiyama, "Exploiting Class Activation Value for
+       Partial-Label Learning", ICLR 2022. https://openreview.net/forum?id=qqdXHUGec9h
 
     Examples
     --------

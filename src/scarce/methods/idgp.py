@@ -123,8 +123,8 @@ class IDGP(ConfidenceMethod):
 
     References
     ----------
-    .. [1] C. Qiao, N. Xu, X. Geng, "Decompositional Generation Process for Instance-Dependent Partial Label Learning",
-       ICLR, 2023. https://arxiv.org/abs/2204.03845
+    .. [1] C. Qiao, N. Xu and X. Geng, "Decompositional Generation Process for Instance-Dependent Partial Label Learning",
+       ICLR 2023. https://arxiv.org/abs/2204.03845
 
     Examples
     --------

@@ -109,8 +109,8 @@ class LWS(ConfidenceMethod):
 
     References
     ----------
-    .. [1] H. Wen, J. Cui, H. Hang, J. Liu, Y. Wang, Z. Lin, "Leveraged Weighted Loss for Partial Label Learning", ICML, 2021.
-       https://arxiv.org/abs/2106.05731
+    .. [1] H. Wen, J. Cui, H. Hang, J. Liu, Y. Wang and Z. Lin, "Leveraged Weighted Loss for Partial Label Learning", ICML
+       2021. https://arxiv.org/abs/2106.05731
 
     Examples
     --------

@@ -140,10 +140,10 @@ class MultipleLabelMAE(_MultipleLabelMethod, name="mae", title="mean absolute er
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
-    .. [2] A. Ghosh, H. Kumar, P. S. Sastry, "Robust Loss Functions under Label Noise for Deep Neural Networks", AAAI, 2017.
-       https://arxiv.org/abs/1712.09482
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels", ICML
+       2020. https://arxiv.org/abs/1912.12927
+    .. [2] A. Ghosh, H. Kumar and P. S. Sastry, "Robust Loss Functions under Label Noise for Deep Neural Networks", AAAI
+       2017. https://arxiv.org/abs/1712.09482
 
     Examples
     --------
@@ -166,8 +166,8 @@ class MultipleLabelMSE(_MultipleLabelMethod, name="mse", title="mean squared err
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels", ICML
+       2020. https://arxiv.org/abs/1912.12927
 
     Examples
     --------
@@ -190,10 +190,10 @@ class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalized cros
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
-    .. [2] Z. Zhang, M. R. Sabuncu, "Generalized Cross Entropy Loss for Training Deep Neural Networks with Noisy Labels",
-       NeurIPS, 2018. https://arxiv.org/abs/1805.07836
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels", ICML
+       2020. https://arxiv.org/abs/1912.12927
+    .. [2] Z. Zhang and M. R. Sabuncu, "Generalized Cross Entropy Loss for Training Deep Neural Networks with Noisy Labels",
+       NeurIPS 2018. https://arxiv.org/abs/1805.07836
 
     Examples
     --------
@@ -219,9 +219,9 @@ class MultipleLabelPhuberCE(
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
-    .. [2] A. K. Menon, A. S. Rawat, S. J. Reddi, S. Kumar, "Can gradient clipping mitigate label noise?", ICLR, 2020.
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels", ICML
+       2020. https://arxiv.org/abs/1912.12927
+    .. [2] A. K. Menon, A. S. Rawat, S. J. Reddi and S. Kumar, "Can gradient clipping mitigate label noise?", ICLR 2020.
        https://openreview.net/forum?id=rklB76EKPr
 
     Examples
@@ -247,8 +247,8 @@ class MultipleLabelExp(_UpperBoundMethod, name="exp", title="exponential upper b
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels", ICML
+       2020. https://arxiv.org/abs/1912.12927
 
     Examples
     --------
@@ -273,8 +273,8 @@ class MultipleLabelLog(_UpperBoundMethod, name="log", title="logarithmic upper b
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels", ICML
+       2020. https://arxiv.org/abs/1912.12927
 
     Examples
     --------

@@ -92,8 +92,8 @@ class OrderPreserving(PairMethod):
 
     References
     ----------
-    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng, B. An, "Consistent Complementary-Label Learning via Order-Preserving Losses",
-       AISTATS, 2023. https://proceedings.mlr.press/v206/liu23g.html
+    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng and B. An, "Consistent Complementary-Label Learning via Order-Preserving
+       Losses", AISTATS 2023. https://proceedings.mlr.press/v206/liu23g.html
 
     Examples
     --------
@@ -128,8 +128,8 @@ class OrderPreservingWeighted(PairMethod):
 
     References
     ----------
-    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng, B. An, "Consistent Complementary-Label Learning via Order-Preserving Losses",
-       AISTATS, 2023. https://proceedings.mlr.press/v206/liu23g.html
+    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng and B. An, "Consistent Complementary-Label Learning via Order-Preserving
+       Losses", AISTATS 2023. https://proceedings.mlr.press/v206/liu23g.html
 
     Examples
     --------

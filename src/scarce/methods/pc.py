@@ -66,7 +66,7 @@ class PairwiseComparison(PairMethod):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, W. Hu, M. Sugiyama, "Learning from Complementary Labels", NeurIPS, 2017.
+    .. [1] T. Ishida, G. Niu, W. Hu and M. Sugiyama, "Learning from Complementary Labels", NeurIPS 2017.
        https://arxiv.org/abs/1705.07541
 
     Examples

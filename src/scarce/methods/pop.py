@@ -90,8 +90,8 @@ class POP(SamePassMethod):
 
     References
     ----------
-    .. [1] N. Xu, B. Liu, J. Lv, C. Qiao, X. Geng, "Progressive Purification for Instance-Dependent Partial Label Learning",
-       ICML, 2023. https://arxiv.org/abs/2206.00830
+    .. [1] N. Xu, B. Liu, J. Lv, C. Qiao and X. Geng, "Progressive Purification for Instance-Dependent Partial Label
+       Learning", ICML 2023. https://arxiv.org/abs/2206.00830
 
     Examples
     --------

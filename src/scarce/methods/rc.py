@@ -31,8 +31,8 @@ class RiskConsistent(ConfidenceMethod):
 
     References
     ----------
-    .. [1] L. Feng, J. Lv, B. Han, M. Xu, G. Niu, X. Geng, B. An, M. Sugiyama, "Provably Consistent Partial-Label Learning",
-       NeurIPS, 2020. https://arxiv.org/abs/2007.08929
+    .. [1] L. Feng, J. Lv, B. Han, M. Xu, G. Niu, X. Geng, B. An and M. Sugiyama, "Provably Consistent Partial-Label
+       Learning", NeurIPS 2020. https://arxiv.org/abs/2007.08929
 
     Examples
     --------
@@ -91,8 +91,8 @@ class PRODEN(SamePassMethod):
 
     References
     ----------
-    .. [1] J. Lv, M. Xu, L. Feng, G. Niu, X. Geng, M. Sugiyama, "Progressive Identification of True Labels for Partial-Label
-       Learning", ICML, 2020. https://arxiv.org/abs/2002.08053
+    .. [1] J. Lv, M. Xu, L. Feng, G. Niu, X. Geng and M. Sugiyama, "Progressive Identification of True Labels for
+       Partial-Label Learning", ICML 2020. https://arxiv.org/abs/2002.08053
 
     Examples
     --------

@@ -72,8 +72,8 @@ class SurrogateNegativeLearning(PairMethod):
 
     References
     ----------
-    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin, M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning with
-       Complementary Labels", ICML, 2020. https://arxiv.org/abs/2007.02235
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin and M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning
+       with Complementary Labels", ICML 2020. https://arxiv.org/abs/2007.02235
 
     Examples
     --------
@@ -107,8 +107,8 @@ class SurrogateExponential(PairMethod):
 
     References
     ----------
-    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin, M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning with
-       Complementary Labels", ICML, 2020. https://arxiv.org/abs/2007.02235
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin and M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning
+       with Complementary Labels", ICML 2020. https://arxiv.org/abs/2007.02235
 
     Examples
     --------

@@ -131,8 +131,8 @@ class UncorrectedRisk(_UnbiasedRisk):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
-       ICML, 2019. https://arxiv.org/abs/1810.04327
+    .. [1] T. Ishida, G. Niu, A. K. Menon and M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML 2019. https://arxiv.org/abs/1810.04327
 
     Examples
     --------
@@ -169,8 +169,8 @@ class NonNegativeRisk(_UnbiasedRisk):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
-       ICML, 2019. https://arxiv.org/abs/1810.04327
+    .. [1] T. Ishida, G. Niu, A. K. Menon and M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML 2019. https://arxiv.org/abs/1810.04327
 
     Examples
     --------
@@ -217,8 +217,8 @@ class GradientAscentRisk(_UnbiasedRisk):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
-       ICML, 2019. https://arxiv.org/abs/1810.04327
+    .. [1] T. Ishida, G. Niu, A. K. Menon and M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML 2019. https://arxiv.org/abs/1810.04327
 
     Examples
     --------

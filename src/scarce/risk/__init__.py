@@ -1,7 +1,7 @@
 """Risks and likelihoods as pure functions on tensors: the mathematics that methods share.
 
-These are building blocks for your own methods; for a loss in your own training loop see `scarce.functional`. In all of them n is
-the number of rows and q the number of classes.
+They are building blocks for your own methods. For a loss in your own training loop, see `scarce.functional`. Everywhere, n is the
+number of rows and q the number of classes.
 """
 
 from scarce.risk.answer_likelihood import answer_log_likelihood

@@ -115,10 +115,10 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 
     References
     ----------
-    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
-       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan and Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A
+       Modern Approach", NeurIPS 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -216,10 +216,10 @@ class MetaTEDn(MetaCVIR):
 
     References
     ----------
-    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
-       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan and Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A
+       Modern Approach", NeurIPS 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -164,10 +164,10 @@ class MetaDistPU(MixupMethod, MixtureMethod):
 
     References
     ----------
-    .. [1] Y. Zhao, Q. Xu, Y. Jiang, P. Wen, Q. Huang, "Dist-PU: Positive-Unlabeled Learning from a Label Distribution
-       Perspective", CVPR, 2022. https://arxiv.org/abs/2212.02801
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] Y. Zhao, Q. Xu, Y. Jiang, P. Wen and Q. Huang, "Dist-PU: Positive-Unlabeled Learning from a Label Distribution
+       Perspective", CVPR 2022. https://arxiv.org/abs/2212.02801
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -91,10 +91,10 @@ class MetaElkanNoto(RecordingMethod):
 
     References
     ----------
-    .. [1] C. Elkan, K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD, 2008.
+    .. [1] C. Elkan and K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD 2008.
        https://doi.org/10.1145/1401890.1401920
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -85,10 +85,10 @@ class MetaNNPU(MixtureMethod):
 
     References
     ----------
-    .. [1] R. Kiryo, G. Niu, M. C. du Plessis, M. Sugiyama, "Positive-Unlabeled Learning with Non-Negative Risk Estimator",
-       NeurIPS, 2017. https://arxiv.org/abs/1703.00593
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with Non-Negative Risk
+       Estimator", NeurIPS 2017. https://arxiv.org/abs/1703.00593
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

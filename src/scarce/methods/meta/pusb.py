@@ -67,10 +67,10 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
 
     References
     ----------
-    .. [1] M. Kato, T. Teshima, J. Honda, "Learning from Positive and Unlabeled Data with a Selection Bias", ICLR, 2019.
+    .. [1] M. Kato, T. Teshima and J. Honda, "Learning from Positive and Unlabeled Data with a Selection Bias", ICLR 2019.
        https://openreview.net/forum?id=rJzLciCqKm
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -97,10 +97,10 @@ class MetaUPU(MixtureMethod):
 
     References
     ----------
-    .. [1] M. C. du Plessis, G. Niu, M. Sugiyama, "Convex Formulation for Learning from Positive and Unlabeled Data",
-       ICML, 2015. https://proceedings.mlr.press/v37/plessis15.html
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] M. C. du Plessis, G. Niu and M. Sugiyama, "Convex Formulation for Learning from Positive and Unlabeled Data",
+       ICML 2015. https://proceedings.mlr.press/v37/plessis15.html
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

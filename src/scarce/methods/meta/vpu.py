@@ -133,10 +133,10 @@ class MetaVPU(MixupMethod):
 
     References
     ----------
-    .. [1] H. Chen, F. Liu, Y. Wang, L. Zhao, H. Wu, "A Variational Approach for Learning from Positive and Unlabeled Data",
-       NeurIPS, 2020. https://arxiv.org/abs/1906.00642
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] H. Chen, F. Liu, Y. Wang, L. Zhao and H. Wu, "A Variational Approach for Learning from Positive and Unlabeled
+       Data", NeurIPS 2020. https://arxiv.org/abs/1906.00642
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
