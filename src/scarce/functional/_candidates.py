@@ -14,7 +14,7 @@ from scarce.methods.partial_label import candidate_losses, candidate_mask
 
 
 def cc_loss(logits: Tensor, excluded: Tensor, *, confirmed: Tensor | None = None) -> Tensor:
-    """−mean log Σ_{j ∈ S} p_j with the candidates S of each row, the classes that are not excluded.
+    """−mean log Σ_{j ∈ S} p_j with the candidates S of each row, the classes that are not excluded [1]_.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def rc_loss(
 ) -> Tensor:
     """−mean Σ_j C_ij log p_ij, where C_i is the confidence of row i in each of its candidates.
 
-    RC, PRODEN, POP and CAVL share this loss and differ in how they update C after a step. PRODEN sets C_i to p_i, restricted to the
-    candidates and normalized; RC does the same with a second forward pass. POP also removes unlikely candidates, and CAVL puts
-    all confidence on one candidate.
+    RC [1]_, PRODEN [2]_, POP and CAVL share this loss and differ in how they update C after a step. PRODEN sets C_i to p_i,
+    restricted to the candidates and normalized; RC does the same with a second forward pass. POP also removes unlikely candidates,
+    and CAVL puts all confidence on one candidate.
 
     Parameters
     ----------
@@ -134,8 +134,8 @@ def lws_loss(
 ) -> Tensor:
     """Mean Σ_{j ∈ S} w_j ψ(f_j) + β Σ_{j ∉ S} w_j ψ̄(f_j), where S are the candidates and w the weights of all classes.
 
-    ψ(f_j) = σ(−f_j) and ψ̄(f_j) = σ(f_j); for ``cross-entropy`` they are −log p_j and −log(1 − p_j). After every step, LWS sets w to
-    p, normalized to sum to one over the candidates and to one over the excluded classes.
+    ψ(f_j) = σ(−f_j) and ψ̄(f_j) = σ(f_j); for ``cross-entropy`` they are −log p_j and −log(1 − p_j). After every step, LWS [1]_
+    sets w to p, normalized to sum to one over the candidates and to one over the excluded classes.
 
     Parameters
     ----------

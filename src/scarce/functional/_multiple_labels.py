@@ -14,7 +14,7 @@ def multiple_label_risk(logits: Tensor, excluded: Tensor, *, loss: str = "mae") 
     """Mean Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j over the rows with s = |Ȳ| ≥ 1.
 
     An unbiased estimate of the ordinary risk E[L_y] if, given its size s, the set Ȳ of excluded classes is drawn uniformly from
-    the wrong classes.
+    the wrong classes [1]_.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def multiple_label_risk(logits: Tensor, excluded: Tensor, *, loss: str = "mae") 
 def multiple_label_bound(logits: Tensor, excluded: Tensor, *, kind: Literal["log", "exp"] = "log") -> Tensor:
     """Mean −((q − 1)/s) log Σ_{j ∉ Ȳ} p_j, or ((q − 1)/s) e^{−Σ_{j ∉ Ȳ} p_j}, over the rows with s = |Ȳ| ≥ 1.
 
-    Ȳ is the set of excluded classes. Both are upper bounds of half of `multiple_label_risk` with ``loss="mae"``.
+    Ȳ is the set of excluded classes. Both are upper bounds of half of `multiple_label_risk` with ``loss="mae"`` [1]_.
 
     Parameters
     ----------

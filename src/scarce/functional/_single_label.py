@@ -11,7 +11,7 @@ from scarce.methods.single_label import mean_over_pairs
 
 
 def discriminative_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = False) -> Tensor:
-    """Mean −log softmax(1 − p)_k over all pairs of a row and a class k that it excludes.
+    """Mean −log softmax(1 − p)_k over all pairs of a row and a class k that it excludes [1]_.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def discriminative_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = Fa
 
 
 def order_preserving_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = False) -> Tensor:
-    """Mean −log softmax(−f)_k over all pairs of a row and a class k that it excludes.
+    """Mean −log softmax(−f)_k over all pairs of a row and a class k that it excludes [1]_.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def order_preserving_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = 
 
 
 def forward_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers) -> Tensor:
-    """Mean −log Σ_j p_j T_jk over all pairs of a row and a class k that it excludes.
+    """Mean −log Σ_j p_j T_jk over all pairs of a row and a class k that it excludes [1]_.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def forward_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers) -> Te
 
 
 def negative_learning_loss(logits: Tensor, excluded: Tensor) -> Tensor:
-    """Mean −log(1 − p_k) over all pairs of a row and a class k that it excludes (SCL-NL).
+    """Mean −log(1 − p_k) over all pairs of a row and a class k that it excludes (SCL-NL [1]_), known as negative learning [2]_.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def negative_learning_loss(logits: Tensor, excluded: Tensor) -> Tensor:
 
 
 def exponential_surrogate_loss(logits: Tensor, excluded: Tensor) -> Tensor:
-    """Mean e^{p_k} over all pairs of a row and a class k that it excludes (SCL-EXP).
+    """Mean e^{p_k} over all pairs of a row and a class k that it excludes (SCL-EXP [1]_).
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def exponential_surrogate_loss(logits: Tensor, excluded: Tensor) -> Tensor:
 
 
 def cpe_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers | None = None) -> Tensor:
-    """Mean −log p̄_k over all pairs of a row and a class k that it excludes, where p̄ = p T, or p̄ = p without T.
+    """Mean −log p̄_k over all pairs of a row and a class k that it excludes, where p̄ = p T, or p̄ = p without T [1]_.
 
     p̄ estimates the distribution of the excluded class. Predict the class y whose row T_y is nearest to p̄ in L1 distance, not the
     one with the largest logit.

@@ -16,7 +16,7 @@ from scarce.methods.single_label import mean_over_pairs
 def pc_loss(logits: Tensor, excluded: Tensor, *, variant: Variant = "unbiased") -> Tensor:
     """(q − 1) mean Σ_{j ≠ k} σ(f_k − f_j) − (q − 1)(q − 2)/2 over all pairs of a row and a class k that it excludes.
 
-    Pairwise comparison (PC), with the sigmoid σ. If the excluded class is drawn uniformly from the wrong classes, this is an
+    Pairwise comparison (PC) [1]_, with the sigmoid σ. If the excluded class is drawn uniformly from the wrong classes, this is an
     unbiased estimate of the ordinary risk Σ_{j ≠ y} σ(f_j − f_y).
 
     Parameters
@@ -54,7 +54,7 @@ def pc_loss(logits: Tensor, excluded: Tensor, *, variant: Variant = "unbiased") 
 
 
 def free_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers) -> Tensor:
-    """Σ_j V_j with V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj: the unbiased risk estimator (URE) without correction.
+    """Σ_j V_j with V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj: the unbiased risk estimator (URE) [1]_ without correction.
 
     m_gj is the mean of the cross-entropy −log p_j over the rows that exclude class g, and V_j estimates the risk of class j,
     π_j E[−log p_j | y = j]. It is unbiased if the excluded class is drawn uniformly from the wrong classes. The sum is unbounded
@@ -96,7 +96,7 @@ def free_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers) -> Tensor:
 
 
 def nn_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers, beta: float = 0.0) -> Tensor:
-    """Σ_j max(V_j, −β), with the class risks V_j of `free_risk`: the non-negative (NN) correction.
+    """Σ_j max(V_j, −β), with the class risks V_j of `free_risk`: the non-negative (NN) correction [1]_.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def ga_risk(
     beta: float = 0.0,
     gamma: float = 1.0,
 ) -> Tensor:
-    """Σ_j V_j if every W_j ≥ −β, else −γ Σ_j min(W_j + β, 0): the gradient ascent (GA) correction.
+    """Σ_j V_j if every W_j ≥ −β, else −γ Σ_j min(W_j + β, 0): the gradient ascent (GA) correction [1]_.
 
     V_j are the class risks of `free_risk`, and W_j is V_j or a multiple of it. If any class violates W_j ≥ −β, a descent
     step on the second expression is an ascent step on V_j of those classes alone.

@@ -25,7 +25,7 @@ def was_labeled(batch: Batch, single_label: bool) -> Tensor:
 
     Returns
     -------
-    Tensor of bool, shape (B,)
+    Tensor of bool, shape (n,)
 
     Examples
     --------

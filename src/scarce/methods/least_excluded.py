@@ -33,11 +33,13 @@ def exclusion_losses(logits: Tensor, excluded: Tensor, single_label: bool) -> Te
 class LeastExcluded(Method):
     """Maximum likelihood of g_k(x) = P(k is excluded | x); the prediction is argmin_k g_k(x) / π̄_k.
 
-    An ordinary classification problem with the exclusions as targets. With one label per example, g = softmax(f) and the
-    loss is the cross-entropy of the excluded class. With zero or more labels, g_k = σ(f_k) and the loss is the sum of the
-    binary cross-entropies. However the labels are generated, this finds the class of every clear example, provided that
-    classes are rarely excluded from their own examples. Where classes overlap, unequal rates of the other classes mislead
-    it. Use it for a first look; it is also the first stage of `refine`.
+    Ordinary classification with the exclusions as targets. With one label per example, g = softmax(f) and the loss is the
+    cross-entropy of the excluded class. With zero or more labels, g_k = σ(f_k) and the loss is the sum of the binary
+    cross-entropies.
+
+    However the labels are generated, the prediction is right where x determines the class, provided that the true class is rarely
+    excluded. Where classes overlap, it is biased if the other classes are excluded at different rates. The method is a quick
+    baseline, and the first stage of `refine`.
 
     See Also
     --------

@@ -76,8 +76,8 @@ def weighted_order_preserving_losses(logits: Tensor, k: Tensor) -> Tensor:
 class OrderPreserving(PairMethod):
     """Mean −log softmax(−f)_k over the pairs, k being the excluded class.
 
-    The cross-entropy of the excluded class with negated logits [1]_. At its minimum, the logits
-    are ordered opposite to the probabilities of being excluded.
+    The cross-entropy of the excluded class with negated logits [1]_. At its minimum, the order of the logits is the reverse of the
+    order of the probabilities of being excluded.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ __all__ = ["PRODEN", "RiskConsistent"]
 
 @register
 class RiskConsistent(ConfidenceMethod):
-    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i over its candidates.
+    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i in its candidates.
 
     The cross-entropy with soft labels: after every step, C_i is set to p_i restricted to the candidates and normalized,
     from a second forward pass in evaluation mode [1]_.
@@ -19,7 +19,7 @@ class RiskConsistent(ConfidenceMethod):
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
 
@@ -70,7 +70,7 @@ class SamePassMethod(ConfidenceMethod):
 
 @register
 class PRODEN(SamePassMethod):
-    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i over its candidates.
+    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i in its candidates.
 
     The cross-entropy with soft labels: after every step, C_i is set to p_i restricted to the candidates and normalized,
     from the same forward pass as the loss [1]_.
@@ -78,7 +78,7 @@ class PRODEN(SamePassMethod):
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
 

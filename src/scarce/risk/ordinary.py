@@ -70,7 +70,7 @@ def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
 def mix_with_ordinary(
     risk: Tensor, ordinary_losses: Tensor, confirmed: Tensor, weights: Tensor, alpha: float
 ) -> Tensor:
-    """α R̂ + (1 − α) R̂ᴼ with R̂ᴼ = (1/n) Σ_{i confirmed} w_{y_i} loss_i, which is unbiased if w_y = 1 / P(confirmed | y).
+    """α R̂ + (1 − α) R̂ᴼ with R̂ᴼ = (1/n) Σ_{i confirmed} w_{y_i} loss_i, which is unbiased if w_y = 1 / P(confirmed | y) [1]_.
 
     Parameters
     ----------

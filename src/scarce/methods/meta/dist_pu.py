@@ -63,7 +63,7 @@ def dist_pu_losses(
     mu : float
         μ.
     weight : float, optional
-        w; by default 1 / 2θ as published, which suits proportions below a half. With w below 1, raising all scores together
+        w; by default 1 / (2θ) as published, which suits proportions below a half. With w below 1, raising all scores together
         lowers the loss, so training drifts to σ(g) = 1 everywhere.
 
     Returns
@@ -149,7 +149,7 @@ class MetaDistPU(MixupMethod, MixtureMethod):
     unlabeled : {"all", "rest"}
         Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     weight : float or None
-        w. None means 1 / 2θ_k, as published; with many classes this is below 1, and training drifts to "not k" for every row.
+        w. None means 1 / (2 θ_k), as published; with many classes this is below 1, and training drifts to "not k" for every row.
     mu : float
         Weight μ of the entropy during the warm-up.
     warm_up : int

@@ -73,10 +73,11 @@ class MetaElkanNoto(RecordingMethod):
     Parameters
     ----------
     frequency : {"held-out", "priors"}
-        How c_k = p(k is excluded | y ≠ k) is found. ``"held-out"``: after every epoch, the mean of σ(g_k) over held-out rows that
-        exclude k, or over all rows that do if none is held out. ``"priors"``: π̄_k / (1 − π_k), with no rows held out.
+        How c_k = p(k is excluded | y ≠ k) is computed. ``"held-out"``: after every epoch, as the mean of σ(g_k) over the held-out
+        rows that exclude k, or over all rows that exclude k if none of them is held out. ``"priors"``: π̄_k / (1 − π_k), with no
+        rows held out.
     hold_out : float
-        The fraction of the rows that are left out of the loss and measure c.
+        The fraction of the rows that are left out of the loss and used to estimate c.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class MetaElkanNoto(RecordingMethod):
             self.c = (problem.rates.to(not_k_priors) / not_k_priors).clamp(min=_EPS)
 
     def has_loss(self, batch: Batch) -> Tensor:
-        """Return all classes: a batch without exclusions of a class is evidence of how rarely it is excluded."""
+        """Return all classes: a batch in which no row excludes a class is evidence that it is rarely excluded."""
         return batch.excluded.new_ones(batch.excluded.shape[1])
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
@@ -148,7 +149,7 @@ class MetaElkanNoto(RecordingMethod):
         return elkan_noto_losses(g, batch.excluded)
 
     def after_epoch(self, epoch: int) -> None:
-        """Estimate c; a class that no row excludes gets the mean over all rows, so that no row is predicted to be of that class."""
+        """Estimate c from the held-out rows; for a class that none of them excludes, from all rows that exclude it."""
         if self.estimates_c:
             rows = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
             self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_EPS)
