@@ -21,8 +21,8 @@ Dist-PU (mixed inputs), the thresholds of PUSB, and everything that is estimated
 `ScarLikelihood` and `AnswersLikelihood`, the matrix of `Refine`, and the mixture proportions of TEDn.
 
 Every call checks its arguments, at the cost of a few element-wise operations on the batch. On a GPU, the program waits for the
-device once per call to check ``excluded``, and once for every other tensor of the batch (``confirmed``, a state). Pass priors, rates
-and matrices as lists, arrays or CPU tensors, because those on a GPU are copied back to be checked.
+device once per call to check ``excluded``, and once for every other tensor of the batch (``confirmed``, a state). Pass priors,
+rates and matrices as lists, arrays or CPU tensors, because those on a GPU are copied back to be checked.
 """
 
 from scarce.functional._candidates import cc_loss, lws_loss, rc_loss

@@ -180,7 +180,8 @@ def as_log_transition(transition: Numbers, logits: Tensor) -> Tensor:
         )
     if isinstance(matrix, np.ndarray):
         matrix = _like(check_excludes_others(matrix, np.arange(q)), logits)
-    return matrix.to(logits).clamp(min=1e-12).log()
+    log_transition: Tensor = matrix.to(logits).clamp(min=1e-12).log()
+    return log_transition
 
 
 def _probabilities(name: str, value: Any, shape: tuple[int, ...], fix: str) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from scarce.functional._arguments import (
     check_one_per_row,
     check_rows,
 )
-from scarce.methods.base import Batch
 from scarce.methods.labeling import was_labeled
 from scarce.methods.least_excluded import exclusion_losses
 
@@ -288,8 +287,8 @@ def least_excluded_nll(
     logits, excluded = check_rows(logits, excluded)
     if single_label:
         check_one_per_row(excluded, "single_label=False")
-    batch = Batch(logits, excluded, torch.arange(len(logits)), check_confirmed(confirmed, logits))
-    return (exclusion_losses(logits, excluded, single_label) * was_labeled(batch, single_label)).mean()
+    labeled = was_labeled(excluded, check_confirmed(confirmed, logits), single_label)
+    return (exclusion_losses(logits, excluded, single_label) * labeled).mean()
 
 
 def _mean_nll(logits: Tensor, log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:

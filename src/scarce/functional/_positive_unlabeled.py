@@ -26,7 +26,7 @@ def upu_risk(
     unlabeled: Unlabeled = "all",
     rates: Numbers | None = None,
 ) -> Tensor:
-    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k), the unbiased positive-unlabeled (uPU) risk [1]_ with g = −f.
+    """Σ_k (θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k)), the unbiased positive-unlabeled (uPU) risk [1]_ with g = −f.
 
     P are the rows that exclude k, U are the unlabeled rows, and θ_k is the fraction of U that does not belong to class k. The risk
     is unbounded below, so flexible models overfit.
@@ -139,7 +139,7 @@ def nnpu_risk(
 
 
 def vpu_loss(logits: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
-    """Σ_k log mean_U Φ_k − mean_P log Φ_k with Φ = σ(−f), the variational positive-unlabeled (VPU) loss [1]_.
+    """Σ_k (log mean_U Φ_k − mean_P log Φ_k) with Φ = σ(−f), the variational positive-unlabeled (VPU) loss [1]_.
 
     It needs no priors. Φ_k estimates P(y ≠ k | x) up to a factor. Predict the class with the lowest Φ_k / max Φ_k, where the
     maximum is over the training rows.
@@ -189,7 +189,7 @@ def dist_pu_loss(
     unlabeled: Unlabeled = "all",
     rates: Numbers | None = None,
 ) -> Tensor:
-    """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), where m_P and m_U are the means of σ(g_k) over P and U, g = −f.
+    """Σ_k (|m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k))), where m_P and m_U are the means of σ(g_k) over P and U, g = −f.
 
     P, U and θ are those of `upu_risk`. This is the loss during the warm-up of Dist-PU [1]_; its second phase trains on mixtures of
     rows, so it needs the model.
@@ -240,7 +240,7 @@ def dist_pu_loss(
 
 
 def cvir_loss(logits: Tensor, excluded: Tensor, *, kept: Tensor | None = None) -> Tensor:
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), with the logistic loss ℓ and g = −f.
+    """Σ_k (½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k)), with the logistic loss ℓ and g = −f.
 
     P are the rows that exclude k, and the kept rows are the negatives of "not k". CVIR [1]_ starts with all rows; after every
     epoch, it drops the fraction θ_k of rows with the highest g_k. Predict the class with the largest f_k + log(π_k / (1 − π_k)).

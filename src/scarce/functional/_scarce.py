@@ -31,10 +31,10 @@ def scarce_risk(
     confirmation_weights: Numbers | None = None,
     alpha: float = 0.5,
 ) -> Tensor:
-    """Σ_k |P_k| + Q_k, the one-versus-rest SCARCE risk [1]_ with a binary loss ℓ.
+    """Σ_k (|P_k| + Q_k), the one-versus-rest SCARCE risk [1]_ with a binary loss ℓ.
 
     P_k = mean ℓ(f_k) − (1 − π_k) mean_{ȳ_k = 1} ℓ(f_k) and Q_k = (1 − π_k) mean_{ȳ_k = 1} ℓ(−f_k). If exclusions are selected
-    completely at random (SCAR), Σ_k P_k + Q_k is an unbiased estimate of the ordinary one-versus-rest risk. P_k estimates
+    completely at random (SCAR), Σ_k (P_k + Q_k) is an unbiased estimate of the ordinary one-versus-rest risk. P_k estimates
     π_k E[ℓ(f_k) | y = k], which is never negative; the absolute value corrects estimates that are.
 
     Parameters

@@ -59,8 +59,8 @@ def order_preserving_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = 
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     weighted : bool
-        Whether to use OP-W instead of OP: weights that nearly vanish unless the excluded class is the one with the largest
-        logit.
+        Whether to multiply the loss of each pair by w_k, with w = p ⊙ softmax(1/softmax(−f)) + 10⁻⁶ and p = softmax(f): OP-W
+        instead of OP. The weight nearly vanishes unless the excluded class is the one with the largest logit.
 
     Returns
     -------

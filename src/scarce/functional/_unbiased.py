@@ -57,15 +57,15 @@ def free_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers) -> Tensor:
     """Σ_j V_j with V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj: the unbiased risk estimator (URE) [1]_ without correction.
 
     m_gj is the mean of the cross-entropy −log p_j over the rows that exclude class g, and V_j estimates the risk of class j,
-    π_j E[−log p_j | y = j]. It is unbiased if the excluded class is drawn uniformly from the wrong classes. The sum is unbounded
-    below, so flexible models overfit.
+    π_j E[−log p_j | y = j]. The estimate is unbiased if the excluded class is drawn uniformly from the wrong classes. It is
+    unbounded below, so flexible models overfit.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     rates : Tensor or array of shape (q,)
         The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`). π̄ is `rates` divided by its
         sum.
@@ -103,7 +103,7 @@ def nn_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers, beta: float = 0
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     rates : Tensor or array of shape (q,)
         The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`).
     beta : float
@@ -156,7 +156,7 @@ def ga_risk(
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     rates : Tensor or array of shape (q,)
         The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`).
     ascent : {"counted", "plain"}

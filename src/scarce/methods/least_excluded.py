@@ -76,8 +76,9 @@ class LeastExcluded(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log P(Ȳ | x)."""
-        losses = exclusion_losses(logits, batch.excluded, bool(self.single_label))
-        return (losses * was_labeled(batch, bool(self.single_label))).mean()
+        single_label = bool(self.single_label)
+        losses = exclusion_losses(logits, batch.excluded, single_label)
+        return (losses * was_labeled(batch.excluded, batch.confirmed, single_label)).mean()
 
     def scores(self, logits: Tensor) -> Tensor:
         """log π̄_k − log g_k."""

@@ -305,7 +305,7 @@ class Refine(Method):
                 margin = margin.masked_fill(known, float("inf"))
             predicted.append(best_class)
             margins.append(margin)
-            labeled.append(was_labeled(batch, self._single_label))
+            labeled.append(was_labeled(batch.excluded, batch.confirmed, self._single_label))
             posteriors = (
                 posterior(logits, self._log_likelihood(batch))
                 if self.stage

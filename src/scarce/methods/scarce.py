@@ -102,9 +102,9 @@ class _ScarceFamily(Method):
 
 @register
 class Scarce(_ScarceFamily):
-    """Σ_k |P_k| + Q_k, with P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k) and Q_k = (1 − π_k) mean_{N_k} ℓ(−f_k).
+    """Σ_k (|P_k| + Q_k), with P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k) and Q_k = (1 − π_k) mean_{N_k} ℓ(−f_k).
 
-    One-versus-rest learning with a binary loss ℓ [1]_: N_k are the rows that exclude class k, and π_k is its prior. Σ_k P_k + Q_k
+    One-versus-rest learning with a binary loss ℓ [1]_: N_k are the rows that exclude class k, and π_k is its prior. Σ_k (P_k + Q_k)
     is an unbiased risk under SCAR. P_k estimates π_k E[ℓ(f_k) | y = k], which is never negative; the absolute value corrects
     estimates that are.
 
@@ -153,7 +153,7 @@ class Scarce(_ScarceFamily):
         return binary_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
-        """Σ_k g(P_k) + Q_k, where g is the correction."""
+        """Σ_k (g(P_k) + Q_k), where g is the correction."""
         return scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.risk_params)
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
@@ -167,7 +167,7 @@ class Scarce(_ScarceFamily):
 
 @register
 class ScarceURE(Scarce):
-    """Σ_k P_k + Q_k, with P_k and Q_k of `Scarce`.
+    """Σ_k (P_k + Q_k), with P_k and Q_k of `Scarce`.
 
     The unbiased SCARCE risk without a correction [1]_. It can become negative, and flexible models then overfit.
 

@@ -17,7 +17,7 @@ __all__ = ["complementary_risk"]
 def complementary_risk(
     logits: Any, labels: ComplementaryLabels, priors: Any, *, loss: str = "sigmoid"
 ) -> float:
-    """Estimate the one-versus-rest risk Σ_k P_k + Q_k, without correction, from all examples at once.
+    """Estimate the one-versus-rest risk Σ_k (P_k + Q_k), without correction, from all examples at once.
 
     Unbiased under SCAR, and negative when a model has overfitted its training data. Classes that no example excludes
     are left out.

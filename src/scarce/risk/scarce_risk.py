@@ -21,7 +21,7 @@ def scarce_risk(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> Tensor:
-    """Σ_k g(P_k) + Q_k, the one-versus-rest risk from complementary labels [1]_, with a correction g.
+    """Σ_k (g(P_k) + Q_k), the one-versus-rest risk from complementary labels [1]_, with a correction g.
 
     P_k and Q_k are those of `class_risks`. Under SCAR, p(x | ȳ_k = 1) = p(x | y ≠ k), so without a correction this is an unbiased
     estimate of the ordinary risk E[ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)].

@@ -87,7 +87,7 @@ def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaCVIR(RecordingMethod, MixtureMethod):
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss.
+    """Σ_k (½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k)), ℓ being the logistic loss.
 
     One CVIR learner [1]_ per class [2]_: the rows P that exclude k, against the unlabeled rows without the fraction θ_k with the
     highest scores, which are probably "not k". During the warm-up, all rows are kept; then the rows are ranked again after
@@ -190,7 +190,7 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaTEDn(MetaCVIR):
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss; θ_k is estimated.
+    """Σ_k (½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k)), ℓ being the logistic loss; θ_k is estimated.
 
     CVIR with mixture proportions θ_k from Best Bin Estimation [1]_ (`scarce.risk.mixture_proportion.best_bin`), one learner per
     class [2]_. After the warm-up, θ_k is estimated after every epoch on held-out rows, or on all rows if no held-out row

@@ -133,7 +133,7 @@ def entropy_weight(epoch: int, period: int) -> float:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaDistPU(MixupMethod, MixtureMethod):
-    """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), m_P and m_U being the means of σ(g_k) over P and U.
+    """Σ_k (|m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k))), m_P and m_U being the means of σ(g_k) over P and U.
 
     One Dist-PU loss [1]_ per class [2]_: the mean prediction should be 1 over the rows P that exclude k, and θ_k, the
     fraction of "not k", over the unlabeled rows U. After `warm_up` epochs, mixup with pseudo-labels is added, and the

@@ -77,7 +77,7 @@ def pu_risks(
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaUPU(MixtureMethod):
-    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k).
+    """Σ_k (θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k)).
 
     One unbiased PU risk [1]_ per class [2]_: P are the rows that exclude k, U the unlabeled rows, and θ_k is the fraction
     of "not k" among them. The risk can become negative, and flexible models then overfit.

@@ -108,7 +108,7 @@ def log_not_k(g: Tensor, peak: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaVPU(MixupMethod):
-    """Σ_k log mean_U Φ_k − mean_P log Φ_k with Φ = σ(g); the prediction is argmin_k Φ_k / max Φ_k.
+    """Σ_k (log mean_U Φ_k − mean_P log Φ_k) with Φ = σ(g); the prediction is argmin_k Φ_k / max Φ_k.
 
     One variational PU loss [1]_ per class [2]_: P are the rows that exclude k, and U the unlabeled rows. Φ_k estimates
     p(y ≠ k | x) only up to a factor; dividing by the maximum over the training rows makes the classes comparable.
