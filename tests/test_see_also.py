@@ -1,4 +1,4 @@
-"""Every name in a section See Also exists, and every function of `scarce.functional` is found from its method."""
+"""Every name in a See Also section exists; methods and functions of `scarce.functional` refer to each other."""
 
 import importlib
 import inspect

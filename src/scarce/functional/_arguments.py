@@ -42,7 +42,7 @@ def check_rows(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
         )
     indicator = excluded.to(logits)
     is_binary = (indicator == 0) | (indicator == 1)
-    excludes_all = indicator.all(dim=1)
+    excludes_all = indicator.amin(dim=1) > 0  # many times faster than all(dim=1)
     if is_binary.all() & ~excludes_all.any():
         return logits, indicator
     if not is_binary.all():
