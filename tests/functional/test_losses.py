@@ -9,6 +9,7 @@ from helpers.loss_cases import CASES, CASES_WITH_CONFIRMED, SINGLE_LABEL_CASES, 
 from helpers.methods import double, mean, quick, random_problems, softmax
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from scarce import functional
 from scarce.labels._single_label import is_single_label
@@ -209,3 +210,42 @@ def test_class_conditional_nll_equals_slow_loop(problem):
     indicator = torch.tensor([[k in ks for k in range(q)] for ks in excluded])
     value = functional.class_conditional_nll(double(logits), indicator, exclusion_matrix=C)
     assert value.item() == pytest.approx(mean(losses), abs=1e-9)
+
+
+class ReadCounter(TorchDispatchMode):
+    """Counts the operations that read values from a tensor, for which a program waits if the tensor is on a GPU."""
+
+    n_reads = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        reads = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default)
+        self.n_reads += func in reads
+        return func(*args, **(kwargs or {}))
+
+
+THIRDS = [1 / 3] * 3
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (functional.scarce_risk, {"priors": THIRDS}),
+        (functional.multiclass_scarce_risk, {"priors": THIRDS}),
+        (functional.free_risk, {"rates": THIRDS}),
+        (functional.ga_risk, {"rates": THIRDS}),
+        (functional.multiple_label_risk, {}),
+        (functional.cc_loss, {}),
+        (functional.nnpu_risk, {"priors": THIRDS}),
+        (functional.vpu_loss, {}),
+        (functional.elkan_noto_loss, {}),
+        (functional.scar_nll, {"priors": THIRDS, "rates": THIRDS}),
+        (functional.class_conditional_nll, {"exclusion_matrix": (1 - np.eye(3)) / 2}),
+        (functional.least_excluded_nll, {}),
+    ],
+)
+def test_loss_reads_one_value_from_its_tensors(function, given):
+    logits = torch.randn(4, 3, requires_grad=True)
+    excluded = torch.tensor([[1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 1, 1]])
+    with ReadCounter() as counter:
+        function(logits, excluded, **given)
+    assert counter.n_reads == 1

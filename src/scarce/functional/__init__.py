@@ -1,19 +1,28 @@
 """Every loss as a pure function ``f(logits, excluded, *, …) -> Tensor``, for your own training loop.
 
-``logits`` has the shape (n, q): n examples, q classes. ``excluded`` has the same shape, True (or 1) where an example is known
-not to be of a class (`ComplementaryLabels.indicator`). The result is a scalar with a gradient; it equals the loss of the
-method in `scarce.methods` on the same batch. All other arguments are keywords:
+``logits`` has shape (n, q): one row per example of the batch, one column per class. ``excluded`` has the same shape and is True
+(or 1) where an example is known not to belong to a class; these are rows of `ComplementaryLabels.indicator`. The result is a
+differentiable scalar, equal to the loss of the method in `scarce.methods` on the same batch. All other arguments are
+keyword-only:
 
 - ``priors`` π of shape (q,): the class priors;
-- ``rates`` π̄ of shape (q,): the fractions of all training rows, not of the batch, that exclude each class;
+- ``rates`` π̄ of shape (q,): the fraction of all training rows (not of the batch) that exclude each class;
 - ``transition`` T of shape (q, q): T[y, k] = P(k is excluded | class y);
-- ``confirmed`` of shape (n,): the true class of rows where it is known, −1 elsewhere.
+- ``confirmed`` of shape (n,): the true class of each row, −1 where it is unknown.
 
-A loss with a state for every training row takes that of the batch as a keyword: `rc_loss` (RC, PRODEN, POP, CAVL),
-`lws_loss` and `cvir_loss`. Not included, as they need more than logits and labels: IDGP (a second network), mixup in VPU
-and Dist-PU (mixed inputs), and what methods learn during training (priors and error rates of the SCAR likelihood,
-answers, Refine and TEDn). CPE, least-excluded, VPU, CVIR, PUSB and Elkan-Noto do not predict the class of the largest logit; the
-function says how to predict, or the method in `scarce.methods` does it.
+Some methods keep a state for every training row. Their functions take the state of the batch: `rc_loss` (RC, PRODEN, POP and
+CAVL), `lws_loss` and `cvir_loss`.
+
+Most models predict the class with the largest logit. Those trained with `cpe_loss`, `least_excluded_nll`, `vpu_loss`, `cvir_loss`
+or `elkan_noto_loss` do not; the function says how to predict, and the method in `scarce.methods` does it.
+
+Some parts of the methods need more than logits and labels, so they are not here: IDGP (a second network), mixup in VPU and
+Dist-PU (mixed inputs), the thresholds of PUSB, and everything that is estimated during training: the priors and error rates of
+`ScarLikelihood` and `AnswersLikelihood`, the matrix of `Refine`, and the mixture proportions of TEDn.
+
+Every call checks its arguments, at the cost of a few element-wise operations on the batch. On a GPU, the program waits for the
+device once per call to check ``excluded``, and once for every other tensor of the batch (``confirmed``, a state). Pass priors,
+rates and matrices as lists, arrays or CPU tensors, because those on a GPU are copied back to be checked.
 """
 
 from scarce.functional._candidates import cc_loss, lws_loss, rc_loss

@@ -1,4 +1,7 @@
-"""Checks of what a loss is given; each returns tensors in the dtype and on the device of the logits."""
+"""Checks of the arguments of a loss; each returns tensors in the dtype and on the device of the logits.
+
+Reading a value from a GPU makes the program wait for it, so each check reads one value at most.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +21,7 @@ _INTEGER_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint
 
 
 def check_rows(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
-    """Return logits and ȳ, both of shape (n, q); ȳ as 0 and 1 in the dtype of the logits.
+    """Return logits and ȳ, both of shape (n, q), with ȳ as 0 and 1 in the dtype of the logits.
 
     Examples
     --------
@@ -27,34 +30,35 @@ def check_rows(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
     """
     if not isinstance(logits, Tensor) or logits.dim() != 2 or len(logits) < 1 or logits.shape[1] < 2:
         raise MethodError(
-            f"logits is {_shown(logits)}; expected a tensor of shape (n, q), one row per example and one column for each of "
+            f"logits {_found(logits)}; expected a tensor of shape (n, q), one row per example and one column for each of "
             "q ≥ 2 classes: pass logits[None] for a single example."
         )
     if not logits.dtype.is_floating_point:
-        raise MethodError(f"logits have the dtype {logits.dtype}; expected a float: pass logits.float().")
+        raise MethodError(f"logits has dtype {logits.dtype}; expected a float: pass logits.float().")
     if not isinstance(excluded, Tensor) or excluded.shape != logits.shape:
         raise LabelError(
-            f"excluded is {_shown(excluded)}, but logits are {_shown(logits)}; expected the same shape, True where a class is "
-            "excluded: pass torch.from_numpy(labels.indicator())."
+            f"excluded {_found(excluded)}; expected a tensor of shape {tuple(logits.shape)} like logits, True where a class is "
+            "excluded: pass torch.from_numpy(labels.indicator()) for all rows."
         )
     indicator = excluded.to(logits)
     is_binary = (indicator == 0) | (indicator == 1)
+    excludes_all = indicator.amin(dim=1) > 0  # many times faster than all(dim=1)
+    if is_binary.all() & ~excludes_all.any():
+        return logits, indicator
     if not is_binary.all():
         raise LabelError(
             f"excluded holds {indicator[~is_binary][0].item():g}; expected True and False, or 1 and 0: pass "
             "excluded > 0 if other numbers mark an excluded class."
         )
-    excludes_all = indicator.all(dim=1)
-    if excludes_all.any():
-        raise LabelError(
-            f"row {int(excludes_all.int().argmax())} excludes every class, but it must be one of them; remove a wrong "
-            "exclusion: excluded[row, k] = False."
-        )
-    return logits, indicator
+    row = int(excludes_all.int().argmax())
+    raise LabelError(
+        f"row {row} excludes every class; expected at least one possible class: drop the row, or set excluded[{row}, k] = "
+        "False for a class k."
+    )
 
 
 def check_one_per_row(excluded: Tensor, instead: str) -> None:
-    """Check that no row excludes more than one class; `instead` is the call for rows that do.
+    """Check that no row excludes more than one class; `instead` is the call or option for rows that do.
 
     Examples
     --------
@@ -70,84 +74,69 @@ def check_one_per_row(excluded: Tensor, instead: str) -> None:
         )
 
 
-def check_confirmed(confirmed: Tensor | None, logits: Tensor) -> Tensor | None:
-    """Return the confirmed class of every row, of shape (n,), −1 where it is unknown.
+def check_asked(asked: Tensor, excluded: Tensor) -> Tensor:
+    """Return which classes were asked about, as a bool tensor of shape (n, q); every excluded class must be among them."""
+    if not isinstance(asked, Tensor) or asked.shape != excluded.shape:
+        raise LabelError(
+            f"asked {_found(asked)}; expected a tensor of shape {tuple(excluded.shape)} like excluded, True where a question was "
+            "answered: pass asked=excluded if every answer is no."
+        )
+    is_asked = asked.to(excluded.device) > 0
+    if (excluded * ~is_asked).any():
+        raise LabelError(
+            "excluded holds a class that was not asked about; expected excluded only where asked: pass asked=asked | excluded."
+        )
+    return is_asked
 
-    Examples
-    --------
-    >>> check_confirmed(torch.tensor([-1, 1]), torch.zeros(2, 2)).tolist()
-    [-1, 1]
-    """
+
+def check_confirmed(confirmed: Tensor | None, logits: Tensor) -> Tensor | None:
+    """Return the confirmed class of every row, of shape (n,), −1 where it is unknown; None stays None."""
     if confirmed is None:
         return None
     n, q = logits.shape
-    if not isinstance(confirmed, Tensor) or confirmed.shape != (n,) or confirmed.dtype not in _INTEGER_DTYPES:
+    if not isinstance(confirmed, Tensor) or confirmed.shape != (n,):
         raise LabelError(
-            f"confirmed is {_shown(confirmed)}; expected {n} integers, the class of every row or −1: pass "
-            "torch.as_tensor(labels.confirmed)."
+            f"confirmed {_found(confirmed)}; expected a tensor of shape {(n,)}, the class of each row or −1: pass "
+            "torch.as_tensor(labels.confirmed) for all rows."
         )
-    if confirmed.min() < -1 or confirmed.max() >= q:
+    if confirmed.dtype not in _INTEGER_DTYPES:
+        raise LabelError(f"confirmed has dtype {confirmed.dtype}; expected integers: pass confirmed.long().")
+    if ((confirmed < -1) | (confirmed >= q)).any():
         raise LabelError(
-            f"confirmed reaches from {confirmed.min()} to {confirmed.max()}; expected −1 to {q - 1}: a class index, or −1 "
+            f"confirmed ranges from {confirmed.min()} to {confirmed.max()}; expected −1 to {q - 1}: pass a class index, or −1 "
             "where the class is unknown."
         )
     return confirmed.to(logits.device, torch.int64)
 
 
 def as_priors(priors: Numbers, logits: Tensor) -> Tensor:
-    """Return π of shape (q,), a distribution.
-
-    Examples
-    --------
-    >>> as_priors([0.5, 0.5], torch.zeros(1, 2)).tolist()
-    [0.5, 0.5]
-    """
+    """Return π of shape (q,), which sums to one."""
     return _like(check_priors(_as_numpy("priors", priors), np.arange(logits.shape[1])), logits)
 
 
 def as_rates(rates: Numbers, logits: Tensor) -> Tensor:
-    """Return π̄ of shape (q,): the fraction of the training rows that exclude each class.
-
-    Examples
-    --------
-    >>> as_rates([0.5, 0.25], torch.zeros(1, 2)).tolist()
-    [0.5, 0.25]
-    """
-    values = as_probabilities("rates", rates, (logits.shape[1],), logits, "pass rates=labels.rates")
+    """Return π̄ of shape (q,), the fraction of the training rows that exclude each class."""
+    values = _probabilities("rates", rates, (logits.shape[1],), "pass rates=labels.rates")
     if not values.any():
-        raise MethodError("rates are all 0: no class is ever excluded; pass rates=labels.rates.")
-    return values
+        raise MethodError("rates are all 0, so no class is ever excluded; pass rates=labels.rates.")
+    return _like(values, logits)
 
 
 def as_probabilities(
     name: str, value: Numbers | float, shape: tuple[int, ...], logits: Tensor, fix: str
 ) -> Tensor:
-    """Return numbers from 0 to 1 of this shape; a single number stands for all of them.
+    """Return numbers from 0 to 1, broadcast to this shape.
 
     Examples
     --------
     >>> as_probabilities("error_rate", 0.5, (2,), torch.zeros(1, 2), "").tolist()
     [0.5, 0.5]
     """
-    values = _as_numpy(name, value)
-    try:
-        values = np.broadcast_to(values, shape)
-    except ValueError:
-        raise MethodError(f"{name} has shape {values.shape}; expected {shape}: {fix}.") from None
-    outside = ~((values >= 0) & (values <= 1))
-    if outside.any():
-        raise MethodError(f"{name} holds {values[outside][0]:g}; expected probabilities from 0 to 1: {fix}.")
-    return _like(values, logits)
+    return _like(_probabilities(name, value, shape, fix), logits)
 
 
 def as_class_weights(name: str, value: Numbers, logits: Tensor) -> Tensor:
-    """Return weights of shape (q,), none of them negative.
-
-    Examples
-    --------
-    >>> as_class_weights("confirmation_weights", [2, 4], torch.zeros(1, 2)).tolist()
-    [2.0, 4.0]
-    """
+    """Return weights of shape (q,), none of them negative."""
     values, q = _as_numpy(name, value), logits.shape[1]
     if values.shape != (q,) or not (np.isfinite(values) & (values >= 0)).all():
         raise MethodError(
@@ -158,16 +147,10 @@ def as_class_weights(name: str, value: Numbers, logits: Tensor) -> Tensor:
 
 
 def as_row_weights(name: str, weights: Tensor, logits: Tensor) -> Tensor:
-    """Return weights of shape (n, q), none of them negative, without gradient.
-
-    Examples
-    --------
-    >>> as_row_weights("weights", torch.tensor([[1, 0]]), torch.zeros(1, 2)).tolist()
-    [[1.0, 0.0]]
-    """
+    """Return weights of shape (n, q), none of them negative, without a gradient."""
     if not isinstance(weights, Tensor) or weights.shape != logits.shape:
         raise MethodError(
-            f"{name} is {_shown(weights)}; expected the shape {tuple(logits.shape)} of the logits: pass {name}[index], "
+            f"{name} {_found(weights)}; expected a tensor of shape {tuple(logits.shape)} like logits: pass {name}[index], "
             "the rows of this batch."
         )
     values = weights.detach().to(logits)
@@ -179,7 +162,7 @@ def as_row_weights(name: str, weights: Tensor, logits: Tensor) -> Tensor:
 
 
 def as_log_transition(transition: Numbers, logits: Tensor) -> Tensor:
-    """Return log T of shape (q, q), its zeros kept improbable; a matrix that requires a gradient keeps it, unchecked.
+    """Return log T of shape (q, q), with zeros replaced by 10⁻¹²; a matrix that requires a gradient keeps it, unchecked.
 
     Examples
     --------
@@ -187,15 +170,30 @@ def as_log_transition(transition: Numbers, logits: Tensor) -> Tensor:
     [[0.0, 1.0], [1.0, 0.0]]
     """
     q = logits.shape[1]
-    if isinstance(transition, Tensor) and transition.requires_grad:
-        if transition.shape != (q, q):
-            raise MethodError(
-                f"transition is {_shown(transition)}; expected shape {(q, q)}: one row per true class."
-            )
-        matrix = transition.to(logits)
-    else:
-        matrix = _like(check_excludes_others(_as_numpy("transition", transition), np.arange(q)), logits)
-    return matrix.clamp(min=1e-12).log()
+    matrix: Any
+    is_trained = isinstance(transition, Tensor) and transition.requires_grad
+    matrix = transition if is_trained else _as_numpy("transition", transition)
+    if matrix.shape != (q, q):
+        raise MethodError(
+            f"transition has shape {tuple(matrix.shape)}; expected {(q, q)}: pass one row per true class and one column per "
+            "excluded class."
+        )
+    if isinstance(matrix, np.ndarray):
+        matrix = _like(check_excludes_others(matrix, np.arange(q)), logits)
+    log_transition: Tensor = matrix.to(logits).clamp(min=1e-12).log()
+    return log_transition
+
+
+def _probabilities(name: str, value: Any, shape: tuple[int, ...], fix: str) -> NDArray[np.float64]:
+    values = _as_numpy(name, value)
+    try:
+        values = np.broadcast_to(values, shape)
+    except ValueError:
+        raise MethodError(f"{name} has shape {values.shape}; expected {shape}: {fix}.") from None
+    outside = ~((values >= 0) & (values <= 1))
+    if outside.any():
+        raise MethodError(f"{name} holds {values[outside][0]:g}; expected probabilities from 0 to 1: {fix}.")
+    return values
 
 
 def _as_numpy(name: str, value: Any) -> NDArray[np.float64]:
@@ -208,8 +206,10 @@ def _as_numpy(name: str, value: Any) -> NDArray[np.float64]:
 
 
 def _like(values: NDArray[np.float64], logits: Tensor) -> Tensor:
-    return torch.tensor(values, dtype=logits.dtype, device=logits.device)
+    return torch.tensor(values, dtype=logits.dtype).to(logits.device, non_blocking=True)
 
 
-def _shown(value: object) -> str:
-    return f"of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+def _found(value: object) -> str:
+    return (
+        f"has shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"has type {type(value).__name__}"
+    )

@@ -14,7 +14,7 @@ from scarce.methods.partial_label import candidate_losses, candidate_mask
 
 
 def cc_loss(logits: Tensor, excluded: Tensor, *, confirmed: Tensor | None = None) -> Tensor:
-    """−mean log Σ_{j ∈ S} p_j over the candidates S of each row, the classes that are not excluded.
+    """−mean log Σ_{j ∈ S} p_j with the candidates S of each row, the classes that are not excluded [1]_.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def cc_loss(logits: Tensor, excluded: Tensor, *, confirmed: Tensor | None = None
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded. A row that excludes no class contributes 0 to the mean.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; it is then the only candidate.
+        The true class of each row, −1 where it is unknown; a known class is the only candidate.
 
     Returns
     -------
@@ -33,7 +33,8 @@ def cc_loss(logits: Tensor, excluded: Tensor, *, confirmed: Tensor | None = None
     See Also
     --------
     scarce.methods.ClassifierConsistent : The method for `ScarceClassifier`.
-    scarce.functional.rc_loss : The same with a confidence for every candidate.
+    scarce.functional.rc_loss : The cross-entropy with a confidence for every candidate.
+    scarce.functional.negative_learning_loss : The same loss for one excluded class per row.
 
     References
     ----------
@@ -58,10 +59,11 @@ def rc_loss(
     confidence: Tensor | None = None,
     confirmed: Tensor | None = None,
 ) -> Tensor:
-    """−mean Σ_j C_ij log p_ij, with a confidence C over the candidates of each row.
+    """−mean Σ_j C_ij log p_ij, where C_i is the confidence of row i in each of its candidates.
 
-    The methods RC, PRODEN, POP and CAVL share this loss; they differ in how C is updated after a step. RC and PRODEN set
-    C to p over the candidates, RC from a new forward pass, PRODEN from that of the loss.
+    RC [1]_, PRODEN [2]_, POP and CAVL share this loss and differ in how they update C after a step. PRODEN sets C_i to p_i,
+    restricted to the candidates and normalized; RC does the same with a second forward pass. POP also removes unlikely candidates,
+    and CAVL puts all confidence on one candidate.
 
     Parameters
     ----------
@@ -70,10 +72,10 @@ def rc_loss(
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded; all other classes are candidates.
     confidence : Tensor of shape (n, q), optional
-        C of these rows, 0 for excluded classes; no gradient flows through it. By default all candidates are equal, as these
-        methods start.
+        C of the rows of this batch, 0 for excluded classes; no gradient flows through it. By default, all candidates have
+        equal confidence, which is how these methods start.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; it is then the only candidate.
+        The true class of each row, −1 where it is unknown; a known class is the only candidate.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def rc_loss(
 
     Examples
     --------
-    PRODEN keeps the confidence of all rows, and updates that of the batch:
+    PRODEN stores the confidence of all rows, and updates that of the batch after every step:
 
     >>> import torch
     >>> from scarce.functional import rc_loss
@@ -115,7 +117,8 @@ def rc_loss(
         weights = as_row_weights("confidence", confidence, logits)
         if (weights * ~candidates).any():
             raise MethodError(
-                "confidence is above 0 for a class that is excluded; expected 0: pass confidence * candidates."
+                "confidence is above 0 for a class that is excluded, or that differs from the confirmed class; expected 0: set the "
+                "confidence of these classes to 0."
             )
     return -(weights * log_softmax(logits, dim=1)).sum(dim=1).mean()
 
@@ -129,10 +132,10 @@ def lws_loss(
     psi: Literal["sigmoid", "cross-entropy"] = "sigmoid",
     confirmed: Tensor | None = None,
 ) -> Tensor:
-    """Mean Σ_{j ∈ S} w_j ψ(f_j) + β Σ_{j ∉ S} w_j ψ̄(f_j), with weights w of candidates S and of excluded classes.
+    """Mean Σ_{j ∈ S} w_j ψ(f_j) + β Σ_{j ∉ S} w_j ψ̄(f_j), where S are the candidates and w the weights of all classes.
 
-    ψ = σ(−f) and ψ̄ = σ(f), or with ``cross-entropy`` −log p and −log(1 − p). LWS updates w after a step: p, scaled to sum to one
-    over the candidates and to one over the excluded classes.
+    ψ(f_j) = σ(−f_j) and ψ̄(f_j) = σ(f_j); for ``cross-entropy`` they are −log p_j and −log(1 − p_j). After every step, LWS [1]_
+    sets w to p, normalized to sum to one over the candidates and to one over the excluded classes.
 
     Parameters
     ----------
@@ -141,13 +144,13 @@ def lws_loss(
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded; all other classes are candidates.
     weights : Tensor of shape (n, q), optional
-        w of these rows; no gradient flows through them. By default 1/q everywhere, as the method starts.
+        w of the rows of this batch; no gradient flows through it. By default 1/q, which is how LWS starts.
     beta : float
         β, the weight of the excluded classes.
     psi : {"sigmoid", "cross-entropy"}
-        The loss of a class.
+        The losses ψ and ψ̄.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; it is then the only candidate.
+        The true class of each row, −1 where it is unknown; a known class is the only candidate.
 
     Returns
     -------
@@ -157,6 +160,7 @@ def lws_loss(
     See Also
     --------
     scarce.methods.LWS : The method for `ScarceClassifier`, which updates the weights.
+    scarce.functional.rc_loss : Weights the candidates alone.
 
     References
     ----------

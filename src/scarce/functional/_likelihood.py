@@ -1,23 +1,22 @@
-"""Negative log-likelihoods of exclusions and answers: −mean log Σ_y p_y P(labels | y)."""
+"""Negative log-likelihoods −mean log Σ_y p_y P(labels of the row | y), of exclusions and of answers."""
 
 import torch
 from torch import Tensor
 
 from scarce import risk
 from scarce._validation import check_flag
-from scarce.errors import LabelError
 from scarce.functional._arguments import (
     Numbers,
     as_log_transition,
     as_priors,
     as_probabilities,
     as_rates,
+    check_asked,
     check_confirmed,
     check_one_per_row,
     check_rows,
 )
 from scarce.methods._labeling import was_labeled
-from scarce.methods.base import Batch
 from scarce.methods.least_excluded import exclusion_losses
 
 
@@ -31,10 +30,10 @@ def scar_nll(
     single_label: bool = False,
     confirmed: Tensor | None = None,
 ) -> Tensor:
-    """−mean log Σ_y p_y r_y(ȳ_y), the negative log-likelihood of exclusions under SCAR, up to a constant of the row.
+    """−mean log Σ_y p_y r_y(ȳ_y), the negative log-likelihood of exclusions under SCAR, up to a constant per row.
 
-    r_y(1) = ρ_y / c_y and r_y(0) = (1 − ρ_y) / (1 − c_y), where c_k = (π̄_k − ρ_k π_k) / (1 − π_k) is the probability that a
-    row of another class excludes k. A likelihood is bounded and needs no correction.
+    r_y(1) = ρ_y / c_y if the row excludes y, and r_y(0) = (1 − ρ_y) / (1 − c_y) if not. c_k = (π̄_k − ρ_k π_k) / (1 − π_k) is the
+    probability that a row of another class excludes k. Unlike an unbiased risk, this is bounded below and needs no correction.
 
     Parameters
     ----------
@@ -45,15 +44,15 @@ def scar_nll(
     priors : Tensor or array of shape (q,)
         Class priors π.
     rates : Tensor or array of shape (q,)
-        π̄, the fraction of all training rows that exclude each class (`ComplementaryLabels.rates`), without rows that have only
-        an ordinary label.
+        π̄, the fraction of the training rows that exclude each class (`ComplementaryLabels.rates`). Do not count rows that were
+        not labeled: those without an exclusion if `single_label`, otherwise those with only an ordinary label.
     error_rate : float, Tensor or array of shape (q,)
         ρ, the probability that a row excludes its own class.
     single_label : bool
-        Whether every row excludes exactly one class by design. The likelihood is then conditional on that, and a row without an
-        exclusion is unlabeled.
+        Whether every labeled row excludes exactly one class by design. The likelihood is then conditional on that, and rows
+        without an exclusion contribute 0.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
+        The true class y of each row, −1 where it is unknown; the loss of a row with a known class is −log p_y.
 
     Returns
     -------
@@ -62,8 +61,9 @@ def scar_nll(
 
     See Also
     --------
-    scarce.methods.ScarLikelihood : The method for `ScarceClassifier`, which learns priors and error rate.
-    scarce.functional.class_conditional_nll : Where the probability of an exclusion depends on the true class.
+    scarce.methods.ScarLikelihood : The method for `ScarceClassifier`, which can also learn the priors and the error rate.
+    scarce.functional.class_conditional_nll : The likelihood if exclusions depend on the true class.
+    scarce.functional.scarce_risk : The unbiased risk under the same assumption.
 
     Examples
     --------
@@ -91,7 +91,9 @@ def scar_nll(
 def class_conditional_nll(
     logits: Tensor, excluded: Tensor, *, exclusion_matrix: Numbers, confirmed: Tensor | None = None
 ) -> Tensor:
-    """−mean log Σ_y p_y Π_k C[y, k]^ȳ_k (1 − C[y, k])^(1 − ȳ_k), for exclusions that depend on the true class.
+    """−mean log Σ_y p_y Π_k C[y, k]^ȳ_k (1 − C[y, k])^(1 − ȳ_k), with C[y, k] = P(k is excluded | class y).
+
+    The negative log-likelihood of exclusions that depend on the true class and are independent given that class.
 
     Parameters
     ----------
@@ -100,9 +102,9 @@ def class_conditional_nll(
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded. A row may exclude zero to q − 1 classes.
     exclusion_matrix : Tensor or array of shape (q, q)
-        C[y, k] = P(k is excluded | true class y); the diagonal holds the error rates.
+        C, one row per true class y; the diagonal holds the error rates.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
+        The true class y of each row, −1 where it is unknown; the loss of a row with a known class is −log p_y.
 
     Returns
     -------
@@ -112,8 +114,8 @@ def class_conditional_nll(
     See Also
     --------
     scarce.methods.Refine : The method for `ScarceClassifier`, which estimates C.
-    scarce.risk.estimate_exclusion_matrix : Estimate C from predicted classes.
-    scarce.functional.single_label_nll : For exactly one exclusion per row.
+    scarce.risk.estimate_exclusion_matrix : Estimates C from predicted classes.
+    scarce.functional.single_label_nll : The likelihood of exactly one exclusion per row.
 
     Examples
     --------
@@ -134,7 +136,10 @@ def class_conditional_nll(
 def single_label_nll(
     logits: Tensor, excluded: Tensor, *, transition: Numbers, confirmed: Tensor | None = None
 ) -> Tensor:
-    """−mean log Σ_y p_y T[y, k], k being the one class that a row excludes; a row without any contributes 0.
+    """−mean log Σ_y p_y T[y, k], where k is the one class that the row excludes.
+
+    The negative log-likelihood of the forward correction [1]_. A row without an exclusion contributes 0 to the mean, unless its
+    class is confirmed.
 
     Parameters
     ----------
@@ -143,9 +148,9 @@ def single_label_nll(
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded; at most one per row.
     transition : Tensor or array of shape (q, q)
-        T[y, k] = P(k is excluded | true class y). A tensor that requires a gradient is trained with the model.
+        T[y, k] = P(k is excluded | class y). If T requires a gradient, it is trained with the model.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; their loss is −log p_y.
+        The true class y of each row, −1 where it is unknown; the loss of a row with a known class is −log p_y.
 
     Returns
     -------
@@ -156,6 +161,7 @@ def single_label_nll(
     --------
     scarce.methods.Refine : The method for `ScarceClassifier`, which estimates T.
     scarce.functional.forward_loss : The mean over exclusions instead of rows.
+    scarce.functional.class_conditional_nll : The likelihood of zero or more exclusions per row.
 
     References
     ----------
@@ -186,7 +192,7 @@ def answers_nll(
 ) -> Tensor:
     """−mean log Σ_y p_y Π_{asked k} P(answer_k | y), for answers to "is it class k?".
 
-    The answer is "no" where k is excluded, and "yes" where it was asked and is not.
+    The answer about class k is "no" where k is excluded, and "yes" where k was asked about and is not excluded.
 
     Parameters
     ----------
@@ -195,12 +201,13 @@ def answers_nll(
     excluded : Tensor of shape (n, q)
         True or 1 where the answer was "no".
     asked : Tensor of shape (n, q)
-        True or 1 where a question was answered: "no" or "yes".
+        True or 1 where there is an answer, "yes" or "no".
     false_negative_rate, false_positive_rate : float, Tensor or array that broadcasts to shape (n, q)
-        P("no" | it is the class) and P("yes" | it is not): one number, one per row of shape (n, 1), or one per answer, such as
-        that of its annotator.
+        P("no" | it is the class) and P("yes" | it is not): one number, one per row (n, 1), or one per answer (n, q), such as
+        the rate of the annotator who gave it.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; used for rows without answers.
+        The true class y of each row, −1 where it is unknown; the loss of a row without answers is −log p_y. Ignored for rows
+        with answers.
 
     Returns
     -------
@@ -209,7 +216,7 @@ def answers_nll(
 
     See Also
     --------
-    scarce.methods.AnswersLikelihood : The method for `ScarceClassifier`, which learns the rates of every annotator and takes
+    scarce.methods.AnswersLikelihood : The method for `ScarceClassifier`, which learns the rates of every annotator and accepts
         several answers to one question.
 
     Examples
@@ -221,16 +228,7 @@ def answers_nll(
     1.0986
     """
     logits, excluded = check_rows(logits, excluded)
-    if not isinstance(asked, Tensor) or asked.shape != logits.shape:
-        raise LabelError(
-            f"asked does not have the shape {tuple(logits.shape)} of excluded; expected True where a question was answered: pass "
-            "asked=excluded if every answer is no."
-        )
-    is_asked = asked.to(logits.device) > 0
-    if (excluded * ~is_asked).any():
-        raise LabelError(
-            "excluded holds a class that was not asked about; expected excluded only where asked: pass asked=asked | excluded."
-        )
+    is_asked = check_asked(asked, excluded)
     row, k = is_asked.nonzero(as_tuple=True)
     fix = "pass one number, or one per row (n, 1) or answer (n, q)"
     rates = (
@@ -252,9 +250,10 @@ def answers_nll(
 def least_excluded_nll(
     logits: Tensor, excluded: Tensor, *, single_label: bool = False, confirmed: Tensor | None = None
 ) -> Tensor:
-    """Mean Σ_k BCE(σ(f_k), ȳ_k), or with `single_label` −mean log softmax(f)_k of the excluded class k.
+    """Mean Σ_k BCE(σ(f_k), ȳ_k), or with `single_label` −mean log softmax(f)_k, where k is the excluded class.
 
-    The model learns g_k(x) = P(k is excluded | x). Predict the class with the lowest g_k / π̄_k, not the largest logit.
+    The model learns which classes are excluded: g_k(x) = P(k is excluded | x), with g = σ(f), or g = softmax(f) with
+    `single_label`. Predict the class with the lowest g_k / π̄_k, not the one with the largest logit.
 
     Parameters
     ----------
@@ -263,9 +262,9 @@ def least_excluded_nll(
     excluded : Tensor of shape (n, q)
         ȳ: True or 1 where a class is excluded.
     single_label : bool
-        Whether every row excludes exactly one class by design; a row without an exclusion then contributes 0.
+        Whether every labeled row excludes exactly one class by design; rows without an exclusion then contribute 0.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere; those without an exclusion contribute 0.
+        The true class of each row, −1 where it is unknown; rows with a known class and no exclusion contribute 0.
 
     Returns
     -------
@@ -274,8 +273,8 @@ def least_excluded_nll(
 
     See Also
     --------
-    scarce.methods.LeastExcluded : The method for `ScarceClassifier`, which predicts as described.
-    scarce.functional.elkan_noto_loss : The same with opposite sign of the logits, one positive-unlabeled problem per class.
+    scarce.methods.LeastExcluded : The method for `ScarceClassifier`, which also predicts.
+    scarce.functional.elkan_noto_loss : The same cross-entropy, with logits of the opposite sign.
 
     Examples
     --------
@@ -288,8 +287,8 @@ def least_excluded_nll(
     logits, excluded = check_rows(logits, excluded)
     if single_label:
         check_one_per_row(excluded, "single_label=False")
-    batch = Batch(logits, excluded, torch.arange(len(logits)), check_confirmed(confirmed, logits))
-    return (exclusion_losses(logits, excluded, single_label) * was_labeled(batch, single_label)).mean()
+    labeled = was_labeled(excluded, check_confirmed(confirmed, logits), single_label)
+    return (exclusion_losses(logits, excluded, single_label) * labeled).mean()
 
 
 def _mean_nll(logits: Tensor, log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:

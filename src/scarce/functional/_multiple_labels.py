@@ -1,4 +1,4 @@
-"""Losses of several excluded classes drawn uniformly: unbiased, or an upper bound."""
+"""Losses for several excluded classes per row, drawn uniformly: an unbiased risk, and upper bounds."""
 
 from typing import Literal
 
@@ -13,27 +13,28 @@ from scarce.methods.multiple_labels import mean_over_labeled, multiple_label_los
 def multiple_label_risk(logits: Tensor, excluded: Tensor, *, loss: str = "mae") -> Tensor:
     """Mean Σ_{j ∉ Ȳ} L_j − ((q − 1 − s)/s) Σ_{j ∈ Ȳ} L_j over the rows with s = |Ȳ| ≥ 1.
 
-    An unbiased estimate of the risk of ordinary labels if, given s, the set Ȳ of excluded classes is drawn uniformly.
+    An unbiased estimate of the ordinary risk E[L_y] if, given its size s, the set Ȳ of excluded classes is drawn uniformly from
+    the wrong classes [1]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class.
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Rows that exclude no class drop out.
+        ȳ: True or 1 where a class is excluded. Rows that exclude no class are ignored.
     loss : {"mae", "mse", "gce", "phuber", "cce"}
-        The multi-class loss L, of `scarce.risk.MULTICLASS_LOSSES`.
+        The multi-class loss L, one of `scarce.risk.MULTICLASS_LOSSES`.
 
     Returns
     -------
     Tensor
-        The risk, a scalar; with an unbounded loss such as ``cce`` it may become negative and overfits.
+        The risk, a scalar. With an unbounded loss such as ``cce`` it can become negative, and flexible models then overfit.
 
     See Also
     --------
     scarce.methods.MultipleLabelMAE, scarce.methods.MultipleLabelMSE, scarce.methods.MultipleLabelGCE,
     scarce.methods.MultipleLabelPhuberCE : The methods for `ScarceClassifier`.
-    scarce.functional.multiple_label_bound : Upper bounds, which are never negative.
+    scarce.functional.multiple_label_bound : Upper bounds of this risk, which are never negative.
 
     References
     ----------
@@ -52,18 +53,18 @@ def multiple_label_risk(logits: Tensor, excluded: Tensor, *, loss: str = "mae") 
 
 
 def multiple_label_bound(logits: Tensor, excluded: Tensor, *, kind: Literal["log", "exp"] = "log") -> Tensor:
-    """Mean −((q − 1)/s) log Σ_{j ∉ Ȳ} p_j over the rows with s = |Ȳ| ≥ 1, or of ((q − 1)/s) e^{−Σ_{j ∉ Ȳ} p_j}.
+    """Mean −((q − 1)/s) log Σ_{j ∉ Ȳ} p_j, or ((q − 1)/s) e^{−Σ_{j ∉ Ȳ} p_j}, over the rows with s = |Ȳ| ≥ 1.
 
-    Both bound half of `multiple_label_risk` with the mean absolute error from above.
+    Ȳ is the set of excluded classes. Both are upper bounds of half of `multiple_label_risk` with ``loss="mae"`` [1]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Rows that exclude no class drop out.
+        ȳ: True or 1 where a class is excluded. Rows that exclude no class are ignored.
     kind : {"log", "exp"}
-        The first formula or the second.
+        ``log`` is the first formula, ``exp`` the second.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def multiple_label_bound(logits: Tensor, excluded: Tensor, *, kind: Literal["log
     See Also
     --------
     scarce.methods.MultipleLabelLog, scarce.methods.MultipleLabelExp : The methods for `ScarceClassifier`.
-    scarce.functional.cc_loss : The logarithmic bound without the factor (q − 1)/s.
+    scarce.functional.cc_loss : The logarithmic bound without the factor (q − 1)/s, as a mean over all rows.
 
     References
     ----------

@@ -1,6 +1,6 @@
-"""Positive-unlabeled losses of "not k", one per class: the rows that exclude k are the positives, g = −f the scores.
+"""Positive-unlabeled (PU) losses: one PU problem "not k" per class k, with score g_k = −f_k; rows that exclude k are positives.
 
-Their sum is over the classes that some row of the batch excludes, except in `elkan_noto_loss`.
+The losses are summed over the classes that some row of the batch excludes, except in `elkan_noto_loss`, which sums over all.
 """
 
 from torch import Tensor
@@ -26,10 +26,10 @@ def upu_risk(
     unlabeled: Unlabeled = "all",
     rates: Numbers | None = None,
 ) -> Tensor:
-    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k), the unbiased positive-unlabeled risk with g = −f.
+    """Σ_k (θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k)), the unbiased positive-unlabeled (uPU) risk [1]_ with g = −f.
 
-    P are the rows that exclude k, U the unlabeled rows and θ_k the fraction of "not k" among them. It is unbounded below and
-    overfits.
+    P are the rows that exclude k, U are the unlabeled rows, and θ_k is the fraction of U that does not belong to class k. The risk
+    is unbounded below, so flexible models overfit.
 
     Parameters
     ----------
@@ -42,9 +42,10 @@ def upu_risk(
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     unlabeled : {"all", "rest"}
-        U: ``all`` rows, with θ_k = 1 − π_k, or the ``rest``, the rows that do not exclude k, with θ_k = 1 − π_k / (1 − π̄_k).
+        U: ``all`` rows, with θ_k = 1 − π_k, or the ``rest``, the rows that do not exclude k, with
+        θ_k = 1 − π_k / (1 − π̄_k).
     rates : Tensor or array of shape (q,), optional
-        π̄, the fraction of all training rows that exclude each class; needed by ``rest``.
+        π̄, the fraction of all training rows that exclude each class; required for ``rest``.
 
     Returns
     -------
@@ -87,9 +88,10 @@ def nnpu_risk(
     unlabeled: Unlabeled = "all",
     rates: Numbers | None = None,
 ) -> Tensor:
-    """Σ_k r⁺_k + r⁻_k while r⁻_k ≥ −β, else −γ r⁻_k: `upu_risk` with gradient ascent where a class falls too low.
+    """Σ_k L_k with L_k = r⁺_k + r⁻_k if r⁻_k ≥ −β, else −γ r⁻_k: the non-negative positive-unlabeled (nnPU) risk [1]_.
 
-    r⁺_k = θ_k mean_P ℓ(g_k) and r⁻_k = mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k), g = −f.
+    r⁺_k = θ_k mean_P ℓ(g_k) and r⁻_k = mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k) are the two parts of `upu_risk`, with g = −f. Where
+    r⁻_k is too low, the step is gradient ascent on r⁻_k.
 
     Parameters
     ----------
@@ -100,16 +102,18 @@ def nnpu_risk(
     priors, loss, unlabeled, rates
         As in `upu_risk`.
     beta, gamma : float
-        β, how far below zero r⁻ may fall, and γ, the rate of the ascent.
+        β, how far below zero r⁻_k may fall, and γ, the rate of the ascent.
 
     Returns
     -------
     Tensor
-        The value to minimise, a scalar; during ascent it is not the risk.
+        The value to minimize, a scalar. During ascent, it is not the risk.
 
     See Also
     --------
-    scarce.methods.meta.MetaNNPU, scarce.methods.meta.MetaPUSB : The methods for `ScarceClassifier`.
+    scarce.methods.meta.MetaNNPU, scarce.methods.meta.MetaPUSB : The methods for `ScarceClassifier`. PUSB has the same loss, and
+        subtracts a threshold from every score before it predicts.
+    scarce.functional.upu_risk : The same without a correction.
 
     References
     ----------
@@ -135,16 +139,18 @@ def nnpu_risk(
 
 
 def vpu_loss(logits: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") -> Tensor:
-    """Σ_k log mean_U Φ_k − mean_P log Φ_k with Φ = σ(−f), the variational loss, which needs no priors.
+    """Σ_k (log mean_U Φ_k − mean_P log Φ_k) with Φ = σ(−f), the variational positive-unlabeled (VPU) loss [1]_.
 
-    Φ_k estimates p(y ≠ k | x) up to a factor. Divide it by its maximum over the training rows before comparing classes.
+    It needs no priors. Φ_k estimates P(y ≠ k | x) up to a factor. Predict the class with the lowest Φ_k / max Φ_k, where the
+    maximum is over the training rows.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class.
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded; these rows are the positives P. A row may exclude zero to q − 1 classes.
+        ȳ: True or 1 where a class is excluded; the rows that exclude k are its positives P. A row may exclude zero to q − 1
+        classes.
     unlabeled : {"all", "rest"}
         U: ``all`` rows, or the ``rest``, the rows that do not exclude k.
 
@@ -155,7 +161,7 @@ def vpu_loss(logits: Tensor, excluded: Tensor, *, unlabeled: Unlabeled = "all") 
 
     See Also
     --------
-    scarce.methods.meta.MetaVPU : The method for `ScarceClassifier`, which rescales Φ and may add mixup.
+    scarce.methods.meta.MetaVPU : The method for `ScarceClassifier`, which rescales Φ and can add mixup.
 
     References
     ----------
@@ -183,20 +189,22 @@ def dist_pu_loss(
     unlabeled: Unlabeled = "all",
     rates: Numbers | None = None,
 ) -> Tensor:
-    """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), with m_P and m_U the means of σ(g_k) over P and U, g = −f.
+    """Σ_k (|m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k))), where m_P and m_U are the means of σ(g_k) over P and U, g = −f.
 
-    This is the loss of the warm-up; pseudo-labels of mixed rows, which follow it, need the model.
+    P, U and θ are those of `upu_risk`. This is the loss during the warm-up of Dist-PU [1]_; its second phase trains on mixtures of
+    rows, so it needs the model.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class.
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded; these rows are the positives P. A row may exclude zero to q − 1 classes.
+        ȳ: True or 1 where a class is excluded; the rows that exclude k are its positives P. A row may exclude zero to q − 1
+        classes.
     priors, unlabeled, rates
         As in `upu_risk`.
     weight : float or None
-        w; None is 1 / 2θ_k, as published.
+        w. None means 1 / (2 θ_k), as published; with many classes this is below 1, and training drifts to "not k" for every row.
     mu : float
         μ, the weight of the entropy H.
 
@@ -232,19 +240,20 @@ def dist_pu_loss(
 
 
 def cvir_loss(logits: Tensor, excluded: Tensor, *, kept: Tensor | None = None) -> Tensor:
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ logistic and g = −f, over positives and the rows kept as negatives.
+    """Σ_k (½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k)), with the logistic loss ℓ and g = −f.
 
-    CVIR keeps all rows at first, and after every epoch those without the fraction θ_k of highest g_k. Predict the class with the
-    largest f_k + log π_k / (1 − π_k).
+    P are the rows that exclude k, and the kept rows are the negatives of "not k". CVIR [1]_ starts with all rows; after every
+    epoch, it drops the fraction θ_k of rows with the highest g_k. Predict the class with the largest f_k + log(π_k / (1 − π_k)).
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class.
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded; these rows are the positives P. A row may exclude zero to q − 1 classes.
+        ȳ: True or 1 where a class is excluded; the rows that exclude k are its positives P. A row may exclude zero to q − 1
+        classes.
     kept : Tensor of shape (n, q), optional
-        True or 1 where a row is kept as a negative of "not k"; by default everywhere.
+        True or 1 where a row is kept as a negative of "not k"; by default, all rows are kept.
 
     Returns
     -------
@@ -253,8 +262,8 @@ def cvir_loss(logits: Tensor, excluded: Tensor, *, kept: Tensor | None = None) -
 
     See Also
     --------
-    scarce.methods.meta.MetaCVIR, scarce.methods.meta.MetaTEDn : The methods for `ScarceClassifier`, which rank the rows; the
-        second estimates θ too.
+    scarce.methods.meta.MetaCVIR, scarce.methods.meta.MetaTEDn : The methods for `ScarceClassifier`, which rank the rows.
+        TEDn also estimates θ.
 
     References
     ----------
@@ -276,8 +285,8 @@ def cvir_loss(logits: Tensor, excluded: Tensor, *, kept: Tensor | None = None) -
 def elkan_noto_loss(logits: Tensor, excluded: Tensor) -> Tensor:
     """Σ_k mean BCE(σ(g_k), ȳ_k) with g = −f, over all classes.
 
-    σ(g_k) estimates p(k is excluded | x) = c_k p(y ≠ k | x). Predict the class with the lowest σ(g_k) / c_k, with
-    c_k = π̄_k / (1 − π_k), or the mean of σ(g_k) over held-out rows that exclude k.
+    σ(g_k) estimates P(k is excluded | x) = c_k P(y ≠ k | x). Predict the class with the lowest σ(g_k) / c_k [1]_. Compute c_k as
+    π̄_k / (1 − π_k), or estimate it as the mean of σ(g_k) over held-out rows that exclude k.
 
     Parameters
     ----------
@@ -294,6 +303,7 @@ def elkan_noto_loss(logits: Tensor, excluded: Tensor) -> Tensor:
     See Also
     --------
     scarce.methods.meta.MetaElkanNoto : The method for `ScarceClassifier`, which estimates c.
+    scarce.functional.least_excluded_nll : The same cross-entropy, with logits of the opposite sign.
 
     References
     ----------
@@ -314,10 +324,10 @@ def elkan_noto_loss(logits: Tensor, excluded: Tensor) -> Tensor:
 def _proportion(priors: Numbers, rates: Numbers | None, unlabeled: Unlabeled, logits: Tensor) -> Tensor:
     pi = as_priors(priors, logits)
     if unlabeled == "rest" and rates is None:
-        raise MethodError("unlabeled='rest' needs the rates of the whole data; pass rates=labels.rates.")
+        raise MethodError("unlabeled='rest' needs the rates of all training rows; pass rates=labels.rates.")
     return mixture_proportion(pi, pi if rates is None else as_rates(rates, logits), unlabeled)
 
 
 def _over_present(losses: Tensor, excluded: Tensor) -> Tensor:
-    """Return the sum over the classes that some row excludes: without positives a class has nothing to oppose U."""
+    """Return the sum over the classes that some row excludes; without positives, nothing balances the unlabeled rows."""
     return (losses * (excluded.sum(dim=0) > 0)).sum()

@@ -1,4 +1,4 @@
-"""The SCARCE risk, one-versus-rest or with a multi-class loss."""
+"""The SCARCE risk: one-versus-rest, or with a multi-class loss."""
 
 from torch import Tensor
 
@@ -31,10 +31,11 @@ def scarce_risk(
     confirmation_weights: Numbers | None = None,
     alpha: float = 0.5,
 ) -> Tensor:
-    """Σ_k |P_k| + N_k, the one-versus-rest SCARCE risk with a binary loss ℓ.
+    """Σ_k (|P_k| + Q_k), the one-versus-rest SCARCE risk [1]_ with a binary loss ℓ.
 
-    P_k = mean ℓ(f_k) − (1 − π_k) mean_{ȳ_k = 1} ℓ(f_k) and N_k = (1 − π_k) mean_{ȳ_k = 1} ℓ(−f_k). Under SCAR, Σ_k P_k + N_k
-    is an unbiased estimate of the risk of ordinary labels; P_k itself is never negative, so its estimate should not be either.
+    P_k = mean ℓ(f_k) − (1 − π_k) mean_{ȳ_k = 1} ℓ(f_k) and Q_k = (1 − π_k) mean_{ȳ_k = 1} ℓ(−f_k). If exclusions are selected
+    completely at random (SCAR), Σ_k (P_k + Q_k) is an unbiased estimate of the ordinary one-versus-rest risk. P_k estimates
+    π_k E[ℓ(f_k) | y = k], which is never negative; the absolute value corrects estimates that are.
 
     Parameters
     ----------
@@ -47,20 +48,20 @@ def scarce_risk(
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     correction : {"abs", "relu", "leaky", "nnpu", "none"} or callable
-        What replaces |P_k|; a callable comes from `scarce.risk.make_correction`.
+        The correction; ``abs`` is |P_k|. For its parameters, pass a callable from `scarce.risk.make_correction`.
     form : {"batch", "dataset", "ht"}
-        Which empirical form of P_k; see `scarce.risk.class_risks`.
+        How P_k is estimated from a batch; see `scarce.risk.class_risks`.
     rates : Tensor or array of shape (q,), optional
-        π̄, the fraction of all training rows that exclude each class; needed by the forms ``dataset`` and ``ht``.
+        π̄, the fraction of all training rows that exclude each class. The forms ``dataset`` and ``ht`` need it.
     absent : {"skip", "keep"}
-        Whether a class that no row of the batch excludes is left out.
+        What to do with a class that no row of the batch excludes: ``skip`` leaves it out of the sum.
     confirmed : Tensor of int, shape (n,), optional
-        The true class of rows where it is known, −1 elsewhere. The result is then α R̂ + (1 − α) R̂ᴼ, R̂ᴼ being the ordinary
-        risk of these rows.
+        The true class of each row, −1 where it is unknown. The result is then α R̂ + (1 − α) R̂ᴼ: R̂ is the risk above, and R̂ᴼ
+        the ordinary risk, estimated from the confirmed rows.
     confirmation_weights : Tensor or array of shape (q,), optional
-        1 / p(confirmed | y) of every class, from `scarce.risk.confirmation_weights`; needed with `confirmed`.
+        1 / P(confirmed | y) for every class, from `scarce.risk.confirmation_weights`; required with `confirmed`.
     alpha : float
-        α.
+        α, from 0 to 1; only used with `confirmed`.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def scarce_risk(
     --------
     scarce.methods.Scarce : The method for `ScarceClassifier`.
     scarce.functional.multiclass_scarce_risk : The same with a multi-class loss.
-    scarce.functional.upu_risk : The same without correction, as a positive-unlabeled risk.
+    scarce.functional.upu_risk : The same without a correction, written as a positive-unlabeled risk.
 
     References
     ----------
@@ -121,7 +122,7 @@ def multiclass_scarce_risk(
     confirmation_weights: Numbers | None = None,
     alpha: float = 0.5,
 ) -> Tensor:
-    """Σ_k |mean L(f, k) − (1 − π_k) mean_{ȳ_k = 1} L(f, k)|, the SCARCE risk with a multi-class loss L.
+    """Σ_k |mean L(f, k) − (1 − π_k) mean_{ȳ_k = 1} L(f, k)|, the SCARCE risk [1]_ with a multi-class loss L.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def _mixed(
 ) -> Tensor:
     if weights is None:
         raise MethodError(
-            "confirmed needs the probability that a row of each class is confirmed; pass "
+            "confirmed is given without confirmation_weights; expected one weight per class: pass "
             "confirmation_weights=scarce.risk.confirmation_weights(labels)."
         )
     check_number("alpha", alpha, high=1)

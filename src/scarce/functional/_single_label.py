@@ -1,4 +1,4 @@
-"""Losses of one excluded class, as a mean over the (example, excluded class) pairs of the batch."""
+"""Losses for one excluded class, averaged over all pairs of a row of the batch and a class that it excludes."""
 
 from functools import partial
 
@@ -11,16 +11,16 @@ from scarce.methods.single_label import mean_over_pairs
 
 
 def discriminative_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = False) -> Tensor:
-    """Mean −log q̃_k, q̃ = softmax(1 − p), over the pairs of a row and a class k that it excludes.
+    """Mean −log softmax(1 − p)_k over all pairs of a row and a class k that it excludes [1]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     weighted : bool
-        Whether to multiply the loss of a pair by 1 + (1 − p_k)/(q − 1): L-W in place of L-UW.
+        Whether to multiply the loss of each pair by 1 + (1 − p_k)/(q − 1): L-W instead of L-UW.
 
     Returns
     -------
@@ -50,16 +50,17 @@ def discriminative_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = Fa
 
 
 def order_preserving_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = False) -> Tensor:
-    """Mean −log softmax(−f)_k over the pairs of a row and a class k that it excludes.
+    """Mean −log softmax(−f)_k over all pairs of a row and a class k that it excludes [1]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class.
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     weighted : bool
-        Whether to weight pairs whose excluded class is the predicted one: OP-W in place of OP.
+        Whether to multiply the loss of each pair by w_k, with w = p ⊙ softmax(1/softmax(−f)) + 10⁻⁶ and p = softmax(f): OP-W
+        instead of OP. The weight nearly vanishes unless the excluded class is the one with the largest logit.
 
     Returns
     -------
@@ -93,17 +94,17 @@ def order_preserving_loss(logits: Tensor, excluded: Tensor, *, weighted: bool = 
 
 
 def forward_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers) -> Tensor:
-    """Mean −log Σ_j p_j T_jk over the pairs of a row and a class k that it excludes.
+    """Mean −log Σ_j p_j T_jk over all pairs of a row and a class k that it excludes [1]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     transition : Tensor or array of shape (q, q)
-        T[y, k] = P(k is excluded | true class y), such as `scarce.simulate.uniform_transition`. A tensor that requires a gradient
-        is trained with the model.
+        T[y, k] = P(k is excluded | class y), such as `scarce.simulate.uniform_transition`. If T requires a gradient, it is
+        trained with the model.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def forward_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers) -> Te
     See Also
     --------
     scarce.methods.Forward : The method for `ScarceClassifier`.
-    scarce.functional.single_label_nll : The same likelihood, where some classes are confirmed.
+    scarce.functional.single_label_nll : The same likelihood, averaged over rows; takes confirmed classes.
 
     References
     ----------
@@ -136,14 +137,14 @@ def forward_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers) -> Te
 
 
 def negative_learning_loss(logits: Tensor, excluded: Tensor) -> Tensor:
-    """Mean −log(1 − p_k) over the pairs of a row and a class k that it excludes (SCL-NL).
+    """Mean −log(1 − p_k) over all pairs of a row and a class k that it excludes (SCL-NL [1]_), known as negative learning [2]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
 
     Returns
     -------
@@ -153,7 +154,7 @@ def negative_learning_loss(logits: Tensor, excluded: Tensor) -> Tensor:
     See Also
     --------
     scarce.methods.SurrogateNegativeLearning : The method for `ScarceClassifier`.
-    scarce.functional.cc_loss : The same for one excluded class, taken over all excluded classes of a row together.
+    scarce.functional.cc_loss : The extension to several labels; the same loss if a row excludes one class.
 
     References
     ----------
@@ -174,14 +175,14 @@ def negative_learning_loss(logits: Tensor, excluded: Tensor) -> Tensor:
 
 
 def exponential_surrogate_loss(logits: Tensor, excluded: Tensor) -> Tensor:
-    """Mean e^{p_k} over the pairs of a row and a class k that it excludes (SCL-EXP).
+    """Mean e^{p_k} over all pairs of a row and a class k that it excludes (SCL-EXP [1]_).
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
 
     Returns
     -------
@@ -191,7 +192,7 @@ def exponential_surrogate_loss(logits: Tensor, excluded: Tensor) -> Tensor:
     See Also
     --------
     scarce.methods.SurrogateExponential : The method for `ScarceClassifier`.
-    scarce.functional.negative_learning_loss : The unbounded surrogate.
+    scarce.functional.negative_learning_loss : The other surrogate of the same paper, which is unbounded.
 
     References
     ----------
@@ -210,20 +211,20 @@ def exponential_surrogate_loss(logits: Tensor, excluded: Tensor) -> Tensor:
 
 
 def cpe_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers | None = None) -> Tensor:
-    """Mean −log p̄_k over the pairs of a row and a class k that it excludes, with p̄ = p, or p̄ = p T given a transition.
+    """Mean −log p̄_k over all pairs of a row and a class k that it excludes, where p̄ = p T, or p̄ = p without T [1]_.
 
-    The model learns the distribution of the excluded class. Predict the class y whose row T_y is nearest to p̄ in the L1
-    distance, not the largest logit.
+    p̄ estimates the distribution of the excluded class. Predict the class y whose row T_y is nearest to p̄ in L1 distance, not the
+    one with the largest logit.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     transition : Tensor or array of shape (q, q), optional
-        T[y, k] = P(k is excluded | true class y): CPE-F, or CPE-T with ``W.softmax(dim=1)`` of a trained W. By default p̄ = p:
-        CPE-I.
+        T[y, k] = P(k is excluded | class y). A fixed matrix gives CPE-F, ``W.softmax(dim=1)`` of a trained W gives CPE-T, and
+        None gives CPE-I (p̄ = p).
 
     Returns
     -------
@@ -233,7 +234,7 @@ def cpe_loss(logits: Tensor, excluded: Tensor, *, transition: Numbers | None = N
     See Also
     --------
     scarce.methods.CPEIdentity, scarce.methods.CPEFixedTransition, scarce.methods.CPETrainedTransition : The methods for
-        `ScarceClassifier`, which decode too.
+        `ScarceClassifier`, which also predict.
 
     References
     ----------

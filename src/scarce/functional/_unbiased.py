@@ -1,4 +1,4 @@
-"""Unbiased risks of uniform single labels."""
+"""Unbiased risks for one complementary label per example, drawn uniformly from the wrong classes."""
 
 from functools import partial
 from typing import Literal
@@ -14,18 +14,19 @@ from scarce.methods.single_label import mean_over_pairs
 
 
 def pc_loss(logits: Tensor, excluded: Tensor, *, variant: Variant = "unbiased") -> Tensor:
-    """(q − 1) mean Σ_{j ≠ k} σ(f_k − f_j) − (q − 1)(q − 2)/2 over the pairs of a row and a class k that it excludes.
+    """(q − 1) mean Σ_{j ≠ k} σ(f_k − f_j) − (q − 1)(q − 2)/2 over all pairs of a row and a class k that it excludes.
 
-    Pairwise comparison; under uniform labels it is an unbiased estimate of the risk of ordinary labels.
+    Pairwise comparison (PC) [1]_, with the sigmoid σ. If the excluded class is drawn uniformly from the wrong classes, this is an
+    unbiased estimate of the ordinary risk Σ_{j ≠ y} σ(f_j − f_y).
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f, one row per example and one column per class.
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded. Every exclusion counts as a pair; rows without any drop out.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     variant : {"unbiased", "official", "plain"}
-        ``official`` adds (q − 1)/2, as the authors' program does; ``plain`` is the mean alone.
+        ``official`` adds (q − 1)/2, like the authors' code; ``plain`` is mean Σ_{j ≠ k} σ(f_k − f_j).
 
     Returns
     -------
@@ -53,19 +54,21 @@ def pc_loss(logits: Tensor, excluded: Tensor, *, variant: Variant = "unbiased") 
 
 
 def free_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers) -> Tensor:
-    """Σ_j V_j, the unbiased risk of uniform single labels with cross-entropy, without correction.
+    """Σ_j V_j with V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj: the unbiased risk estimator (URE) [1]_ without correction.
 
-    V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj is the risk of the ordinary class j; m_gj is the mean of −log p_j over the rows that
-    exclude g. It is unbounded below and overfits.
+    m_gj is the mean of the cross-entropy −log p_j over the rows that exclude class g, and V_j estimates the risk of class j,
+    π_j E[−log p_j | y = j]. The estimate is unbiased if the excluded class is drawn uniformly from the wrong classes. It is
+    unbounded below, so flexible models overfit.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
-        f, one row per example and one column per class.
+        f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     rates : Tensor or array of shape (q,)
-        The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`); π̄ is `rates` divided by its sum.
+        The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`). π̄ is `rates` divided by its
+        sum.
 
     Returns
     -------
@@ -93,14 +96,14 @@ def free_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers) -> Tensor:
 
 
 def nn_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers, beta: float = 0.0) -> Tensor:
-    """Σ_j max(V_j, −β), the risk `free_risk` kept non-negative class by class.
+    """Σ_j max(V_j, −β), with the class risks V_j of `free_risk`: the non-negative (NN) correction [1]_.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
-        f, one row per example and one column per class.
+        f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     rates : Tensor or array of shape (q,)
         The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`).
     beta : float
@@ -114,6 +117,8 @@ def nn_risk(logits: Tensor, excluded: Tensor, *, rates: Numbers, beta: float = 0
     See Also
     --------
     scarce.methods.NonNegativeRisk : The method for `ScarceClassifier`.
+    scarce.functional.free_risk : The same without a correction.
+    scarce.functional.ga_risk : The same with gradient ascent.
 
     References
     ----------
@@ -141,30 +146,35 @@ def ga_risk(
     beta: float = 0.0,
     gamma: float = 1.0,
 ) -> Tensor:
-    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0): gradient ascent out of the violation.
+    """Σ_j V_j if every W_j ≥ −β, else −γ Σ_j min(W_j + β, 0): the gradient ascent (GA) correction [1]_.
+
+    V_j are the class risks of `free_risk`, and W_j is V_j or a multiple of it. If any class violates W_j ≥ −β, a descent
+    step on the second expression is an ascent step on V_j of those classes alone.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
-        f, one row per example and one column per class.
+        f, one row per example and one column per class; p = softmax(f).
     excluded : Tensor of shape (n, q)
-        ȳ: True or 1 where a class is excluded.
+        ȳ: True or 1 where a class is excluded. A row with several exclusions counts once for each; a row without any is ignored.
     rates : Tensor or array of shape (q,)
         The fraction of all training rows that exclude each class (`ComplementaryLabels.rates`).
     ascent : {"counted", "plain"}
-        ``counted`` has W_j = n_j V_j with n_j the rows of the batch that exclude j, as the authors' program; ``plain`` has
-        W_j = V_j, as their paper. V is that of `free_risk`.
+        ``counted``: W_j = n_j V_j, where n_j rows of the batch exclude j, as in the authors' code. ``plain``: W_j = V_j, as in
+        their paper.
     beta, gamma : float
-        β and γ, threshold and weight of the ascent.
+        β and γ, the threshold and the weight of the ascent.
 
     Returns
     -------
     Tensor
-        The value to minimise, a scalar; during ascent it is not the risk.
+        The value to minimize, a scalar. During ascent, it is not the risk.
 
     See Also
     --------
     scarce.methods.GradientAscentRisk : The method for `ScarceClassifier`.
+    scarce.functional.free_risk : The same without a correction.
+    scarce.functional.nn_risk : The same, bounded below.
 
     References
     ----------

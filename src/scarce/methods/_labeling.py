@@ -4,10 +4,9 @@ import torch
 from torch import Tensor
 
 from scarce.labels import ComplementaryLabels
-from scarce.methods.base import Batch
 
 
-def was_labeled(batch: Batch, single_label: bool) -> Tensor:
+def was_labeled(excluded: Tensor, confirmed: Tensor | None, single_label: bool) -> Tensor:
     """Return which rows of a batch were labeled; the others carry no information about how exclusions arise.
 
     With one label per example by design (`single_label`), rows without an exclusion were not labeled. Otherwise a labeled
@@ -16,27 +15,29 @@ def was_labeled(batch: Batch, single_label: bool) -> Tensor:
 
     Parameters
     ----------
-    batch : Batch
-        The rows.
+    excluded : Tensor of shape (n, q)
+        ȳ, 1 where a class is excluded.
+    confirmed : Tensor of int, shape (n,), or None
+        The confirmed class of each row, −1 where it is unknown.
     single_label : bool
         Whether every labeled example has exactly one label by design.
 
     Returns
     -------
-    Tensor of bool, shape (B,)
+    Tensor of bool, shape (n,)
 
     Examples
     --------
-    >>> batch = Batch(torch.zeros(2, 1), torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.tensor([0, 1]))
-    >>> was_labeled(batch, single_label=True).tolist(), was_labeled(batch, single_label=False).tolist()
-    ([True, False], [True, True])
+    >>> excluded = torch.tensor([[0.0, 1.0], [0.0, 0.0]])
+    >>> [was_labeled(excluded, None, single_label).tolist() for single_label in (True, False)]
+    [[True, False], [True, True]]
     """
-    has_exclusion = (batch.excluded > 0).any(dim=1)
+    has_exclusion = (excluded > 0).any(dim=1)
     if single_label:
         return has_exclusion
-    if batch.confirmed is None:
+    if confirmed is None:
         return torch.ones_like(has_exclusion)
-    return has_exclusion | (batch.confirmed < 0)
+    return has_exclusion | (confirmed < 0)
 
 
 def labeled_rates(labels: ComplementaryLabels, single_label: bool) -> Tensor:

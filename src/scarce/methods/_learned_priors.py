@@ -11,7 +11,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.labels._candidate_shares import candidate_shares
 
 PRIOR_STRENGTH = 5.0
-"""How many true classes the candidate shares are worth in learned priors."""
+"""The weight of the candidate shares in learned priors, as a number of true labels."""
 
 _EPS = 1e-9  # tolerance of the limits; without it, limits that sum to exactly one could not be met
 
@@ -52,7 +52,7 @@ def clip_priors(priors: Tensor, limits: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PriorRegularizer:
-    """What the labels alone say about the priors; shrinks and clips learned priors.
+    """Shrink and clip learned priors by what the labels alone say about them.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class PriorRegularizer:
     def from_labels(cls, labels: ComplementaryLabels) -> Self:
         """Make a regularizer from labels.
 
-        Excluding one of q classes at random says as much about the priors as 1 / (q − 1)² of a true class: the variance of
-        estimates from n such labels is (q − 1)² times larger. So the shares count as s labels, worth five true classes.
+        One random exclusion among q classes carries as much information about the priors as 1 / (q − 1)² true labels: estimates
+        from n such exclusions have a variance (q − 1)² times larger. So the shares count as s exclusions, worth five true labels.
 
         Examples
         --------

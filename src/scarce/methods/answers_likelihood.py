@@ -32,7 +32,7 @@ class AnswersLikelihood(Method):
 
     Maximum likelihood of the answers to "is it class k?", which needs a table of what was asked. How the questions were
     chosen does not matter, as long as the choice depended only on observed data: the example, earlier answers, a model.
-    Examples without answers whose class is confirmed (ordinary labels) count as certain.
+    If an example without answers has a confirmed class (an ordinary label), that class counts as certain.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ Accepts = Literal["single", "multiple", "unlabeled"]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The rows of one training step: B rows, q classes.
+    """The rows of one training step; n is the number of rows, q the number of classes.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class Batch:
     """The inputs of the model. In distributed training, only the shard of this process, unless the method
     `uses_inputs`; the other fields cover all rows."""
     excluded: Tensor
-    """ȳ of shape (B, q), 1 where a class is excluded, in the dtype of the logits."""
+    """ȳ of shape (n, q), 1 where a class is excluded, in the dtype of the logits."""
     index: Tensor
-    """The positions of the rows in the training data, of shape (B,)."""
+    """The positions of the rows in the training data, of shape (n,)."""
     confirmed: Tensor | None = None
-    """The confirmed class of each row, −1 where unknown; None if no row of the data has one."""
+    """The confirmed class of each row, of shape (n,), −1 where it is unknown; None if no row of the data has one."""
 
 
 ReadRows = Callable[[], Iterator[tuple[Tensor, Batch]]]
@@ -59,7 +59,7 @@ class Problem:
     priors: Tensor | None = None
     """Class priors π of shape (q,)."""
     transition: Tensor | None = None
-    """p(k is excluded | y) of shape (q, q), one row per true class; None if unknown."""
+    """T[y, k] = P(k is excluded | class y) of shape (q, q), one row per true class; None if unknown."""
     make_model: Callable[[], nn.Module] | None = None
     """Builds another network like the first, for methods that train two."""
 
@@ -112,13 +112,13 @@ class MethodFacts:
     accepts: tuple[Accepts, ...] = ("single", "multiple", "unlabeled")
     """How many labels an example may have: one, several, none."""
     revision: int = 1
-    """Raised when the same settings give different numbers; results of earlier revisions are then outdated."""
+    """Increased when the same settings give different numbers; results of earlier revisions are then outdated."""
     url: str = ""
     """Where to find the paper; empty for methods of this project."""
 
 
 def break_ties_by_score(scores: Tensor, probabilities: Tensor) -> Tensor:
-    """Return probabilities with the arg-max of the scores, even where rounding made the largest probabilities equal.
+    """Return probabilities whose arg-max is that of the scores, even where rounding made the largest probabilities equal.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class Method(nn.Module, ABC):
     loss_is_likelihood: bool = False
     """Whether the loss is the mean negative log-likelihood of the labels of a row, so it can score held-out rows."""
     uses_inputs: bool = False
-    """Whether it uses the inputs in addition to logits and labels, to append rows or to run a network again."""
+    """Whether the method uses the inputs in addition to logits and labels, to append rows or to run a network again."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
@@ -247,7 +247,7 @@ class Method(nn.Module, ABC):
             )
 
     def model_inputs(self, batch: Batch) -> Tensor:
-        """Return what the model sees in a step: the inputs of the batch. A method that `uses_inputs` may append rows."""
+        """Return the inputs of the model in a step: those of the batch. A method that `uses_inputs` may append rows."""
         return batch.inputs
 
     @abstractmethod
@@ -341,11 +341,11 @@ class Method(nn.Module, ABC):
         return {}
 
     def scores(self, logits: Tensor) -> Tensor:
-        """Return scores of shape (B, q) whose arg-max is the predicted class; the logits by default."""
+        """Return scores of shape (n, q) whose arg-max is the predicted class; the logits by default."""
         return logits
 
     def probabilities(self, logits: Tensor) -> Tensor:
-        """Return class probabilities of shape (B, q) with the arg-max of the scores; by default the softmax of the scores."""
+        """Return class probabilities of shape (n, q) with the arg-max of the scores; by default the softmax of the scores."""
         scores = self.scores(logits)
         return break_ties_by_score(scores, torch.softmax(scores, dim=1))
 

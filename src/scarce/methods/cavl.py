@@ -9,7 +9,7 @@ from scarce.methods.registry import register
 
 
 def most_active_candidate(logits: Tensor, candidates: Tensor) -> Tensor:
-    """One-hot vector of argmax_{j ∈ S} |f_j − 1| f_j.
+    """One-hot vector of argmax_{j ∈ S} |f_j − 1| f_j, the candidate with the largest class activation value.
 
     Classes outside S are masked with −∞. The published code multiplies them by zero, so an excluded class wins whenever the
     values of all candidates are negative.
@@ -37,14 +37,14 @@ def most_active_candidate(logits: Tensor, candidates: Tensor) -> Tensor:
 
 @register
 class CAVL(ConfidenceMethod):
-    """−mean log p_j with j = argmax_{j ∈ S} |f_j − 1| f_j, p = softmax(f) and S the candidates.
+    """−mean log p_m with m = argmax_{j ∈ S} |f_j − 1| f_j, p = softmax(f) and S the candidates.
 
     The cross-entropy of the candidate with the largest class activation value, which is chosen again after every step [1]_.
 
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         One-hot: the candidate that each training example is trained on.
 
@@ -55,8 +55,8 @@ class CAVL(ConfidenceMethod):
 
     References
     ----------
-    .. [1] F. Zhang, L. Feng, B. Han, T. Liu, G. Niu, T. Qin, M. Sugiyama, "Exploiting Class Activation Value for
-       Partial-Label Learning", ICLR, 2022. https://openreview.net/forum?id=qqdXHUGec9h
+    .. [1] F. Zhang, L. Feng, B. Han, T. Liu, G. Niu, T. Qin and M. Sugiyama, "Exploiting Class Activation Value for
+       Partial-Label Learning", ICLR 2022. https://openreview.net/forum?id=qqdXHUGec9h
 
     Examples
     --------

@@ -23,8 +23,8 @@ class ClassifierConsistent(Method):
 
     References
     ----------
-    .. [1] L. Feng, J. Lv, B. Han, M. Xu, G. Niu, X. Geng, B. An, M. Sugiyama, "Provably Consistent Partial-Label Learning",
-       NeurIPS, 2020. https://arxiv.org/abs/2007.08929
+    .. [1] L. Feng, J. Lv, B. Han, M. Xu, G. Niu, X. Geng, B. An and M. Sugiyama, "Provably Consistent Partial-Label
+       Learning", NeurIPS 2020. https://arxiv.org/abs/2007.08929
 
     Examples
     --------

@@ -101,7 +101,7 @@ class CPEIdentity(_CPE):
 
     References
     ----------
-    .. [1] W.-I. Lin, H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD, 2023.
+    .. [1] W.-I. Lin and H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD 2023.
        https://arxiv.org/abs/2209.09500
 
     Examples
@@ -149,7 +149,7 @@ class CPEFixedTransition(_CPE):
 
     References
     ----------
-    .. [1] W.-I. Lin, H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD, 2023.
+    .. [1] W.-I. Lin and H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD 2023.
        https://arxiv.org/abs/2209.09500
 
     Examples
@@ -194,7 +194,7 @@ class CPETrainedTransition(_CPE):
 
     References
     ----------
-    .. [1] W.-I. Lin, H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD, 2023.
+    .. [1] W.-I. Lin and H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD 2023.
        https://arxiv.org/abs/2209.09500
 
     Examples

@@ -62,7 +62,7 @@ class DiscriminativeUnweighted(PairMethod):
 
     References
     ----------
-    .. [1] Y. Gao, M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML, 2021.
+    .. [1] Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML 2021.
        https://proceedings.mlr.press/v139/gao21d.html
 
     Examples
@@ -97,7 +97,7 @@ class DiscriminativeWeighted(PairMethod):
 
     References
     ----------
-    .. [1] Y. Gao, M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML, 2021.
+    .. [1] Y. Gao and M.-L. Zhang, "Discriminative Complementary-Label Learning with Weighted Loss", ICML 2021.
        https://proceedings.mlr.press/v139/gao21d.html
 
     Examples

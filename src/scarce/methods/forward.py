@@ -54,7 +54,7 @@ class Forward(PairMethod):
 
     References
     ----------
-    .. [1] X. Yu, T. Liu, M. Gong, D. Tao, "Learning with Biased Complementary Labels", ECCV, 2018.
+    .. [1] X. Yu, T. Liu, M. Gong and D. Tao, "Learning with Biased Complementary Labels", ECCV 2018.
        https://arxiv.org/abs/1711.09535
 
     Examples

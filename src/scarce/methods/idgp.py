@@ -43,18 +43,18 @@ def idgp_terms(
 ) -> IDGPTerms:
     """Return L_f, L_{f|g}, KL_f, L_g, L_{g|f} and KL_g; see `IDGPTerms` for their equations.
 
-    f = softmax(F_f / T₁) predicts the class, and g = σ(F_g / T₂) predicts which classes become candidates. With ŷ =
-    argmax_S d, and g̃ equal to g except for g̃_ŷ = 1 − g_ŷ, the weights are w ∝ S (1 − g̃)/g̃ and v ∝ S f, both without
-    gradients.
+    f = softmax(F_f / T₁) predicts the class, and g = σ(F_g / T₂) predicts which classes become candidates. Let
+    ŷ = argmax_{j ∈ S} d_j, and let g̃ equal g except for g̃_ŷ = 1 − g_ŷ. The weights are w ∝ S (1 − g̃)/g̃ and v ∝ S f; no gradient
+    flows through them.
 
     Parameters
     ----------
     logits_f, logits_g : Tensor of shape (n, q)
         F_f and F_g, the outputs of the classifier and of the second network.
     d : Tensor of shape (n, q)
-        The confidence of each row over its candidates.
+        The confidence of each row in its candidates.
     b : Tensor of shape (n, q)
-        The target of g: the belief that each class is a candidate.
+        The target of g: the probability that each class is a candidate.
     candidates : Tensor of bool, shape (n, q)
         S, the classes that are not excluded.
     t_f, t_g : float
@@ -110,7 +110,7 @@ class IDGP(ConfidenceMethod):
     generator : nn.Module
         The second network.
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence, belief : Tensor of shape (n, q)
         The targets d of the classifier and b of the second network.
 
@@ -121,8 +121,8 @@ class IDGP(ConfidenceMethod):
 
     References
     ----------
-    .. [1] C. Qiao, N. Xu, X. Geng, "Decompositional Generation Process for Instance-Dependent Partial Label Learning",
-       ICLR, 2023. https://arxiv.org/abs/2204.03845
+    .. [1] C. Qiao, N. Xu and X. Geng, "Decompositional Generation Process for Instance-Dependent Partial Label Learning",
+       ICLR 2023. https://arxiv.org/abs/2204.03845
 
     Examples
     --------

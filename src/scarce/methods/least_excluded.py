@@ -31,11 +31,13 @@ def exclusion_losses(logits: Tensor, excluded: Tensor, single_label: bool) -> Te
 class LeastExcluded(Method):
     """Maximum likelihood of g_k(x) = P(k is excluded | x); the prediction is argmin_k g_k(x) / π̄_k.
 
-    An ordinary classification problem with the exclusions as targets. With one label per example, g = softmax(f) and the
-    loss is the cross-entropy of the excluded class. With zero or more labels, g_k = σ(f_k) and the loss is the sum of the
-    binary cross-entropies. However the labels are generated, this finds the class of every clear example, provided that
-    classes are rarely excluded from their own examples. Where classes overlap, unequal rates of the other classes mislead
-    it. Use it for a first look; it is also the first stage of `refine`.
+    Ordinary classification with the exclusions as targets. With one label per example, g = softmax(f) and the loss is the
+    cross-entropy of the excluded class. With zero or more labels, g_k = σ(f_k) and the loss is the sum of the binary
+    cross-entropies.
+
+    However the labels are generated, the prediction is right where x determines the class, provided that the true class is rarely
+    excluded. Where classes overlap, it is biased if the other classes are excluded at different rates. The method is a quick
+    baseline, and the first stage of `refine`.
 
     See Also
     --------
@@ -72,8 +74,9 @@ class LeastExcluded(Method):
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """−mean log P(Ȳ | x)."""
-        losses = exclusion_losses(logits, batch.excluded, bool(self.single_label))
-        return (losses * was_labeled(batch, bool(self.single_label))).mean()
+        single_label = bool(self.single_label)
+        losses = exclusion_losses(logits, batch.excluded, single_label)
+        return (losses * was_labeled(batch.excluded, batch.confirmed, single_label)).mean()
 
     def scores(self, logits: Tensor) -> Tensor:
         """log π̄_k − log g_k."""

@@ -16,8 +16,8 @@ _EPS = 1e-8
 def lws_losses(logits: Tensor, weights: Tensor, candidates: Tensor, beta: float, psi: str) -> Tensor:
     """Σ_{j ∈ S} C_j ψ(f_j) + β Σ_{j ∉ S} C_j ψ̄(f_j) of every row.
 
-    For ``"sigmoid"``, ψ(f) = σ(−f) and ψ̄(f) = σ(f). For ``"cross-entropy"``, ψ = −log(p + 10⁻⁸) and ψ̄ = −log(1 − p +
-    10⁻⁸) with p = softmax(f).
+    For ``"sigmoid"``, ψ(f_j) = σ(−f_j) and ψ̄(f_j) = σ(f_j). For ``"cross-entropy"``, they are −log(p_j + 10⁻⁸) and
+    −log(1 − p_j + 10⁻⁸), with p = softmax(f).
 
     Parameters
     ----------
@@ -83,20 +83,20 @@ def leveraged_weights(logits: Tensor, candidates: Tensor) -> Tensor:
 class LWS(ConfidenceMethod):
     """mean [ Σ_{j ∈ S} C_j ψ(f_j) + β Σ_{j ∉ S} C_j ψ̄(f_j) ], S being the candidates, the classes that are not excluded.
 
-    A one-versus-rest loss that raises candidates and lowers excluded classes [1]_. After every step the weights C are
-    updated to the softmax of the logits, normalized over the candidates and over the excluded classes separately.
+    A one-versus-rest loss that raises the logits of candidates and lowers those of excluded classes [1]_. After every step, the
+    weights C are set to p = softmax(f), normalized over the candidates and over the excluded classes separately.
 
     Parameters
     ----------
     beta : float
-        Weight of the excluded classes; with 0 they do not enter the loss.
+        Weight of the excluded classes; with 0, only candidates enter the loss.
     psi : {"sigmoid", "cross-entropy"}
         The loss ψ; ``"cross-entropy"`` is known as LWC.
 
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
 
@@ -107,8 +107,8 @@ class LWS(ConfidenceMethod):
 
     References
     ----------
-    .. [1] H. Wen, J. Cui, H. Hang, J. Liu, Y. Wang, Z. Lin, "Leveraged Weighted Loss for Partial Label Learning", ICML, 2021.
-       https://arxiv.org/abs/2106.05731
+    .. [1] H. Wen, J. Cui, H. Hang, J. Liu, Y. Wang and Z. Lin, "Leveraged Weighted Loss for Partial Label Learning",
+       ICML 2021. https://arxiv.org/abs/2106.05731
 
     Examples
     --------

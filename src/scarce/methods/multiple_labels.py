@@ -66,7 +66,7 @@ def upper_bound_losses(logits: Tensor, excluded: Tensor, kind: str) -> Tensor:
 
 
 def mean_over_labeled(losses: Tensor, excluded: Tensor) -> Tensor:
-    """Return the mean of the losses, of shape (B,), over the rows that exclude some class; 0 if there are none.
+    """Return the mean of the losses, of shape (n,), over the rows that exclude some class; 0 if there are none.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class _MultipleLabelMethod(Method):
             cls.kind = kind
 
     def row_losses(self, logits: Tensor, excluded: Tensor) -> Tensor:
-        """Return the unbiased loss of every row, of shape (B,), with a multi-class loss L."""
+        """Return the unbiased loss of every row, of shape (n,), with a multi-class loss L."""
         return multiple_label_losses(multiclass_loss(self.kind)(logits), excluded)
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -109,7 +109,7 @@ class _UpperBoundMethod(_MultipleLabelMethod):
     """Mean of an upper bound of half the unbiased loss with mean absolute error."""
 
     def row_losses(self, logits: Tensor, excluded: Tensor) -> Tensor:
-        """Return the bound of every row, of shape (B,)."""
+        """Return the bound of every row, of shape (n,)."""
         return upper_bound_losses(logits, excluded, self.kind)
 
 
@@ -128,10 +128,10 @@ class MultipleLabelMAE(_MultipleLabelMethod, name="mae", title="mean absolute er
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
-    .. [2] A. Ghosh, H. Kumar, P. S. Sastry, "Robust Loss Functions under Label Noise for Deep Neural Networks", AAAI, 2017.
-       https://arxiv.org/abs/1712.09482
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels",
+       ICML 2020. https://arxiv.org/abs/1912.12927
+    .. [2] A. Ghosh, H. Kumar and P. S. Sastry, "Robust Loss Functions under Label Noise for Deep Neural Networks", AAAI
+       2017. https://arxiv.org/abs/1712.09482
 
     Examples
     --------
@@ -154,8 +154,8 @@ class MultipleLabelMSE(_MultipleLabelMethod, name="mse", title="mean squared err
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels",
+       ICML 2020. https://arxiv.org/abs/1912.12927
 
     Examples
     --------
@@ -178,10 +178,10 @@ class MultipleLabelGCE(_MultipleLabelMethod, name="gce", title="generalized cros
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
-    .. [2] Z. Zhang, M. R. Sabuncu, "Generalized Cross Entropy Loss for Training Deep Neural Networks with Noisy Labels",
-       NeurIPS, 2018. https://arxiv.org/abs/1805.07836
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels",
+       ICML 2020. https://arxiv.org/abs/1912.12927
+    .. [2] Z. Zhang and M. R. Sabuncu, "Generalized Cross Entropy Loss for Training Deep Neural Networks with Noisy Labels",
+       NeurIPS 2018. https://arxiv.org/abs/1805.07836
 
     Examples
     --------
@@ -207,9 +207,9 @@ class MultipleLabelPhuberCE(
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
-    .. [2] A. K. Menon, A. S. Rawat, S. J. Reddi, S. Kumar, "Can gradient clipping mitigate label noise?", ICLR, 2020.
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels",
+       ICML 2020. https://arxiv.org/abs/1912.12927
+    .. [2] A. K. Menon, A. S. Rawat, S. J. Reddi and S. Kumar, "Can Gradient Clipping Mitigate Label Noise?", ICLR 2020.
        https://openreview.net/forum?id=rklB76EKPr
 
     Examples
@@ -235,8 +235,8 @@ class MultipleLabelExp(_UpperBoundMethod, name="exp", title="exponential upper b
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels",
+       ICML 2020. https://arxiv.org/abs/1912.12927
 
     Examples
     --------
@@ -261,8 +261,8 @@ class MultipleLabelLog(_UpperBoundMethod, name="log", title="logarithmic upper b
 
     References
     ----------
-    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An, M. Sugiyama, "Learning with Multiple Complementary Labels", ICML, 2020.
-       https://arxiv.org/abs/1912.12927
+    .. [1] L. Feng, T. Kaneko, B. Han, G. Niu, B. An and M. Sugiyama, "Learning with Multiple Complementary Labels",
+       ICML 2020. https://arxiv.org/abs/1912.12927
 
     Examples
     --------

@@ -69,8 +69,8 @@ def weighted_order_preserving_losses(logits: Tensor, k: Tensor) -> Tensor:
 class OrderPreserving(PairMethod):
     """Mean −log softmax(−f)_k over the pairs, k being the excluded class.
 
-    The cross-entropy of the excluded class with negated logits [1]_. At its minimum, the logits
-    are ordered opposite to the probabilities of being excluded.
+    The cross-entropy of the excluded class with negated logits [1]_. At its minimum, the order of the logits is the reverse of the
+    order of the probabilities of being excluded.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class OrderPreserving(PairMethod):
 
     References
     ----------
-    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng, B. An, "Consistent Complementary-Label Learning via Order-Preserving Losses",
-       AISTATS, 2023. https://proceedings.mlr.press/v206/liu23g.html
+    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng and B. An, "Consistent Complementary-Label Learning via Order-Preserving
+       Losses", AISTATS 2023. https://proceedings.mlr.press/v206/liu23g.html
 
     Examples
     --------
@@ -121,8 +121,8 @@ class OrderPreservingWeighted(PairMethod):
 
     References
     ----------
-    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng, B. An, "Consistent Complementary-Label Learning via Order-Preserving Losses",
-       AISTATS, 2023. https://proceedings.mlr.press/v206/liu23g.html
+    .. [1] S. Liu, Y. Cao, Q. Zhang, L. Feng and B. An, "Consistent Complementary-Label Learning via Order-Preserving
+       Losses", AISTATS 2023. https://proceedings.mlr.press/v206/liu23g.html
 
     Examples
     --------

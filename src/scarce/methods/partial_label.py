@@ -1,4 +1,4 @@
-"""Partial-label methods: classes that are not excluded are candidates, and each example has a confidence in each of them."""
+"""Partial-label methods: the classes that are not excluded are candidates; each example has a confidence in each of them."""
 
 from typing import Any
 
@@ -104,20 +104,20 @@ def eval_logits(model: nn.Module, inputs: Tensor) -> Tensor:
 
 
 class ConfidenceMethod(Method):
-    """−mean Σ_j C_ij log p_ij, where C_i is the confidence of example i over its candidates, learned during training.
+    """−mean Σ_j C_ij log p_ij, where C_i is the confidence of example i in its candidates, learned during training.
 
-    All classes are candidates of a row without labels, so the model trains on its own predictions there.
+    All classes are candidates of a row without labels, so on such rows the model trains on its own predictions.
 
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
 
     Examples
     --------
-    A method that trusts the likeliest candidate alone:
+    A method that puts all confidence on the most probable candidate:
 
     >>> from scarce.methods import ConfidenceMethod, MethodFacts
     >>> class Likeliest(ConfidenceMethod):
@@ -158,7 +158,7 @@ class ConfidenceMethod(Method):
         return -(self.confidence[self.rows(batch)] * log_softmax(logits, dim=1)).sum(dim=1).mean()
 
     def updated_confidence(self, logits: Tensor, candidates: Tensor) -> Tensor:
-        """Return the new confidence from logits and candidates, all of shape (B, q); by default the softmax over the candidates."""
+        """Return the new confidence from logits and candidates, all of shape (n, q); by default the softmax over the candidates."""
         return softmax_over_candidates(logits, candidates)
 
     def after_step(self, model: nn.Module, batch: Batch) -> None:

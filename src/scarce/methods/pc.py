@@ -22,6 +22,8 @@ def pairwise_comparison_losses(logits: Tensor, k: Tensor, variant: Variant = "pl
         f, one row per (example, excluded class) pair.
     k : Tensor of shape (n,)
         The excluded class of each row.
+    variant : {"unbiased", "official", "plain"}
+        ``plain`` is ℓ̄ itself.
 
     Returns
     -------
@@ -45,8 +47,8 @@ def pairwise_comparison_losses(logits: Tensor, k: Tensor, variant: Variant = "pl
 class PairwiseComparison(PairMethod):
     """(q − 1) mean ℓ̄ − (q − 1)(q − 2)/2, with ℓ̄(f, k) = Σ_{j ≠ k} σ(f_k − f_j).
 
-    Pushes the logit of the excluded class k below all others [1]_. The risk is unbiased if every
-    wrong class is equally likely to be excluded.
+    Pushes the logit of the excluded class k below all others [1]_. The risk is unbiased if every wrong class is equally likely to
+    be excluded.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ class PairwiseComparison(PairMethod):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, W. Hu, M. Sugiyama, "Learning from Complementary Labels", NeurIPS, 2017.
+    .. [1] T. Ishida, G. Niu, W. Hu and M. Sugiyama, "Learning from Complementary Labels", NeurIPS 2017.
        https://arxiv.org/abs/1705.07541
 
     Examples

@@ -57,7 +57,7 @@ def purify(mean: Tensor, candidates: Tensor, theta: float, growth: float) -> tup
 
 @register
 class POP(SamePassMethod):
-    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i over its candidates.
+    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i in its candidates.
 
     PRODEN with purification [1]_: after `warm_up` epochs, every fifth epoch permanently removes candidates whose confidence
     is below a fraction θ of the largest.
@@ -74,7 +74,7 @@ class POP(SamePassMethod):
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
     theta_now : Tensor of shape ()
@@ -88,8 +88,8 @@ class POP(SamePassMethod):
 
     References
     ----------
-    .. [1] N. Xu, B. Liu, J. Lv, C. Qiao, X. Geng, "Progressive Purification for Instance-Dependent Partial Label Learning",
-       ICML, 2023. https://arxiv.org/abs/2206.00830
+    .. [1] N. Xu, B. Liu, J. Lv, C. Qiao and X. Geng, "Progressive Purification for Instance-Dependent Partial Label
+       Learning", ICML 2023. https://arxiv.org/abs/2206.00830
 
     Examples
     --------

@@ -9,7 +9,7 @@ from scarce.methods.registry import register
 
 @register
 class RiskConsistent(ConfidenceMethod):
-    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i over its candidates.
+    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i in its candidates.
 
     The cross-entropy with soft labels: after every step, C_i is set to p_i restricted to the candidates and normalized,
     from a second forward pass in evaluation mode [1]_.
@@ -17,7 +17,7 @@ class RiskConsistent(ConfidenceMethod):
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
 
@@ -29,8 +29,8 @@ class RiskConsistent(ConfidenceMethod):
 
     References
     ----------
-    .. [1] L. Feng, J. Lv, B. Han, M. Xu, G. Niu, X. Geng, B. An, M. Sugiyama, "Provably Consistent Partial-Label Learning",
-       NeurIPS, 2020. https://arxiv.org/abs/2007.08929
+    .. [1] L. Feng, J. Lv, B. Han, M. Xu, G. Niu, X. Geng, B. An and M. Sugiyama, "Provably Consistent Partial-Label
+       Learning", NeurIPS 2020. https://arxiv.org/abs/2007.08929
 
     Examples
     --------
@@ -68,7 +68,7 @@ class SamePassMethod(ConfidenceMethod):
 
 @register
 class PRODEN(SamePassMethod):
-    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i over its candidates.
+    """−mean Σ_j C_ij log p_ij, p = softmax(f) and C_i the confidence of example i in its candidates.
 
     The cross-entropy with soft labels: after every step, C_i is set to p_i restricted to the candidates and normalized,
     from the same forward pass as the loss [1]_.
@@ -76,7 +76,7 @@ class PRODEN(SamePassMethod):
     Attributes
     ----------
     candidates : Tensor of bool, shape (n, q)
-        The classes that each training example may still have.
+        The candidate classes of each training example.
     confidence : Tensor of shape (n, q)
         C.
 
@@ -89,8 +89,8 @@ class PRODEN(SamePassMethod):
 
     References
     ----------
-    .. [1] J. Lv, M. Xu, L. Feng, G. Niu, X. Geng, M. Sugiyama, "Progressive Identification of True Labels for Partial-Label
-       Learning", ICML, 2020. https://arxiv.org/abs/2002.08053
+    .. [1] J. Lv, M. Xu, L. Feng, G. Niu, X. Geng and M. Sugiyama, "Progressive Identification of True Labels for
+       Partial-Label Learning", ICML 2020. https://arxiv.org/abs/2002.08053
 
     Examples
     --------

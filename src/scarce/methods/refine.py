@@ -31,7 +31,7 @@ from scarce.risk import (
 
 
 def most_confident(predicted: Tensor, margins: Tensor, fraction: float) -> Tensor:
-    """Return which rows are in the given fraction of largest margins of their predicted class; at least one per predicted class.
+    """Return which rows have the largest margins: the given fraction of each predicted class, and at least one row of each.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ class Refine(Method):
     the likelihood under C. Rounds are short until C converges; the last one has all epochs of the recipe. Labels may depend
     on the true class in any way: the only assumption is that they depend on x only through the class.
 
-    Rows are counted by the arg-max of the network, as posteriors under C would confirm the errors of C. Uncertain rows are
-    not counted, as they would mix the rows of C; the mixture that remains is undone with the class probabilities of the
-    counted rows.
+    Rows are counted under their predicted class, because posteriors under C would reinforce the errors of C. Uncertain rows are
+    not counted, because they would blend the rows of C. The class probabilities of the counted rows correct for the blending
+    that remains.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class Refine(Method):
 
     @property
     def loss_is_likelihood(self) -> bool:  # type: ignore[override]
-        """True in rounds; in the first stage, as the base method."""
+        """True after the first stage; in the first stage, whether it is for the base method."""
         return bool(self.stage) or self.base_method.loss_is_likelihood
 
     def check_transition(self, transition: object) -> None:
@@ -316,7 +316,7 @@ class Refine(Method):
                 margin = margin.masked_fill(known, float("inf"))
             predicted.append(best_class)
             margins.append(margin)
-            labeled.append(was_labeled(batch, self._single_label))
+            labeled.append(was_labeled(batch.excluded, batch.confirmed, self._single_label))
             posteriors = (
                 posterior(logits, self._log_likelihood(batch))
                 if self.stage

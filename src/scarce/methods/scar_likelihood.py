@@ -130,7 +130,7 @@ class ScarLikelihood(Method):
         """−mean log Σ_y p_y r_y."""
         log_likelihood = scar_log_likelihood(batch.excluded, self._ratios())
         if self.single_label:  # a row without a label carries no information
-            log_likelihood = log_likelihood * was_labeled(batch, single_label=True)[:, None]
+            log_likelihood = log_likelihood * (batch.excluded > 0).any(dim=1, keepdim=True)
         log_likelihood = clamp_confirmed(log_likelihood, batch.confirmed)
         if self.learns_priors or self.learns_error_rate:
             self._posterior = posterior(logits.detach(), log_likelihood)
@@ -147,7 +147,7 @@ class ScarLikelihood(Method):
             self.priors = self._regularizer.clip(self.priors, self.error_rate)
         if self.learns_error_rate:
             error_probabilities = (self._posterior * batch.excluded).sum(dim=1)[
-                was_labeled(batch, self.single_label)
+                was_labeled(batch.excluded, batch.confirmed, self.single_label)
             ]
             if len(error_probabilities):
                 self.error_rate += weight * (error_probabilities.mean() - self.error_rate)

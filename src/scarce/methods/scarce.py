@@ -88,7 +88,7 @@ class _ScarceFamily(Method):
 
     @abstractmethod
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
-        """Return the ordinary loss of every row at its confirmed class, of shape (B,)."""
+        """Return the ordinary loss of every row at its confirmed class, of shape (n,)."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         risk = self.risk(logits, batch.excluded)
@@ -100,13 +100,10 @@ class _ScarceFamily(Method):
 
 @register
 class Scarce(_ScarceFamily):
-    """Σ_k |P_k| + N_k part.
+    """Σ_k (|P_k| + Q_k), with P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k) and Q_k = (1 − π_k) mean_{N_k} ℓ(−f_k).
 
-    One-versus-rest learning with a binary loss ℓ and a risk that is unbiased under SCAR [1]_. For class k with prior π_k,
-
-        P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k)        and        N_k part = (1 − π_k) mean_{N_k} ℓ(−f_k),
-
-    where N_k are the rows that exclude k. P_k estimates a quantity that is never negative; the absolute value corrects
+    One-versus-rest learning with a binary loss ℓ [1]_: N_k are the rows that exclude class k, and π_k is its prior. Σ_k (P_k + Q_k)
+    is an unbiased risk under SCAR. P_k estimates π_k E[ℓ(f_k) | y = k], which is never negative; the absolute value corrects
     estimates that are.
 
     Parameters
@@ -114,14 +111,14 @@ class Scarce(_ScarceFamily):
     loss : str, optional
         The binary loss ℓ, one of `scarce.risk.BINARY_LOSSES`; ``"logistic"`` by default.
     correction : {"abs", "relu", "leaky", "nnpu", "none"}
-        What replaces a negative P_k; see `scarce.risk.CORRECTIONS`.
+        The correction of a negative P_k; see `scarce.risk.make_correction`.
     form : {"batch", "dataset", "ht"}
         How P_k is estimated from a batch; see `scarce.risk.class_risks`.
     absent : {"skip", "keep"}
         Whether a class that no row of the batch excludes is skipped in that step.
     alpha : float
-        Weight of the complementary risk, from 0 to 1, if some examples have a confirmed class ("yes" answers, ordinary
-        labels). The ordinary loss of those examples has the weight 1 − alpha.
+        Weight of the risk from exclusions, from 0 to 1, if some examples have a confirmed class ("yes" answers, ordinary
+        labels). The ordinary risk of these examples has weight 1 − alpha.
     slope : float
         Slope λ ≤ 0 of the correction ``"leaky"``.
     beta, gamma : float
@@ -136,8 +133,8 @@ class Scarce(_ScarceFamily):
 
     References
     ----------
-    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -154,7 +151,7 @@ class Scarce(_ScarceFamily):
         return binary_loss(name)
 
     def risk(self, logits: Tensor, excluded: Tensor) -> Tensor:
-        """Σ_k g(P_k) + N_k part, g being the correction."""
+        """Σ_k (g(P_k) + Q_k), where g is the correction."""
         return scarce_risk(logits, excluded, self.priors, rates=self.rates, **self.risk_params)
 
     def ordinary_losses(self, logits: Tensor, confirmed: Tensor) -> Tensor:
@@ -168,9 +165,9 @@ class Scarce(_ScarceFamily):
 
 @register
 class ScarceURE(Scarce):
-    """Σ_k P_k + N_k part.
+    """Σ_k (P_k + Q_k), with P_k and Q_k of `Scarce`.
 
-    The unbiased SCARCE risk without correction [1]_. It can become negative, and flexible models then overfit.
+    The unbiased SCARCE risk without a correction [1]_. It can become negative, and flexible models then overfit.
 
     Parameters
     ----------
@@ -185,8 +182,8 @@ class ScarceURE(Scarce):
 
     References
     ----------
-    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -208,7 +205,7 @@ class ScarceURE(Scarce):
 class ScarceCCE(_ScarceFamily):
     """Σ_k g( mean L(f, k) − (1 − π_k) mean_{N_k} L(f, k) ).
 
-    SCARCE with a multi-class loss L in place of one-versus-rest [1]_; g is the correction and N_k are the rows that exclude k.
+    SCARCE with a multi-class loss L instead of one-versus-rest [1]_; g is the correction, and N_k are the rows that exclude k.
 
     Parameters
     ----------
@@ -224,8 +221,8 @@ class ScarceCCE(_ScarceFamily):
 
     References
     ----------
-    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -15,16 +15,16 @@ def excluded_pairs(logits: Tensor, excluded: Tensor) -> tuple[Tensor, Tensor]:
 
     Parameters
     ----------
-    logits : Tensor of shape (B, q)
+    logits : Tensor of shape (n, q)
         One row per example.
-    excluded : Tensor of shape (B, q)
+    excluded : Tensor of shape (n, q)
         ȳ, 1 where a class is excluded.
 
     Returns
     -------
-    rows : Tensor of shape (n, q)
-        The logits of each of the n pairs; an example with several labels appears several times.
-    k : Tensor of shape (n,)
+    rows : Tensor of shape (m, q)
+        The logits of each of the m pairs; an example with several labels appears several times.
+    k : Tensor of shape (m,)
         The excluded class of each pair.
 
     Examples
@@ -46,11 +46,15 @@ def mean_over_pairs(
     Parameters
     ----------
     pair_losses : callable
-        ℓ̄ of shape (m,), from logits of shape (m, q) and excluded classes of shape (m,).
+        ℓ̄; maps the logits of m pairs, of shape (m, q), and their excluded classes, of shape (m,), to losses of shape (m,).
     logits : Tensor of shape (n, q)
         f.
     excluded : Tensor of shape (n, q)
         ȳ, 1 where a class is excluded; m entries are 1.
+
+    Returns
+    -------
+    Tensor of shape ()
 
     Examples
     --------
@@ -102,7 +106,7 @@ class PairMethod(SingleLabelMethod):
 
     @abstractmethod
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
-        """Return ℓ̄ of every pair, of shape (n,), from logits of shape (n, q) and excluded classes k of shape (n,)."""
+        """Return ℓ̄ of each of m pairs, of shape (m,), from logits of shape (m, q) and excluded classes k of shape (m,)."""
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
         """Mean ℓ̄ over the pairs."""

@@ -50,7 +50,7 @@ def exponential_surrogate_losses(logits: Tensor, k: Tensor) -> Tensor:
 class SurrogateNegativeLearning(PairMethod):
     """Mean −log(1 − p_k) over the pairs, p = softmax(f) and k the excluded class.
 
-    Lowers the probability of the excluded class; known as negative learning [1]_.
+    Lowers the probability of the excluded class: a surrogate complementary loss [1]_ (SCL-NL), known as negative learning [2]_.
 
     Parameters
     ----------
@@ -65,8 +65,10 @@ class SurrogateNegativeLearning(PairMethod):
 
     References
     ----------
-    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin, M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning with
-       Complementary Labels", ICML, 2020. https://arxiv.org/abs/2007.02235
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin and M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning
+       with Complementary Labels", ICML 2020. https://arxiv.org/abs/2007.02235
+    .. [2] Y. Kim, J. Yim, J. Yun and J. Kim, "NLNL: Negative Learning for Noisy Labels", ICCV 2019.
+       https://arxiv.org/abs/1908.07387
 
     Examples
     --------
@@ -86,7 +88,7 @@ class SurrogateNegativeLearning(PairMethod):
 class SurrogateExponential(PairMethod):
     """Mean e^{p_k} over the pairs, p = softmax(f) and k the excluded class.
 
-    Lowers the probability of the excluded class with a bounded loss [1]_.
+    Lowers the probability of the excluded class: a bounded surrogate complementary loss [1]_ (SCL-EXP).
 
     Parameters
     ----------
@@ -100,8 +102,8 @@ class SurrogateExponential(PairMethod):
 
     References
     ----------
-    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin, M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning with
-       Complementary Labels", ICML, 2020. https://arxiv.org/abs/2007.02235
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin and M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning
+       with Complementary Labels", ICML 2020. https://arxiv.org/abs/2007.02235
 
     Examples
     --------

@@ -21,8 +21,8 @@ def ordinary_class_risks(losses: Tensor, excluded: Tensor, label_frequencies: Te
     """V_j = Σ_g π̄_g m_gj − (q − 1) π̄_j m_jj, the risk of every *ordinary* class j.
 
     m_gj is the mean of the loss ℓ_j over the rows that exclude g (0 if there are none). Under uniform labels
-    E V_j = π_j E[ℓ_j | y = j], which is never negative. Other code groups by the excluded class instead: the total is the
-    same, but the entries can be negative in expectation, so a correction clips the wrong quantities.
+    E V_j = π_j E[ℓ_j | y = j], which is never negative. Other implementations group by the excluded class instead.
+    The total is the same, but their entries can be negative in expectation, so a correction clips the wrong quantities.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def ascent_risk(
     beta: float = 0.0,
     gamma: float = 1.0,
 ) -> Tensor:
-    """Σ_j V_j while no W_j is below −β, else −γ Σ_j min(W_j + β, 0), from V of shape (q,).
+    """Σ_j V_j if every W_j ≥ −β, else −γ Σ_j min(W_j + β, 0), from V of shape (q,).
 
-    W_j is n_j V_j if ``counted``, with the counts n of shape (q,) of how many rows exclude j, and V_j if ``plain``.
+    W_j is n_j V_j if ``counted``, where n_j of `counts` is the number of rows that exclude j, and V_j if ``plain``.
 
     Examples
     --------
@@ -122,8 +122,8 @@ class UncorrectedRisk(_UnbiasedRisk):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
-       ICML, 2019. https://arxiv.org/abs/1810.04327
+    .. [1] T. Ishida, G. Niu, A. K. Menon and M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML 2019. https://arxiv.org/abs/1810.04327
 
     Examples
     --------
@@ -148,7 +148,7 @@ class NonNegativeRisk(_UnbiasedRisk):
     Parameters
     ----------
     beta : float
-        How far below zero the risk of a class may fall.
+        β, how far below zero the risk of a class may fall.
     pairs : bool
         Accept several labels per example and treat each as a separate example.
 
@@ -160,8 +160,8 @@ class NonNegativeRisk(_UnbiasedRisk):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
-       ICML, 2019. https://arxiv.org/abs/1810.04327
+    .. [1] T. Ishida, G. Niu, A. K. Menon and M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML 2019. https://arxiv.org/abs/1810.04327
 
     Examples
     --------
@@ -185,18 +185,18 @@ class NonNegativeRisk(_UnbiasedRisk):
 
 @register
 class GradientAscentRisk(_UnbiasedRisk):
-    """Σ_j V_j while every W_j ≥ −β, and −γ Σ_j min(W_j + β, 0) otherwise.
+    """Σ_j V_j if every W_j ≥ −β, else −γ Σ_j min(W_j + β, 0).
 
-    The unbiased risk, with gradient ascent on classes whose risk falls below −β [1]_. V_j is the unbiased
-    estimate of the risk of class j (`ordinary_class_risks`), and W_j is V_j or a multiple of it.
+    The unbiased risk, with gradient ascent on classes whose W_j falls below −β [1]_. V_j is the unbiased estimate of the risk of
+    class j (`ordinary_class_risks`), and W_j is V_j or a multiple of it.
 
     Parameters
     ----------
     ascent : {"counted", "plain"}
-        ``"counted"``: W_j = n_j V_j as in the authors' code, n_j being the rows of the batch that exclude j. ``"plain"``: W_j = V_j
-        as in their paper. The ascent step is about B/q times larger with ``"counted"``, B being the batch size.
+        ``"counted"``: W_j = n_j V_j as in the authors' code, where n_j rows of the batch exclude j. ``"plain"``: W_j = V_j as in
+        their paper. The ascent step is about n/q times larger with ``"counted"``, where n is the batch size.
     beta, gamma : float
-        Threshold and weight of the ascent.
+        β and γ, the threshold and the weight of the ascent.
     pairs : bool
         Accept several labels per example and treat each as a separate example.
 
@@ -208,8 +208,8 @@ class GradientAscentRisk(_UnbiasedRisk):
 
     References
     ----------
-    .. [1] T. Ishida, G. Niu, A. K. Menon, M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
-       ICML, 2019. https://arxiv.org/abs/1810.04327
+    .. [1] T. Ishida, G. Niu, A. K. Menon and M. Sugiyama, "Complementary-Label Learning for Arbitrary Losses and Models",
+       ICML 2019. https://arxiv.org/abs/1810.04327
 
     Examples
     --------

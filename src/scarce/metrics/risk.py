@@ -15,7 +15,7 @@ from scarce.risk import ClassSums, class_risks, class_sums, signed_losses
 def complementary_risk(
     logits: Any, labels: ComplementaryLabels, priors: Any, *, loss: str = "sigmoid"
 ) -> float:
-    """Σ_k P_k + N_k part, the one-versus-rest risk over all examples, without correction [1]_.
+    """Σ_k (P_k + Q_k), the one-versus-rest risk over all examples, without correction [1]_.
 
     It is unbiased under SCAR. On training data, a negative value means that the model has overfitted. Classes that no example
     excludes are left out.

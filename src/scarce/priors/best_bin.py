@@ -27,7 +27,7 @@ class BestBin(ScoredEstimator):
         Which rows are unlabeled: all rows, of which the fraction 1 − π_k is "not k", or only those that do not exclude k, of
         which it is 1 − π_k / (1 − π̄_k).
     delta, gamma : float
-        Confidence level δ and slack γ of the bound; see `scarce.risk._mixture_proportion.best_bin`.
+        Confidence level δ and slack γ of the bound; see `scarce.risk.best_bin`.
     scorer, folds, last, module, recipe
         How the scores are computed:
 

@@ -1,9 +1,10 @@
 """Risks and likelihoods as pure functions on tensors: the mathematics that methods share.
 
-These are building blocks for your own methods; for a loss in your own training loop see `scarce.functional`. In all of them n is
-the number of rows and q the number of classes.
+They are building blocks for your own methods. For a loss in your own training loop, see `scarce.functional`. Everywhere, n is the
+number of rows and q the number of classes.
 """
 
+from scarce.risk._mixture_proportion import BestBinResult, best_bin, mixture_proportion, priors_from_mixture
 from scarce.risk.answer_likelihood import answer_log_likelihood
 from scarce.risk.binary_losses import BINARY_LOSSES, binary_loss, signed_losses
 from scarce.risk.class_conditional import (
@@ -34,6 +35,10 @@ from scarce.risk.scar_likelihood import (
 from scarce.risk.scarce_risk import multiclass_scarce_risk, scarce_risk
 
 __all__ = [
+    "BestBinResult",
+    "best_bin",
+    "mixture_proportion",
+    "priors_from_mixture",
     "BINARY_LOSSES",
     "CORRECTIONS",
     "MULTICLASS_LOSSES",

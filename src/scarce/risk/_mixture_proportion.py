@@ -28,7 +28,7 @@ class BestBinResult(NamedTuple):
     """The estimate of `best_bin`."""
 
     mixture_proportion: float
-    """θ̂ = q̂_U(ẑ) / q̂_P(ẑ), at most 1."""
+    """θ̂ = q̂_U(ẑ) / q̂_P(ẑ), clipped to at most 1."""
     bound: float
     """The upper confidence bound at ẑ, where it is lowest."""
     threshold: float
@@ -42,17 +42,17 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
 
         ẑ = argmin_z  q̂_U(z)/q̂_P(z) + (1 + γ)/q̂_P(z) · (√(ln(4/δ)/2n_P) + √(ln(4/δ)/2n_U)).
 
-    If only positives have the highest scores, the ratio is θ there; the second term keeps that bin from being too small. Only the
-    order of the scores matters.
+    If the highest scores belong only to positives, q̂_U(z)/q̂_P(z) estimates θ for high z. The second term keeps the bin of scores
+    above ẑ from being too small. Only the order of the scores matters.
 
     Parameters
     ----------
     positive : array of shape (n_P,)
-        Scores of positives, high for "positive", of rows that the scorer was not trained on.
+        Scores of held-out positives, higher for more likely positives. The model must not be trained on these rows.
     unlabeled : array of shape (n_U,)
-        Scores of unlabeled rows, likewise.
+        Scores of held-out unlabeled rows.
     delta, gamma : float
-        δ and γ, confidence and slack of the bound.
+        δ and γ, the failure probability and the slack of the bound.
 
     Returns
     -------
@@ -93,7 +93,9 @@ def best_bin(positive: Any, unlabeled: Any, *, delta: float = 0.1, gamma: float 
 
 
 def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "all") -> Tensor:
-    """θ_k = 1 − π_k, or of the rows that do not exclude k, θ_k = 1 − π_k / (1 − π̄_k): the fraction of "not k" among unlabeled rows.
+    """θ_k = 1 − π_k among all rows, or θ_k = 1 − π_k / (1 − π̄_k) among the rows that do not exclude k.
+
+    θ_k is the fraction of the unlabeled rows of class k that do not belong to k.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "al
     Returns
     -------
     Tensor of shape (q,)
-        θ, never negative.
+        θ, from 0 to 1.
 
     See Also
     --------
@@ -124,7 +126,9 @@ def mixture_proportion(priors: Tensor, rates: Tensor, unlabeled: Unlabeled = "al
     if unlabeled == "all":
         return 1 - priors
     rest = (1 - rates).clamp(min=1e-12)
-    return (1 - priors / rest).clamp(min=0)  # a sample may by chance exclude k more often than 1 − π_k
+    return (1 - priors / rest).clamp(
+        min=0
+    )  # in a sample, k may be excluded more often than 1 − π_k by chance
 
 
 def priors_from_mixture(mixture_proportion: Numbers, rates: Numbers, unlabeled: Unlabeled = "all") -> Numbers:
@@ -137,7 +141,7 @@ def priors_from_mixture(mixture_proportion: Numbers, rates: Numbers, unlabeled: 
     rates : float or Tensor of shape (q,)
         π̄, the fraction of all rows that exclude each class.
     unlabeled : {"all", "rest"}
-        Which rows θ is about; see `mixture_proportion`.
+        The rows of which θ is a fraction; see `mixture_proportion`.
 
     Returns
     -------

@@ -14,17 +14,17 @@ def answer_log_likelihood(
     false_negative_rate: Tensor,
     false_positive_rate: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Σ_j log P(answer_j | y) = e_y + a, of every row: return e and the constant a.
+    """Σ_j log P(answer_j | y) = e_y + a, for the answers j about each row; return e and a.
 
-    For a question about class k, P(no | y = k) is the false-negative rate and P(yes | y ≠ k) the false-positive rate. An answer
-    about k changes only e_k and a.
+    For a question about class k, P(no | y = k) is the false-negative rate and P(yes | y ≠ k) the false-positive rate. Only e_k
+    and a, which does not depend on y, change with an answer about k.
 
     Parameters
     ----------
     shape : tuple of int
         (n, q), rows and classes.
     row, asked : Tensor of int, shape (m,)
-        Of each of m answers: the row and the class that it is about.
+        For each of the m answers, the row and the class that it is about.
     yes : Tensor of bool, shape (m,)
         Whether the answer was "yes".
     false_negative_rate, false_positive_rate : Tensor of shape (m,)

@@ -1,4 +1,4 @@
-"""Binary losses ℓ(z) of a margin z: small where z is large and positive. Each maps a tensor to one of the same shape."""
+"""Binary losses ℓ(z) of a margin z, which are small where z is large. Each maps a tensor to one of the same shape."""
 
 from collections.abc import Callable
 
@@ -84,7 +84,7 @@ def binary_loss(name: str) -> BinaryLoss:
     Returns
     -------
     callable
-        ℓ, from a tensor of margins to the losses, of the same shape.
+        ℓ; maps a tensor of margins to losses of the same shape.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def binary_loss(name: str) -> BinaryLoss:
 def signed_losses(name: str, z: Tensor) -> tuple[Tensor, Tensor]:
     """Return ℓ(z) and ℓ(−z), the losses of a positive and of a negative with score z.
 
-    Losses with ℓ(−z) = ℓ(z) + z use that, which takes a third of the time.
+    For losses with ℓ(−z) = ℓ(z) + z, this takes a third of the time of two evaluations.
 
     Parameters
     ----------

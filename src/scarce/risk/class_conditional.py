@@ -40,7 +40,7 @@ def class_conditional_log_likelihood(excluded: Tensor, exclusion_matrix: Tensor)
 
 
 def single_label_log_likelihood(excluded: Tensor, transition: Tensor) -> Tensor:
-    """log T[y, k] of every row and class y, where k is the one class that the row excludes, as in the forward correction [1]_.
+    """log T[y, k] of every row and class y, where the row excludes exactly one class k: the forward correction [1]_.
 
     Parameters
     ----------
@@ -74,18 +74,19 @@ def single_label_log_likelihood(excluded: Tensor, transition: Tensor) -> Tensor:
 
 
 def estimate_scar_strength(rates: Tensor, expected: Tensor, n_predicted: Tensor) -> Tensor:
-    """Estimate the prior strength of SCAR, in rows, from the spread of counted rates around those expected under SCAR.
+    """Estimate the strength s of a beta prior that shrinks C toward SCAR, in rows, from the spread of the counted rates.
 
-    Let C[y, k] have a beta distribution of strength s around SCAR's c_k: its variance is φ c_k (1 − c_k) with φ = 1 / (1 + s).
-    Pearson's statistic over the q (q − 1) wrong classes, X² = Σ N_y (R[y, k] − c_k)² / (c_k (1 − c_k)), then exceeds
-    q (q − 1) by φ Σ (N_y − 1) on average, which gives s. If it does not exceed it, s is practically infinite; s is at least 1.
+    Assume that C[y, k] has a beta distribution around SCAR's c_k with variance φ c_k (1 − c_k), where φ = 1 / (1 + s). Pearson's
+    statistic over the q (q − 1) pairs of different classes, X² = Σ N_y (R[y, k] − c_k)² / (c_k (1 − c_k)), then exceeds q (q − 1)
+    by φ Σ (N_y − 1) on average; solving for φ gives s. If X² is smaller than q (q − 1), s is practically infinite. s is at
+    least 1.
 
     Parameters
     ----------
     rates : Tensor of shape (q, q)
         R[y, k], the fraction of the rows predicted y that exclude k.
     expected : Tensor of shape (q, q)
-        The same under SCAR.
+        c_k, the rates expected under SCAR; the diagonal is not used.
     n_predicted : Tensor of shape (q,)
         N_y, how many rows are predicted y.
 
@@ -121,12 +122,12 @@ def estimate_exclusion_matrix(
     scar_strength: float | None = None,
     error_rate: float | None = None,
 ) -> Tensor:
-    """C = M⁻¹ R, estimated from predicted classes: R are the rates of exclusions, M the classes of the rows.
+    """C = M⁻¹ R, estimated from predicted classes: R holds the rates of exclusions, M the true classes behind each prediction.
 
     Rows predicted y exclude k at the rate R[y, k] = counts[y, k] / n_predicted[y]. A fraction
-    M[y, y′] = posterior_sums[y, y′] / n_predicted[y] of them belongs to class y′, so R = M C. To every predicted class, s rows
-    are added that are predicted correctly and exclude classes at the rates of SCAR, those of all rows with other predictions.
-    So C is defined even for a class that is never predicted.
+    M[y, y′] = posterior_sums[y, y′] / n_predicted[y] of these rows belongs to class y′, so R = M C. As a prior, s rows are added to
+    every predicted class. They count as predicted correctly and exclude k at its rate under SCAR, the rate among all rows that
+    are not predicted k. C is therefore defined even for a class that is never predicted.
 
     Parameters
     ----------
@@ -137,9 +138,9 @@ def estimate_exclusion_matrix(
     posterior_sums : Tensor of shape (q, q)
         The posterior probabilities of y′, summed over the rows predicted y.
     scar_strength : float, optional
-        s; by default estimated from the counts (`estimate_scar_strength`).
+        s; by default, it is estimated from the counts (`estimate_scar_strength`).
     error_rate : float, optional
-        The diagonal of C, the probability that a row excludes its own class; by default it is estimated too.
+        The diagonal of C, the probability that a row excludes its own class; by default, it is estimated too.
 
     Returns
     -------
@@ -186,7 +187,7 @@ def estimate_exclusion_matrix(
 
 
 def single_label_transition(exclusion_matrix: Tensor) -> Tensor:
-    """T[y, k] = (1 − C[y, y]) C[y, k] / Σ_{j ≠ y} C[y, j] and T[y, y] = C[y, y]: exactly one label per row.
+    """T[y, k] = (1 − C[y, y]) C[y, k] / Σ_{j ≠ y} C[y, j] and T[y, y] = C[y, y], for exactly one label per row.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""P_k and N_k, the two terms of every class's risk, from per-class sums over a batch.
+"""P_k and Q_k, the two terms of the risk of each class k, from sums over a batch.
 
-For class k, with N_k the rows that exclude it and X all rows,
+    P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k)        (its expectation is π_k E[ℓ(f_k) | y = k] ≥ 0)
+    Q_k = (1 − π_k) mean_{N_k} ℓ(−f_k)
 
-    P_k = E_X[ℓ(f_k)] − (1 − π_k) E_{N_k}[ℓ(f_k)]        (its expectation is π_k E[ℓ(f_k) | y = k] ≥ 0)
-    N_k part = (1 − π_k) E_{N_k}[ℓ(−f_k)].
+The first mean is over all rows, mean_{N_k} over the rows that exclude k.
 """
 
 from typing import Literal, NamedTuple, get_args
@@ -19,33 +19,33 @@ Absent = Literal["skip", "keep"]
 
 
 class ClassSums(NamedTuple):
-    """Sums over a batch, each of shape (q,): the risk of the batch depends on nothing else."""
+    """Sums over a batch, each of shape (q,), from which its risk is computed."""
 
     all_rows: Tensor
     """Σ_i ℓ(f_ik) over all rows."""
     excluded: Tensor
     """Σ_i ȳ_ik ℓ(f_ik) over the rows that exclude k."""
     negated: Tensor
-    """Σ_i ȳ_ik ℓ(−f_ik); zero for multi-class losses, which have no such term."""
+    """Σ_i ȳ_ik ℓ(−f_ik) over the rows that exclude k; zero for a multi-class loss, which has no such term."""
     counts: Tensor
-    """n_k, how many rows exclude k."""
+    """n_k, the number of rows that exclude k."""
     n_rows: int
-    """B, how many rows there are."""
+    """n, the number of rows."""
 
 
 class ClassRisks(NamedTuple):
-    """P_k and the N_k part of every class, each of shape (q,)."""
+    """P_k and Q_k of every class, each of shape (q,)."""
 
     positive: Tensor
-    """P_k, the risk of the rows that belong to k."""
+    """P_k, the risk of the rows that belong to class k."""
     negative: Tensor
-    """The N_k part, the risk of the rows that do not."""
+    """Q_k, the risk of the rows that belong to other classes."""
 
 
 def class_sums(losses: Tensor, negated_losses: Tensor | None, excluded: Tensor) -> ClassSums:
     """Sum ℓ(f) and ℓ(−f) over all rows, and over the rows that exclude each class.
 
-    Sums of several batches may be added; this is how the risk of data that do not fit into memory is computed.
+    The sums of several batches can be added, to compute the risk of data that do not fit in memory.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def class_sums(losses: Tensor, negated_losses: Tensor | None, excluded: Tensor) 
     See Also
     --------
     signed_losses : ℓ(f) and ℓ(−f).
-    class_risks : P_k and the N_k part.
+    class_risks : P_k and Q_k.
 
     Examples
     --------
@@ -91,7 +91,9 @@ def class_risks(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> ClassRisks:
-    """Compute P_k and the N_k part of every class from sums over a batch [1]_.
+    """P_k = mean ℓ(f_k) − (1 − π_k) mean_{N_k} ℓ(f_k) and Q_k = (1 − π_k) mean_{N_k} ℓ(−f_k) [1]_, from sums over a batch.
+
+    N_k are the rows that exclude k.
 
     Parameters
     ----------
@@ -100,31 +102,31 @@ def class_risks(
     priors : Tensor of shape (q,)
         π_k.
     form : {"batch", "dataset", "ht"}
-        ``batch`` takes means over the batch, like the authors' program. ``dataset`` is the equation of the paper with the
-        rates π̄ of the whole data, P_k = (π̄_k + π_k − 1) mean_{N_k} ℓ + (1 − π̄_k) mean_{U_k} ℓ, U_k being the rows that do
-        not exclude k. ``ht`` (Horvitz-Thompson) weights every row by 1 − ȳ_k (1 − π_k) / π̄_k. If π̄ are the rates of the
-        batch itself, the three are equal.
+        ``batch`` is the equation above, as in the authors' code. ``dataset`` is the equation of the paper, with the rates π̄ of
+        the whole data: P_k = (π̄_k + π_k − 1) mean_{N_k} ℓ(f_k) + (1 − π̄_k) mean_{U_k} ℓ(f_k), where U_k are the rows that do not
+        exclude k. ``ht`` (Horvitz-Thompson) weights every row by 1 − ȳ_k (1 − π_k) / π̄_k. If π̄ are the rates of the batch,
+        the three are equal.
     rates : Tensor of shape (q,), optional
-        π̄_k of the whole data; needed by ``dataset`` and ``ht``.
+        π̄_k of the whole data; required for ``dataset`` and ``ht``.
     absent : {"skip", "keep"}
-        What to do with a class that no row of the batch excludes: nothing balances its P_k, so its score would be pushed up on
-        every row. ``skip`` leaves it out, ``keep`` does not, like the authors' program. The weights of ``ht`` account for such
-        batches, so it leaves out only classes that the whole data never exclude.
+        What to do with a class that no row of the batch excludes. Its P_k is then mean ℓ(f_k), which pushes up its logit on every
+        row. ``skip`` leaves it out; ``keep`` does not, as in the authors' code. The weights of ``ht`` account for such batches, so
+        it leaves out only classes that no row of the whole data excludes.
 
     Returns
     -------
     ClassRisks
-        P_k and the N_k part, of shape (q,).
+        P_k and Q_k, each of shape (q,).
 
     Raises
     ------
     MethodError
-        If an option is unknown, or the form needs `rates` and there are none.
+        If an option is unknown, or if `rates` are required and missing.
 
     See Also
     --------
     class_sums : The sums.
-    make_correction : What to do with a negative P_k.
+    make_correction : Corrections of a negative P_k.
     scarce_risk : The corrected sum over all classes.
 
     References
@@ -158,7 +160,7 @@ def check_form(form: str, absent: str) -> None:
 def _weights(
     counts: Tensor, n_rows: int, priors: Tensor, form: Form, rates: Tensor | None, absent: Absent
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return a, b, c of shape (q,) with P_k = a_k Σ ℓ(f_k) − b_k Σ ȳ_k ℓ(f_k) and N_k part = c_k Σ ȳ_k ℓ(−f_k)."""
+    """Return a, b, c of shape (q,) with P_k = a_k Σ ℓ(f_k) − b_k Σ ȳ_k ℓ(f_k) and Q_k = c_k Σ ȳ_k ℓ(−f_k)."""
     check_form(form, absent)
     if form == "batch":
         present = counts > 0
@@ -176,5 +178,5 @@ def _weights(
             negated = (1 - priors) / counts.clamp(min=1)
             all_rows = (1 - rates) / (n_rows - counts).clamp(min=1)
             excluded = all_rows + (1 - priors - rates) / counts.clamp(min=1)
-    # For an absent class the sums over N_k are zero already; only its sum over all rows has to go.
+    # For an absent class, the sums over N_k are zero already, so only the sum over all rows has to be removed.
     return all_rows if absent == "keep" else all_rows * present, excluded, negated

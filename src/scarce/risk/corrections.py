@@ -1,6 +1,6 @@
-"""Risk corrections g: P_k is never negative, but its estimate may be.
+"""Risk corrections: P_k estimates a risk that is never negative, but the estimate can be.
 
-Each maps the `ClassRisks` of all classes to one term per class, of shape (q,); the risk is their sum.
+Each maps the `ClassRisks` P_k and Q_k to one term per class, of shape (q,); the corrected risk is their sum.
 """
 
 from collections.abc import Callable
@@ -17,27 +17,27 @@ Correction = Callable[[ClassRisks], Tensor]
 
 
 def uncorrected(risks: ClassRisks) -> Tensor:
-    """P_k + N_k part: unbiased, but unbounded below, so it overfits."""
+    """P_k + Q_k, which is unbiased, but unbounded below, so flexible models overfit."""
     return risks.positive + risks.negative
 
 
 def leaky(risks: ClassRisks, slope: float) -> Tensor:
-    """max(0, P_k) + λ min(0, P_k) + N_k part with a slope λ ≤ 0; the gradient at P_k = 0 is zero."""
+    """max(0, P_k) + λ min(0, P_k) + Q_k with a slope λ ≤ 0; the gradient of the first two terms at P_k = 0 is zero."""
     return torch.relu(risks.positive) - slope * torch.relu(-risks.positive) + risks.negative
 
 
 def absolute(risks: ClassRisks) -> Tensor:
-    """|P_k| + N_k part, the correction of SCARCE: leaky with λ = −1."""
+    """|P_k| + Q_k, the correction of SCARCE; equals `leaky` with λ = −1."""
     return risks.positive.abs() + risks.negative
 
 
 def non_negative(risks: ClassRisks) -> Tensor:
-    """max(0, P_k) + N_k part."""
+    """max(0, P_k) + Q_k."""
     return torch.relu(risks.positive) + risks.negative
 
 
 def ascent(risks: ClassRisks, beta: float, gamma: float) -> Tensor:
-    """P_k + N_k part while P_k ≥ −β, else −γ P_k alone: gradient ascent until the class is no longer violated."""
+    """P_k + Q_k if P_k ≥ −β, else −γ P_k: gradient ascent on P_k."""
     violated = risks.positive < -beta
     return torch.where(violated, -gamma * risks.positive, risks.positive + risks.negative)
 
@@ -55,7 +55,7 @@ _PARAMETERS = {"leaky": ("slope",), "nnpu": ("beta", "gamma")}
 
 
 def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma: float = 1.0) -> Correction:
-    """Return the correction g of that name: ``abs``, ``relu`` and ``leaky`` are those of [1]_, ``nnpu`` that of [2]_.
+    """Return the correction of that name: ``abs``, ``relu`` and ``leaky`` are from [1]_, ``nnpu`` is from [2]_.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma:
     slope : float
         λ ≤ 0 of ``leaky``.
     beta, gamma : float
-        Threshold β and weight γ of the gradient ascent of ``nnpu``.
+        β and γ, the threshold and the weight of the gradient ascent of ``nnpu``.
 
     Returns
     -------
     callable
-        g, from `ClassRisks` to a tensor of shape (q,).
+        The correction; maps `ClassRisks` to a tensor of shape (q,).
 
     Raises
     ------
@@ -79,7 +79,7 @@ def make_correction(name: str, *, slope: float = -0.1, beta: float = 0.0, gamma:
     See Also
     --------
     class_risks : The risks to correct.
-    scarce_risk : Takes a correction by name, or as returned here.
+    scarce_risk : Takes a correction by name, or one returned by this function.
 
     References
     ----------

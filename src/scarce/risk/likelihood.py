@@ -1,22 +1,22 @@
-"""Losses and posteriors from the log-likelihood of the labels of an example, given its class.
+"""Losses and posteriors from the log-likelihood of the labels of a row, given its class.
 
-Whatever the labels are (exclusions, answers, a true class), let e_y be the logarithm of their probability given the class y,
-up to a constant of the row. With p = softmax(f) the loss of the row is
+The labels can be exclusions, answers or a true class. Let e_y be the logarithm of their probability given the class y, up to a
+constant per row. With p = softmax(f), the loss of the row is
 
     −log Σ_y p_y exp(e_y) = logsumexp_y f_y − logsumexp_y (f_y + e_y),
 
-and the posterior of its class is softmax(f + e). It is a likelihood, so unlike an unbiased risk it needs no correction.
+and the posterior of its class is softmax(f + e). Unlike an unbiased risk, this loss needs no correction.
 """
 
 import torch
 from torch import Tensor
 
 EPS = 1e-12
-"""The smallest probability: what should be impossible is only improbable, so that every loss is finite."""
+"""The smallest probability. Impossible events get this probability instead of zero, which keeps every loss finite."""
 
 
 def safe_log(probability: Tensor) -> Tensor:
-    """log max(p, 10⁻¹²), the logarithm of probabilities kept away from zero.
+    """log max(p, 10⁻¹²), which is finite for p = 0.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def safe_log(probability: Tensor) -> Tensor:
     Returns
     -------
     Tensor
-        Of the shape of p, never below −27.7.
+        The logarithms, of the shape of p; at least −27.7.
 
     Examples
     --------
@@ -93,19 +93,19 @@ def posterior(logits: Tensor, log_likelihood: Tensor) -> Tensor:
 
 
 def clamp_confirmed(log_likelihood: Tensor, confirmed: Tensor | None) -> Tensor:
-    """Return e with 0 for the class and log 10⁻¹² for all others where the class of a row is confirmed; the loss is then −log p_y.
+    """Return e with 0 at the confirmed class of a row and log 10⁻¹² at all other classes, so that the loss is −log p_y.
 
     Parameters
     ----------
     log_likelihood : Tensor of shape (n, q)
         e.
     confirmed : Tensor of int, shape (n,), or None
-        The confirmed class of each row, −1 where there is none.
+        The confirmed class of each row, −1 where it is unknown.
 
     Returns
     -------
     Tensor of shape (n, q)
-        e, unchanged in rows without a confirmed class.
+        The new e; rows without a confirmed class are unchanged.
 
     Examples
     --------

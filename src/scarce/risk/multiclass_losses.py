@@ -1,4 +1,4 @@
-"""Multi-class losses L(f, k) of every class k: from logits of shape (n, q) to losses of the same shape."""
+"""Multi-class losses L(f, k) of all classes k. Each maps logits of shape (n, q) to losses of the same shape."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def gce(logits: Tensor) -> Tensor:
 
 
 def phuber(logits: Tensor) -> Tensor:
-    """Partially Huberized cross-entropy: −log p_k, linear in p_k below 1/τ, τ = 10."""
+    """Partially Huberized cross-entropy: −log p_k for p_k > 1/τ, and its tangent log τ + 1 − τ p_k below, with τ = 10."""
     logp = log_softmax(logits, dim=1)
     log_threshold = math.log(_PHUBER_THRESHOLD)
     return torch.where(logp > -log_threshold, -logp, log_threshold + 1 - _PHUBER_THRESHOLD * logp.exp())
@@ -53,7 +53,7 @@ MULTICLASS_LOSSES: dict[str, MulticlassLoss] = {
 
 
 def multiclass_loss(name: str) -> MulticlassLoss:
-    """Return the multi-class loss L of that name; ``gce`` is that of [1]_, ``phuber`` that of [2]_.
+    """Return the multi-class loss L of that name; ``gce`` is from [1]_, ``phuber`` from [2]_.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def multiclass_loss(name: str) -> MulticlassLoss:
     Returns
     -------
     callable
-        L, from logits of shape (n, q) to the losses L(f, k) of all classes, of the same shape.
+        L; maps logits of shape (n, q) to the losses L(f, k) of all classes, of the same shape.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def multiclass_loss(name: str) -> MulticlassLoss:
 
     See Also
     --------
-    binary_loss : Losses of one class against the rest.
+    binary_loss : Losses for one class against the rest.
     multiclass_scarce_risk : The risk with such a loss.
 
     References

@@ -1,4 +1,4 @@
-"""Ordinary labels beside complementary ones: α R̂ + (1 − α) R̂ᴼ, as in "Use of Ordinary-Label Data" of the SCARCE paper."""
+"""α R̂ + (1 − α) R̂ᴼ: mix the risk from complementary labels with that from ordinary labels, as in the SCARCE paper."""
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ def ovr_ordinary_losses(losses: Tensor, negated_losses: Tensor, confirmed: Tenso
     losses, negated_losses : Tensor of shape (n, q)
         ℓ(f) and ℓ(−f).
     confirmed : Tensor of int, shape (n,)
-        y; where it is −1, the result has no meaning.
+        y; the result is meaningless where it is −1.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
     losses : Tensor of shape (n, q)
         L(f, k) of all classes k.
     confirmed : Tensor of int, shape (n,)
-        y; where it is −1, the result has no meaning.
+        y; the result is meaningless where it is −1.
 
     Returns
     -------
@@ -68,20 +68,20 @@ def multiclass_ordinary_losses(losses: Tensor, confirmed: Tensor) -> Tensor:
 def mix_with_ordinary(
     risk: Tensor, ordinary_losses: Tensor, confirmed: Tensor, weights: Tensor, alpha: float
 ) -> Tensor:
-    """α R̂ + (1 − α) R̂ᴼ with R̂ᴼ = (1/n) Σ_{i confirmed} w_{y_i} · loss_i, unbiased if w_y = 1 / p(confirmed | y).
+    """α R̂ + (1 − α) R̂ᴼ with R̂ᴼ = (1/n) Σ_{i confirmed} w_{y_i} loss_i, which is unbiased if w_y = 1 / P(confirmed | y) [1]_.
 
     Parameters
     ----------
     risk : Tensor of shape ()
         R̂, the risk from complementary labels.
     ordinary_losses : Tensor of shape (n,)
-        The ordinary loss of every row at its confirmed class; not used where there is none.
+        The ordinary loss of every row at its confirmed class; ignored where there is none.
     confirmed : Tensor of int, shape (n,)
         The confirmed class, −1 where there is none.
     weights : Tensor of shape (q,)
         w, from `confirmation_weights`.
     alpha : float
-        α, the weight of the complementary part.
+        α, the weight of R̂, from 0 to 1.
 
     Returns
     -------
@@ -106,10 +106,10 @@ def mix_with_ordinary(
 
 
 def confirmation_weights(labels: ComplementaryLabels) -> NDArray[np.float64]:
-    """w_y = 1 / p(confirmed | y), the weight of a confirmed example of each class.
+    """w_y = 1 / P(confirmed | y), the weight of a confirmed example of each class.
 
-    Only an example that was asked about y can be confirmed as y, so with a table of answers p is the fraction of examples asked
-    about y. Without one, the confirmed examples are assumed to be a random sample.
+    An example can only be confirmed as class y if it was asked about y. So with a table of answers, P(confirmed | y) is the
+    fraction of examples asked about y. Without one, the confirmed examples are assumed to be a random sample.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """The likelihood of exclusions under SCAR.
 
 An example of class y excludes every other class k independently with probability c_k, and its own class with probability
-ρ_y, an error. So
+ρ_y, by mistake. So
 
-    P(Ȳ | x) = Π_k c_k^ȳ_k (1 − c_k)^(1 − ȳ_k) · Σ_y p_y r_y(ȳ_y),   r_y(1) = ρ_y / c_y,   r_y(0) = (1 − ρ_y) / (1 − c_y):
+    P(Ȳ | x) = Π_k c_k^ȳ_k (1 − c_k)^(1 − ȳ_k) · Σ_y p_y r_y(ȳ_y),   r_y(1) = ρ_y / c_y,   r_y(0) = (1 − ρ_y) / (1 − c_y),
 
-where the ratio r_y depends only on whether y is excluded. If every example has exactly one label by design, it excludes k
-with probability T[y, k] = (1 − ρ_y) w_k / (W − w_y), T[y, y] = ρ_y, where w = c / (1 − c) and W = Σ w. Then likewise
+where the ratio r_y depends only on whether y is excluded. If every example has exactly one label by design, an example of class
+y excludes k with probability T[y, k] = (1 − ρ_y) w_k / (W − w_y), and T[y, y] = ρ_y, where w = c / (1 − c) and W = Σ w. Similarly,
 
     T[y, k] / w_k = r_y(ȳ_y),   r_y(1) = ρ_y / w_y,   r_y(0) = (1 − ρ_y) / (W − w_y).
 """
@@ -41,7 +41,7 @@ def scar_log_likelihood(excluded: Tensor, ratios: LogRatios) -> Tensor:
     Returns
     -------
     Tensor of shape (n, q)
-        The log-likelihood of the labels of every row given each class, up to a constant of the row.
+        The log-likelihood of the labels of every row given each class, up to a constant per row.
 
     See Also
     --------
@@ -59,7 +59,7 @@ def scar_log_likelihood(excluded: Tensor, ratios: LogRatios) -> Tensor:
 
 
 def scar_ratios(exclusion_probabilities: Tensor, error_rate: Tensor) -> LogRatios:
-    """log (1 − ρ)/(1 − c) and log ρ/c, for zero or more labels per example.
+    """log r(0) = log((1 − ρ) / (1 − c)) and log r(1) = log(ρ / c), for zero or more labels per example.
 
     Parameters
     ----------
@@ -120,12 +120,12 @@ def exclusion_probabilities(rates: Tensor, priors: Tensor, error_rate: Tensor) -
 
 
 def single_label_ratios(weights: Tensor, error_rate: Tensor) -> LogRatios:
-    """log (1 − ρ)/(W − w) and log ρ/w, for exactly one label per example.
+    """log r(0) = log((1 − ρ) / (W − w)) and log r(1) = log(ρ / w), for exactly one label per example.
 
     Parameters
     ----------
     weights : Tensor of shape (q,)
-        w; W is their sum.
+        w; W is its sum.
     error_rate : Tensor of shape (q,)
         ρ.
 
@@ -156,8 +156,8 @@ def single_label_weights(
 ) -> Tensor:
     """Solve π̄_k = ρ_k π_k + w_k Σ_{y ≠ k} π_y (1 − ρ_y) / (W − w_y) for w, with Σ w = 1.
 
-    These are the weights with which exactly one label per example is excluded at the rates π̄. The fixed-point iteration is
-    w_k ← w_k (π̄_k − ρ_k π_k) / (w_k Σ …).
+    If every example has exactly one label, drawn with these weights, the rates of the labels are π̄. The fixed-point iteration
+    is w_k ← (π̄_k − ρ_k π_k) / Σ_{y ≠ k} π_y (1 − ρ_y) / (W − w_y), followed by normalization.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def single_label_weights(
     error_rate : Tensor of shape (q,)
         ρ, the probability that an example excludes its own class.
     start : Tensor of shape (q,), optional
-        Where the iteration starts, such as an earlier solution; by default π̄ − ρ π.
+        The start of the iteration, such as an earlier solution; by default π̄ − ρ π.
     steps : int
         The maximum number of iterations.
 

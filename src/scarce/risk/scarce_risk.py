@@ -19,23 +19,23 @@ def scarce_risk(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> Tensor:
-    """Σ_k g(P_k) + N_k part, the one-versus-rest risk from complementary labels [1]_.
+    """Σ_k (g(P_k) + Q_k), the one-versus-rest risk from complementary labels [1]_, with a correction g.
 
-    Under SCAR, p(x | ȳ_k = 1) = p(x | y ≠ k), so without correction this is an unbiased estimate of the risk
-    E[ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)] of ordinary labels.
+    P_k and Q_k are those of `class_risks`. Under SCAR, p(x | ȳ_k = 1) = p(x | y ≠ k), so without a correction this is an unbiased
+    estimate of the ordinary risk E[ℓ(f_y) + Σ_{k ≠ y} ℓ(−f_k)].
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f.
     excluded : Tensor of shape (n, q)
-        ȳ, 1 where the class is excluded, in the dtype of the logits.
+        ȳ, 1 where a class is excluded, in the dtype of the logits.
     priors : Tensor of shape (q,)
         π.
     loss : str
         ℓ, one of `BINARY_LOSSES`.
     correction : {"none", "abs", "relu", "leaky", "nnpu"} or callable
-        g by name, or from `make_correction` to set its parameters.
+        g, by name or returned by `make_correction`, which sets its parameters.
     form, rates, absent
         See `class_risks`.
 
@@ -46,7 +46,7 @@ def scarce_risk(
 
     See Also
     --------
-    class_risks : P_k and the N_k part.
+    class_risks : P_k and Q_k.
     multiclass_scarce_risk : The same with a multi-class loss.
     scarce.functional.scarce_risk : The same with checks of its arguments, for your own training loop.
     scarce.methods.Scarce : The method.
@@ -79,14 +79,16 @@ def multiclass_scarce_risk(
     rates: Tensor | None = None,
     absent: Absent = "skip",
 ) -> Tensor:
-    """Σ_k g( E_X[L(f, k)] − (1 − π_k) E_{N_k}[L(f, k)] ), the risk with a multi-class loss L [1]_.
+    """Σ_k g( mean L(f, k) − (1 − π_k) mean_{N_k} L(f, k) ), the risk with a multi-class loss L [1]_.
+
+    N_k are the rows that exclude k, and g is a correction.
 
     Parameters
     ----------
     logits : Tensor of shape (n, q)
         f.
     excluded : Tensor of shape (n, q)
-        ȳ, 1 where the class is excluded, in the dtype of the logits.
+        ȳ, 1 where a class is excluded, in the dtype of the logits.
     priors : Tensor of shape (q,)
         π.
     loss : str

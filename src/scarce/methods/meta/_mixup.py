@@ -14,12 +14,12 @@ class Mixup(NamedTuple):
     """One mixture λ x_i + (1 − λ) x_j for every row i and its partner j."""
 
     partner: Tensor
-    """j of shape (B,), a permutation."""
+    """j of shape (n,), a permutation."""
     weight: float
     """λ."""
 
     def of(self, values: Tensor) -> Tensor:
-        """λ v_i + (1 − λ) v_j of every row, for values v of shape (B, …).
+        """λ v_i + (1 − λ) v_j of every row, for values v of shape (n, …).
 
         Examples
         --------

@@ -85,12 +85,12 @@ def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaCVIR(RecordingMethod, MixtureMethod):
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss.
+    """Σ_k (½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k)), ℓ being the logistic loss.
 
-    One CVIR learner [1]_ per class [2]_: the rows P that exclude k, against the unlabeled rows without the fraction θ_k of
-    highest scores, which are probably "not k". The rows are ranked again after every epoch from the end of the warm-up on;
-    until then all are kept. As both sides have equal weight, g_k estimates log p(x | y ≠ k) / p(x | k), and the prediction
-    is argmax_k −g_k + log π_k / (1 − π_k).
+    One CVIR learner [1]_ per class [2]_: the rows P that exclude k, against the unlabeled rows without the fraction θ_k with the
+    highest scores, which are probably "not k". During the warm-up, all rows are kept; then the rows are ranked again after
+    every epoch. As both sides have equal weight, g_k estimates log(p(x | y ≠ k) / p(x | y = k)), and the prediction is
+    argmax_k −g_k + log(π_k / (1 − π_k)).
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 
     References
     ----------
-    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
-       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan and Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A
+       Modern Approach", NeurIPS 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -159,13 +159,13 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
         self.log_odds = self._log_odds()
 
     def _log_odds(self) -> Tensor:
-        """log π_k / (1 − π_k) from the mixture proportions, or 0 where they are unknown."""
+        """log(π_k / (1 − π_k)) from the mixture proportions, or 0 where they are unknown."""
         is_known = self.mixture_proportion > 0
         priors = priors_from_mixture(self.mixture_proportion, self.rates, self.unlabeled)
         return torch.logit(priors.where(is_known, priors.new_tensor(0.5)), eps=_MIN_PRIOR)
 
     def scores(self, logits: Tensor) -> Tensor:
-        """f_k + log π_k / (1 − π_k)."""
+        """f_k + log(π_k / (1 − π_k))."""
         return logits + self.log_odds.to(logits)
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
@@ -188,10 +188,11 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaTEDn(MetaCVIR):
-    """Σ_k ½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k), ℓ being the logistic loss; θ_k is estimated.
+    """Σ_k (½ mean_P ℓ(g_k) + ½ mean_kept ℓ(−g_k)), ℓ being the logistic loss; θ_k is estimated.
 
-    CVIR with mixture proportions θ_k from Best Bin Estimation [1]_ (`scarce.risk._mixture_proportion.best_bin`) on held-out
-    rows, after every epoch from the end of the warm-up on. A class that no held-out row excludes is measured on all rows.
+    CVIR with mixture proportions θ_k from Best Bin Estimation [1]_ (`scarce.risk.best_bin`), one learner per
+    class [2]_. After the warm-up, θ_k is estimated after every epoch on held-out rows, or on all rows if no held-out row
+    excludes k.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ class MetaTEDn(MetaCVIR):
     warm_up : int
         Epochs before the first estimate.
     hold_out : float
-        The fraction of the rows that are left out of the loss and measure θ.
+        The fraction of the rows that are left out of the loss and used to estimate θ.
 
     Attributes
     ----------
@@ -214,10 +215,10 @@ class MetaTEDn(MetaCVIR):
 
     References
     ----------
-    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
-       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan and Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A
+       Modern Approach", NeurIPS 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -61,7 +61,7 @@ def dist_pu_losses(
     mu : float
         μ.
     weight : float, optional
-        w; by default 1 / 2θ as published, which suits proportions below a half. With w below 1, raising all scores together
+        w; by default 1 / (2θ) as published, which suits proportions below a half. With w below 1, raising all scores together
         lowers the loss, so training drifts to σ(g) = 1 everywhere.
 
     Returns
@@ -131,7 +131,7 @@ def entropy_weight(epoch: int, period: int) -> float:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaDistPU(MixupMethod, MixtureMethod):
-    """Σ_k |m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k)), m_P and m_U being the means of σ(g_k) over P and U.
+    """Σ_k (|m_P − 1| + w |m_U − θ_k| + μ mean_U H(σ(g_k))), m_P and m_U being the means of σ(g_k) over P and U.
 
     One Dist-PU loss [1]_ per class [2]_: the mean prediction should be 1 over the rows P that exclude k, and θ_k, the
     fraction of "not k", over the unlabeled rows U. After `warm_up` epochs, mixup with pseudo-labels is added, and the
@@ -147,7 +147,7 @@ class MetaDistPU(MixupMethod, MixtureMethod):
     unlabeled : {"all", "rest"}
         Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     weight : float or None
-        w. None means 1 / 2θ_k, as published; with many classes this is below 1, and training drifts to "not k" for every row.
+        w. None means 1 / (2 θ_k), as published; with many classes this is below 1, and training drifts to "not k" for every row.
     mu : float
         Weight μ of the entropy during the warm-up.
     warm_up : int
@@ -162,10 +162,10 @@ class MetaDistPU(MixupMethod, MixtureMethod):
 
     References
     ----------
-    .. [1] Y. Zhao, Q. Xu, Y. Jiang, P. Wen, Q. Huang, "Dist-PU: Positive-Unlabeled Learning from a Label Distribution
-       Perspective", CVPR, 2022. https://arxiv.org/abs/2212.02801
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] Y. Zhao, Q. Xu, Y. Jiang, P. Wen and Q. Huang, "Dist-PU: Positive-Unlabeled Learning from a Label Distribution
+       Perspective", CVPR 2022. https://arxiv.org/abs/2212.02801
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -71,10 +71,11 @@ class MetaElkanNoto(RecordingMethod):
     Parameters
     ----------
     frequency : {"held-out", "priors"}
-        How c_k = p(k is excluded | y ≠ k) is found. ``"held-out"``: after every epoch, the mean of σ(g_k) over held-out rows that
-        exclude k, or over all rows that do if none is held out. ``"priors"``: π̄_k / (1 − π_k), with no rows held out.
+        How c_k = p(k is excluded | y ≠ k) is computed. ``"held-out"``: after every epoch, as the mean of σ(g_k) over the held-out
+        rows that exclude k, or over all rows that exclude k if none of them is held out. ``"priors"``: π̄_k / (1 − π_k), with no
+        rows held out.
     hold_out : float
-        The fraction of the rows that are left out of the loss and measure c.
+        The fraction of the rows that are left out of the loss and used to estimate c.
 
     Attributes
     ----------
@@ -89,10 +90,10 @@ class MetaElkanNoto(RecordingMethod):
 
     References
     ----------
-    .. [1] C. Elkan, K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD, 2008.
+    .. [1] C. Elkan and K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD 2008.
        https://doi.org/10.1145/1401890.1401920
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -138,7 +139,7 @@ class MetaElkanNoto(RecordingMethod):
             self.c = (problem.rates.to(not_k_priors) / not_k_priors).clamp(min=_EPS)
 
     def has_loss(self, batch: Batch) -> Tensor:
-        """Return all classes: a batch without exclusions of a class is evidence of how rarely it is excluded."""
+        """Return all classes: a batch in which no row excludes a class is evidence that it is rarely excluded."""
         return batch.excluded.new_ones(batch.excluded.shape[1])
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
@@ -146,7 +147,7 @@ class MetaElkanNoto(RecordingMethod):
         return elkan_noto_losses(g, batch.excluded)
 
     def after_epoch(self, epoch: int) -> None:
-        """Estimate c; a class that no row excludes gets the mean over all rows, so that no row is predicted to be of that class."""
+        """Estimate c from the held-out rows; for a class that none of them excludes, from all rows that exclude it."""
         if self.estimates_c:
             rows = self.excluded & held_out_or_all(self.excluded, self.validation_mask)
             self.c = label_frequency(self.scores_seen, rows.to(self.scores_seen)).clamp(min=_EPS)

@@ -23,7 +23,7 @@ def nnpu_losses(
     gamma: float = 1.0,
     unlabeled: Unlabeled = "all",
 ) -> Tensor:
-    """r⁺ + r⁻ of every class while r⁻ ≥ −β, and −γ r⁻ otherwise, so that a class that has fallen too low only ascends.
+    """r⁺ + r⁻ of every class if r⁻ ≥ −β, else −γ r⁻: gradient ascent on classes whose r⁻ is too low.
 
     r⁺ and r⁻ are those of `pu_risks`. The authors report r⁺ − β in place of −γ r⁻, which is not the value they minimize.
 
@@ -56,19 +56,19 @@ def nnpu_losses(
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaNNPU(MixtureMethod):
-    """Σ_k r⁺_k + r⁻_k, where a class with r⁻_k < −β contributes −γ r⁻_k instead.
+    """Σ_k L_k with L_k = r⁺_k + r⁻_k if r⁻_k ≥ −β, else −γ r⁻_k.
 
-    One non-negative PU risk [1]_ per class [2]_, with r⁺ and r⁻ of `pu_risks`: a class whose risk of negatives is too low
-    only ascends.
+    One non-negative PU risk [1]_ per class [2]_, with r⁺ and r⁻ of `pu_risks`. Where r⁻_k, the risk of the negatives, is too
+    low, the step is gradient ascent on r⁻_k.
 
     Parameters
     ----------
     loss : str
         ℓ, one of `scarce.risk.BINARY_LOSSES`.
     beta : float
-        How far below zero r⁻ may fall.
+        β, how far below zero r⁻_k may fall.
     gamma : float
-        The rate of the ascent.
+        γ, the rate of the ascent.
     unlabeled : {"all", "rest"}
         Which rows of a class are unlabeled: all rows, or only those that do not exclude it.
     **params
@@ -83,10 +83,10 @@ class MetaNNPU(MixtureMethod):
 
     References
     ----------
-    .. [1] R. Kiryo, G. Niu, M. C. du Plessis, M. Sugiyama, "Positive-Unlabeled Learning with Non-Negative Risk Estimator",
-       NeurIPS, 2017. https://arxiv.org/abs/1703.00593
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] R. Kiryo, G. Niu, M. C. du Plessis and M. Sugiyama, "Positive-Unlabeled Learning with Non-Negative Risk
+       Estimator", NeurIPS 2017. https://arxiv.org/abs/1703.00593
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -41,17 +41,17 @@ def pusb_thresholds(g: Tensor, priors: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaPUSB(RecordingMethod, MetaNNPU):
-    """Σ_k r⁺_k + r⁻_k as in `MetaNNPU`; the prediction is argmin_k g_k − t_k.
+    """Σ_k L_k with the losses L_k of `MetaNNPU`; the prediction is argmin_k g_k − t_k.
 
-    nnPU with one threshold t_k per class [1]_, set after every epoch so that a fraction 1 − π_k of the held-out rows have
-    g_k ≥ t_k. If there are too few rows to hold any out, all rows set the thresholds.
+    One PUSB learner [1]_ per class [2]_: nnPU with a threshold t_k, which is set after every epoch so that a fraction 1 − π_k of
+    the held-out rows has g_k ≥ t_k. If there are too few rows to hold any out, the thresholds are set on all rows.
 
     Parameters
     ----------
     loss, beta, gamma, unlabeled
         See `MetaNNPU`.
     hold_out : float
-        The fraction of the rows that are left out of the loss and set the thresholds.
+        The fraction of the rows that are left out of the loss and used to set the thresholds.
 
     Attributes
     ----------
@@ -65,10 +65,10 @@ class MetaPUSB(RecordingMethod, MetaNNPU):
 
     References
     ----------
-    .. [1] M. Kato, T. Teshima, J. Honda, "Learning from Positive and Unlabeled Data with a Selection Bias", ICLR, 2019.
+    .. [1] M. Kato, T. Teshima and J. Honda, "Learning from Positive and Unlabeled Data with a Selection Bias", ICLR 2019.
        https://openreview.net/forum?id=rJzLciCqKm
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

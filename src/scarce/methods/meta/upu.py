@@ -75,7 +75,7 @@ def pu_risks(
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaUPU(MixtureMethod):
-    """Σ_k θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k).
+    """Σ_k (θ_k mean_P ℓ(g_k) + mean_U ℓ(−g_k) − θ_k mean_P ℓ(−g_k)).
 
     One unbiased PU risk [1]_ per class [2]_: P are the rows that exclude k, U the unlabeled rows, and θ_k is the fraction
     of "not k" among them. The risk can become negative, and flexible models then overfit.
@@ -95,10 +95,10 @@ class MetaUPU(MixtureMethod):
 
     References
     ----------
-    .. [1] M. C. du Plessis, G. Niu, M. Sugiyama, "Convex Formulation for Learning from Positive and Unlabeled Data",
-       ICML, 2015. https://proceedings.mlr.press/v37/plessis15.html
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] M. C. du Plessis, G. Niu and M. Sugiyama, "Convex Formulation for Learning from Positive and Unlabeled Data",
+       ICML 2015. https://proceedings.mlr.press/v37/plessis15.html
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

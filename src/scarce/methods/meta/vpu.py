@@ -106,10 +106,10 @@ def log_not_k(g: Tensor, peak: Tensor) -> Tensor:
 @register
 @renamed_parameters(unlabelled="unlabeled")
 class MetaVPU(MixupMethod):
-    """Σ_k log mean_U Φ_k − mean_P log Φ_k with Φ = σ(g); the prediction is argmin_k Φ_k / max Φ_k.
+    """Σ_k (log mean_U Φ_k − mean_P log Φ_k) with Φ = σ(g); the prediction is argmin_k Φ_k / max Φ_k.
 
-    One variational PU loss [1]_ per class [2]_: P are the rows that exclude k, and U the unlabeled rows. Φ_k estimates p(y
-    ≠ k | x) only up to a factor; dividing by the maximum over the training rows makes the classes comparable.
+    One variational PU loss [1]_ per class [2]_: P are the rows that exclude k, and U the unlabeled rows. Φ_k estimates
+    p(y ≠ k | x) only up to a factor; dividing by the maximum over the training rows makes the classes comparable.
 
     Parameters
     ----------
@@ -131,10 +131,10 @@ class MetaVPU(MixupMethod):
 
     References
     ----------
-    .. [1] H. Chen, F. Liu, Y. Wang, L. Zhao, H. Wu, "A Variational Approach for Learning from Positive and Unlabeled Data",
-       NeurIPS, 2020. https://arxiv.org/abs/1906.00642
-    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
-       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
+    .. [1] H. Chen, F. Liu, Y. Wang, L. Zhao and H. Wu, "A Variational Approach for Learning from Positive and Unlabeled
+       Data", NeurIPS 2020. https://arxiv.org/abs/1906.00642
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
