@@ -60,7 +60,7 @@ def _find_ones(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, In
             )
         if dense.dtype.kind not in "biuf":
             raise LabelError(
-                f"{meaning} holds {dense.dtype} values; expected 0 and 1. For lists of class names use from_lists."
+                f"{meaning} contains {dense.dtype} values; expected 0 and 1. For lists of class names use from_lists."
             )
         shape, values = dense.shape, dense
         rows, columns = np.nonzero(dense)
@@ -74,7 +74,7 @@ def _find_ones(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, In
             if np.isnan(value)
             else "use from_columns for class numbers"
         )
-        raise LabelError(f"row {row}: {meaning} holds the value {value}; expected only 0 and 1 ({fix}).")
+        raise LabelError(f"row {row}: {meaning} contains the value {value}; expected only 0 and 1 ({fix}).")
     return (int(shape[0]), int(shape[1])), rows, columns
 
 

@@ -13,7 +13,7 @@ __all__ = ["check_consistent"]
 
 
 def check_consistent(labels: "ComplementaryLabels") -> None:
-    """Raise a `LabelError` if the columns of labels do not fit together, or if labels contradict themselves."""
+    """Raise a `LabelError` if the columns of labels do not fit together, or if the labels contradict each other."""
     _check_columns(labels)
     _check_answers(labels)
     q = labels.n_classes

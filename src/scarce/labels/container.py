@@ -23,7 +23,7 @@ __all__ = ["ComplementaryLabels"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComplementaryLabels(Exclusions):
-    """The classes that each of n examples does not belong to: ``excluded[i, k]`` means that example i is not of class k.
+    """The classes that each of n examples does not belong to: ``indicator()[i, k]`` means that example i is not of class k.
 
     Labels are immutable and stored as compressed sparse rows, so memory grows with the number of exclusions and not with n × q.
     Make them with the converter for your data: `from_indicator`, `from_lists`, `from_single`, `from_columns`, `from_candidates`,
@@ -42,7 +42,7 @@ class ComplementaryLabels(Exclusions):
     confirmed : array of int32 of shape (n,)
         Index of the class that an example is known to belong to (from a "yes"), −1 where unknown.
     answers : Answers or None
-        The table of answers that the labels were made from.
+        The table of answers from which the labels were made, if any.
 
     See Also
     --------
@@ -159,7 +159,7 @@ class ComplementaryLabels(Exclusions):
 
     @classmethod
     def from_single(cls, excluded: Any, classes: int | Iterable[Any], *, ids: Any = None) -> Self:
-        """Convert exactly one excluded class per example, which is a class that it does *not* belong to.
+        """Convert exactly one excluded class per example: a class that the example does *not* belong to.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class ComplementaryLabels(Exclusions):
         classes : int or sequence of length q
             All class names, in order, including those that no example excludes; an integer q means 0 to q − 1.
         missing : object
-            The value of empty cells, besides NaN and None.
+            The value that marks an empty cell, like NaN and None.
         ids : sequence of length n, optional
             Distinct names of the examples.
 
@@ -221,7 +221,7 @@ class ComplementaryLabels(Exclusions):
         ids : sequence of length n, optional
             Distinct names of the examples.
         conflict : {"raise", "drop", "majority"}
-            What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+            What to do with contradictory answers: raise an error, leave out the disputed answers, or follow the majority.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class ComplementaryLabels(Exclusions):
         ids : sequence of length n, optional
             All examples, in order; by default the examples in the table, in order of first appearance.
         conflict : {"raise", "drop", "majority"}
-            What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+            What to do with contradictory answers: raise an error, leave out the disputed answers, or follow the majority.
 
         Examples
         --------
@@ -279,7 +279,7 @@ class ComplementaryLabels(Exclusions):
         return cls(*csr_from_pairs(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
 
     def summary(self) -> LabelSummary:
-        """Return the numbers of exclusions per class and per example; printing them shows a table."""
+        """Count the exclusions per class and per example; printing the result shows a table."""
         return summarize(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -297,7 +297,7 @@ class ComplementaryLabels(Exclusions):
         write_labels(self, Path(path), force=force)
 
     def align(self, ids: Any, join: Join = "exact") -> tuple["ComplementaryLabels", IntArray]:
-        """Bring the labels into the order of the feature rows, by id.
+        """Return the labels in the order of the feature rows, matched by id.
 
         Parameters
         ----------
