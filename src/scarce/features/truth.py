@@ -1,4 +1,4 @@
-"""Read true classes from files, for evaluation; training never needs them."""
+"""Read true classes from files, for evaluation; training on complementary labels does not need them."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Read and write label files: the suffix gives the file type, the header or `form` the meaning."""
+"""Read and write label files. The suffix gives the file type; the header or `form` says how to read the content."""
 
 from pathlib import Path
 from typing import Any, get_args
