@@ -23,7 +23,7 @@ from torch.nn.parallel import DistributedDataParallel
 from _common import make_parser
 from scarce.models import make_model
 from scarce.risk import scarce_risk
-from scarce.training.distributed import DistributedContext
+from scarce.training.runtime import DistributedContext
 
 SHAPES = {"linear": (64,), "mlp": (28, 28), "lenet": (28, 28)}
 

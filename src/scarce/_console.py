@@ -126,6 +126,7 @@ def _column_widths(rows: Sequence[Sequence[str]], n_text_columns: int, width: in
     No column becomes narrower than its longest word, which in text columns counts for at most 20. None if even that does not
     fit.
     """
+    # Left to itself, rich breaks names and even numbers in the middle while another column still has room.
     columns = list(zip(*rows, strict=True))
     widths = [max_display_width(line for text in column for line in text.split("\n")) for column in columns]
     min_widths = [max_display_width(word for text in column for word in text.split()) for column in columns]

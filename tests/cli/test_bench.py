@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pooch
+import platformdirs
 import pytest
 from helpers.bench import ONE_METHOD_FAILS, write_experiment
 from helpers.command_line import RunCommand, RunExpectingError
 
 from scarce.bench.runners.local import Outcome
+from scarce.bench.spec.experiment import Experiment
+from scarce.bench.spec.trial import TrialSpec
+from scarce.bench.trials import plan as plan_module
 from scarce.bench.trials.plan import Trial
+from scarce.bench.trials.record import TrialRecord
 from scarce.cli.main import main
 from scarce.datasets import _files as locate
 from scarce.datasets._sources import MNIST
@@ -37,7 +41,7 @@ priors = [{ perturb = 0.0 }, { perturb = 0.2 }]
 def labels_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with an experiment, from which no data of the user or the system is seen."""
     monkeypatch.delenv("SCARCE_DATA", raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
     monkeypatch.setattr(locate, "_SYSTEM", tmp_path / "system")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.toml").write_text(LABELS, "utf-8")
@@ -61,7 +65,7 @@ def labels_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_only_option_selects_trials_by_label(
     only: list[str], count: int | None, names: str, run: RunCommand
 ) -> None:
-    result = run("bench", "plan", "labels.toml", *(word for text in only for word in ("--only", text)))
+    result = run("bench", "status", "labels.toml", *(word for text in only for word in ("--only", text)))
     if count is None:
         assert (result.code, names in result.err) == (2, True)
     else:
@@ -74,47 +78,47 @@ def test_only_option_selects_trials_by_label(
 @pytest.mark.parametrize(
     ("words", "count"),
     [
-        (["--only", "method=scarce-ure,nn", "setting=uniform"], 8),
-        (["--only=seed=0", "setting=uniform", "method=nn"], 2),
-        (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "setting=uniform"], 2),
+        (["--only", "method=scarce-ure,nn", "--only", "setting=uniform"], 8),
+        (["--only=seed=0", "--only=setting=uniform", "--only=method=nn"], 2),
+        (["--only", "seed=0", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform"], 2),
     ],
 )
-def test_only_option_takes_several_axes(words: list[str], count: int, run: RunCommand) -> None:
-    result = run("bench", "plan", "labels.toml", *words)
+def test_only_option_is_repeated_for_several_axes(words: list[str], count: int, run: RunCommand) -> None:
+    result = run("bench", "status", "labels.toml", *words)
     assert (result.code, result.err) == (0, "")
     assert f"{count} trials: 0 done" in result.out
 
 
 @pytest.mark.usefixtures("labels_dir")
-def test_bench_plan_rejects_words_that_select_nothing(run_expecting_error: RunExpectingError) -> None:
+def test_bench_status_rejects_words_that_select_nothing(run_expecting_error: RunExpectingError) -> None:
     assert "unexpected extra argument" in run_expecting_error(
-        "bench", "plan", "labels.toml", "setting=uniform"
+        "bench", "status", "labels.toml", "setting=uniform"
     )
     assert "unexpected extra argument" in run_expecting_error(
-        "bench", "plan", "labels.toml", "--only", "seed=0", "other"
+        "bench", "status", "labels.toml", "--only", "seed=0", "setting=uniform"
     )
     assert "axis='other' is unknown" in run_expecting_error(
-        "bench", "plan", "labels.toml", "--only", "seed=0", "other=1"
+        "bench", "status", "labels.toml", "--only", "other=1"
     )
 
 
-def test_bench_plan_tells_missing_data_from_damaged_data(
+def test_bench_status_distinguishes_missing_data_from_damaged_data(
     labels_dir: Path, run: RunCommand, run_expecting_error: RunExpectingError
 ) -> None:
     (labels_dir / "data" / "mnist").mkdir(parents=True)
-    result = run("bench", "plan", "quick-mnist", "--data-dir", "data")
+    result = run("bench", "status", "quick-mnist", "--data-dir", "data")
     assert result.code == 0
     assert (
         "mnist is not downloaded, so its progress is unknown; get it with: scarce data fetch mnist"
         in result.out
     )
-    for command in ("plan", "status"):
+    for command in ("status", "status"):
         text = run_expecting_error("bench", command, "quick-mnist", "--data-dir", "nowhere")
         assert "nowhere does not exist" in text
     for file in MNIST.files:
         (labels_dir / "data" / "mnist" / f"{file.name}.gz").write_bytes(gzip.compress(b"digits")[:-5])
-    text = run_expecting_error("bench", "plan", "quick-mnist", "--data-dir", "data")
-    assert "is a damaged or cut short gzip file; fetch it again" in text
+    text = run_expecting_error("bench", "status", "quick-mnist", "--data-dir", "data")
+    assert "is a damaged or truncated gzip file; download it again" in text
 
 
 def command_of(run: RunCommand, *arguments: object) -> list[str]:
@@ -126,7 +130,7 @@ def command_of(run: RunCommand, *arguments: object) -> list[str]:
 def test_bench_report_repeats_the_command(labels_dir: Path, run: RunCommand) -> None:
     folder = labels_dir / "my files"
     folder.mkdir()
-    # Called as one that comes with the library, though it is another.
+    # A file of the user, with the name of an experiment that comes with the library.
     (folder / "own.toml").write_text(LABELS.replace('"labels"', '"quick-digits"'), "utf-8")
     (labels_dir / "bench" / "quick-digits" / "records").mkdir(parents=True)
     (labels_dir / "elsewhere" / "records").mkdir(parents=True)
@@ -149,8 +153,8 @@ def test_bench_run_on_cluster_counts_its_workers(run: RunCommand, monkeypatch: p
 
 
 @pytest.mark.usefixtures("labels_dir")
-def test_bench_plan_rejects_too_many_seeds(run_expecting_error: RunExpectingError) -> None:
-    text = run_expecting_error("bench", "plan", "labels.toml", "--seeds", "1000000000000")
+def test_bench_status_rejects_too_many_seeds(run_expecting_error: RunExpectingError) -> None:
+    text = run_expecting_error("bench", "status", "labels.toml", "--seeds", "1000000000000")
     assert "seeds=1000000000000; expected a whole number from 1 to 1000" in text
 
 
@@ -241,14 +245,50 @@ def test_bench_run_reports_failed_trial_and_runs_the_others(tiny_dir: Path, run:
     assert result.out.count("failed: digits, three, nn, linear, seed") == 2
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("status",),
+        ("report", "--terminal", "--out", "tables.md"),
+        ("report", "--only", "seed=0"),
+        ("status", "--epochs", "9"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.usefixtures("tiny_dir")
+def test_bench_commands_plan_once_and_read_each_record_once(
+    command: tuple[str, ...], run: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("tiny.toml", "--store", "store")
+    assert run("bench", "run", *arguments, "--jobs", "1").code == 0
+    plans: list[str] = []
+    read: list[str] = []
+    real_specs, real_load = plan_module.trial_specs, TrialRecord.load
+
+    def counting_specs(experiment: Experiment) -> Iterator[tuple[TrialSpec, str]]:
+        plans.append(experiment.name)
+        return real_specs(experiment)
+
+    def counting_load(path: Path) -> TrialRecord:
+        read.append(path.name)
+        return real_load(path)
+
+    monkeypatch.setattr(plan_module, "trial_specs", counting_specs)
+    monkeypatch.setattr(TrialRecord, "load", counting_load)
+    name, *options = command
+    assert run("bench", name, *arguments, *options).code == 0
+    assert plans == ["tiny"]
+    assert sorted(read) == sorted(path.name for path in Path("store", "records").iterdir())
+
+
 def test_bench_options_change_the_trials(tiny_dir: Path, run: RunCommand) -> None:
     arguments = ("tiny.toml", "--store", "store")
     short = ("--epochs", "1", "--seeds", "1", "--only", "method=nn", "--only", "setting=uniform")
     assert run("bench", "run", *arguments, *short, "--jobs", "1").code == 0
-    assert "1 trial: 1 done" in run("bench", "plan", *arguments, *short).out
-    assert "4 trials: 0 done" in run("bench", "plan", *arguments).out
+    assert "1 trial: 1 done" in run("bench", "status", *arguments, *short).out
+    assert "4 trials: 0 done" in run("bench", "status", *arguments).out
     result = run(
-        "bench", "plan", "paper-mnist", "--recipe", "annealed", "--data-dir", tiny_dir, "--seeds", "2"
+        "bench", "status", "paper-mnist", "--recipe", "annealed", "--data-dir", tiny_dir, "--seeds", "2"
     )
     assert "paper-mnist: Table 2: MNIST (protocol: shortened)" in result.out
     assert "140 trials: " in result.out
@@ -257,15 +297,15 @@ def test_bench_options_change_the_trials(tiny_dir: Path, run: RunCommand) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("plan", "paper-minst"), "there is no experiment 'paper-minst'"),
+        (("status", "paper-minst"), "there is no experiment 'paper-minst'"),
         (
-            ("plan", "tiny.toml", "--only", "method"),
+            ("status", "tiny.toml", "--only", "method"),
             "--only 'method' is not understood; expected axis=name,...",
         ),
-        (("plan", "tiny.toml", "--only", "size=3"), "axis='size' is unknown"),
+        (("status", "tiny.toml", "--only", "size=3"), "axis='size' is unknown"),
         (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),
         (("run", "tiny.toml", "--epochs", "0"), "--epochs"),
-        (("status", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
+        (("status", "tiny.toml", "--store", "nowhere.jsonl"), "nowhere.jsonl does not exist"),
         (("report", "tiny.toml", "--store", "nowhere"), "nowhere does not exist"),
         (("compare", "nowhere", "elsewhere"), "nowhere does not exist"),
     ],

@@ -1,4 +1,4 @@
-"""Mistakes of the user: exit code 2 and one line that names the mistake, and nothing is left behind."""
+"""Mistakes of the user: exit code 2, one line that names the mistake, and no output files."""
 
 import json
 import shutil
@@ -52,7 +52,7 @@ def test_predict_names_missing_and_unexpected_columns(
     text = (dataset_dir / "features.csv").read_text()
     (tmp_path / "renamed.csv").write_text(text.replace("px0,", "other,", 1))
     message = run_expecting_error("predict", dataset_dir / "model", tmp_path / "renamed.csv")
-    assert "lacks px0 and has also other" in message
+    assert "lacks px0 and also has other" in message
 
 
 def test_train_rejects_single_class(

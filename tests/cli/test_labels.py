@@ -10,7 +10,7 @@ from scarce import read_labels
 
 
 def test_labels_describe_counts_exclusions_and_warns(tmp_path: Path, run: RunCommand) -> None:
-    # A name that a terminal library might take for a command is shown as it is.
+    # Names that look like rich markup are printed unchanged.
     rows = [["a", "no", "", ""], ["b", "no", "no", ""], ["c", "yes", "", ""]]
     write_csv(tmp_path / "labels.csv", ["example_id", "[red]", ":cat:", "cow"], rows)
     out = run("labels", "describe", tmp_path / "labels.csv").out

@@ -21,7 +21,7 @@ from scarce.training import RECIPES, predict_logits
 
 @pytest.fixture
 def answers(dataset_dir: Path, tmp_path: Path) -> Path:
-    """One question about every digit, answered truly."""
+    """One question about every digit, answered correctly."""
     truth = [line.split(",") for line in (dataset_dir / "truth.csv").read_text().split()[1:]]
     asked = np.random.default_rng(0).integers(0, 3, len(truth)).astype(str)
     rows = ([name, k, "yes" if label == k else "no"] for (name, label), k in zip(truth, asked, strict=True))
@@ -114,7 +114,7 @@ def test_train_auto_explains_its_choice_and_saves_a_model(
 def test_train_auto_learns_prior_of_class_without_answers(
     dataset_dir: Path, answers: Path, tmp_path: Path, run: RunCommand
 ) -> None:
-    """The priors are learned in training, and printed after it."""
+    """The priors are learned in training and printed afterwards."""
     rows = [line.split(",") for line in answers.read_text().split()]
     two = write_csv(tmp_path / "two.csv", rows[0], [row for row in rows[1:] if row[1] != "2"])
     command = ["train", dataset_dir / "features.csv", "--labels", two, "--join", "left", "--classes", "0,1,2"]
@@ -205,13 +205,13 @@ def test_train_estimates_accuracy_of_the_model(
     result = run(*command, *options)
     assert result.code == 0, result.err
     _, good = result.out.split(f"saved the model to {tmp_path / 'm'}\n")
-    assert "how good it is, by" in good
+    assert "estimated accuracy, from" in good
     low, high = map(float, good.split("95% interval ")[1].split(")")[0].split(" to "))
     truth = (
         scarce.load(tmp_path / "m").predict(np.load(digits_dir / "test.npy"))
         == np.load(digits_dir / "test-truth.npy")
     ).mean()
-    assert low - 0.03 < truth < high + 0.1  # the copies have seen three quarters of the rows, and know less
+    assert low - 0.03 < truth < high + 0.1  # the copies were trained on three quarters of the rows
     assert "class  precision" in good
     assert max(map(len, good.splitlines())) <= 100
 
@@ -240,7 +240,7 @@ def test_train_skips_estimate_with_too_few_examples(tmp_path: Path, run: RunComm
 
 
 def test_train_saves_model_whose_accuracy_cannot_be_estimated(tmp_path: Path, run: RunCommand) -> None:
-    """All but one of the true classes are the same, so that some copies get one class only."""
+    """All true classes but one are the same, so some copies see a single class."""
     np.save(tmp_path / "rows.npy", np.arange(40.0).reshape(20, 2))
     (tmp_path / "truth.csv").write_text("label\n" + "cat\n" * 19 + "dog\n")
     command = [

@@ -97,7 +97,7 @@ FORM_OPTIONS = ["--method", "scarce", "--epochs", "2", "--no-estimate"]
 
 
 def weights_of(model: Path) -> dict[str, list[Any]]:
-    """The weights of the network; the method keeps other facts of answers beside them."""
+    """The weights of the network; the method also keeps other facts of answers."""
     weights = load_file(model / "weights.safetensors")
     return {name: array.tolist() for name, array in weights.items() if name.startswith("model.")}
 
@@ -180,7 +180,7 @@ def predictions(run, model, features):
 
 @pytest.mark.parametrize("features", ["arrays", "array.npy"])
 def test_array_shards_train_the_same_model(run, dataset_dir, shards, features):
-    """Without ids the labels must stand in the order of the features."""
+    """Without ids, the labels must follow the order of the features."""
     np.save(shards / "array.npy", read_features(dataset_dir / "features.csv").values)
     labels = shards / "labels.npy"
     np.save(labels, np.arange(90) % 3)

@@ -47,7 +47,7 @@ def write_cifar10_python(folder, protocol=2):
 
 
 def written_by_python_2(images, labels):
-    """A batch as Python 2 pickled it, with byte strings and NumPy's module names of the time."""
+    """A batch pickled as by Python 2, with byte strings and the NumPy module names of that time."""
     data = images.tobytes()
     return (
         b"\x80\x02}q\x01(U\x0bbatch_labelq\x02U\x05smallq\x03U\x06labelsq\x04]q\x05("
@@ -147,6 +147,8 @@ def test_load_cifar10_rejects_hostile_pickle_without_running_it(tmp_path, protoc
     hostile = {b"data": CallOnUnpickle(os.mkdir, str(mark)), b"labels": [1]}
     write_cifar10_python(tmp_path / "py")
     write_pickle(tmp_path / "py" / "test_batch", hostile, protocol)
-    with pytest.raises(FileError, match=r"test_batch asks to call (posix|nt)\.mkdir, .* was not called"):
+    with pytest.raises(
+        FileError, match=r"test_batch asks to call (posix|nt)\.mkdir, .* the call was blocked"
+    ):
         load_dataset("cifar10", tmp_path)
     assert not mark.exists()

@@ -128,7 +128,7 @@ def test_load_clcifar10_rejects_missing_key_and_truncated_file(tmp_path):
     write(tmp_path, published_content())
     content = (tmp_path / "clcifar10.pkl").read_bytes()
     (tmp_path / "clcifar10.pkl").write_bytes(content[: len(content) // 2])
-    with pytest.raises(FileError, match=r"clcifar10.pkl is damaged, cut short"):
+    with pytest.raises(FileError, match=r"clcifar10.pkl is damaged, truncated"):
         load_dataset("clcifar10", tmp_path)
 
 

@@ -1,18 +1,24 @@
-"""Downloads from a server that disconnects, ignores ranges, sends wrong data or cannot be reached."""
+"""Downloads from a server that disconnects, sends wrong data or cannot be reached."""
 
 import gzip
 import hashlib
 import io
+import resource
+import subprocess
+import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from helpers.http_server import running_server
+from helpers.processes import ENVIRONMENT, wait_for
+from rich.console import Console
 
+from scarce.datasets._download import download_file
 from scarce.datasets._fetch import ensure, fetch
 from scarce.datasets._files import DataFile, Download, FileSet
-from scarce.errors import FileError
+from scarce.errors import FetchError, FileError
 
 CONTENT = np.random.default_rng(0).bytes(5000)
 PACKED = gzip.compress(CONTENT, mtime=0)
@@ -43,7 +49,7 @@ def test_fetch_downloads_only_once(server, cache):
     assert files_in(cache / "pets") == ["cats.gz"]
     assert fetch(cats_file_set(f"{server.url}/cats.gz")) == found
     assert ensure(cats_file_set(), None, download=True).paths == found.paths
-    assert server.requests == [("cats.gz", None)]
+    assert server.requests == ["cats.gz"]
 
 
 def test_fetch_writes_to_first_named_folder(server, tmp_path, monkeypatch):
@@ -60,7 +66,7 @@ def test_fetch_writes_to_first_named_folder(server, tmp_path, monkeypatch):
 def test_fetch_discards_file_with_wrong_checksum(server, cache, sent):
     server.files["cats.gz"] = sent
     with pytest.raises(
-        FileError, match=r"cats.gz could not be fetched \(127.*wrong checksum\); .*--data-dir"
+        FileError, match=r"cats.gz could not be downloaded \(127.*wrong checksum\); .*--data-dir"
     ):
         fetch(cats_file_set(f"{server.url}/cats.gz"))
     assert files_in(cache) is None
@@ -75,7 +81,7 @@ def test_fetch_replaces_damaged_file(server, cache):
 def test_fetch_names_damaged_file_that_blocks_download(server, cache):
     (cache / "pets").mkdir(parents=True)
     (cache / "pets" / "cats").write_bytes(b"dogs")
-    with pytest.raises(FileError, match=r"pets/cats is damaged, and in the way of the right one; remove it"):
+    with pytest.raises(FileError, match=r"pets/cats is damaged and shadows the downloaded file; delete it"):
         fetch(cats_file_set(f"{server.url}/cats.gz"))
 
 
@@ -86,21 +92,95 @@ def test_fetch_accepts_recompressed_file(server, cache):
     assert server.requests == []
 
 
-def test_fetch_resumes_broken_download(server, cache):
+def test_fetch_retries_broken_download(server, cache):
     server.disconnects = [1000, 500]
     assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert [wanted for _, wanted in server.requests] == [None, "bytes=1000-", "bytes=1500-"]
+    assert server.requests == ["cats.gz"] * 3
     assert files_in(cache / "pets") == ["cats.gz"]
 
 
-def test_fetch_keeps_partial_file_for_next_call(server, cache):
-    server.disconnects = [1000, 0]
-    with pytest.raises(FileError, match=f"cut off after 1,000 bytes .of {len(PACKED):,}"):
+def test_fetch_gives_up_after_three_broken_downloads_and_leaves_nothing(server, cache):
+    server.disconnects = [1000, 700, 0]
+    with pytest.raises(FetchError, match=r"connection broke 3 times\); try again"):
         fetch(cats_file_set(f"{server.url}/cats.gz"))
-    assert files_in(cache / "pets") == ["cats.gz.part"]
+    assert server.requests == ["cats.gz"] * 3
+    assert files_in(cache) is None
+
+
+def test_fetch_rejects_truncated_file_without_checksum(server, cache):
+    server.disconnects = [1000] * 3
+    files = FileSet(("pets",), (DataFile("cats"),), (Download("cats.gz", (f"{server.url}/cats.gz",)),))
+    with pytest.raises(FetchError, match="the connection broke 3 times"):
+        fetch([files])
+    assert files_in(cache) is None
+
+
+def test_fetch_ignores_partial_file_of_another_program(server, cache):
+    (cache / "pets").mkdir(parents=True)
+    (cache / "pets" / "cats.gz.part").write_bytes(PACKED[:1000])
     assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert server.requests[-1] == ("cats.gz", "bytes=1000-")
-    assert files_in(cache / "pets") == ["cats.gz"]
+    assert files_in(cache / "pets") == ["cats.gz", "cats.gz.part"]
+
+
+KILLED_FETCH = """
+import sys
+from scarce.datasets._fetch import fetch
+from scarce.datasets._files import DataFile, Download, FileSet
+url, folder = sys.argv[1:]
+fetch([FileSet(("pets",), (DataFile("cats"),), (Download("cats.gz", (url,)),))], folder)
+"""
+
+
+@pytest.mark.slow
+def test_fetch_after_killed_fetch_leaves_only_the_file(server, tmp_path):
+    content = CONTENT * 40
+    server.files["cats.gz"] = gzip.compress(content, 0)
+    server.stalls = True  # the process is killed in the middle of the download
+    command = [sys.executable, "-c", KILLED_FETCH, f"{server.url}/cats.gz", str(tmp_path)]
+    (tmp_path / "pets").mkdir()
+    with subprocess.Popen(command, env=ENVIRONMENT) as process:
+        wait_for(
+            lambda: [path for path in (tmp_path / "pets").glob(".cats.gz.*") if path.stat().st_size], "bytes"
+        )
+        process.kill()
+    assert len(files_in(tmp_path / "pets")) == 2  # the lock and half of the file
+    server.stalls = False
+    files = FileSet(("pets",), (DataFile("cats"),), (Download("cats.gz", (f"{server.url}/cats.gz",)),))
+    assert fetch([files], tmp_path).read("cats") == content
+    assert files_in(tmp_path / "pets") == ["cats.gz"]
+
+
+def test_fetch_stores_gzip_file_as_served_despite_content_encoding(server, cache):
+    server.headers["Content-Encoding"] = "gzip"
+    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
+    assert (cache / "pets" / "cats.gz").read_bytes() == PACKED
+
+
+def test_fetch_writes_file_that_others_may_read(server, cache):
+    (cache / "pets").mkdir(parents=True)
+    (cache / "pets" / "other").touch()
+    path = fetch(cats_file_set(f"{server.url}/cats.gz")).paths["cats"]
+    assert path.stat().st_mode == (cache / "pets" / "other").stat().st_mode
+
+
+def test_fetch_to_full_disk_names_the_file_and_leaves_nothing(server, cache):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # no file may grow beyond that
+    try:
+        with pytest.raises(FileError, match=r"pets/cats\.gz cannot be written: File too large") as caught:
+            fetch(cats_file_set(f"{server.url}/cats.gz", "http://127.0.0.1:1/cats.gz"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert isinstance(caught.value.__cause__, OSError)
+    assert server.requests == ["cats.gz"]
+    assert files_in(cache) is None
+
+
+def test_download_shows_progress_on_a_terminal(server, tmp_path, monkeypatch):
+    console = Console(record=True, force_terminal=True, width=120, file=io.StringIO())
+    monkeypatch.setattr("scarce._console.Console", lambda **_: console)
+    download_file(f"{server.url}/cats.gz", tmp_path / "cats.gz", md5(PACKED))
+    assert console.export_text().rstrip().endswith("5.0/5.0 kB 0:00:00")
 
 
 def test_fetch_downloads_once_for_concurrent_calls(server, cache):
@@ -113,56 +193,38 @@ def test_fetch_downloads_once_for_concurrent_calls(server, cache):
     with ThreadPoolExecutor(6) as pool:  # file locks work between threads as between processes
         found = list(pool.map(lambda _: fetch([files]), range(6)))
     assert all(each.read("cats") == CONTENT * 400 for each in found)
-    assert server.requests == [("cats.gz", None)]
+    assert server.requests == ["cats.gz"]
     assert files_in(cache / "pets") == ["cats.gz"]
 
 
-def test_fetch_retries_after_concurrent_call_failed(server, cache):
-    server.disconnects = [0, 0]  # two of three requests get no data
+def test_fetch_succeeds_after_concurrent_call_failed(server, cache):
+    server.disconnects = [0] * 6  # two of three calls receive nothing
     with ThreadPoolExecutor(3) as pool:
         tries = [pool.submit(fetch, cats_file_set(f"{server.url}/cats.gz")) for _ in range(3)]
     errors = [each.exception() for each in tries]
     assert sum(error is None for error in errors) == 1
-    assert all("cut off after 0 bytes" in str(error) for error in errors if error)
+    assert all("the connection broke 3 times" in str(error) for error in errors if error)
     assert files_in(cache / "pets") == ["cats.gz"]
-
-
-def test_fetch_restarts_if_server_ignores_ranges(server):
-    server.supports_ranges, server.disconnects = False, [1000]
-    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
-    assert [wanted for _, wanted in server.requests] == [None, "bytes=1000-"]
-
-
-def test_fetch_discards_partial_file_that_is_too_long(server, cache):
-    (cache / "pets").mkdir(parents=True)
-    (cache / "pets" / "cats.gz.part").write_bytes(PACKED + b"more")
-    assert fetch(cats_file_set(f"{server.url}/cats.gz")).read("cats") == CONTENT
-
-
-def test_fetch_rejects_wrong_range(server):
-    server.range_offset, server.disconnects = 7, [1000]
-    with pytest.raises(FileError, match="from byte 1007 on, not from 1000"):
-        fetch(cats_file_set(f"{server.url}/cats.gz"))
 
 
 def test_fetch_tries_next_url_after_failure(server):
     server.files["good/cats.gz"], server.files["bad/cats.gz"] = PACKED, b"dogs"
     urls = [f"{server.url}/{folder}cats.gz" for folder in ("none/", "bad/", "good/")]
     assert fetch(cats_file_set(*urls)).read("cats") == CONTENT
-    assert [name for name, _ in server.requests] == ["none/cats.gz", "bad/cats.gz", "good/cats.gz"]
+    assert server.requests == ["none/cats.gz", "bad/cats.gz", "good/cats.gz"]
 
 
 def test_fetch_names_every_url_if_all_fail(server, cache):
     with pytest.raises(FileError) as caught:
         fetch(cats_file_set(f"{server.url}/none.gz", "http://127.0.0.1:1/cats.gz"))
     text = str(caught.value)
-    assert "the server answered 404 Not Found; 127.0.0.1:1: no connection (" in text
+    assert "the server answered 404 Not Found; 127.0.0.1:1: no connection (Connection refused)" in text
     assert f"put the file into {cache / 'pets'} yourself" in text
     assert "\n" not in text
 
 
 def test_fetch_rejects_web_page(server):
-    server.content_type = "text/html; charset=utf-8"
+    server.headers["Content-Type"] = "text/html; charset=utf-8"
     without_checksum = FileSet(
         ("pets",), (DataFile("cats"),), (Download("cats.gz", (f"{server.url}/cats.gz",)),)
     )
@@ -175,7 +237,7 @@ def test_ensure_without_download_sends_no_request(server, cache):
         FileError, match=f"not found: cats; put them into {cache}/pets, .*`scarce data fetch`"
     ):
         ensure(cats_file_set(f"{server.url}/cats.gz"), None, download=False)
-    with pytest.raises(FileError, match="there is no home to fetch them from"):
+    with pytest.raises(FileError, match="no URL to download them from is known"):
         fetch([FileSet(("pets",), (DataFile("cats"),))])
     assert server.requests == []
 
@@ -216,14 +278,14 @@ def test_fetch_extracts_only_needed_archive_members_into_folder(server, tmp_path
     ("content", "part"),
     [
         (archive({"cats": b"miaow"}), "pets.tar.gz lacks dogs"),
-        (archive({"cats": CONTENT, "dogs": CONTENT[::-1]})[:6000], "damaged or cut short"),
-        (b"no archive", "damaged or cut short"),
+        (archive({"cats": CONTENT, "dogs": CONTENT[::-1]})[:6000], "damaged or truncated"),
+        (b"no archive", "damaged or truncated"),
     ],
     ids=[
         "incomplete",
-        "cut short",
+        "truncated",
         "none",
-    ],  # archives hold the time they were made, which would change the ids
+    ],  # archives contain their creation time, which would change the ids
 )
 def test_fetch_discards_faulty_archive(server, cache, content, part):
     with pytest.raises(FileError, match=part):

@@ -1,4 +1,4 @@
-"""Where the files of a data set are looked for, and how damaged or missing ones are reported."""
+"""Where the files of a data set are searched for, and how damaged or missing ones are reported."""
 
 import numpy as np
 import pytest
@@ -76,10 +76,10 @@ def test_find_dataset_distinguishes_sets_with_same_file_names(tmp_path, monkeypa
     monkeypatch.setitem(DATASETS, "dogs", pet_dataset((idx_file_set(dogs, folders=("dogs",)),)))
     assert find_dataset("cats", cats)[0].missing == []
     assert find_dataset("dogs", cats)[0].paths == {}
-    # Files in a folder named after the data set are taken for its own until their checksum is read.
+    # Files in a folder named after the data set count as found until their checksum is read.
     write_idx_set(tmp_path / "dogs", 0)
     assert find_dataset("dogs", tmp_path)[0].missing == []
-    with pytest.raises(FileError, match="its checksum is wrong; remove it, then get it again"):
+    with pytest.raises(FileError, match=r"has the wrong checksum: .*; delete it, then download it again"):
         load_dataset("dogs", tmp_path)
 
 
@@ -92,6 +92,6 @@ def test_find_dataset_reports_wrong_checksum_of_any_file(tmp_path, monkeypatch):
         (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         (found,) = find_dataset("pets", tmp_path)
         assert found.wrong == [name]
-        with pytest.raises(FileError, match=f"{name} is damaged"):
+        with pytest.raises(FileError, match=f"{name} has the wrong checksum"):
             load_dataset("pets", tmp_path)
         (folder / name).unlink()

@@ -35,7 +35,7 @@ def test_load_dataset_rejects_files_of_another_data_set(tmp_path, monkeypatch, c
     write_idx_set(tmp_path / "pets")
     monkeypatch.setitem(DATASETS, "pets", dataclasses.replace(pet_dataset((idx_file_set(),)), **changes))
     with pytest.raises(
-        FileError, match=f"the files of pets hold .*{part}: they are those of another data set"
+        FileError, match=f"the files of pets hold .*{part}: they are the files of another data set"
     ):
         load_dataset("pets", tmp_path)
 

@@ -36,7 +36,7 @@ def test_load_table_rejects_missing_and_wrong_file(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         load_table("vowel", tmp_path)
     assert str(caught.value) == (
-        "vowel is not here; expected the file tables/vowel.arff in a folder named with data_dir= (--data-dir) or $SCARCE_DATA."
+        "vowel was not found; expected the file tables/vowel.arff in a folder named with data_dir= (--data-dir) or $SCARCE_DATA."
     )
     (tmp_path / "tables").mkdir()
     path = tmp_path / "tables" / "vowel.arff"

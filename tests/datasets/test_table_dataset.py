@@ -5,7 +5,7 @@ import numpy as np
 from scarce.datasets.table_dataset import N_TERMS, TableDataset
 
 
-def test_table_data_features_ignore_words_of_test_rows() -> None:
+def test_table_dataset_features_ignore_words_of_test_rows() -> None:
     data = TableDataset(
         "texts", np.array(["red ant", "red bee", "blue wasp"]), np.array([0, 1, 1]), ("a", "b")
     )
@@ -16,7 +16,7 @@ def test_table_data_features_ignore_words_of_test_rows() -> None:
     assert TableDataset("many", many, np.array([0]), ("a", "b")).features([0], [0])[0].shape == (1, N_TERMS)
 
 
-def test_table_data_checksum_depends_on_content_only() -> None:
+def test_table_dataset_checksum_depends_on_content_only() -> None:
     X, y, sets = np.eye(2), np.array([0, 1]), np.ones((2, 2), bool)
     others = [
         TableDataset("t", X + 1, y, ("a", "b")),

@@ -57,11 +57,11 @@ def test_read_candidate_sets_transposes_matrices() -> None:
         (mat_bytes(data=np.eye(3), target=np.eye(2), partial_target=np.eye(2)), "expected n × d"),
         (
             mat_bytes(data=np.eye(2), target=np.ones((2, 2)), partial_target=np.eye(2)),
-            "do not name one class",
+            "do not hold exactly one class",
         ),
         (
             mat_bytes(data=np.eye(2), target=np.eye(2), partial_target=np.zeros((2, 2))),
-            "do not name one class",
+            "do not hold exactly one class",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Reading pickles of arrays without calling anything that they name."""
+"""Pickles of arrays are read without calling the functions they name."""
 
 import pickle
 
@@ -25,7 +25,7 @@ def test_unpickle_round_trips_arrays_of_every_dtype(tmp_path, protocol):
 def test_unpickle_rejects_truncated_pickle(tmp_path):
     content = pickle.dumps({"data": np.arange(4), "labels": [1, 2]}, 4)
     for length in range(len(content)):
-        with pytest.raises(FileError, match="damaged, cut short or not a pickle of arrays"):
+        with pytest.raises(FileError, match="damaged, truncated or not a pickle of arrays"):
             unpickle(content[:length], tmp_path / "a.pkl")
 
 

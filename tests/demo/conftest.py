@@ -1,4 +1,4 @@
-"""One short demonstration, shared by the tests of what is made of it."""
+"""One short demonstration, shared by all tests."""
 
 import pytest
 

@@ -14,7 +14,7 @@ from scarce.bench.trials.store import Store
 
 
 def light(trial):
-    """The same trial for processes that need not load all that trials need."""
+    """A trial for processes that do not import everything that trials need."""
     names = ("spec", "label", "experiment", "protocol")
     return SimpleNamespace(key=trial.key, **{name: getattr(trial, name) for name in names})
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from helpers.bench import TINY, tiny_trials, write_experiment
-from helpers.processes import ForkedProcess, ForkServer, wait_for
+from helpers.processes import ForkedProcess, ForkServer, open_files, wait_for
 
 from scarce.bench.runners.dask import n_workers
 from scarce.bench.runners.local import run_local
@@ -61,8 +61,7 @@ def test_worker_killed_in_the_middle_of_a_trial_loses_nothing(
     store = Store(tmp_path / "store")
     run = start_run(fork_server, tmp_path, store, cluster)
     workers[0].wait_until_halted()
-    locks = [json.loads(path.read_text()) | {"key": path.stem} for path in store.path.glob("locks/*.lock")]
-    (key,) = [lock["key"] for lock in locks if lock["pid"] == workers[0].pid]
+    (key,) = [path.stem for path in open_files(workers[0].pid) if path.suffix == ".lock"]
     assert store.checkpoint(key).exists()
     assert store.record(key) is None
     workers[0].send(signal.SIGKILL)
@@ -78,7 +77,7 @@ def test_worker_killed_in_the_middle_of_a_trial_loses_nothing(
 def test_killed_scheduler_is_reported_and_run_resumes_without_it(
     tmp_path: Path, cluster: Cluster, fork_server: ForkServer
 ) -> None:
-    worker = cluster.start_worker(halt_after=30)  # beside the one that is left
+    worker = cluster.start_worker(halt_after=30)  # in addition to the one that is left
     wait_for_workers(cluster, 2)
     store = Store(tmp_path / "store")
     run = start_run(fork_server, tmp_path, store, cluster)
@@ -87,7 +86,7 @@ def test_killed_scheduler_is_reported_and_run_resumes_without_it(
     ended = run.wait()
     assert (ended.code, ended.err) == (
         1,
-        f"error: the scheduler at {cluster.address} is gone; start it again and rerun the same command to resume.\n",
+        f"error: the scheduler at {cluster.address} has stopped; start it again and rerun the same command to resume.\n",
     )
     worker.send(signal.SIGKILL)
     outcomes = list(run_local(tiny_trials(tmp_path, LONG), store, None))

@@ -50,7 +50,7 @@ def test_commands_lead_from_true_classes_to_estimated_accuracy(
     out = done("train", "train.csv", "--labels", "train-labels.csv", "--out", "model", *ONE_NETWORK)
     assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in out
     _, after = out.split("saved the model to model\n")
-    assert "how good it is, by held-out labels, in" in after
+    assert "estimated accuracy, from held-out labels, in" in after
     interval = re.search(r"95% interval (0\.\d+) to (\d\.\d+)", after)
     assert interval is not None
     assert not (tmp_path / "model.checkpoint").exists()
@@ -127,7 +127,7 @@ def test_training_interrupted_while_estimating_has_saved_the_model(
     process.send(signal.SIGINT)
     ended = process.wait()
     assert ended.code == 130
-    assert ended.err == "interrupted: the model is saved, its accuracy is not estimated\n"
+    assert ended.err == "interrupted: the model is saved, but its accuracy is not estimated\n"
     assert scarce.load(tmp_path / "m").predict(np.load(digits_dir / "test.npy")).shape == (897,)
     assert not (tmp_path / "m.checkpoint").exists()
 

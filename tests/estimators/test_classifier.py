@@ -65,6 +65,62 @@ def test_classifier_keeps_feature_names_of_data_frame(blobs):
         classifier.predict(frame[["height", "width"]])
 
 
+def test_classifier_takes_feature_names_of_array(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier("scarce", **QUICK).fit(X, labels, feature_names=["width", "height"])
+    assert classifier.feature_names_in_.tolist() == ["width", "height"]
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(pd.DataFrame(X, columns=["height", "width"]))
+    with pytest.raises(FeatureError, match="feature_names has 3 names, and X has 2 columns"):
+        classifier.fit(X, labels, feature_names=["a", "b", "c"])
+    assert classifier.feature_names_in_.tolist() == ["width", "height"]
+    assert not hasattr(classifier.fit(X, labels), "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("params", "source"),
+    [
+        ({"method": "scarce", "priors": "uniform"}, "uniform"),
+        ({"method": "auto", "priors": [0.3, 0.3, 0.4]}, "given"),
+        ({"method": "scarce"}, None),
+        ({"method": "auto", "priors": "best-bin"}, None),
+        ({"method": "refine"}, None),
+        ({"method": "auto"}, None),
+    ],
+)
+def test_describe_has_priors_that_are_known_before_training(blobs, params, source):
+    _, _, labels = blobs
+    known = ScarceClassifier(**params).describe(labels)
+    assert known.labels == labels.summary()
+    assert (known.priors and known.priors.source) == source
+
+
+def test_describe_reads_priors_from_answers_unless_learned(blobs):
+    _, y, _ = blobs
+    labels = ask(y, questions=2, seed=0)
+    assert ScarceClassifier("scarce").describe(labels).priors.source == "answers"
+    assert ScarceClassifier("answers").describe(labels).priors is None
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        (
+            {"method": "scarce", "method_params": {"loss": "squared"}},
+            MethodError,
+            "loss='squared' is unknown",
+        ),
+        ({"method": "forward"}, MethodError, "forward needs a transition matrix"),
+        ({"priors": [0.5, 0.6, 0.2]}, PriorError, "the priors sum to 1.3"),
+    ],
+)
+def test_describe_rejects_what_fit_rejects(blobs, params, error, message):
+    X, _, labels = blobs
+    for call in (lambda c: c.describe(labels), lambda c: c.fit(X, labels)):
+        with pytest.raises(error, match=message):
+            call(ScarceClassifier(**params))
+
+
 def test_classifier_scales_byte_images_but_not_float_images(digits):
     images, y = digits
     labels = uniform(y, seed=0)

@@ -11,7 +11,7 @@ from scarce.errors import CollapseWarning
 from scarce.estimators.collapse import find_collapse
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import scar, scar_single
-from scarce.training import train
+from scarce.training.loop import train_checked
 
 TENTHS = ComplementaryLabels.from_single(np.arange(1000) % 10, classes=10)
 
@@ -100,11 +100,11 @@ def test_collapsed_fit_is_retried_once_with_more_noise(monkeypatch):
     X, labels, _ = few_digits(100)
     recipes, found = [], iter([find_collapse(predictions(0.9), TENTHS), None])
 
-    def recorded(model, method, X, labels, recipe, **options):
+    def recorded(model, method, source, problem, recipe, **options):
         recipes.append(recipe)
-        return train(model, method, X, labels, recipe, **options)
+        return train_checked(model, method, source, problem, recipe, **options)
 
-    monkeypatch.setattr("scarce.estimators._network_fit.train", recorded)
+    monkeypatch.setattr("scarce.estimators._network_fit.train_checked", recorded)
     monkeypatch.setattr("scarce.estimators._network_fit.find_collapse", lambda *_: next(found))
     ScarceClassifier("scar-likelihood", epochs=2).fit(X, labels)
     assert [(recipe.input_noise, recipe.dropout) for recipe in recipes] == [(0.5, 0.5), (1.0, 0.5)]

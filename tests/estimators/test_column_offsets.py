@@ -13,8 +13,8 @@ from scarce.features.arrays import column_statistics
 from scarce.features.shards import ArrayShard, Shards
 from scarce.models import Standardize
 from scarce.simulate import uniform
+from scarce.training.batches import input_dtype
 from scarce.training.build import build_model
-from scarce.training.sources import input_dtype
 
 SECONDS = 1.7e9
 OFFSET = np.array([SECONDS, 0])

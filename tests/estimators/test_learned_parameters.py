@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 import scarce
 from scarce import ScarceClassifier
@@ -24,8 +23,7 @@ def test_refine_exclusion_probabilities_round_trip_through_saving(blobs, tmp_pat
     X, y, _ = blobs
     labels = from_transition(y, CYCLIC, seed=3)
     classifier = ScarceClassifier("refine", method_params={"scar_strength": 50.0}, **QUICK)
-    with pytest.raises(NotFittedError):
-        _ = classifier.exclusion_matrix_
+    assert not hasattr(classifier, "exclusion_matrix_")
     assert not hasattr(classifier, "exclusion_counts_")
     classifier.fit(X, labels)
     scar_too = (100 * CYCLIC + 50 * (1 - np.eye(3)) / 2) / 150
@@ -46,9 +44,16 @@ def test_refine_exclusion_probabilities_round_trip_through_saving(blobs, tmp_pat
 def test_exclusion_probabilities_are_missing_for_other_methods(blobs, name):
     X, _, labels = blobs
     classifier = ScarceClassifier(priors="uniform", **{**QUICK, "epochs": 1}).fit(X, labels)
-    with pytest.raises(AttributeError) as error:
-        getattr(classifier, name)
-    assert str(error.value) == "scarce has no exclusion counts; method='refine' has."
+    assert not hasattr(classifier, name)
+
+
+def test_fitted_attributes_of_earlier_method_are_removed(blobs):
+    X, _, labels = blobs
+    classifier = ScarceClassifier("refine", **{**QUICK, "epochs": 2}).fit(X, labels)
+    assert classifier.exclusion_matrix_.shape == classifier.exclusion_counts_.shape == (3, 3)
+    classifier.set_params(method="cc").fit(X, labels)
+    assert not hasattr(classifier, "exclusion_matrix_")
+    assert not hasattr(classifier, "exclusion_counts_")
 
 
 @pytest.mark.parametrize("method", ["scar-likelihood", "refine"])

@@ -168,9 +168,9 @@ def change(folder, **settings):
         ),
         (
             lambda folder: change(folder, format="sklearn"),
-            r"has the format 'sklearn', expected 'scarce-classifier-3'; it was written by another program",
+            r"has the format 'sklearn', expected 'scarce-classifier-4'; it was written by another program",
         ),
-        (lambda folder: change(folder, format="scarce-classifier-4"), r"by a newer version: update scarce"),
+        (lambda folder: change(folder, format="scarce-classifier-99"), r"by a newer version: update scarce"),
         (lambda folder: change(folder, method="magic"), r"method='magic' is unknown; expected 'scarce', "),
         (lambda folder: change(folder, module="lenet"), r"lenet takes images"),
         (lambda folder: change(folder, module="mlp"), r"cannot be read as a saved classifier"),

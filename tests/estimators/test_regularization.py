@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scarce.estimators.regularization import choose_regularization, labels_per_class
+from scarce.estimators._fit_settings import choose_regularization, labels_per_class
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.simulate import ask

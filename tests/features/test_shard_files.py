@@ -156,7 +156,7 @@ def empty(folder):
         (break_rows, ["part-0.npy contains float64 of shape ()"]),
         (empty, ["shape (0, 4)"]),
         (lambda folder: (folder / "part-2.npy").write_bytes(b"\x93NUMPY"), ["part-2.npy", "damaged"]),
-        (lambda folder: (folder / "part-2.npy").write_bytes((folder / "part-2.npy").read_bytes()[:-8]), ["cut short"]),
+        (lambda folder: (folder / "part-2.npy").write_bytes((folder / "part-2.npy").read_bytes()[:-8]), ["truncated"]),
         (lambda folder: (folder / "notes.txt").touch(), ["notes.txt is in a folder of .npy shards", "elsewhere"]),
         (lambda folder: (folder / "more.parquet").touch(), ["part-0.npy is in a folder of .parquet shards"]),
         (lambda folder: (folder / "more.npy").mkdir(), ["more.npy is in a folder of .npy shards"]),

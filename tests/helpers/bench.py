@@ -1,17 +1,17 @@
 """Small experiments and their files, and records whose numbers can be checked by hand."""
 
-import json
-import os
-import time
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from scarce.bench.reports.figures.comparison import draw_figures
 from scarce.bench.reports.figures.panels import Drawing
-from scarce.bench.results.results import ExperimentResults, collect_results
+from scarce.bench.results.results import ExperimentResults, collect
 from scarce.bench.spec.experiment import Experiment, load_experiment
-from scarce.bench.trials.data import load_data
-from scarce.bench.trials.plan import Trial, plan
+from scarce.bench.trials.plan import Plan, Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 
@@ -60,12 +60,16 @@ def tiny_experiment(folder: Path, text: str = TINY) -> Experiment:
     return load_experiment(write_experiment(folder, text))
 
 
-def checksum_of(name: str) -> str:
-    return load_data(name, None).checksum
+def tiny_plan(folder: Path, text: str = TINY) -> Plan:
+    return Plan.from_experiment(tiny_experiment(folder, text)).with_data()
 
 
 def tiny_trials(folder: Path, text: str = TINY) -> list[Trial]:
-    return plan(tiny_experiment(folder, text), checksum_of)
+    return list(tiny_plan(folder, text))
+
+
+def with_checksum(trial: Trial, checksum: str) -> Trial:
+    return replace(trial, spec=trial.spec.model_copy(update={"data_checksum": checksum}))
 
 
 def tiny_record(folder: Path, number: int = 0, **changes: object) -> TrialRecord:
@@ -100,7 +104,7 @@ def small_prior_experiment(**changes: object) -> Experiment:
 
 
 def plan_trials(experiment: Experiment) -> list[Trial]:
-    return plan(experiment)
+    return list(Plan.from_experiment(experiment))
 
 
 def seed_offset(trial: Trial) -> float:
@@ -159,7 +163,11 @@ def fill_store(folder: Path, records: Iterable[TrialRecord]) -> Store:
 
 
 def make_results(folder: Path, experiment: Experiment, records: Iterable[TrialRecord]) -> ExperimentResults:
-    return collect_results(experiment, fill_store(folder, records))
+    return collect(Plan.from_experiment(experiment), fill_store(folder, records))
+
+
+def stored_results(experiment: Experiment, store: Store) -> ExperimentResults:
+    return collect(Plan.from_experiment(experiment), store)
 
 
 def fill_results(
@@ -180,8 +188,15 @@ def lines_by_label(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
-def write_lock(path: Path, host: str, pid: int, age: float = 0.0) -> Path:
-    """Write the lock of a process, last touched `age` seconds ago."""
-    path.write_text(json.dumps({"host": host, "pid": pid}))
-    os.utime(path, (time.time() - age,) * 2)
-    return path
+@contextmanager
+def lock_in_another_process(path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Hold a lock for the block in another process, which the block may kill."""
+    script = "import filelock, sys; lock = filelock.FileLock(sys.argv[1]); lock.acquire(); print(flush=True); input()"
+    command = [sys.executable, "-c", script, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -3,50 +3,47 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 
 
 class Server:
-    """Serves `files` by name, and records `requests` as pairs of a name and a range or None.
+    """Serves `files` by name, with `headers`, and records the names of `requests`.
 
-    `disconnects` holds, for each coming response, the number of bytes sent before the connection breaks.
+    `disconnects` holds, for each of the next responses, how many bytes are sent before the connection breaks.
+    While `stalls`, responses stop halfway, and the connection stays open.
     """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        self.requests: list[tuple[str, str | None]] = []
+        self.requests: list[str] = []
         self.disconnects: list[int] = []
-        self.supports_ranges = True
-        self.range_offset = 0
-        self.content_type = "application/octet-stream"
+        self.stalls = False
+        self.headers = {"Content-Type": "application/octet-stream"}
         self.url = ""
 
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    server = Server()
+    server, stopped = Server(), Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            name, wanted = self.path.lstrip("/"), self.headers["Range"]
-            server.requests.append((name, wanted))
+            name = self.path.lstrip("/")
+            server.requests.append(name)
             if name not in server.files:
                 self.send_error(404)
                 return
-            content, start = server.files[name], 0
-            if wanted and server.supports_ranges:
-                start = int(wanted.removeprefix("bytes=").removesuffix("-")) + server.range_offset
-                if start >= len(content):
-                    self.send_error(416)
-                    return
-                self.send_response(206)
-                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-            else:
-                self.send_response(200)
-            self.send_header("Content-Type", server.content_type)
-            self.send_header("Content-Length", str(len(content) - start))
+            content = server.files[name]
+            self.send_response(200)
+            for header in server.headers.items():
+                self.send_header(*header)
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content[start:][: server.disconnects.pop(0) if server.disconnects else None])
+            if server.stalls:
+                self.wfile.write(content[: len(content) // 2])
+                stopped.wait()
+            else:
+                self.wfile.write(content[: server.disconnects.pop(0) if server.disconnects else None])
 
         def log_message(self, *_: object) -> None:
             pass
@@ -58,6 +55,7 @@ def running_server() -> Iterator[Server]:
     try:
         yield server
     finally:
+        stopped.set()
         listener.shutdown()
         thread.join()
         listener.server_close()

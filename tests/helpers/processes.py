@@ -45,6 +45,11 @@ def process_state(pid: int) -> str | None:
         return None
 
 
+def open_files(pid: int) -> list[Path]:
+    """The files that a process has open."""
+    return [link.readlink() for link in Path(f"/proc/{pid}/fd").iterdir()]
+
+
 def run_script(name: str, *arguments: object, **environment: str) -> tuple[str, str]:
     """Run `e2e/scripts/NAME.py` to completion, kill processes that it leaves behind, and return stdout and stderr."""
     script = subprocess.Popen(

@@ -32,9 +32,9 @@ def test_read_arrays_returns_every_named_array(tmp_path):
 def test_read_array_and_read_arrays_reject_each_others_files(tmp_path):
     np.savez(tmp_path / "x.npz", a=[1])
     np.save(tmp_path / "x.npy", [1])
-    with pytest.raises(FileError, match=r"holds several arrays; give it the ending \.npz"):
+    with pytest.raises(FileError, match=r"holds several arrays; rename it to end in \.npz"):
         read_array(tmp_path / "x.npz")
-    with pytest.raises(FileError, match=r"holds one array without a name; give it the ending \.npy"):
+    with pytest.raises(FileError, match=r"holds one array without a name; rename it to end in \.npy"):
         read_arrays(tmp_path / "x.npy")
 
 
@@ -46,5 +46,5 @@ def test_arrays_reject_damaged_files_and_pickles(tmp_path, read):
     (tmp_path / "empty.npy").write_bytes(b"")
     np.save(tmp_path / "objects.npy", np.array([{"a": 1}], dtype=object))
     for name in ("cut", "text", "empty", "objects"):
-        with pytest.raises(FileError, match=rf"{name}\.npy cannot be read as arrays of numpy"):
+        with pytest.raises(FileError, match=rf"{name}\.npy cannot be read as NumPy arrays"):
             read(tmp_path / f"{name}.npy")

@@ -1,10 +1,13 @@
 """Atomic writes: the whole file or the old one, never half of it."""
 
 import os
+import subprocess
+import sys
 
 import pytest
+from helpers.processes import ENVIRONMENT
 
-from scarce._io.atomic import atomic_write
+from scarce._io.atomic import atomic_write, clean_leftovers
 from scarce.errors import FileError
 
 
@@ -31,3 +34,31 @@ def test_write_rejects_named_pipe(tmp_path):
     with pytest.raises(FileError, match="not an ordinary file"), atomic_write(pipe, force=True):
         pass
     assert pipe.is_fifo()
+
+
+KILLED_WRITE = """
+import os, signal, sys
+from scarce._io.atomic import atomic_write
+with atomic_write(sys.argv[1], force=True) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.slow
+def test_clean_leftovers_deletes_only_temporary_files_of_the_path(tmp_path):
+    kept = [
+        "a[1].txt",
+        "a1.txt",
+        ".a1.txt.12345678.txt",
+        ".a[1].txt",
+        ".a[1].txt.notes.txt",
+        ".a[1].txt.12345678.csv",
+    ]
+    for name in kept:
+        (tmp_path / name).touch()
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", KILLED_WRITE, tmp_path / "a[1].txt"], env=ENVIRONMENT)
+    assert len(list(tmp_path.iterdir())) == len(kept) + 2
+    clean_leftovers(tmp_path / "a[1].txt")
+    assert {path.name for path in tmp_path.iterdir()} == set(kept)

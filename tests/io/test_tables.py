@@ -1,4 +1,4 @@
-"""Tables of text: rows with their line numbers from CSV and Parquet files, and errors that name file and line."""
+"""Rows of text with line numbers from CSV and Parquet files, and errors that name the file and line."""
 
 import pytest
 

@@ -41,7 +41,7 @@ def test_check_writable_dir_replaces_only_empty_or_marked_folders(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "foreign", "marked"]
 
 
-def test_folders_are_told_from_files(tmp_path):
+def test_is_dir_distinguishes_folders_from_files(tmp_path):
     (tmp_path / "file").write_text("")
     assert is_dir(tmp_path)
     assert not is_dir(tmp_path / "file")

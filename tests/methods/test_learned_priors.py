@@ -11,7 +11,7 @@ from torch import nn
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem, make_method
 from scarce.methods.learned_priors import PriorRegularizer, clip_priors
-from scarce.priors.simplex import to_simplex
+from scarce.priors.estimate import to_simplex
 from scarce.simulate import ask, scar
 from scarce.testing import three_blobs
 from scarce.training import Recipe, train

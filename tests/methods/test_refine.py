@@ -236,7 +236,9 @@ def test_refine_checks_requirements_of_base_method():
         method.check_transition(None)
     with pytest.raises(MethodError, match=r"^forward takes one excluded class per example"):
         method.check_labels(ComplementaryLabels.from_lists([[0, 1]], classes=3))
-    assert not make_method("refine", base_method="scarce").can_learn_priors()
+    assert make_method("refine", base_method="scarce").facts.needs_priors
+    assert method.facts.needs_transition
+    assert method.facts.accepts == make_method("forward").facts.accepts
 
 
 def test_refine_resets_state_when_reused():

@@ -284,7 +284,7 @@ VALID_PRIORS = [0.5, 0.3, 0.2]
             VALID_PRIORS,
             0.95,
             FeatureError,
-            r"predictions of shape \(1,\) and 2 labelled examples; expected one each",
+            r"predictions of shape \(1,\) and 2 labeled examples; expected one prediction each",
         ),
         ([["a"], ["b"]], VALID_PRIORS, 0.95, FeatureError, r"predictions of shape \(2, 1\)"),
         (

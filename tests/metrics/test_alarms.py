@@ -1,4 +1,4 @@
-"""Alarms about an estimated accuracy: each fires where something is wrong, and none where nothing is."""
+"""Alarms about an estimated accuracy: each is raised if something is wrong, and none otherwise."""
 
 import numpy as np
 import pytest
@@ -191,7 +191,7 @@ def test_classes_excluded_together_raise_alarm(seed):
     report = complementary_report(predicted, ComplementaryLabels.from_indicator(excluded))
     assert alarm_names(report) == ["scar-violated"]
     assert "excluded together" in report.alarms[0].message
-    # Priors estimated under SCAR are no evidence now; the shares of excluding examples are.
+    # Priors estimated under SCAR are no evidence now; the rates of exclusions are.
     for believed, expected in ((0.55, ["scar-violated"]), (0.95, ["learned-priors", "scar-violated"])):
         priors = np.full(Q, (1 - believed) / (Q - 1))
         priors[0] = believed
@@ -211,7 +211,7 @@ def test_questions_about_predicted_class_raise_alarm(fraction, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_wrong_answers_to_single_questions_raise_alarm(seed):
-    """Unless error rates are given or learned: shares of "yes" sum to 0.9 + 9 · 0.1 = 1.8 instead of 1."""
+    """Unless error rates are given or learned: frequencies of "yes" sum to 0.9 + 9 · 0.1 = 1.8 instead of 1."""
     y, predicted, _ = classifier(seed)
     labels = ask(y, classes=Q, seed=seed, false_negative_rate=0.1, false_positive_rate=0.1)
     believed = fit_label_model(labels, errors=ErrorRates(0.0, 0.0))
@@ -226,7 +226,7 @@ def test_wrong_answers_to_single_questions_raise_alarm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_answers_better_than_assumed_raise_alarm(seed):
-    """With 0.1 of wrong "yes", the shares of "yes" should sum to 0.95 + 9 · 0.1."""
+    """With 0.1 of wrong "yes", the frequencies of "yes" should sum to 0.95 + 9 · 0.1."""
     y, predicted, _ = classifier(seed)
     labels = ask(y, classes=Q, seed=seed)
     model = fit_label_model(labels, errors=ErrorRates(0.05, 0.1))

@@ -33,7 +33,7 @@ def confusion_of(predicted, labels, priors=None, errors=None):
 # Counting ----------------------------------------------------------------------------------------------------------
 
 
-def test_count_counts_exclusions_by_predicted_class():
+def test_tally_labels_counts_exclusions_by_predicted_class():
     labels = ComplementaryLabels.from_lists([[0], [1], [0, 1], [2], []], classes=3)
     tallies = tally_labels(np.array([0, 2, 2, 2, 1]), labels)
     assert not tallies.from_answers
@@ -45,7 +45,7 @@ def test_count_counts_exclusions_by_predicted_class():
     assert tallies.rates.tolist() == pytest.approx([0.4, 0.4, 0.2])
 
 
-def test_count_counts_answers_without_skipped_ones():
+def test_tally_labels_counts_answers_but_not_skipped_ones():
     """Rows 0 to 3 are predicted 0, 0, 1, 1. Row 0 is asked twice about class 1, and row 3 skips its question."""
     labels = labels_from_answers([0, 0, 1, 2, 2, 3], [1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 1, -1], 4, 2)
     tallies = tally_labels(np.array([0, 0, 1, 1]), labels)
@@ -56,7 +56,7 @@ def test_count_counts_answers_without_skipped_ones():
     assert tallies.asked_predicted.tolist() == [[1, 2], [1, 1]]
 
 
-def test_count_treats_answers_that_are_all_no_as_exclusions():
+def test_tally_labels_treats_answers_that_are_all_no_as_exclusions():
     labels = labels_from_answers([0, 0, 1], [1, 2, 0], [0, 0, 0], 2, 3)
     tallies = tally_labels(np.array([1, 1]), labels)
     assert not tallies.from_answers
@@ -157,7 +157,7 @@ def weighted_cells_of_answers(predicted, answers, errors, weights):
 
 
 def influences_of(cells_at, n, step=1e-4):
-    """How every cell changes with the weight of each example: the influence of the example."""
+    """Return the influence of each example: how every cell changes with its weight."""
     found = []
     for i in range(n):
         more, less = (1.0 + sign * step * (np.arange(n) == i) for sign in (1, -1))
@@ -238,7 +238,7 @@ def test_matrix_corrected_for_errors_equals_slow_loop(case, error):
     labels = ComplementaryLabels.from_indicator(excluded)
     confusion = confusion_of(predicted, labels, priors, ErrorRates(error, 0.0))
     assert confusion.matrix == pytest.approx(expected, abs=1e-9)
-    assert confusion.matrix.sum(axis=0) == pytest.approx(priors)  # whatever the predictions
+    assert confusion.matrix.sum(axis=0) == pytest.approx(priors)  # for any predictions
 
 
 @given(exclusions())
@@ -336,7 +336,7 @@ def test_matrix_of_nearly_uninformative_labels_is_bounded():
 
 @pytest.mark.parametrize("error", [0.0, 0.05])
 def test_predictions_of_class_never_excluded_count_as_correct(error):
-    """Also with errors: nothing can be corrected for a class that is never excluded."""
+    """With errors too: a class that is never excluded cannot be corrected."""
     labels = ComplementaryLabels.from_single([0, 1] * 100, classes=3)
     model = fit_label_model(labels, [0.4, 0.4, 0.2], errors=ErrorRates(error, 0.0))
     predicted = np.where(np.arange(200) < 100, 2, 1 - np.arange(200) % 2)

@@ -67,7 +67,7 @@ def test_label_model_rejects_invalid_priors(priors, message):
         fit_label_model(uniform([0, 1, 2] * 10), priors)
 
 
-def test_priors_of_answers_are_shares_of_yes_by_hand():
+def test_priors_of_answers_are_frequencies_of_yes_by_hand():
     """Yes to 2 of 4, 1 of 3 and 1 of 6; a skipped answer does not count. 1/2 + 1/3 + 1/6 = 1."""
     asked = [0] * 4 + [1] * 3 + [2] * 6 + [0]
     answers = [*(1, 1, 0, 0), *(1, 0, 0), *(1, 0, 0, 0, 0, 0), -1]
@@ -108,7 +108,7 @@ def test_priors_of_population_of_answers_are_exact(n_questions, false_negative, 
     assert model.priors == pytest.approx(PRIORS, abs=1e-12)
 
 
-def test_priors_of_two_classes_with_one_exclusion_are_shares():
+def test_priors_of_two_classes_with_one_exclusion_are_frequencies():
     """The class is the one that is not excluded: 0.7 ± √(0.7 · 0.3 / 1000)."""
     model = fit_label_model(ComplementaryLabels.from_single([0] * 300 + [1] * 700, classes=2))
     assert model.source == "labels"
@@ -116,7 +116,7 @@ def test_priors_of_two_classes_with_one_exclusion_are_shares():
     assert model.prior_draws.std(axis=0) == pytest.approx(np.sqrt(0.21 / 1000), rel=0.5)
 
 
-def test_priors_of_all_but_one_class_excluded_are_shares():
+def test_priors_of_all_but_one_class_excluded_are_frequencies():
     y = np.repeat([0, 1, 2, 3], [100, 200, 300, 400])
     model = fit_label_model(scar(y, c=1))
     assert model.priors == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=0.01)
@@ -326,7 +326,7 @@ CERTAIN_LABELS = {  # labels that determine the class, or nearly do
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CERTAIN_LABELS)
 def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
-    """The priors are those of the population, from which the labelled examples are a sample."""
+    """The priors are those of the population, from which the labeled examples are a sample."""
     priors, make, errors = CERTAIN_LABELS[kind]
     rng, covered = np.random.default_rng(6), []
     for seed in range(40):
@@ -337,7 +337,7 @@ def test_prior_interval_includes_sampling_error_of_certain_labels(kind):
 
 
 def test_prior_interval_of_random_answers_is_tight():
-    """The standard error of a share of yes among 2,000 is √(π (1 − π) / 2000); the 95 % interval is ±1.96 of them."""
+    """The standard error of a frequency of yes among 2,000 is √(π (1 − π) / 2000); the 95 % interval is ±1.96 of them."""
     y = np.random.default_rng(0).choice(Q, 6000, p=PRIORS)
     low, high = fit_label_model(ask(y, classes=Q, seed=1), errors=NO_ERRORS).prior_interval()
     assert (high - low < 1.1 * 2 * 1.96 * np.sqrt(PRIORS * (1 - PRIORS) / 2000)).all()

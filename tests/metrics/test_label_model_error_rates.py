@@ -46,7 +46,7 @@ def test_error_rates_of_exclusions_are_given_or_zero():
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.1])
 def test_error_rates_of_single_answers_are_learned_roughly(rate):
-    """Shares of "yes" sum to 1 + 8 · rate, which is one equation for the two rates."""
+    """Frequencies of "yes" sum to 1 + 8 · rate, which is one equation for the two rates."""
     y = np.random.default_rng(0).integers(0, 10, 2000)
     labels = ask(y, classes=10, seed=1, false_negative_rate=rate, false_positive_rate=rate)
     model = fit_label_model(labels)
@@ -93,4 +93,4 @@ def test_learned_error_rates_are_starting_point_for_answers():
     assert max(corrected.false_negative, corrected.false_positive) < 0.02
     assert (
         fit_label_model(many, errors=guess, learned_errors=NO_ERRORS).errors == guess
-    )  # what is known comes first
+    )  # given rates take precedence

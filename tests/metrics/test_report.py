@@ -368,7 +368,7 @@ def test_report_of_any_labels_is_finite(case):
 @pytest.mark.parametrize(
     ("predicted", "how", "error", "message"),
     [
-        ([0], {}, FeatureError, r"predictions of shape \(1,\) and 2 labelled examples"),
+        ([0], {}, FeatureError, r"predictions of shape \(1,\) and 2 labeled examples"),
         ([0, 7], {}, LabelError, "the prediction 7 is not one of the classes"),
         ([0, 1], {"priors": [0.5, 0.5]}, PriorError, "expected 3 numbers"),
         ([0, 1], {"level": 95}, MethodError, "level=95; expected a number above 0 and below 1"),

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from scarce.models import MLP, Linear, NystroemFeatures, ScaleColumns, Stack, stack_from_description
-from scarce.training.sources import float_dtype
+from scarce.training.batches import float_dtype
 
 
 class Constant(nn.Module):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scarce import ComplementaryLabels, MetaComplementaryClassifier, ScarceClassifier
 from scarce.errors import PriorError, PriorWarning
 from scarce.methods import available_methods, make_method
-from scarce.priors import PriorEstimate, candidate_shares, feasible_priors, resolve_priors
+from scarce.priors import BestBin, PriorEstimate, candidate_shares, feasible_priors, resolve_priors
 
 
 def candidate_sets(n=240, q=16, seed=0):
@@ -64,13 +64,14 @@ def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
     """Half of 200 examples exclude a, so at most half are a; b and c share the excess."""
     labels = ComplementaryLabels.from_single(["a"] * 100 + ["b", "c"] * 50, classes=list("abc"))
 
-    def estimate(estimator):
-        return PriorEstimate(np.array([0.8, 0.1, 0.1]), "guess", np.array([0.8, 0.1, 0.1]))
+    class Guess(BestBin):
+        def estimate(self, X, labels, **settings):
+            return PriorEstimate(np.array([0.8, 0.1, 0.1]), "guess", np.array([0.8, 0.1, 0.1]))
 
     with pytest.warns(
         PriorWarning, match="cut to what the labels leave possible: class a is excluded"
     ) as caught:
-        found = resolve_priors("estimate", labels, estimate)
+        found = resolve_priors(Guess(), labels, np.zeros((200, 2)))
     assert len(caught) == 1
     assert found.values.tolist() == pytest.approx([0.5, 0.25, 0.25])
     with pytest.raises(PriorError, match=r"class a is excluded by 0\.500"):

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from helpers.populations import labels_from_answer_counts
 
-from scarce.errors import PriorError, PriorWarning
+from scarce.errors import FeatureError, PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
-from scarce.priors import resolve_priors
-from scarce.simulate import ask
+from scarce.priors import BestBin, resolve_priors
+from scarce.simulate import ask, scar
 
 
 def test_resolve_priors_recovers_priors_from_simulated_questions():
@@ -153,3 +153,20 @@ def test_resolve_priors_reads_series_by_index():
     np.testing.assert_allclose(resolve_priors(counted, LABELS).values, [2 / 7, 1 / 7, 4 / 7])
     with pytest.raises(PriorError, match="lacks cat, cow, dog"):
         resolve_priors(pd.Series([0.2, 0.3, 0.5]), LABELS)
+
+
+def test_resolve_priors_estimates_from_features():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 300, p=[0.2, 0.3, 0.5])
+    X, labels = 4 * np.eye(3)[y] + rng.normal(size=(300, 3)), scar(y, c=0.5, seed=0)
+    estimator = BestBin(scorer="linear")
+    found, estimated = resolve_priors(estimator, labels, X), estimator.estimate(X, labels)
+    np.testing.assert_array_equal(found.values, estimated.values)
+    np.testing.assert_array_equal(found.low, estimated.low)
+    np.testing.assert_array_equal(resolve_priors(estimator, labels, X, check_input=False).raw, found.raw)
+    with pytest.raises(FeatureError, match="X contains inf at row 0, column 0"):
+        resolve_priors(estimator, labels, np.where(np.arange(3) == 0, np.inf, X))
+    with pytest.raises(FeatureError, match="X has 299 rows and the labels have 300"):
+        resolve_priors(estimator, labels, X[1:])
+    with pytest.raises(PriorError, match="to estimate priors the features are needed"):
+        resolve_priors(estimator, labels)

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scarce.errors import MethodError, PriorError
-from scarce.priors.simplex import to_simplex
+from scarce.priors.estimate import to_simplex
 
 
 @st.composite

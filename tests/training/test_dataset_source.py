@@ -14,7 +14,7 @@ from torch.utils.data import Dataset, Subset
 from scarce.errors import FeatureError, MethodError
 from scarce.methods import make_method
 from scarce.training import Recipe, train
-from scarce.training.sources import as_source
+from scarce.training.batches import as_source
 
 INPUTS, LABELS = make_data()
 RECIPE = Recipe(epochs=2, batch_size=16)

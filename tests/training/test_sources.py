@@ -17,7 +17,7 @@ from scarce.features.shards import ArrayShard
 from scarce.methods import make_method
 from scarce.priors import BestBin, Tice
 from scarce.training import Callback, Recipe, predict_logits, train
-from scarce.training.sources import as_source, float_dtype
+from scarce.training.batches import as_source, float_dtype
 
 INPUTS, LABELS = make_data()
 WHOLE = np.rint(INPUTS * 10).astype(np.float32)  # integers, so that every dtype can hold them

@@ -13,7 +13,6 @@ from scarce.methods import Method, make_method
 from scarce.risk import scarce_risk
 from scarce.simulate import uniform
 from scarce.training import Recipe, predict_logits, train
-from scarce.training.distributed import SINGLE_PROCESS
 from scarce.training.wrappers import MicroBatched, wrap_model
 
 # Warnings of torch when it imports its compiler.
@@ -122,7 +121,7 @@ def test_compile_does_not_hide_errors_of_network():
 
 def test_working_form_shares_weights_of_model():
     model = make_net()
-    network = wrap_model(model, Recipe(micro_batch=4, precision="bf16", compile=True), SINGLE_PROCESS)
+    network = wrap_model(model, Recipe(micro_batch=4, precision="bf16", compile=True))
     mine, its = list(model.parameters()), list(network.parameters())
     assert len(mine) == len(its)
     assert all(one is other for one, other in zip(mine, its, strict=True))

@@ -1,4 +1,4 @@
-"""NumPy files, read without unpickling anything."""
+"""NumPy files, read without unpickling."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def read_array(path: str | Path) -> NDArray[Any]:
     """
     loaded = _load(path)
     if not isinstance(loaded, np.ndarray):
-        raise FileError(f"{path} holds several arrays; give it the ending .npz.")
+        raise FileError(f"{path} holds several arrays; rename it to end in .npz.")
     return loaded
 
 
@@ -42,12 +42,12 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
     """
     loaded = _load(path)
     if isinstance(loaded, np.ndarray):
-        raise FileError(f"{path} holds one array without a name; give it the ending .npy.")
+        raise FileError(f"{path} holds one array without a name; rename it to end in .npy.")
     return loaded
 
 
 def map_array(path: str | Path) -> NDArray[Any]:
-    """Map the array of an ``.npy`` file into memory: only the rows that are used are read.
+    """Map the array of an ``.npy`` file into memory, which reads only the rows that are used.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def map_array(path: str | Path) -> NDArray[Any]:
 
 def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     path = check_file(path)
-    with _translate_errors(path), path.open("rb") as file:  # numpy leaves a file that it cannot read open
+    with _translate_errors(path), path.open("rb") as file:  # numpy does not close a file that it cannot read
         loaded = np.load(file, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
@@ -75,8 +75,8 @@ def _load(path: str | Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
 def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except Exception as error:  # zip, zlib, header and memory errors: damage can show in any of them
+    except Exception as error:  # damage can raise zip, zlib, header and memory errors
         raise FileError(
-            f"{path} cannot be read as arrays of numpy: it is damaged, cut short, of another kind, or holds "
+            f"{path} cannot be read as NumPy arrays: it is damaged, truncated, of another format, or holds "
             "Python objects; write it again with numpy.save or numpy.savez."
         ) from error

@@ -1,5 +1,6 @@
 """Atomic writes: a file or folder is written completely, or not at all."""
 
+import glob
 import os
 import shutil
 import tempfile
@@ -10,7 +11,9 @@ from pathlib import Path
 from scarce._io.paths import check_overwrite
 from scarce.errors import FileError
 
-__all__ = ["atomic_write", "atomic_write_dir"]
+__all__ = ["atomic_write", "atomic_write_dir", "clean_leftovers"]
+
+_RANDOM_PART = "?" * 8  # of the names that tempfile chooses
 
 
 @contextmanager
@@ -45,9 +48,28 @@ def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
         raise FileError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
+def clean_leftovers(path: str | Path) -> None:
+    """Delete the temporary files that killed processes left behind in `atomic_write` of `path`.
+
+    No other process may be writing to `path` meanwhile.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, ".a.txt.x1y2z3_0.txt").write_text("half")
+    ...     clean_leftovers(Path(folder, "a.txt"))
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    path = Path(path)
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{_RANDOM_PART}{glob.escape(path.suffix)}"):
+        leftover.unlink(missing_ok=True)
+
+
 @contextmanager
 def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `folder`, which it replaces if the block succeeds.
+    """Yield a temporary folder in the same place; it replaces `folder` if the block succeeds, else it is deleted.
 
     Examples
     --------
@@ -66,7 +88,7 @@ def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
             yield temporary
             _apply_umask(temporary, 0o777)
             if folder.exists():
-                folder.rename(previous)  # deleted only after the new one has replaced it
+                folder.rename(previous)  # deleted once the new one is in place
             temporary.rename(folder)
             shutil.rmtree(previous, ignore_errors=True)
         finally:

@@ -39,4 +39,4 @@ def decompress(data: bytes, path: Path) -> bytes:
     try:
         return gzip.decompress(data) if data[:2] == _GZIP_MAGIC else data
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"{path} is a damaged or cut short gzip file; fetch it again.") from error
+        raise FileError(f"{path} is a damaged or truncated gzip file; download it again.") from error

@@ -19,7 +19,7 @@ _DTYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: 
 
 
 def is_idx_name(path: str | Path) -> bool:
-    """Return whether a file has a name of the idx format.
+    """Return whether a file name is one of the idx format.
 
     Examples
     --------
@@ -53,20 +53,18 @@ def parse_idx(data: bytes, path: Path) -> NDArray[Any]:
     [7, 2]
     """
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _DTYPES or data[3] == 0:
-        raise FileError(
-            f"{path} is not an idx file: it does not start with the header of one; check the file."
-        )
+        raise FileError(f"{path} is not an idx file: it does not start with an idx header; check the file.")
     rank, dtype = data[3], np.dtype(_DTYPES[data[2]])
     start = 4 + 4 * rank
     if len(data) < start:
-        raise FileError(f"{path} is cut short in its header; fetch it again.")
+        raise FileError(f"{path} is truncated in its header; download it again.")
     shape = struct.unpack(f">{rank}I", data[4:start])
     expected = math.prod(shape) * dtype.itemsize
     if len(data) - start != expected:
-        fault = "is cut short" if len(data) - start < expected else "is too long"
+        fault = "is truncated" if len(data) - start < expected else "is too long"
         sizes = " × ".join(map(str, shape))
         raise FileError(
             f"{path} {fault}: its header declares {sizes} values, {expected} bytes, but {len(data) - start} follow; "
-            "fetch it again."
+            "download it again."
         )
     return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="))

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines files, and checked fields of their records."""
+"""JSON and JSON Lines files, and checks of their fields."""
 
 import json
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def _parse(text: str, path: Path, line: int | None) -> Any:
         line = line or getattr(error, "lineno", 1)
         raise FileError(
             f"{path} line {line} is not valid JSON ({getattr(error, 'msg', error)}); "
-            "the file is damaged, cut short or of another kind: export it again."
+            "the file is damaged, truncated or of another format: export it again."
         ) from error
 
 
@@ -83,7 +83,7 @@ def field_of(record: Any, name: str, kind: type, where: str, fix: str) -> Any:
 
 
 def name_field(record: Any, name: str, where: str, fix: str) -> int | str:
-    """Return a field that names something: text that is not empty, or a whole number.
+    """Return a field that holds a name (text that is not empty, or an integer), or raise `LabelError`.
 
     Examples
     --------

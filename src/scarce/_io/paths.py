@@ -74,7 +74,7 @@ def make_dir(path: str | Path) -> Path:
 
 
 def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
-    """Raise `FileError` unless a folder can be written there; only one that holds `marker`, or nothing, is replaced.
+    """Raise `FileError` unless a folder can be written there; only an empty one or one with the file `marker` is replaced.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
         is_foreign = not (folder / marker).exists() and (not folder.is_dir() or any(folder.iterdir()))
         if folder.exists() and (
             is_foreign or not folder.name
-        ):  # the current folder has no name to replace it by
+        ):  # the current folder cannot be replaced by its name
             raise FileError(f"{folder} is not a saved classifier and is not replaced; choose another name.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder.parent, prefix=f".{folder.name}."):
@@ -117,13 +117,16 @@ def _stat(path: str | Path) -> tuple[Path, int]:
         return path, path.stat().st_mode
     except FileNotFoundError:
         raise FileError(f"{path} does not exist; check the path.") from None
-    except (OSError, ValueError) as error:  # a name too long, a folder that is closed to us, a zero byte
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # such as a name that is too long, a folder without permission, or a zero byte
         raise FileError(f"{str(path)!r} cannot be read: {error}; check the path.") from error
 
 
 @contextmanager
 def prefix_errors(path: str | Path) -> Iterator[None]:
-    """Put the name of the file before the message of any error about what it holds.
+    """Prefix the message of an error about the content of a file with its path.
 
     Examples
     --------
@@ -135,7 +138,7 @@ def prefix_errors(path: str | Path) -> Iterator[None]:
     """
     try:
         yield
-    except FileError:  # names its file already
+    except FileError:  # already names its file
         raise
     except ScarceError as error:
         raise type(error)(f"{path}: {error}") from None
@@ -166,7 +169,7 @@ def check_overwrite(path: Path, *, force: bool) -> None:
     """Raise `FileError` if the path is a folder or a device, or an existing file without `force`."""
     if path.is_dir():
         raise FileError(f"{path} is a folder; choose the name of a file.")
-    if path.exists() and not path.is_file():  # to rename over a device would destroy it
+    if path.exists() and not path.is_file():  # renaming over a device would destroy it
         raise FileError(f"{path} is not an ordinary file and is not replaced; choose another name.")
     if path.exists() and not force:
         raise FileError(f"{path} exists; choose another name, or pass force=True (--force) to replace it.")

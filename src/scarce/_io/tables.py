@@ -1,4 +1,4 @@
-"""Tables on disk, CSV or Parquet, read as a header and rows of text, with the line number of each row."""
+"""CSV and Parquet tables, read as a header and rows of text with their line numbers."""
 
 import csv
 import re
@@ -23,27 +23,27 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 @dataclass(frozen=True)
 class TextTable:
-    """The column names of a table and its rows, an iterator that reads the file lazily, once.
+    """The column names of a table, and an iterator that reads its rows lazily, once.
 
     Attributes
     ----------
     header : list of str
         The distinct names of the columns.
     rows : iterator of (int, list of str)
-        For every row its line in the file, counted from 1, and one cell per column.
+        For each row, its line in the file, counted from 1, and one cell per column.
     """
 
     header: list[str]
     rows: Iterator[Row]
 
     def columns(self) -> dict[str, list[str]]:
-        """Read all rows, and return their cells by column."""
+        """Read all rows and return their cells by column."""
         cells = zip(*(row for _, row in self.rows), strict=True)
         return dict(zip(self.header, map(list, cells), strict=False)) or {name: [] for name in self.header}
 
 
 def as_names(texts: Iterable[str], what: str = "name") -> Array:
-    """Return names as integers if all of them are whole numbers in plain form, else as text; none may be empty.
+    """Return names as integers if all are plain decimal integers, else as text; none may be empty.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _check_header(header: list[str], path: Path) -> None:
                 "(pandas: to_csv(index=False))."
             )
         if name in header[:index]:
-            raise FileError(f"{path}: two columns are named {name!r}; every column needs a name of its own.")
+            raise FileError(f"{path}: two columns are named {name!r}; give each column a unique name.")
 
 
 def _csv_rows(path: Path) -> Iterator[Row]:
@@ -101,12 +101,14 @@ def _csv_rows(path: Path) -> Iterator[Row]:
                     blank = blank or reader.line_num
                     continue
                 if blank:
-                    raise FileError(f'{path} line {blank} is blank; remove it (an empty cell alone is "").')
+                    raise FileError(
+                        f'{path} line {blank} is blank; remove it (write a single empty cell as "").'
+                    )
                 width = width or len(row)
                 if len(row) != width:
                     raise FileError(
                         f"{path} line {reader.line_num} has {len(row)} cells, but the first line has {width}; "
-                        "correct the line (a name with a comma needs quotes), or the file was cut short."
+                        "correct the line (a name with a comma needs quotes), or export the file again if it is truncated."
                     )
                 yield reader.line_num, row
     except UnicodeDecodeError as error:
@@ -123,12 +125,14 @@ def _csv_rows(path: Path) -> Iterator[Row]:
 def _text_lines(file: TextIO, path: Path) -> Iterator[str]:
     for line in file:
         if "\0" in line:
-            raise FileError(f"{path} holds zero bytes, so it is not a text file or it is damaged.")
+            raise FileError(
+                f"{path} holds zero bytes: it is damaged or not a text file; save it as CSV in UTF-8."
+            )
         yield line
 
 
 def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
-    """Return the table of a Parquet file, or some of its columns, as pyarrow has it.
+    """Return the pyarrow table of a Parquet file, or some of its columns.
 
     Examples
     --------
@@ -167,15 +171,13 @@ def _parquet_module(path: Path) -> Iterator[Any]:
         from pyarrow import parquet
     except ImportError:
         raise FileError(
-            f'{path} needs pyarrow to be read: pip install "scarce[parquet]", or save it as CSV.'
+            f'{path} cannot be read without pyarrow: pip install "scarce[parquet]", or save it as CSV.'
         ) from None
     try:
         yield parquet
     except MemoryError as error:
-        raise FileError(
-            f"{path} needs more memory than there is; write it as several smaller files."
-        ) from error
-    except Exception as error:  # pyarrow has its own errors for every kind of damage
+        raise FileError(f"{path} does not fit into memory; write it as several smaller files.") from error
+    except Exception as error:  # pyarrow raises many kinds of errors for damaged files
         raise FileError(f"{path} is damaged or not a Parquet file; write it again.") from error
 
 

@@ -20,7 +20,7 @@ Join = Literal["exact", "inner", "left"]
 def join_labels(
     labels: "ComplementaryLabels", features: "Features", join: Join
 ) -> tuple["ComplementaryLabels", Any]:
-    """Return the labels of the feature rows, and which rows these are: by id if both have ids, else in order.
+    """Return the labels of the feature rows and the indices of those rows, joined by id if both have ids, else by order.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def join_labels(
 
 
 def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "ComplementaryLabels":
-    """Read true classes as labels that confirm a class and exclude none, so that they join as labels do."""
+    """Read true classes as labels that confirm a class and exclude none, so that `join_labels` can join them."""
     import numpy as np
 
     from scarce._io.paths import prefix_errors
@@ -64,10 +64,10 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
 
 
 def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
-    """Return a saved classifier and the names of its columns, if it was trained on a table that has them."""
+    """Return a saved classifier and its column names, or None if it was not trained on a table with names."""
     from scarce._io.paths import check_dir
 
-    check_dir(path)  # before the seconds that it takes to import torch
+    check_dir(path)  # before importing torch, which takes seconds
     from scarce.estimators import load
 
     use_one_thread()
@@ -80,7 +80,7 @@ def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
 def read_inputs(
     path: Path, id_column: str | None, image_size: str | None, names: list[str] | None
 ) -> "Features":
-    """Read features for a model, their columns in the order of its training."""
+    """Read features for a model, with columns in the order it was trained on."""
     from scarce._validation import abbreviate
     from scarce.features import read_features
 
@@ -91,7 +91,7 @@ def read_inputs(
     extra = [name for name in features.names if name not in names]
     if missing or extra:
         problems = [f"lacks {abbreviate(missing)}"] * bool(missing)
-        problems += [f"has also {abbreviate(extra)}"] * bool(extra)
+        problems += [f"also has {abbreviate(extra)}"] * bool(extra)
         raise FeatureError(
             f"{path} does not have the columns that the model was trained on: it {' and '.join(problems)}; give the "
             "same columns (in any order)."

@@ -22,7 +22,7 @@ __all__ = [
     "SetOption",
 ]
 
-# Written out, because the registry imports torch.
+# Listed here because the registry imports torch.
 ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
 
 FeaturesArgument = Annotated[
@@ -40,7 +40,7 @@ FormOption = Annotated[
     str | None,
     typer.Option(
         metavar="FORM",
-        help="What the labels file means, if its header does not say: answers, answer-matrix, lists, indicator "
+        help="How to read the labels file, if its header does not say: answers, answer-matrix, lists, indicator "
         "(1 is 'not this class'), candidates (1 is 'still possible'), single, columns, "
         "label-studio-excluded, label-studio-answer, prodigy.",
         show_default=False,
@@ -50,7 +50,7 @@ ClassesOption = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,C",
-        help="All classes in order, if the labels file does not name them; 10 stands for 0 to 9.",
+        help="All classes in order, if the labels file does not name them; 10 means 0 to 9.",
         show_default=False,
     ),
 ]
@@ -61,15 +61,15 @@ ConflictOption = Annotated[
 JoinOption = Annotated[
     Literal["exact", "inner", "left"],
     typer.Option(
-        help="When ids differ: exact raises an error, inner keeps the examples with both features and labels, left keeps all "
-        "features, those without labels as unlabelled.",
+        help="What to do when ids differ: exact raises an error; inner keeps the examples that have both features and labels; "
+        "left keeps every row of features, unlabelled where it has no label.",
     ),
 ]
 IdColumnOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The column with the ids in tables of features and of true classes; by default example_id or id.",
+        help="The id column in tables of features and true classes; by default example_id or id.",
         show_default=False,
     ),
 ]
@@ -82,7 +82,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A parameter of the above; a list as 0.1,0.2, a matrix as the name of an .npy file. May be repeated.",
+        help="A parameter of the option above, such as alpha=0.5; 0.1,0.2 is a list, and matrix.npy reads an array. Repeatable.",
         show_default=False,
     ),
 ]
@@ -91,7 +91,7 @@ LabelsOption = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="What each example is not: .csv, .npz, .npy, .parquet, .json or .jsonl.",
+        help="Complementary labels, that is, what each example is not: .csv, .npz, .npy, .parquet, .json or .jsonl.",
         show_default=False,
     ),
 ]
@@ -101,4 +101,6 @@ SeedOption = Annotated[
         metavar="N", min=0, max=2**32 - 1, help="The random seed; the same seed gives the same result."
     ),
 ]
-DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="Where to compute, such as cpu or cuda.")]
+DeviceOption = Annotated[
+    str, typer.Option(metavar="NAME", help="The device to compute on, such as cpu or cuda.")
+]

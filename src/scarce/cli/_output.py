@@ -1,4 +1,4 @@
-"""Printed output of commands: tables no wider than the terminal."""
+"""Print the results of commands, in tables no wider than the terminal."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -75,7 +75,7 @@ def show_priors(estimate: "PriorEstimate") -> None:
 
 
 def show_choice(choice: "Choice") -> None:
-    """Print what the automatic default compared: weights, mean log-likelihoods of held-out labels, and seconds."""
+    """Print the comparison of the automatic default: weights, mean log-likelihoods of held-out labels, and seconds."""
     rows = [
         [
             candidate.learner,
@@ -100,7 +100,7 @@ def show_choice(choice: "Choice") -> None:
 
 
 def show_training(classifier: "ScarceClassifier", *, explain: bool) -> None:
-    """Print what the automatic default chose, with the comparison if it is to be explained, and how training went."""
+    """Print what the automatic default chose, if `explain` with the comparison, and a summary of training."""
     choice = getattr(classifier, "choice_", None)
     if choice is not None:
         print(choice.reason)
@@ -111,7 +111,7 @@ def show_training(classifier: "ScarceClassifier", *, explain: bool) -> None:
 
 
 def show_report(report: "ComplementaryReport") -> None:
-    """Print how good a classifier is: the accuracy, the assumptions, and a table of classes."""
+    """Print the accuracy of a classifier, the assumptions behind it, and a table of classes."""
     from scarce._console import terminal_width
 
     print("\n".join(report.summary_lines()))
@@ -129,7 +129,7 @@ def show_alarms(report: "ComplementaryReport") -> None:
 
 
 def show_truth(classes: Iterable[object], counts: Sequence[int]) -> None:
-    """Print how many examples are of each class."""
+    """Print the number of examples of each class."""
     n = sum(counts)
     print(f"{n:,} examples, {len(counts):,} classes, ordinary labels")
     _print_classes(

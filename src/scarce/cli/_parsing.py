@@ -1,4 +1,4 @@
-"""Values of options from their texts: settings, classes and priors."""
+"""Parse the values of options: settings, classes and priors."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _LITERALS = {"true": True, "false": False, "none": None}
 
 
 def parse_settings(settings: Iterable[str] | None) -> dict[str, Any]:
-    """Return ``key=value`` pairs as a dict of whole numbers, numbers, truth values, text, lists and arrays.
+    """Return ``key=value`` pairs as a dict; values are integers, floats, booleans, strings, lists or arrays.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _parse_scalar(text: str) -> Any:
 
 @contextmanager
 def translate_type_errors(settings: dict[str, Any]) -> Iterator[None]:
-    """Raise a `MethodError` in place of the `TypeError` of a function that was given a value of the wrong type.
+    """Raise a `MethodError` in place of the `TypeError` that a value of the wrong type causes.
 
     Examples
     --------

@@ -8,13 +8,13 @@ from scarce.errors import ScarceError
 
 __all__ = ["needs_bench_extra", "rank", "use_one_thread"]
 
-_EXTRA_PACKAGES = ("pydantic", "matplotlib", "jinja2")
+_EXTRA_PACKAGES = ("pydantic", "pandas", "matplotlib", "jinja2")
 
 
 def use_one_thread() -> None:
     """Make torch use one thread, unless ``OMP_NUM_THREADS`` is set.
 
-    Small networks do not get faster with more, and on a busy machine threads mostly wait for each other.
+    Small networks are not faster with more, and on a busy machine threads mostly wait for each other.
     """
     import torch
 
@@ -23,9 +23,9 @@ def use_one_thread() -> None:
 
 
 def rank() -> int:
-    """Return the rank of this process among those that torchrun has started; 0 without torchrun.
+    """Return the rank of this process among those that torchrun started; 0 without torchrun.
 
-    It does not import torch; see `scarce.training.distributed.is_distributed` for the rest.
+    Does not import torch, unlike `scarce.training.runtime.is_distributed`.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def rank() -> int:
 
 @contextmanager
 def needs_bench_extra(command: str) -> Iterator[None]:
-    """Raise an error that says what to install if a package of the extra ``bench`` is missing.
+    """Raise an error that names the command to install it if a package of the extra ``bench`` is missing.
 
     Examples
     --------

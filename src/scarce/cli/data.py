@@ -15,31 +15,33 @@ _DataDirOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="Look here first, then in $SCARCE_DATA and the user's cache; downloads go to the first that is set.",
+        help="The folder to search first, before $SCARCE_DATA and the user's cache; downloads go to the first that is set.",
         show_default=False,
     ),
 ]
 
 
 def list_(data_dir: _DataDirOption = None) -> None:
-    """List the data sets and where they are."""
+    """List the data sets and where they were found."""
     from scarce.cli._output import print_table
     from scarce.datasets import available_datasets, find_dataset
 
     rows = []
     for name, facts in available_datasets().items():
         found = find_dataset(name, data_dir)
-        where = "not here" if any(files.missing for files in found) else _where(found)
+        where = "not found" if any(files.missing for files in found) else _where(found)
         examples = f"{facts.n_train:,} + {facts.n_test:,}"
         rows.append([name, str(facts.n_classes), examples, " × ".join(map(str, facts.shape)), where])
     print_table(["name", "classes", "examples", "shape", "where"], rows)
 
 
 def fetch(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets.", show_default=False)],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="The data sets to download.", show_default=False)
+    ],
     data_dir: _DataDirOption = None,
 ) -> None:
-    """Download data sets that are not on this machine."""
+    """Download data sets that are missing on this machine."""
     from scarce.datasets import fetch_dataset
     from scarce.datasets.registry import facts_of
 
@@ -53,12 +55,17 @@ def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME...]", help="By default all that are on this machine.", show_default=False
+            metavar="NAME",
+            help="The data sets to check; by default all that are on this machine.",
+            show_default=False,
         ),
     ] = None,
     data_dir: _DataDirOption = None,
 ) -> None:
-    """Check the files of data sets; the exit code is 1 if one is missing or wrong."""
+    """Check the files of data sets.
+
+    The exit code is 1 if a file is missing or wrong.
+    """
     from scarce.cli._output import print_table
     from scarce.datasets import available_datasets, find_dataset
 
@@ -69,7 +76,7 @@ def verify(
         for found in find_dataset(name, data_dir)
         if names or found.paths
     }
-    if not names:  # a data set whose only files belong to another one is not expected to be complete
+    if not names:  # a data set that was found only through files of another one need not be complete
         complete = [set(found.paths.values()) for found in sets.values() if not found.missing]
         sets = {
             key: found

@@ -1,4 +1,4 @@
-"""``scarce demo``: what the library does, in half a minute, on digits that come with scikit-learn."""
+"""``scarce demo``: the library in half a minute, on the digits of scikit-learn."""
 
 import shlex
 from pathlib import Path
@@ -12,14 +12,21 @@ __all__ = ["demo"]
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("demo-report.html"),
-    seed: Annotated[int, typer.Option(min=0, help="Another number gives another demonstration.")] = 0,
-    epochs: Annotated[int, typer.Option(min=1, help="How long to train each of the four runs.")] = 200,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML page to write.")] = Path(
+        "demo-report.html"
+    ),
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The random seed.")] = 0,
+    epochs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Epochs of each of the four training runs.")
+    ] = 200,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the output even if it is not an earlier demonstration.")
+        bool, typer.Option("--force", help="Replace the output even if an earlier demo did not write it.")
     ] = False,
 ) -> None:
-    """Learn handwritten digits from yes/no answers, and write a page that shows how well it went."""
+    """Learn digits from yes/no answers and report the results.
+
+    The report is a web page, with figures.
+    """
     with needs_bench_extra("demo"):
         from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
     from scarce._io.atomic import atomic_write
@@ -28,7 +35,7 @@ def demo(
     from scarce.demo.study import QUESTIONS, run_demo
 
     use_one_thread()
-    # Opened first, so that a path that cannot be written is reported before the work.
+    # Opened first, to fail before the work if the path cannot be written.
     with atomic_write(out, force=force or is_report(out)) as temporary:
         with epoch_bars() as bars:
             result = run_demo(seed, epochs, make_callbacks=lambda title: [EpochBar(bars, title)])
@@ -42,4 +49,4 @@ def demo(
     )
     print(f"accuracy on {result.n_test:,} other images, estimated without true labels (± standard error):\n")
     print_table(COLUMNS, result_rows(result), numbers=3)
-    print(f"\n{out} shows it all.")
+    print(f"\nwrote the report to {out}")

@@ -1,4 +1,4 @@
-"""``scarce evaluate``: how good a model is, even without true labels."""
+"""``scarce evaluate``: the accuracy of a model, even without true labels."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def evaluate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Complementary labels of examples that were not trained on.",
+            help="Complementary labels of examples that the model was not trained on.",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def evaluate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="True classes (.csv, .parquet, .npy, idx), if there are any.",
+            help="True classes, if you have any: .csv, .parquet, .npy or idx.",
             show_default=False,
         ),
     ] = None,
@@ -56,8 +56,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="PRIORS",
-            help="Class priors: uniform, cat=0.3,dog=0.7, a JSON file as `scarce priors` writes, an estimator such as best-bin, "
-            "or estimate, from the labels. By default those given to `scarce train --priors`, else estimate.",
+            help="Class priors: uniform; numbers such as cat=0.3,dog=0.7; a JSON file from `scarce priors`; an estimator such as "
+            "best-bin; or estimate, from the labels. By default, those given to `scarce train --priors`, else estimate.",
             show_default=False,
         ),
     ] = None,
@@ -65,23 +65,24 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="X",
-            help="The fraction of wrong answers, or of examples that exclude their own class, such as 0.05; of answers also two "
-            "numbers, wrong no and wrong yes: 0.05,0.02. By default error rates of answers are estimated, exclusions have none.",
+            help="The fraction of wrong answers, or of examples whose own class is excluded, such as 0.05. For answers, also two "
+            "numbers, wrong no and wrong yes: 0.05,0.02. By default, error rates of answers are estimated, and exclusions are "
+            "taken to be right.",
             show_default=False,
         ),
     ] = None,
     join: JoinOption = "exact",
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Estimate how good a model is, even without true labels.
+    """Estimate the accuracy of a model, even without true labels.
 
-    The accuracy is estimated from complementary labels, with an interval that includes the uncertainty of class priors and
-    errors in labels; true classes are only needed to check the estimate. Alarms say when not to trust it.
+    The accuracy is estimated from complementary labels, with an interval that covers uncertain class priors and wrong
+    labels. True classes are needed only to check the estimate. Alarms report when not to trust it.
     """
     if labels is None and truth is None:
-        raise LabelError("there is nothing to compare with; pass --labels FILE, --truth FILE, or both.")
+        raise LabelError("there is nothing to evaluate on; pass --labels FILE, --truth FILE, or both.")
     if labels is None and (priors is not None or label_noise is not None):
         raise LabelError(
             "--priors and --label-noise are for complementary labels; pass --labels FILE, or leave them out."
@@ -105,7 +106,7 @@ def evaluate(
         )
     if truth is not None:
         confirmed, rows = join_labels(read_confirmed(truth, id_column, classifier.classes_), inputs, join)
-        has_truth = confirmed.confirmed >= 0  # --join left keeps rows without
+        has_truth = confirmed.confirmed >= 0  # --join left keeps rows without a true class
         is_correct = predicted[rows][has_truth] == classifier.classes_[confirmed.confirmed[has_truth]]
         facts |= {"true_accuracy": float(is_correct.mean()), "n_true": int(is_correct.size)}
     if labels is not None and truth is not None:
@@ -155,7 +156,7 @@ def _evaluate_without_truth(
     known: PriorEstimate | LabelModel | None
     if priors == "answers" and not has_random_answers(labels):
         priors_from_answers(labels)  # raises an error that says what is missing
-    if priors in ("estimate", "answers"):  # as if none had been given in training either
+    if priors in ("estimate", "answers"):  # even if `scarce train` was given priors
         known = fit_label_model(labels, errors=error_rates, learned_errors=model.learned_error_rates())
     else:
         known = _resolve_priors(priors, labels, inputs)
@@ -174,16 +175,12 @@ def _resolve_priors(text: str | None, labels: "ComplementaryLabels", inputs: Any
     if text is None:
         return None
     from scarce.cli._parsing import parse_priors
-    from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
+    from scarce.priors import PriorEstimate, resolve_priors
 
     given = parse_priors(text)
     if isinstance(given, PriorEstimate):
         return given.arranged(labels.classes)
-
-    def estimate(estimator: PriorEstimator) -> PriorEstimate:
-        return estimator.estimate(inputs, labels)
-
-    return resolve_priors(given, labels, estimate)
+    return resolve_priors(given, labels, inputs)
 
 
 def _parse_error_rates(text: str, labels: "ComplementaryLabels") -> "ErrorRates":

@@ -1,4 +1,4 @@
-"""``scarce labels``: describe labels, convert them, simulate them from true classes."""
+"""``scarce labels``: describe, convert and simulate labels."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,11 +20,13 @@ __all__ = ["convert", "describe", "processes", "simulate"]
 _LabelsArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="Labels: .csv, .npz, .npy, .parquet, .json or .jsonl.", show_default=False
+        metavar="FILE",
+        help="Complementary labels: .csv, .npz, .npy, .parquet, .json or .jsonl.",
+        show_default=False,
     ),
 ]
 _OutArgument = Annotated[
-    Path, typer.Argument(metavar="OUT", help="Where to write: .csv or .npz.", show_default=False)
+    Path, typer.Argument(metavar="OUT", help="The file to write: .csv or .npz.", show_default=False)
 ]
 
 
@@ -50,7 +52,7 @@ def convert(
     conflict: ConflictOption = "raise",
     force: ForceOption = False,
 ) -> None:
-    """Write labels as .csv (for people) or .npz (compact)."""
+    """Convert labels to .csv (readable) or .npz (compact)."""
     from scarce.labels import read_labels
 
     labels = read_labels(file, form=form, classes=parse_classes(classes), conflict=conflict)
@@ -67,10 +69,15 @@ def simulate(
     ],
     out: _OutArgument,
     process: Annotated[
-        str, typer.Option(metavar="NAME", help="How labels are generated; see `scarce labels processes`.")
+        str,
+        typer.Option(
+            metavar="NAME", help="The process that generates labels; see `scarce labels processes`."
+        ),
     ] = "uniform",
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Same seed, same labels.")] = 0,
     settings: SetOption = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The random seed; the same seed gives the same labels.")
+    ] = 0,
     classes: ClassesOption = None,
     id_column: IdColumnOption = None,
     force: ForceOption = False,
@@ -90,7 +97,7 @@ def simulate(
 
 
 def processes() -> None:
-    """List the processes that can be simulated."""
+    """List the processes that `simulate` offers."""
     from inspect import getdoc, signature
 
     from scarce.cli._output import print_table
@@ -98,7 +105,7 @@ def processes() -> None:
 
     common = ("y", "classes", "seed")
     print_table(
-        ["name", "takes (--set)", "what it does"],
+        ["name", "takes (--set)", "description"],
         [
             [
                 name,

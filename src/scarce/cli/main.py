@@ -1,4 +1,4 @@
-"""The command ``scarce``: its subcommands, and how errors become messages and exit codes."""
+"""The command ``scarce``: its subcommands, error messages and exit codes."""
 
 import errno
 import io
@@ -26,7 +26,7 @@ from scarce.errors import ScarceError
 
 __all__ = ["app", "main", "main_and_exit"]
 
-# Some versions of typer bring a click of their own, so its errors are reached through one that typer exports.
+# Some versions of typer bundle click, so its errors are reached through one that typer exports.
 _UsageError: Any = typer.BadParameter.__base__
 _MACHINE_FAILURES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
@@ -34,7 +34,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 
 def _print_help(context: typer.Context) -> None:
-    # Unlike no_args_is_help, which may count as a usage error, depending on the version of click.
+    # Not no_args_is_help, which since click 8.2 is a usage error with exit code 2.
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -46,8 +46,8 @@ def _add_group(name: str, description: str) -> typer.Typer:
     return group
 
 
-labels_app = _add_group("labels", "Describe labels, convert them, simulate them.")
-data_app = _add_group("data", "List data sets, download them, check their files.")
+labels_app = _add_group("labels", "Describe, convert and simulate labels.")
+data_app = _add_group("data", "List and download data sets, and check their files.")
 bench_app = _add_group("bench", "Run experiments, such as those of the paper, and report on them.")
 
 for group, command, example in (
@@ -67,13 +67,12 @@ for group, command, example in (
     (data_app, data.fetch, "scarce data fetch mnist fashion-mnist"),
     (data_app, data.verify, "scarce data verify mnist"),
     (bench_app, bench.list_, "scarce bench list"),
-    (bench_app, bench.plan, "scarce bench plan paper-mnist --only model=mlp"),
     (
         bench_app,
         bench.run,
-        "scarce bench run paper-mnist --only method=scarce,ga setting=uniform --jobs 2",
+        "scarce bench run paper-mnist --only method=scarce,ga --only setting=uniform --jobs 2",
     ),
-    (bench_app, bench.status, "scarce bench status paper-mnist"),
+    (bench_app, bench.status, "scarce bench status paper-mnist --only model=mlp"),
     (bench_app, bench.report, "scarce bench report paper-mnist --out report"),
     (bench_app, bench.compare, "scarce bench compare bench/before bench/after"),
     (bench_app, bench.pack, "scarce bench pack bench/paper-mnist --out results"),
@@ -84,8 +83,7 @@ for group, command, example in (
     (app, methods, "scarce methods"),
     (app, demo, "scarce demo"),
 ):
-    kind = bench.SelectionCommand if group is bench_app else None
-    group.command(command.__name__.rstrip("_"), cls=kind, epilog=f"Example: {example}")(command)
+    group.command(command.__name__.rstrip("_"), epilog=f"Example: {example}")(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -103,9 +101,9 @@ def _scarce(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 all went well; 1 it could not be done, though the command was right: training diverged, there is no network,
-    the disk is full, memory is short; 2 a mistake in the command or in what it was given; 130 interrupted. An error is one line on
-    the standard error stream.
+    The exit code is 0 for success; 1 for a failure of a correct command, such as diverged training, no network, a full disk
+    or too little memory; 2 for a mistake in the command or its inputs; 130 if interrupted. An error is one line on standard
+    error.
 
     Examples
     --------
@@ -143,21 +141,21 @@ def _run(arguments: Sequence[str] | None) -> int:
         sys.stdout.flush()
     except _UsageError as error:
         return _fail(f"{error.format_message().rstrip('.')}; see {_command_path(error)} --help", 2)
-    except BrokenPipeError:  # the reader, such as head, has ended
+    except BrokenPipeError:  # the reader, such as head, has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and not re.search("allocate memory|out of memory", str(error)):
-            raise  # torch has no error of its own for memory that is short
+            raise  # torch has no error class for too little memory
         return _fail(
-            "the memory of this machine does not suffice; use fewer examples, a smaller model, or for training --micro-batch",
+            "there is not enough memory; use fewer examples or a smaller model, or train with --micro-batch",
             1,
         )
     except ScarceError as error:
         return _fail(str(error), 1 if _is_machine_failure(error.__cause__) else error.exit_code)
     except OSError as error:
         return _fail(str(error), 1 if _is_machine_failure(error) else 2)
-    except ValueError as error:  # of scikit-learn, which explains itself in the first line
+    except ValueError as error:  # from scikit-learn, whose first line explains it
         return _fail(str(error).partition("\n")[0], 2)
     return code if isinstance(code, int) else 0
 
@@ -176,8 +174,8 @@ def _fail(message: str, code: int) -> int:
 def _is_machine_failure(error: BaseException | None) -> bool:
     if isinstance(error, OSError):
         return error.errno in _MACHINE_FAILURES
-    told = re.search(r"\(os error (\d+)\)", str(error))  # safetensors writes the number into its text
-    return told is not None and int(told[1]) in _MACHINE_FAILURES
+    found = re.search(r"\(os error (\d+)\)", str(error))  # safetensors writes the number into its text
+    return found is not None and int(found[1]) in _MACHINE_FAILURES
 
 
 def _command_path(error: Any) -> str:

@@ -4,7 +4,7 @@ __all__ = ["methods"]
 
 
 def methods() -> None:
-    """List the learning methods and what they need."""
+    """List the learning methods and their requirements."""
     from scarce.cli._output import print_table
     from scarce.methods.registry import COLUMNS, method_rows
 

@@ -23,9 +23,15 @@ def predict(
     features: FeaturesArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.csv", help="Where to write; by default the terminal.", show_default=False),
+        typer.Option(
+            metavar="FILE.csv",
+            help="The file to write; by default, print to the terminal.",
+            show_default=False,
+        ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Add the probability of every class.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Add a column with the probability of each class.")
+    ] = False,
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
     force: ForceOption = False,
@@ -39,7 +45,9 @@ def predict(
         return
     if out.resolve() == features.resolve():
         raise FileError(f"{out} holds the features; choose another name for the predictions.")
-    with atomic_write(out, force=force) as temporary:  # first, in case it cannot be written
+    with atomic_write(
+        out, force=force
+    ) as temporary:  # opened first, to fail before the work if it cannot be written
         classifier, names = load_model(model)
         inputs = read_inputs(features, id_column, image_size, names)
         with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -48,10 +56,10 @@ def predict(
 
 
 def _write_predictions(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
-    """Write one row per example: its id (or row number), the class, its probability."""
+    """Write a row per example: its id or row number, the predicted class and its probability."""
     from scarce._class_names import lookup_codes
 
-    # Not the arg-max of the probabilities: where several are rounded to 1, only the scores differ.
+    # Not the arg-max of the probabilities: where several round to 1, only the scores differ.
     best = lookup_codes(model.predict(features.values), model.classes_)
     probabilities = model.predict_proba(features.values)
     names = [str(name) for name in model.classes_.tolist()]

@@ -29,7 +29,7 @@ from scarce.errors import FileError, MethodError
 
 __all__ = ["EstimatorName", "priors"]
 
-# Written out, because the registry imports torch.
+# Listed here because the registry imports torch.
 EstimatorName = Literal["answers", "best-bin", "dedpul", "elkan-noto", "kernel-mean", "tice"]
 
 
@@ -40,7 +40,7 @@ def priors(
         EstimatorName,
         typer.Option(
             metavar="NAME",
-            help="best-bin, dedpul, elkan-noto, kernel-mean, tice; or answers, the fraction of yes among the answers.",
+            help="best-bin, dedpul, elkan-noto, kernel-mean or tice; or answers, the fraction of yes among the answers.",
         ),
     ] = "best-bin",
     settings: SetOption = None,
@@ -51,12 +51,16 @@ def priors(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write a JSON file for `scarce train --priors`.", show_default=False
+            metavar="FILE", help="The JSON file to write, for `scarce train --priors`.", show_default=False
         ),
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the estimates: .png, .svg or .pdf.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="The figure of the estimates to write: .png, .svg or .pdf.",
+            show_default=False,
+        ),
     ] = None,
     form: FormOption = None,
     classes: ClassesOption = None,
@@ -68,10 +72,10 @@ def priors(
     device: DeviceOption = "cpu",
     force: ForceOption = False,
 ) -> None:
-    """Estimate class priors, with intervals, from complementary labels alone.
+    """Estimate class priors from complementary labels.
 
-    The raw estimates should sum to about one; if they do not, the excluded classes were not chosen at random, or there
-    are too few of them.
+    Each estimate has an interval. The raw estimates should sum to about one; if they do not, the excluded classes were
+    not chosen at random, or there are too few of them.
     """
     params, class_names = parse_settings(settings), parse_classes(classes)
     for name in ("seed", "module"):
@@ -82,7 +86,7 @@ def priors(
     from scarce._io.atomic import atomic_write
     from scarce._io.paths import check_file, check_writable, is_dir
 
-    is_dir(features), check_file(labels)  # before the seconds that it takes to import torch
+    is_dir(features), check_file(labels)  # before importing torch, which takes seconds
     for path in (out, figure):
         if path is not None:
             check_writable(path, force=force, inputs=(features, labels))
@@ -126,4 +130,4 @@ def priors(
         plot = estimate.plot()
         with atomic_write(figure, force=force) as temporary:
             plot.savefig(temporary, dpi=150)
-        print(f"drew {figure}")
+        print(f"saved the figure to {figure}")

@@ -37,12 +37,10 @@ from scarce.errors import LabelError, ScarceError
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.features import Features
-    from scarce.labels import ComplementaryLabels
-    from scarce.methods import Method
 
 __all__ = ["RecipeName", "train"]
 
-# Written out, because the registry imports torch.
+# Listed here because the registry imports torch.
 RecipeName = Literal["annealed", "paper"]
 
 
@@ -59,13 +57,13 @@ def train(
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
     ordinary: Annotated[
-        bool, typer.Option("--ordinary", help="The labels file holds true classes instead.")
+        bool, typer.Option("--ordinary", help="The labels file holds true classes, not complementary labels.")
     ] = False,
     method: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="auto compares learners by held-out labels and stacks the best; see `scarce methods` for one method by name.",
+            help="auto compares learners on held-out labels and stacks the best; `scarce methods` lists single methods.",
         ),
     ] = "auto",
     settings: SetOption = None,
@@ -73,8 +71,8 @@ def train(
         Literal["auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"],
         typer.Option(
             metavar="NAME",
-            help="The network: linear, mlp; for images also lenet, resnet, densenet. With --method auto, linear, nystroem or mlp "
-            "limit the learners to that kind.",
+            help="The network: linear or mlp; for images also lenet, resnet or densenet. With --method auto, linear, nystroem or "
+            "mlp compares only learners of that kind.",
         ),
     ] = "auto",
     priors: Annotated[
@@ -82,15 +80,15 @@ def train(
         typer.Option(
             metavar="PRIORS",
             help="Class priors: estimate, uniform, answers, the name of an estimator such as best-bin, "
-            "cat=0.3,dog=0.7, or a JSON file, as `scarce priors` writes.",
+            "cat=0.3,dog=0.7, or a JSON file from `scarce priors`.",
         ),
     ] = "estimate",
     transition: Annotated[
         str | None,
         typer.Option(
             metavar="MATRIX",
-            help="p(class is excluded | true class), for methods that need it: uniform, confirmed (counted where "
-            "the class is known from a yes), or a .npy file with a row per true class.",
+            help="p(class is excluded | true class), for methods that need it: uniform, confirmed (counted on examples whose class "
+            "a yes confirms), or a .npy file with one row per true class.",
             show_default=False,
         ),
     ] = None,
@@ -103,25 +101,25 @@ def train(
     ] = "annealed",
     epochs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="The number of passes through the data.", show_default=False),
+        typer.Option(metavar="N", min=1, help="Passes through the data.", show_default=False),
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Examples per step; the default is 256.", show_default=False),
+        typer.Option(metavar="N", min=1, help="Examples per step; 256 by default.", show_default=False),
     ] = None,
     optimizer: Annotated[
         Literal["adam", "sgd", "lbfgs"] | None,
         typer.Option(
             metavar="NAME",
-            help="adam (the default), sgd, or lbfgs, which takes all examples at once; for --module linear.",
+            help="adam (the default), sgd, or lbfgs, which uses all examples at once, for --module linear.",
             show_default=False,
         ),
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(metavar="X", help="The default is 0.001.", show_default=False)
+        float | None, typer.Option(metavar="X", help="0.001 by default.", show_default=False)
     ] = None,
     weight_decay: Annotated[
-        float | None, typer.Option(metavar="X", help="The default is 0.00001.", show_default=False)
+        float | None, typer.Option(metavar="X", help="0.00001 by default.", show_default=False)
     ] = None,
     augment: Annotated[
         str | None,
@@ -158,10 +156,10 @@ def train(
     ] = None,
     precision: Annotated[
         Literal["full", "bf16"],
-        typer.Option(metavar="NAME", help="bf16 lets the network compute with 16 bits."),
+        typer.Option(metavar="NAME", help="bf16 runs the network in bfloat16."),
     ] = "full",
     compile_: Annotated[
-        bool, typer.Option("--compile", help="Let torch compile the network; needs a C++ compiler.")
+        bool, typer.Option("--compile", help="Compile the network with torch.compile; needs a C++ compiler.")
     ] = False,
     seed: SeedOption = 0,
     device: DeviceOption = "cpu",
@@ -169,27 +167,29 @@ def train(
         bool,
         typer.Option(
             "--no-standardize",
-            help="Leave the columns of a table as they are, instead of scaling them to mean 0 and deviation 1.",
+            help="Do not scale the columns of a table to mean 0 and standard deviation 1.",
         ),
     ] = False,
     early_stopping: Annotated[
         bool | None,
         typer.Option(
             "--early-stopping/--no-early-stopping",
-            help="Hold some examples out and keep the epoch that does best on them; needs no true labels. By default "
-            "only where --method auto finds few of them.",
+            help="Hold out some examples and keep the epoch that does best on them; needs no true labels. By default, only "
+            "--method auto uses it, on small data.",
         ),
     ] = None,
     validation_fraction: Annotated[
-        float, typer.Option(metavar="X", help="The fraction that is held out.")
+        float, typer.Option(metavar="X", help="The fraction of examples to hold out.")
     ] = 0.1,
-    patience: Annotated[int, typer.Option(metavar="N", min=1, help="Epochs to wait for a better one.")] = 10,
+    patience: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Epochs without improvement before stopping.")
+    ] = 10,
     time_limit: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="After this, --method auto adds no further learners; there is always a result.",
+            help="After this time, --method auto adds no more learners; there is always a result.",
             show_default=False,
         ),
     ] = None,
@@ -197,11 +197,14 @@ def train(
         bool,
         typer.Option(
             "--no-estimate",
-            help="Do not estimate the accuracy from held-out labels, which for one network takes one to four more trainings.",
+            help="Do not estimate the accuracy from held-out labels, which for one network takes one to four more training runs.",
         ),
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what --method auto compared, with weights and scores.")
+        bool,
+        typer.Option(
+            "--explain", help="Show the learners that --method auto compared, with weights and scores."
+        ),
     ] = False,
     force: ForceOption = False,
     restart: Annotated[
@@ -210,34 +213,27 @@ def train(
 ) -> None:
     """Learn a classifier from complementary labels.
 
-    Examples are matched by id where features and labels have ids, else by their order. Rerun the
-    same command to resume an interrupted run. Set OMP_NUM_THREADS to compute with more than one thread, or start
-    several processes that share every batch: torchrun --nproc-per-node 2 -m scarce train ...
+    Examples are matched by id if features and labels both have ids, else by order. To resume an interrupted run, repeat
+    the command. To use more than one thread, set OMP_NUM_THREADS; to share each batch among several processes, run
+    torchrun --nproc-per-node 2 -m scarce train ...
     """
     params, given_priors, class_names = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or class_names is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
     from scarce._io.arrays import read_array
+    from scarce._io.atomic import clean_leftovers
     from scarce._io.paths import check_file, check_writable_dir, is_dir
 
     check_writable_dir(out, "classifier.json", force=force)
-    is_dir(features), check_file(labels)  # before the seconds that it takes to import torch
+    is_dir(features), check_file(labels)  # before importing torch, which takes seconds
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
     from scarce.features import read_features
     from scarce.features.shards import take_rows
     from scarce.labels import read_labels
-    from scarce.methods import make_method
-    from scarce.priors import resolve_priors
-    from scarce.training.distributed import is_distributed
-    from scarce.training.runtime import check_device
+    from scarce.training.runtime import check_device, is_distributed
 
     use_one_thread()
-    named_method = None
-    if method != "auto":
-        with translate_type_errors(params):
-            named_method = make_method(method, **params)
-        named_method.check_transition(matrix)
     check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
     if ordinary:
@@ -246,11 +242,7 @@ def train(
         target, rows = join_labels(
             read_labels(labels, form=form, classes=class_names, conflict=conflict), table, join
         )
-        priors_later = _are_priors_learned(named_method, given_priors, target)
-        show_labels(target.summary(), None if priors_later else resolve_priors(given_priors, target))
     checkpoint = Path(f"{out}.checkpoint")
-    if restart and rank() == 0:
-        checkpoint.unlink(missing_ok=True)
     classifier = ScarceClassifier(
         method, module, given_priors, "ordinary" if ordinary else "complementary", method_params=params or None, transition=matrix,
         recipe=recipe, epochs=epochs, batch_size=batch_size, optimizer=optimizer, learning_rate=learning_rate,
@@ -262,33 +254,25 @@ def train(
         compile=compile_ or None, distributed=is_distributed(),
         random_state=seed, verbose=sys.stderr.isatty() and rank() == 0,
     )  # fmt: skip
+    with translate_type_errors(params):
+        known = classifier.describe(target)
+    if not ordinary:
+        show_labels(known.labels, known.priors)
+    if restart and rank() == 0:
+        checkpoint.unlink(missing_ok=True)
     inputs = take_rows(table.values, rows)
-    _fit(classifier, inputs, target, checkpoint)
+    _fit(classifier, inputs, target, table.names, checkpoint)
     if rank() > 0:
         return
-    if table.names is not None:
-        import numpy as np
-
-        classifier.feature_names_in_ = np.array(table.names, dtype=object)
     classifier.save(out, force=force)
-    temporary = out.parent.glob(f".{checkpoint.name}.*")  # a killed run may leave half a file
-    for path in (checkpoint, *temporary):
-        path.unlink(missing_ok=True)
-    if not ordinary and priors_later:
+    checkpoint.unlink(missing_ok=True)
+    clean_leftovers(checkpoint)
+    if not ordinary and known.priors is None:
         show_priors(classifier.prior_estimate_)
     show_training(classifier, explain=explain)
     print(f"saved the model to {out}")
     if not no_estimate:
         _estimate_accuracy(classifier, inputs, target)
-
-
-def _are_priors_learned(method: "Method | None", priors: Any, labels: "ComplementaryLabels") -> bool:
-    """Return whether priors are known only after the training; without a method, of the automatic default."""
-    from scarce.priors import are_learned, is_estimated
-
-    if method is None:
-        return isinstance(priors, str) and priors == "estimate"
-    return is_estimated(priors, labels) or are_learned(method, priors, labels)
 
 
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
@@ -300,14 +284,16 @@ def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | N
     return truth.classes[codes], rows
 
 
-def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: Path) -> None:
+def _fit(
+    classifier: "ScarceClassifier", inputs: Any, target: Any, names: list[str] | None, checkpoint: Path
+) -> None:
     from scarce.training.checkpoint import load_state
 
     if rank() == 0 and checkpoint.exists():
         print(f"resuming after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
     try:
         sys.stdout.flush()
-        classifier.fit(inputs, target)
+        classifier.fit(inputs, target, feature_names=names)
     except KeyboardInterrupt:
         epoch = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
         print(f"interrupted after epoch {epoch}; rerun the same command to resume", file=sys.stderr)
@@ -315,13 +301,13 @@ def _fit(classifier: "ScarceClassifier", inputs: Any, target: Any, checkpoint: P
 
 
 def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
-    """Print how good the classifier is; this may be interrupted, since the model is saved already."""
+    """Estimate and print the accuracy; safe to interrupt, because the model is already saved."""
     from scarce.estimators import cross_fitted_report
 
     report = getattr(classifier, "held_out_report_", None)
-    how = "by labels held out in turn"
+    how = "from labels held out in turn"
     if report is None and classifier.distributed:
-        print("how good is it? `scarce evaluate` estimates that from labels of other examples")
+        print("to estimate its accuracy, run `scarce evaluate` with labels of other examples")
         return
     if report is None:
         print(
@@ -332,12 +318,12 @@ def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any)
         try:
             report = cross_fitted_report(classifier, inputs, target)
         except KeyboardInterrupt:
-            print("interrupted: the model is saved, its accuracy is not estimated", file=sys.stderr)
+            print("interrupted: the model is saved, but its accuracy is not estimated", file=sys.stderr)
             raise typer.Exit(130) from None
-        except ScarceError as error:  # such as a fold without a class; the model itself is fine
+        except ScarceError as error:  # for instance, a fold lacks a class; the model itself is fine
             print(f"the accuracy is not estimated: {error}")
             return
-        how = f"by held-out labels, in {time.monotonic() - start_time:.1f} s"
-    print(f"how good it is, {how}:")
+        how = f"from held-out labels, in {time.monotonic() - start_time:.1f} s"
+    print(f"estimated accuracy, {how}:")
     show_report(report)
     show_alarms(report)

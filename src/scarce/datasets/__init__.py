@@ -1,4 +1,4 @@
-"""Data sets by name."""
+"""Data sets by name: images, small tables and texts."""
 
 from scarce.datasets._files import LocatedFiles
 from scarce.datasets.image_dataset import ImageDataset

@@ -1,7 +1,6 @@
-"""Download data sets: mirrors are tried in turn, files are checked, and a file is either whole or not there."""
+"""Find the files of data sets, and download those that are missing from the first mirror that works."""
 
 import gzip
-import logging
 import shutil
 import tarfile
 import zlib
@@ -9,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-import pooch
-
 from scarce._io.atomic import atomic_write
-from scarce.datasets._download import resumable_downloader
+from scarce.datasets._download import DownloadError, download_file
 from scarce.datasets._files import Download, FileSet, LocatedFiles, download_dir, find_file_set, locate_files
 from scarce.datasets._folders import locked_dir
 from scarce.errors import FetchError, FileError
@@ -21,23 +18,23 @@ __all__ = ["ensure", "fetch"]
 
 
 def ensure(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
-    """Return one of the sets of files where it is found; fetch it if it is missing."""
+    """Return the location of one of the alternative sets of files; download it if it is missing and `download` is true."""
     found = find_file_set(alternatives, data_dir)
     if not found.missing:
         return found
     if not download:
-        raise FileError(f"{_missing_message(found)}; or get them with `scarce data fetch`.")
+        raise FileError(f"{_missing_message(found)}; or download them with `scarce data fetch`.")
     return fetch(alternatives, data_dir)
 
 
 def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
-    """Fetch what is missing or wrong of a set of files, and return it where it is found."""
+    """Download the missing and damaged files of a set, and return the location of all."""
     found = find_file_set(alternatives, data_dir)
     if not found.missing and not found.wrong:
         return found
     files = next((files for files in alternatives if files.downloads), None)
     if files is None:
-        raise FileError(f"{_missing_message(found)}: there is no home to fetch them from.")
+        raise FileError(f"{_missing_message(found)}: no URL to download them from is known.")
     folder = download_dir(data_dir) / files.folders[0]
     try:
         with locked_dir(folder):
@@ -52,50 +49,46 @@ def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -
         ) from error
     fetched = locate_files(folder, files)
     for name in fetched.wrong:
-        raise FileError(f"{fetched.paths[name]} is damaged, and in the way of the right one; remove it.")
+        raise FileError(f"{fetched.paths[name]} is damaged and shadows the downloaded file; delete it.")
     return fetched
 
 
 def _missing_message(found: LocatedFiles) -> str:
     return (
-        f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name the folder that has them with "
+        f"not found: {', '.join(found.missing)}; put them into {found.folder}, or name their folder with "
         "data_dir= (--data-dir)"
     )
 
 
 def _is_present(download: Download, found: LocatedFiles) -> bool:
     names = {file.name for file in found.files.files}
-    wanted = names & {download.name, download.name.removesuffix(".gz")} or names  # or it is an archive of all
+    wanted = (
+        names & {download.name, download.name.removesuffix(".gz")} or names
+    )  # else it is an archive of all files
     return all(name in found.paths and found.state(name) != "wrong" for name in wanted)
 
 
 def _download(download: Download, folder: Path) -> None:
-    pooch.get_logger().setLevel(logging.WARNING)  # there is a progress bar
     if (folder / download.name).is_dir():
-        raise FileError(f"{folder / download.name} is a folder, and the file has to go there; remove it.")
+        raise FileError(
+            f"{folder / download.name} is a folder; expected a file: delete it or choose another data_dir= (--data-dir)."
+        )
     failures = []
     for url in download.urls:
         try:
-            pooch.retrieve(
-                url,
-                known_hash=download.checksum,
-                fname=download.name,
-                path=folder,
-                downloader=resumable_downloader(folder / f"{download.name}.part"),
-            )
+            download_file(url, folder / download.name, download.checksum)
             return
-        except FileError as error:
+        except DownloadError as error:
             failures.append(f"{urlsplit(url).netloc}: {error}")
-        except ValueError:  # pooch raises it for a wrong checksum
-            failures.append(f"{urlsplit(url).netloc}: what it sent has the wrong checksum")
     raise FetchError(
-        f"{download.name} could not be fetched ({'; '.join(failures)}); try again later, put the file into {folder} "
-        "yourself, or name a folder that has it with data_dir= (--data-dir)."
+        f"{download.name} could not be downloaded ({'; '.join(failures)}); try again later, put the file into {folder} "
+        "yourself, or name its folder with data_dir= (--data-dir)."
     )
 
 
 def _extract(archive: Path, files: FileSet, folder: Path) -> None:
-    """Extract the files of the set from an archive, whatever the folders in it are called, and remove the archive."""
+    """Extract the files of a set from an archive into one folder, and delete the archive."""
+    # Not `extractall`: folders of the archive are ignored, and no name can lead out of the folder.
     wanted = {file.name for file in files.files}
     try:
         with tarfile.open(archive) as members:
@@ -107,8 +100,12 @@ def _extract(archive: Path, files: FileSet, folder: Path) -> None:
                         shutil.copyfileobj(content, file)
                     wanted.discard(name)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FetchError(f"{archive.name} came damaged or cut short; fetch it again.") from error
+        raise FetchError(
+            f"{archive.name} is damaged or truncated; download it again with `scarce data fetch`."
+        ) from error
     finally:
         archive.unlink()
     if wanted:
-        raise FetchError(f"{archive.name} lacks {', '.join(sorted(wanted))}; its home serves another file.")
+        raise FetchError(
+            f"{archive.name} lacks {', '.join(sorted(wanted))}: the server sent another file; try again later."
+        )

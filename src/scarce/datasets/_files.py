@@ -1,4 +1,4 @@
-"""Sets of files: their names and checksums, where they are searched for, and where they are downloaded from."""
+"""Sets of files: their names, checksums and URLs, and where to search for them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import pooch
+import platformdirs
 
 from scarce._hashing import matches_checksum
 from scarce._io.compressed import decompress, read_content
@@ -30,13 +30,13 @@ __all__ = [
 
 FileState = Literal["right", "wrong", "unchecked"]
 DATA_VARIABLE = "SCARCE_DATA"
-_SYSTEM = Path("/usr/share/datasets")  # of the Debian package dataset-fashion-mnist
+_SYSTEM = Path("/usr/share/datasets")  # where the Debian package dataset-fashion-mnist puts its files
 _MAX_IDENTIFYING_BYTES = 100_000
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file by its usual name; the checksum (``sha256:…``, ``md5:…``) is of what it holds when unpacked."""
+    """A file by its usual name, with the checksum (``sha256:…``, ``md5:…``) of its decompressed content."""
 
     name: str
     checksum: str | None = None
@@ -44,7 +44,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Download:
-    """A file as servers have it; the URLs are tried in turn, the checksum is of the file as served."""
+    """A file as served, with its URLs, which are tried in turn, and the checksum of the served bytes."""
 
     name: str
     urls: tuple[str, ...]
@@ -58,11 +58,11 @@ class FileSet:
     Attributes
     ----------
     folders : tuple of str
-        The folders they usually lie in; the first is where they are put when fetched.
+        The usual names of their folder; downloads go to the first.
     files : tuple of DataFile
-        All are needed.
+        The files, all of them needed.
     downloads : tuple of Download
-        What to fetch: the files, gzipped or not, or one ``.tar.gz`` that holds them all. Empty if they cannot be downloaded.
+        What to download: the files, gzipped or not, or one ``.tar.gz`` that holds them all. Empty if no URL is known.
     """
 
     folders: tuple[str, ...]
@@ -72,7 +72,21 @@ class FileSet:
 
 @dataclass(frozen=True)
 class LocatedFiles:
-    """A set of files, and where those that are there are.
+    """Where the files of a set were found.
+
+    Attributes
+    ----------
+    files : FileSet
+        The files that belong together.
+    folder : Path
+        The folder they were found in, or the one that downloads go to if there are none.
+    paths : mapping of str to Path
+        The paths of the files that were found, by name.
+
+    See Also
+    --------
+    find_dataset : Locate the files of a data set.
+    fetch_dataset : Download the missing files of a data set.
 
     Examples
     --------
@@ -91,16 +105,16 @@ class LocatedFiles:
 
     @property
     def missing(self) -> list[str]:
-        """The names of the files that are not there."""
+        """The names of the files that were not found."""
         return [file.name for file in self.files.files if file.name not in self.paths]
 
     @property
     def wrong(self) -> list[str]:
-        """The names of the files that do not hold what they should."""
+        """The names of the files with a wrong checksum."""
         return [name for name in self.paths if self.state(name) == "wrong"]
 
     def state(self, name: str) -> FileState:
-        """Return whether a file holds what it should; unchecked if its checksum is unknown."""
+        """Return whether the checksum of a file is right; ``"unchecked"`` if no checksum is known."""
         path = self.paths[name]
         try:
             served = path.read_bytes()
@@ -117,11 +131,11 @@ class LocatedFiles:
             return "wrong"
 
     def read(self, name: str) -> bytes:
-        """Return what a file holds, unpacked and checked."""
+        """Return the decompressed content of a file, or raise `FileError` if its checksum is wrong."""
         content, checksum = read_content(self.paths[name]), self._checksum(name)
         if checksum is not None and not matches_checksum(content, checksum):
             raise FileError(
-                f"{self.paths[name]} is damaged or another file: its checksum is wrong; remove it, then get it again "
+                f"{self.paths[name]} has the wrong checksum: it is damaged or another file; delete it, then download it again "
                 "with `scarce data fetch`."
             )
         return content
@@ -131,12 +145,12 @@ class LocatedFiles:
 
 
 def cache_dir() -> Path:
-    """Return the user's cache, where downloads go if no folder is named."""
-    return Path(pooch.os_cache("scarce"))
+    """Return the cache folder of the user, where downloads go if no folder is given."""
+    return platformdirs.user_cache_path("scarce")
 
 
 def search_dirs(data_dir: str | Path | None = None) -> list[Path]:
-    """Return the folders to look in, in this order: `data_dir`, ``$SCARCE_DATA``, the system's, the user's cache.
+    """Return the folders to search, in this order: `data_dir`, ``$SCARCE_DATA``, the system's, the user's cache.
 
     Examples
     --------
@@ -147,7 +161,9 @@ def search_dirs(data_dir: str | Path | None = None) -> list[Path]:
     named = [check_dir(data_dir)] if data_dir else []
     if variable := os.environ.get(DATA_VARIABLE):
         if not Path(variable).is_dir():
-            raise FileError(f"${DATA_VARIABLE} is {variable}, which is not a folder; name one, or unset it.")
+            raise FileError(
+                f"${DATA_VARIABLE} is {variable}, which is not a folder; set it to one, or unset it."
+            )
         named.append(Path(variable))
     return [*named, _SYSTEM, cache_dir()]
 
@@ -164,7 +180,7 @@ def download_dir(data_dir: str | Path | None = None) -> Path:
 
 
 def find_file_set(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
-    """Return the first of the sets that is there in full, or else the one of which most is there.
+    """Return the first set of files that is complete, else the one with the most files found.
 
     Examples
     --------
@@ -191,9 +207,9 @@ def find_file_set(alternatives: Sequence[FileSet], data_dir: str | Path | None =
 
 
 def _matches_checksums(found: LocatedFiles) -> bool:
-    """Return whether the small files that were found have the right checksums, where no folder names the data set.
+    """Return whether the small files that were found have the right checksums.
 
-    MNIST and its relatives share the names of their files.
+    Needed where no folder name tells MNIST from its relatives, whose files have the same names.
     """
     small = (name for name, path in found.paths.items() if path.stat().st_size < _MAX_IDENTIFYING_BYTES)
     return all(found.state(name) != "wrong" for name in small)
@@ -214,9 +230,9 @@ def locate_file(folder: Path, name: str) -> Path | None:
     >>> locate_file(Path("nowhere"), "train-images-idx3-ubyte") is None
     True
     """
-    # Some mirrors write a dot where the original has a dash.
+    # Some mirrors replace a dash of the name by a dot.
     for stem in (name, name.replace("-idx", ".idx")):
         for path in (folder / stem, folder / f"{stem}.gz"):
-            if os.path.isfile(path):  # false, not an error, for folders that are closed to us  # noqa: PTH113
+            if os.path.isfile(path):  # false, not an error, without permission  # noqa: PTH113
                 return path
     return None

@@ -1,16 +1,11 @@
-"""Folders that are removed again if they stay empty, and that one process at a time may write to."""
+"""Folders that are deleted again if they stay empty, and that are locked while a process downloads into them."""
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
-try:
-    import fcntl
-except ModuleNotFoundError:  # as on Windows: there two processes must not fetch at once
-    fcntl = None  # type: ignore[assignment]
+from filelock import FileLock, Timeout
 
 __all__ = ["locked_dir", "created_dir"]
 
@@ -19,7 +14,7 @@ _LOCK_NAME = ".fetching"
 
 @contextmanager
 def created_dir(folder: Path) -> Iterator[None]:
-    """Create a folder; if it is still empty when the block ends, remove it again, with the parents created for it.
+    """Create a folder and its parents; those that are still empty when the block ends are deleted again.
 
     Examples
     --------
@@ -42,7 +37,7 @@ def created_dir(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_dir(folder: Path) -> Iterator[None]:
-    """Create a folder and lock it: wait until no other process has the lock; a process that dies releases it.
+    """Create a folder and lock it for the block; wait while another process holds the lock.
 
     Examples
     --------
@@ -51,43 +46,24 @@ def locked_dir(folder: Path) -> Iterator[None]:
     ...     [path.name for path in Path(place, "pets").iterdir()]
     ['.fetching']
     """
-    if fcntl is None:
-        with created_dir(folder):
+    lock = FileLock(folder / _LOCK_NAME)
+    with ExitStack() as stack:
+        while not lock.is_locked:
+            stack.enter_context(created_dir(folder))
+            with suppress(FileNotFoundError):  # the previous holder has just removed the folder
+                _acquire(lock, folder)
+        try:
             yield
-        return
-    while True:
-        with created_dir(folder):
-            lock = _acquire_lock(folder)
-            if lock is None:
-                continue
-            with lock:
-                try:
-                    yield
-                finally:
-                    (folder / _LOCK_NAME).unlink(missing_ok=True)
-            return
+        finally:
+            with suppress(OSError):  # Windows keeps a file that is open
+                (folder / _LOCK_NAME).unlink()
+            lock.release()
 
 
-def _acquire_lock(folder: Path) -> IO[str] | None:
-    """Return the acquired lock; None if its previous holder has removed it, or the folder, meanwhile."""
+def _acquire(lock: FileLock, folder: Path) -> None:
     try:
-        lock = (folder / _LOCK_NAME).open("w")
-    except FileNotFoundError:
-        return None
-    _wait_for_lock(lock, folder)
-    with suppress(FileNotFoundError):
-        if os.path.samestat(os.fstat(lock.fileno()), (folder / _LOCK_NAME).stat()):
-            return lock
-    lock.close()
-    return None
-
-
-def _wait_for_lock(lock: IO[str], folder: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        lock.acquire(blocking=False)
+    except Timeout:
         if sys.stderr.isatty():
-            print(f"waiting for another process that fetches into {folder}", file=sys.stderr)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:  # a file system without locks
-        return
+            print(f"waiting for another process that downloads to {folder}", file=sys.stderr)
+        lock.acquire()

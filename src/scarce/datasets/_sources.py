@@ -1,4 +1,4 @@
-"""The files that the data sets consist of: names, checksums and URLs."""
+"""The files of the data sets: names, checksums and URLs."""
 
 from scarce.datasets._files import DataFile, Download, FileSet
 from scarce.datasets.mnist import idx_names
@@ -23,7 +23,7 @@ def _idx_file_set(
     sha256: tuple[str | None, ...],
     md5: tuple[str, ...],
 ) -> FileSet:
-    """Return the four files of an MNIST-like set; `sha256` are of the unpacked files, `md5` of the files as served."""
+    """Return the four files of an MNIST-like set, with `sha256` of the decompressed and `md5` of the served files."""
     return FileSet(
         folders,
         tuple(
@@ -83,7 +83,7 @@ KMNIST = _idx_file_set(
     ("kmnist", "KMNIST", "KMNIST/raw"),
     ("http://codh.rois.ac.jp/kmnist/dataset/kmnist",),
     (
-        None,  # known as served only
+        None,  # known only for the served file
         "2a16eeae62da984b8bd24fa32e31d47291f01dac3fe84d5594f304f71e7d374b",
         *_KMNIST_TEST,
     ),
@@ -95,7 +95,7 @@ KMNIST = _idx_file_set(
     ),
 )
 
-# The first 7,011 training images in a file of their own, and all test images.
+# The first 7,011 training images in a separate file, and all test images.
 KMNIST_PARTIAL = FileSet(
     ("kmnist-partial", "kmnist"),
     tuple(
@@ -177,7 +177,7 @@ CIFAR100_BINARY = FileSet(
 
 
 def _clcifar(name: str, drive: str) -> FileSet:
-    # Neither server publishes a checksum. The second URL is the one that the authors name today, the first an earlier one.
+    # Neither server publishes a checksum. The authors now point to the second URL; the first is an earlier one.
     urls = (
         f"https://clcifar.s3.us-west-2.amazonaws.com/{name}.pkl",
         f"https://drive.usercontent.google.com/download?id={drive}&export=download&confirm=t",

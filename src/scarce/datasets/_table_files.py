@@ -1,4 +1,4 @@
-"""Reading small tables: ARFF, MATLAB files with candidate sets, and lists of questions."""
+"""Read small tables: ARFF, MATLAB files with candidate sets, and lists of questions."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ _MAX_NOMINAL_VALUES = 50
 
 
 class TableArrays(NamedTuple):
-    """What a file holds; `y` are indices into `classes`."""
+    """The content of a file: features, true classes `y` as indices into `classes`, and candidate sets, if any."""
 
     X: NDArray[Any]
     y: NDArray[np.int64]
@@ -44,7 +44,7 @@ def read_arff(content: bytes) -> TableArrays:
     except Exception as error:  # SciPy raises errors of many kinds
         raise FileError(f"this is not an ARFF file: {' '.join(str(error).split())}.") from error
     finally:
-        csv.field_size_limit(limit)  # SciPy lifts it for the whole process
+        csv.field_size_limit(limit)  # SciPy raises it for the whole process
     if not len(rows):
         raise FileError("the table has no rows; expected one row per example.")
     *names, target = meta.names()
@@ -61,7 +61,9 @@ def read_arff(content: bytes) -> TableArrays:
         elif kind == "nominal" and len(values) <= _MAX_NOMINAL_VALUES:
             columns.append((rows[name][:, None] == np.array(values, "S")).astype(np.float64))
     if not columns:
-        raise FileError("the table has no columns to learn from; expected numbers, or few named values.")
+        raise FileError(
+            "the table has no columns to learn from; expected numbers, or at most 50 named values."
+        )
     X = _check_finite(np.hstack(columns))
     class_bytes = np.array(classes, "S")
     codes = (rows[target][:, None] == class_bytes).argmax(axis=1)
@@ -69,7 +71,7 @@ def read_arff(content: bytes) -> TableArrays:
 
 
 def read_candidate_sets(content: bytes) -> TableArrays:
-    """Read a MATLAB file with features ``data`` (n × d), and with candidate sets ``partial_target`` and classes ``target`` (q × n).
+    """Read a MATLAB file: features ``data`` (n × d), candidate sets ``partial_target`` and classes ``target`` (both q × n).
 
     Examples
     --------
@@ -98,13 +100,13 @@ def read_candidate_sets(content: bytes) -> TableArrays:
     _check_finite(X)
     if not ((true.sum(axis=1) == 1).all() and candidates.any(axis=1).all()):
         raise FileError(
-            "target and partial_target do not name one class and at least one candidate of every example."
+            "target and partial_target do not hold exactly one class and at least one candidate per example; check the file."
         )
     return TableArrays(X, true.argmax(axis=1), tuple(map(str, range(true.shape[1]))), candidates)
 
 
 def read_questions(content: bytes) -> TableArrays:
-    r"""Read questions, one per line after ``COARSE:fine``; the coarse classes are the classes, in the order of their names.
+    r"""Read questions, one per line after ``COARSE:fine``; the coarse labels become the classes, in alphabetical order.
 
     Examples
     --------
@@ -113,7 +115,7 @@ def read_questions(content: bytes) -> TableArrays:
     (['When was it ?', 'What is it ?'], [1, 0], ('DESC', 'NUM'))
     """
     texts, names = [], []
-    lines = content.decode("latin-1").split("\n")  # other marks of a new line occur inside questions
+    lines = content.decode("latin-1").split("\n")  # other line separators occur inside questions
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -1,7 +1,7 @@
 """A restricted unpickler: numbers, text, lists, dicts and arrays of numbers, and nothing else.
 
-A pickle names functions to be called when it is read, so that reading one from elsewhere runs what its author
-likes. The functions that arrays of NumPy name are replaced by stand-ins; every other raises an error.
+A pickle names functions to call when it is read, so reading a pickle from others can run any code. The functions that
+NumPy arrays need are replaced by stand-ins; any other function raises an error.
 """
 
 import io
@@ -20,7 +20,7 @@ __all__ = ["unpickle"]
 
 
 def unpickle(data: bytes, path: Path) -> dict[str, Any]:
-    """Return the dict that the pickle `path` holds, with text for keys; arrays come as what `numpy.asarray` takes.
+    """Return the dict in the pickle `path`, with keys as text; `numpy.asarray` converts its arrays.
 
     Examples
     --------
@@ -28,25 +28,25 @@ def unpickle(data: bytes, path: Path) -> dict[str, Any]:
     {'labels': [3, 1], 'names': ['a', 'b']}
     >>> unpickle(pickle.dumps(print), Path("batch"))
     Traceback (most recent call last):
-    scarce.errors.FileError: batch asks to call builtins.print, which no data set needs; it was not called: ...
+    scarce.errors.FileError: batch asks to call builtins.print, which no data set needs; the call was blocked: ...
     """
     try:
         content = _PlainUnpickler(io.BytesIO(data), encoding="bytes").load()
     except _ForbiddenCallError as forbidden:
         raise FileError(
-            f"{path} asks to call {forbidden}, which no data set needs; it was not called: do not trust this file."
+            f"{path} asks to call {forbidden}, which no data set needs; the call was blocked: do not trust this file."
         ) from None
-    except Exception as error:  # damage can show in any operation
+    except Exception as error:  # damage can raise any error
         raise FileError(
-            f"{path} is damaged, cut short or not a pickle of arrays; remove it and get it again."
+            f"{path} is damaged, truncated or not a pickle of arrays; delete it and download it again."
         ) from error
     if not isinstance(content, dict):
-        raise FileError(f"{path} holds a {type(content).__name__}; expected a dict: it is another file.")
+        raise FileError(f"{path} holds a {type(content).__name__}; expected a dict: this is another file.")
     return {_text(key): value for key, value in content.items()}
 
 
 class _ForbiddenCallError(Exception):
-    """The pickle named a function that is not on the list."""
+    """The pickle names a function without a stand-in."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -62,7 +62,7 @@ def _text(value: Any) -> str:
 
 
 class _DtypeStandIn:
-    """Stands for numpy.dtype, of plain numbers only: with the pickled state of a real one, memory can be forged."""
+    """Stand-in for numpy.dtype, for plain numbers only: the pickled state of a real dtype could forge memory."""
 
     dtype = np.dtype(np.uint8)
 
@@ -79,7 +79,7 @@ class _DtypeStandIn:
 
 
 class _ArrayStandIn:
-    """Stands for numpy.ndarray and for the function that makes an empty one to be filled by the state."""
+    """Stand-in for numpy.ndarray, and for the function that creates an empty array before its state is set."""
 
     values: NDArray[Any] = np.empty(0)
 
@@ -118,5 +118,5 @@ _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy.core.multiarray", "_reconstruct"): _ArrayStandIn,
     ("numpy.core.multiarray", "scalar"): _scalar,
     ("numpy.core.numeric", "_frombuffer"): _array_from_buffer,
-    ("_codecs", "encode"): _encode,  # how Python 3 writes bytes for Python 2
+    ("_codecs", "encode"): _encode,  # Python 3 writes bytes for Python 2 this way
 }

@@ -1,7 +1,7 @@
-"""CIFAR-10 and CIFAR-100, in the binary layout and in the one of Python pickles.
+"""CIFAR-10 and CIFAR-100, in the binary and the Python (pickle) layout.
 
-CIFAR-100 is read with twenty classes, as CLCIFAR-20 groups them: the coarse classes of CIFAR-100 in their order,
-except that streetcars ride with the other means of transport.
+CIFAR-100 is read with the twenty classes of CLCIFAR-20: the coarse classes of CIFAR-100 in their order, except that
+streetcars belong to the transportation vehicles.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ _STREETCAR, _TRANSPORTATION = 81, 18
 CIFAR10_CLASSES = (
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )
-CIFAR20_CLASSES = (  # spelled as CLCIFAR-20 has them
+CIFAR20_CLASSES = (  # spelled as in CLCIFAR-20
     "aquatic_mammals", "fish", "flowers", "food_containers", "fruit, vegetables and mushrooms", "household electrical devices",
     "household furniture", "insects", "large carnivores and bear", "large man-made outdoor things", "large natural outdoor scenes",
     "large omnivores and herbivores", "medium-sized mammals", "non-insect invertebrates", "people", "reptiles", "small mammals",
@@ -52,26 +52,26 @@ def read_cifar10(found: LocatedFiles) -> SplitArrays:
 
 
 def read_cifar20(found: LocatedFiles) -> SplitArrays:
-    """Return CIFAR-100 with its twenty coarse classes, as CLCIFAR-20 has them."""
+    """Return CIFAR-100 with the twenty classes of CLCIFAR-20."""
     return SplitArrays(
         *read_cifar20_split(found, "train"), *read_cifar20_split(found, "test"), CIFAR20_CLASSES
     )
 
 
 def read_cifar10_split(found: LocatedFiles, prefix: str) -> tuple[Images, Integers]:
-    """Return the images and classes of those files of CIFAR-10 whose names begin with a prefix: ``data`` or ``test``."""
+    """Return the images and classes of the files of CIFAR-10 whose names begin with `prefix`, ``data`` or ``test``."""
     images, labels = _read_split(found, prefix, "labels")
     return images, labels[0]
 
 
 def read_cifar20_split(found: LocatedFiles, prefix: str) -> tuple[Images, Integers]:
-    """Return the images of the ``train`` or ``test`` file of CIFAR-100, and their classes among the twenty."""
+    """Return the images of the ``train`` or ``test`` file of CIFAR-100, and their classes in CLCIFAR-20."""
     images, (coarse, fine) = _read_split(found, prefix, "coarse_labels", "fine_labels")
     return images, np.where(fine == _STREETCAR, _TRANSPORTATION, coarse)
 
 
 def _read_split(found: LocatedFiles, prefix: str, *keys: str) -> tuple[Images, Integers]:
-    """Return all images of a split, and one row of classes per key; in either layout."""
+    """Return all images of a split and one row of classes per key, from either layout."""
     images, labels = [], []
     for file in found.files.files:
         if file.name.startswith(prefix):
@@ -86,7 +86,7 @@ def _from_binary(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images
     width = len(keys) + _PIXELS  # a byte for each class, then the pixels
     if not data or len(data) % width:
         raise FileError(
-            f"{path} has {len(data)} bytes, not a multiple of {width}: it is cut short or another file; get it again."
+            f"{path} has {len(data)} bytes, not a multiple of {width}: it is truncated or another file; download it again."
         )
     records = np.frombuffer(data, np.uint8).reshape(-1, width)
     return records[:, len(keys) :], records[:, : len(keys)].T.astype(np.int64)
@@ -121,7 +121,7 @@ def to_integers(content: dict[str, Any], key: str, path: Path) -> NDArray[Any]:
         raise FileError(f"{path} has no {key!r}, only {', '.join(content) or 'nothing'}; it is another file.")
     try:
         array = np.asarray(content[key])
-    except Exception as error:  # ragged lists, and what else a pickle may hold
+    except Exception as error:  # such as a ragged list
         raise FileError(f"{path}: {key!r} is not an array; it is another file.") from error
     if array.dtype.kind not in "iu" or not array.size:
         raise FileError(f"{path}: {key!r} does not hold whole numbers; it is another file.")

@@ -1,7 +1,7 @@
-"""CLCIFAR-10 and CLCIFAR-20: what three people said each training image of CIFAR is not.
+"""CLCIFAR-10 and CLCIFAR-20: CIFAR with three complementary labels per training image, given by people.
 
-Published by Wang et al. (CLImage) as a pickle of a dict: ``images`` (32 × 32 × 3 each), ``ord_labels`` (the true
-classes), ``cl_labels`` (three per image) and ``names``. It is converted once, and the copy without pickle kept.
+Published by Wang et al. (CLImage) as a pickled dict: ``images`` (32 × 32 × 3 each), ``ord_labels`` (the true classes),
+``cl_labels`` (three per image) and ``names``. It is converted once to a copy without pickle in the cache.
 """
 
 from pathlib import Path
@@ -38,7 +38,7 @@ def read_clcifar10(published: LocatedFiles, cifar10: LocatedFiles) -> SplitArray
 
 
 def read_clcifar20(published: LocatedFiles, cifar100: LocatedFiles) -> SplitArrays:
-    """Return the images and annotations of CLCIFAR-20, and the test images of CIFAR-100 in its classes."""
+    """Return the images and annotations of CLCIFAR-20, and the test images of CIFAR-100 with its classes."""
     return _split_arrays(published, read_cifar20_split(cifar100, "test"), CIFAR20_CLASSES)
 
 
@@ -57,7 +57,7 @@ def _read_converted(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
     try:
         with atomic_write(copy, force=True) as temporary:
             np.savez(temporary, **arrays)  # type: ignore[arg-type]
-    except FileError:  # without a writable cache the next call converts again
+    except FileError:  # without a writable cache, the next call converts again
         pass
     return arrays
 
@@ -84,7 +84,7 @@ def _to_arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
 
 
 def read_human_cifar10(found: LocatedFiles) -> SplitArrays:
-    """Return CIFAR-10 with three draws per training image from the human matrix; always the same ones."""
+    """Return CIFAR-10 with three labels per training image, drawn from the human matrix with fixed seeds."""
     arrays = read_cifar10(found)
     annotations = [
         human(arrays.y_train, source="clcifar10", draws=1, seed=seed).indices for seed in range(_N_ANNOTATORS)

@@ -10,7 +10,7 @@ _MAX_BRIGHTNESS = 16
 
 
 def read_digits() -> SplitArrays:
-    """Return the digits, brightness stretched to 0 … 255; every third image is for testing.
+    """Return the digits with pixels scaled to 0 … 255; every third image is a test image.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def read_digits() -> SplitArrays:
     truth = digits.target.astype(np.int64)
     is_test = (
         np.arange(len(images)) % 3 == 0
-    )  # neighbours are by one writer, so both splits have every writer
+    )  # neighbours share a writer, so both splits contain every writer
     return SplitArrays(
         images[~is_test], truth[~is_test], images[is_test], truth[is_test], tuple(map(str, range(10)))
     )

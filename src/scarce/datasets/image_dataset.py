@@ -1,4 +1,4 @@
-"""A data set in memory: images, their true classes, and what people said they are not."""
+"""Image data sets in memory: images, true classes, and complementary labels by people."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ Annotation = Literal[0, 1, 2, "union"]
 
 
 class SplitArrays(NamedTuple):
-    """What the files of a data set hold; the classes in `y` and `annotations` are indices into `classes`."""
+    """The content of the files of a data set; `y` and `annotations` are indices into `classes`."""
 
     X_train: NDArray[Any]
     y_train: NDArray[np.int64]
@@ -35,16 +35,21 @@ class ImageDataset:
     ----------
     name : str
         The name it was loaded by.
-    X_train, X_test : array of uint8
-        n × height × width, or n × 3 × height × width.
-    y_train, y_test : array of int
+    X_train, X_test : array of uint8, shape (n, height, width) or (n, 3, height, width)
+        The images.
+    y_train, y_test : array of int, shape (n,)
         The true classes, 0 to q − 1.
     classes : tuple of str
         The names of the q classes.
     labels : ComplementaryLabels or None
-        Which classes (0 to q − 1) the training images are not, where people said so.
-    annotations : array of int or None
-        All that they said, n × 3; repeats and mistakes included.
+        The complementary labels of the training images (classes 0 to q − 1), if people gave some.
+    annotations : array of int, shape (n, 3), or None
+        The label of each of three annotators, with repeats and mistakes.
+
+    See Also
+    --------
+    load_dataset : Load a data set by name.
+    TableDataset : A table or texts.
 
     Examples
     --------
@@ -64,7 +69,7 @@ class ImageDataset:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of the arrays, the class names and the labels: equal when what is trained on is equal."""
+        """The SHA-256 of the arrays, the class names and the labels, which identifies the training and test data."""
         arrays = [self.X_train, self.y_train, self.X_test, self.y_test, np.array(self.classes)]
         if self.labels is not None:
             arrays += [self.labels.indptr, self.labels.indices]
@@ -81,7 +86,7 @@ class ImageDataset:
 def labels_from_annotations(
     annotations: NDArray[np.int64], n_classes: int, annotation: Annotation
 ) -> ComplementaryLabels:
-    """Return the labels by one of the annotators, or the set union of all.
+    """Return the labels of one annotator, or the union of all; `annotations` has the shape (n, 3).
 
     Examples
     --------

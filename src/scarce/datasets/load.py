@@ -1,4 +1,4 @@
-"""Loading a data set by its name."""
+"""Load a data set by its name."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,19 +22,56 @@ def load_dataset(
 ) -> ImageDataset:
     """Load a data set by its name.
 
-    Its files are looked for in `data_dir`, in the folder that the environment variable ``SCARCE_DATA`` names, in
-    the system's, and in the user's cache, by their usual names, gzipped or not; and checked.
+    Its files are searched for in `data_dir`, in the folder of the environment variable ``SCARCE_DATA``, in
+    ``/usr/share/datasets`` and in the user's cache, by their usual names, gzipped or not. Their checksums are checked.
 
     Parameters
     ----------
     name : str
         A key of `available_datasets`.
     data_dir : path, optional
-        The folder to look in first, and to put downloads into.
+        The folder to search first, and to download to.
     download : bool
-        Download what is not found.
+        Whether to download files that are not found.
     annotation : {0, 1, 2, "union"}, optional
-        Of data sets that people annotated: the labels by one of the three, or (by default) the set union.
+        For data sets with three annotators per image: the labels of one annotator, or (the default) their union.
+
+    Returns
+    -------
+    ImageDataset
+        Images of shape (n, height, width) or (n, 3, height, width), true classes of shape (n,), and complementary labels if
+        people gave some.
+
+    Raises
+    ------
+    FileError
+        If the data set is unknown, or its files are missing or damaged.
+    FetchError
+        If a file cannot be downloaded.
+
+    See Also
+    --------
+    available_datasets : The names that this function takes.
+    load_table : Load a small table, a set of texts or real candidate sets.
+    fetch_dataset : Download a data set without reading it.
+    scarce.simulate.simulate : Draw complementary labels from true classes.
+
+    References
+    ----------
+    MNIST: Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, "Gradient-based learning applied to document recognition",
+    Proceedings of the IEEE 1998, https://doi.org/10.1109/5.726791.
+
+    KMNIST: T. Clanuwat, M. Bober-Irizar, A. Kitamoto, A. Lamb, K. Yamamoto, D. Ha, "Deep learning for classical Japanese
+    literature", NeurIPS 2018 workshop, https://arxiv.org/abs/1812.01718.
+
+    Fashion-MNIST: H. Xiao, K. Rasul, R. Vollgraf, "Fashion-MNIST: a novel image dataset for benchmarking machine learning
+    algorithms", 2017, https://arxiv.org/abs/1708.07747.
+
+    CIFAR-10, CIFAR-100: A. Krizhevsky, "Learning multiple layers of features from tiny images", 2009,
+    https://www.cs.toronto.edu/~kriz/learning-features-2009-TR.pdf.
+
+    CLCIFAR: H.-H. Wang, T.-H. Mai, N.-X. Ye, W.-I. Lin, H.-T. Lin, "CLImage: human-annotated datasets for
+    complementary-label learning", 2023, https://arxiv.org/abs/2305.08295.
 
     Examples
     --------
@@ -54,13 +91,30 @@ def load_dataset(
         labels = labels_from_annotations(arrays.annotations, facts.n_classes, chosen)
     elif annotation is not None:
         raise MethodError(
-            f"annotation={annotation!r} is for data sets that people annotated; leave it out for {name}."
+            f"annotation={annotation!r} is for data sets with several annotators; leave it out for {name}."
         )
     return ImageDataset(name, **arrays._asdict(), labels=labels)
 
 
 def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[LocatedFiles, ...]:
-    """Return which of the files that a data set needs are there, and where; without checking them.
+    """Locate the files of a data set, without checking or downloading them.
+
+    Parameters
+    ----------
+    name : str
+        A key of `available_datasets`.
+    data_dir : path, optional
+        The folder to search first.
+
+    Returns
+    -------
+    tuple of LocatedFiles
+        One for each set of files that the data set needs; empty if it comes with scikit-learn.
+
+    See Also
+    --------
+    fetch_dataset : Download the files that are missing.
+    load_dataset : Read the data set.
 
     Examples
     --------
@@ -71,9 +125,32 @@ def find_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Located
 
 
 def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[LocatedFiles, ...]:
-    """Fetch what is missing or damaged of a data set, and return where its files are.
+    """Download the missing and damaged files of a data set, and return the location of all its files.
 
-    They go to `data_dir`, which is made if need be, to the folder that ``SCARCE_DATA`` names, or to the user's cache.
+    Downloads go to `data_dir`, which is created if it does not exist, else to the folder of the environment variable
+    ``SCARCE_DATA``, else to the user's cache.
+
+    Parameters
+    ----------
+    name : str
+        A key of `available_datasets`.
+    data_dir : path, optional
+        The folder to search first, and to download to.
+
+    Returns
+    -------
+    tuple of LocatedFiles
+        One for each set of files that the data set needs; empty if it comes with scikit-learn.
+
+    Raises
+    ------
+    FetchError
+        If a file cannot be downloaded.
+
+    See Also
+    --------
+    find_dataset : Locate the files without downloading them.
+    load_dataset : Read the data set, downloading it if needed.
 
     Examples
     --------
@@ -93,16 +170,17 @@ def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Locate
 
 
 def _check_contents(name: str, facts: DatasetFacts, arrays: SplitArrays) -> None:
-    """Raise a `FileError` if files can be read but hold another data set; not all have checksums."""
+    """Raise a `FileError` if the files are those of another data set, since not all have checksums."""
     for images, n in ((arrays.X_train, facts.n_train), (arrays.X_test, facts.n_test)):
         if images.shape != (n, *facts.shape):
             raise FileError(
                 f"the files of {name} hold images of shape {images.shape}; expected {(n, *facts.shape)}: they are "
-                "those of another data set."
+                "the files of another data set; delete them, or choose another data_dir= (--data-dir)."
             )
     for numbers in (arrays.y_train, arrays.y_test, arrays.annotations):
         if numbers is not None and not (numbers.min() >= 0 and numbers.max() < facts.n_classes):
             raise FileError(
                 f"the files of {name} hold classes from {numbers.min()} to {numbers.max()}; expected 0 to "
-                f"{facts.n_classes - 1}: they are those of another data set."
+                f"{facts.n_classes - 1}: they are the files of another data set; delete them, or choose another data_dir= "
+                "(--data-dir)."
             )

@@ -1,4 +1,4 @@
-"""Loading a small table, a set of texts or real candidate sets by name."""
+"""Load a small table, a set of texts or real candidate sets by name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,18 +21,23 @@ __all__ = ["TableFacts", "available_tables", "find_table", "load_table", "table_
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What is known of a table before it is read.
+    """The facts of a table that are known before it is read.
 
     Attributes
     ----------
     title : str
-        What it holds, in a few words.
+        The content, in a few words.
     n_examples, n_classes : int
-        Its size.
+        The numbers of examples and classes.
     folder, file : str
-        Where it is in a data folder; empty if it comes with scikit-learn.
+        Its place in a data folder; empty if it comes with scikit-learn.
     has_candidates : bool
         Whether it has real candidate sets.
+
+    See Also
+    --------
+    available_tables : The facts of every table.
+    load_table : Read a table.
     """
 
     title: str
@@ -67,7 +72,17 @@ _READERS: Mapping[str, Callable[[bytes], TableArrays]] = {
 
 
 def available_tables() -> Mapping[str, TableFacts]:
-    """Return the facts of every table by its name.
+    """Return the facts of every table, by name.
+
+    Returns
+    -------
+    mapping of str to TableFacts
+        A read-only mapping.
+
+    See Also
+    --------
+    load_table : Read a table.
+    available_datasets : The facts of the image data sets.
 
     Examples
     --------
@@ -92,7 +107,7 @@ def table_facts(name: str) -> TableFacts:
 
 
 def find_table(name: str, data_dir: str | Path | None = None) -> LocatedFiles | None:
-    """Return where the file of a table is, if it is there; None for tables that come with scikit-learn.
+    """Return the location of the file of a table; None if it comes with scikit-learn.
 
     Examples
     --------
@@ -108,15 +123,42 @@ def find_table(name: str, data_dir: str | Path | None = None) -> LocatedFiles | 
 def load_table(name: str, data_dir: str | Path | None = None) -> TableDataset:
     """Load a table by its name.
 
-    Its file is looked for in `data_dir`, in the folder that the environment variable ``SCARCE_DATA`` names, and in the user's
-    cache, under ``tables`` or ``partial-label``. It is not downloaded.
+    Its file is searched for in `data_dir`, in the folder of the environment variable ``SCARCE_DATA``, in
+    ``/usr/share/datasets`` and in the user's cache, under ``tables`` or ``partial-label``. It is not downloaded.
 
     Parameters
     ----------
     name : str
         A key of `available_tables`.
     data_dir : path, optional
-        The folder to look in first.
+        The folder to search first.
+
+    Returns
+    -------
+    TableDataset
+        Features of shape (n, d) or n texts, true classes of shape (n,), and candidate sets of shape (n, q) if there are any.
+
+    Raises
+    ------
+    FileError
+        If the table is unknown, or its file is missing or damaged.
+
+    See Also
+    --------
+    available_tables : The names that this function takes.
+    load_dataset : Load a data set of images.
+
+    References
+    ----------
+    ``ecoli``, ``vehicle``, ``vowel``, ``segment``: the UCI Machine Learning Repository, https://archive.ics.uci.edu.
+
+    ``trec``: X. Li, D. Roth, "Learning question classifiers", COLING 2002, https://aclanthology.org/C02-1150/.
+
+    ``lost``: T. Cour, B. Sapp, B. Taskar, "Learning from partial labels", JMLR 2011,
+    https://jmlr.org/papers/v12/cour11a.html.
+
+    ``msrcv2``: L. Liu, T. Dietterich, "A conditional multinomial mixture model for superset label learning", NeurIPS 2012,
+    https://papers.neurips.cc/paper_files/paper/2012/hash/aaebdb8bb6b0e73f6c3c54a0ab0c6415-Abstract.html.
 
     Examples
     --------
@@ -128,7 +170,7 @@ def load_table(name: str, data_dir: str | Path | None = None) -> TableDataset:
         return TableDataset(name, *read_digit_table())
     if found.missing:
         raise FileError(
-            f"{name} is not here; expected the file {facts.folder}/{facts.file} in a folder named with data_dir= "
+            f"{name} was not found; expected the file {facts.folder}/{facts.file} in a folder named with data_dir= "
             f"(--data-dir) or ${DATA_VARIABLE}."
         )
     try:

@@ -1,4 +1,4 @@
-"""The four files that MNIST, Fashion-MNIST and KMNIST consist of."""
+"""MNIST, Fashion-MNIST and KMNIST, each in four idx files."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["idx_names", "load_mnist_like", "read_mnist_like"]
 
 
 def idx_names(train: str = "train", test: str = "t10k") -> tuple[str, str, str, str]:
-    """Return the names of the four files, by what those of the two parts start with.
+    """Return the names of the four files; those of the training and test images start with `train` and `test`.
 
     Examples
     --------
@@ -34,10 +34,29 @@ def idx_names(train: str = "train", test: str = "t10k") -> tuple[str, str, str, 
 def load_mnist_like(
     folder: str | Path,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Read training images and labels and test images and labels from a folder of idx files.
+    """Read images and labels, for training and testing, from a folder of idx files.
 
     The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, ``t10k-images-idx3-ubyte`` and
-    ``t10k-labels-idx1-ubyte``, each as it is or gzipped (``.gz``).
+    ``t10k-labels-idx1-ubyte``, each plain or gzipped (``.gz``).
+
+    Parameters
+    ----------
+    folder : path
+        The folder with the four files.
+
+    Returns
+    -------
+    X_train, y_train, X_test, y_test : arrays
+        Images of shape (n, height, width), and their classes of shape (n,).
+
+    Raises
+    ------
+    FileError
+        If a file is missing, damaged or of another format.
+
+    See Also
+    --------
+    load_dataset : Load a known data set by name, with checksums and downloads.
 
     Examples
     --------
@@ -49,13 +68,13 @@ def load_mnist_like(
     for name in idx_names():
         path = locate_file(folder, name)
         if path is None:
-            raise FileError(f"{folder} lacks the file {name} (or {name}.gz); put it there.")
+            raise FileError(f"{folder} lacks the file {name} (or {name}.gz); put it into the folder.")
         paths[name] = path
     return _read_splits(LocatedFiles(FileSet((), tuple(map(DataFile, paths))), folder, paths))
 
 
 def read_mnist_like(found: LocatedFiles, classes: tuple[str, ...], n_train: int | None = None) -> SplitArrays:
-    """Return the parts of a data set of idx files; of the training images the first `n_train`, or all."""
+    """Return the arrays of a data set of idx files, with the first `n_train` training images or all."""
     X_train, y_train, X_test, y_test = _read_splits(found)
     return SplitArrays(
         X_train[:n_train], y_train[:n_train].astype(np.int64), X_test, y_test.astype(np.int64), classes
@@ -77,6 +96,6 @@ def _read_split(found: LocatedFiles, images_name: str, labels_name: str) -> tupl
     if len(images) != len(labels):
         raise FileError(
             f"{images_path} has {len(images)} images, but {labels_path} has {len(labels)} labels; "
-            "they are not of one data set."
+            "they belong to different data sets."
         )
     return images, labels

@@ -1,4 +1,4 @@
-"""Every data set by its name."""
+"""The data sets by name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,20 +19,25 @@ __all__ = ["DATASETS", "DatasetFacts", "available_datasets", "facts_of"]
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """What is known of a data set before it is read.
+    """The facts of a data set that are known before it is read.
 
     Attributes
     ----------
     title : str
-        What it shows, in a few words.
+        The content, in a few words.
     n_train, n_test, n_classes : int
-        Numbers of training images, test images and classes.
+        The numbers of training images, test images and classes.
     shape : tuple of int
-        Of one image: height × width, or 3 × height × width.
+        The shape of an image: (height, width) or (3, height, width).
     needs : tuple of tuples of FileSet
-        The sets of files it is read from, with alternatives for each.
+        The sets of files it needs, with alternatives for each.
     read : callable
-        Reads them, in that order.
+        Reads the located sets of files, in that order.
+
+    See Also
+    --------
+    available_datasets : The facts of every data set.
+    load_dataset : Read a data set.
     """
 
     title: str
@@ -95,7 +100,17 @@ DATASETS: dict[str, DatasetFacts] = {
 
 
 def available_datasets() -> Mapping[str, DatasetFacts]:
-    """Return the facts of every data set by its name.
+    """Return the facts of every data set, by name.
+
+    Returns
+    -------
+    mapping of str to DatasetFacts
+        A read-only mapping.
+
+    See Also
+    --------
+    load_dataset : Read a data set.
+    available_tables : The facts of the small tables.
 
     Examples
     --------

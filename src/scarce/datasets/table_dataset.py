@@ -1,4 +1,4 @@
-"""A table or a list of texts in memory, with true classes and, for some, real candidate sets."""
+"""Tables and texts in memory, with true classes and, for some, real candidate sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from scarce._hashing import array_checksum
 __all__ = ["N_TERMS", "TableDataset", "tfidf"]
 
 N_TERMS = 1000
-"""Number of TF-IDF features of a text."""
+"""The number of TF-IDF features of a text."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableDataset:
-    """A data set without a fixed test part.
+    """A table or a set of texts in memory, without a fixed test set.
 
     Attributes
     ----------
@@ -27,12 +27,17 @@ class TableDataset:
         The name it was loaded by.
     X : array of float, shape (n, d)
         The features; for texts an array of n strings.
-    y : array of int
+    y : array of int, shape (n,)
         The true classes, 0 to q − 1.
     classes : tuple of str
         The names of the q classes.
     candidates : array of bool, shape (n, q), or None
-        Which classes each example may belong to, where the data set says so.
+        The classes that each example may belong to, if the data set has candidate sets.
+
+    See Also
+    --------
+    load_table : Load a table by name.
+    ImageDataset : A data set of images.
 
     Examples
     --------
@@ -52,7 +57,7 @@ class TableDataset:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of features or texts, true classes, class names and candidate sets."""
+        """The SHA-256 of features or texts, true classes, class names and candidate sets."""
         arrays = [self.X, self.y, np.array(self.classes)]
         return array_checksum(arrays if self.candidates is None else [*arrays, self.candidates])
 
@@ -62,7 +67,7 @@ class TableDataset:
         return self.X.dtype.kind == "U"
 
     def features(self, train: Any, test: Any) -> tuple[Any, Any]:
-        """Return the features of training and test rows; those of texts are sparse and use the training rows alone."""
+        """Return the features of training and test rows; those of texts are sparse TF-IDF, fitted on the training rows."""
         X_train, X_test = self.X[train], self.X[test]
         return tfidf(X_train, X_test) if self.is_text else (X_train, X_test)
 
@@ -71,7 +76,7 @@ class TableDataset:
 
 
 def tfidf(train: Sequence[str], test: Sequence[str]) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Return TF-IDF features of texts: the `N_TERMS` most frequent terms of the training texts, rows of length 1.
+    """Return TF-IDF features, fitted on `train`: its `N_TERMS` most frequent terms, in rows of norm 1.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The demonstration: handwritten digits learned from answers to "is it a 3?", and its page."""
+"""The demonstration: handwritten digits learned from answers to "is it a 3?", and its HTML page."""

@@ -1,4 +1,4 @@
-"""The demonstration as one HTML page that needs no other file."""
+"""The demonstration as one self-contained HTML page."""
 
 import io
 import platform
@@ -36,7 +36,7 @@ _PACKAGES = ("scarce", "torch", "numpy", "scikit-learn")
 
 @dataclass(frozen=True)
 class _Curve:
-    """A number per epoch, from the first; with `spread`, a band of that half-width around `center`."""
+    """A number per epoch; with `spread`, also a band of that half-width around `center`."""
 
     name: str
     values: Sequence[float]
@@ -45,14 +45,14 @@ class _Curve:
 
 
 def render_report(demo: Demo, command: str) -> str:
-    """Return the page that shows what was asked, what was learned, and how good that is.
+    """Return the page that shows the questions, the learning curves, and how good the classifiers are.
 
     Parameters
     ----------
     demo : Demo
         From `scarce.demo.study.run_demo`.
     command : str
-        The command that makes this page again.
+        The command that reproduces this page.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def render_report(demo: Demo, command: str) -> str:
 
 
 def result_rows(demo: Demo) -> list[tuple[str, ...]]:
-    """Return the table of results, a tuple of `COLUMNS` for every run, as it is printed and shown."""
+    """Return the table of results: a tuple per run with the texts of `COLUMNS`."""
     return [
         (
             run.title,
@@ -94,7 +94,7 @@ def result_rows(demo: Demo) -> list[tuple[str, ...]]:
 
 
 def is_report(path: Path) -> bool:
-    """Return whether a file is such a page, which a new one may replace.
+    """Return whether a file is a page of the demonstration, which a new page may replace.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _figures(demo: Demo) -> dict[str, str]:
 
 
 def _draw_risks(axes: Axes, curves: Sequence[_Curve]) -> None:
-    """Draw risks over the epochs, with a line at zero, below which no true risk can be."""
+    """Draw risks by epoch, with a line at zero: a true risk cannot be negative."""
     for curve, color, line in zip(curves, COLORS, DASHES, strict=False):
         axes.plot(_epochs(curve), curve.values, line, color=color, label=curve.name)
     axes.axhline(0, color=INK, linewidth=1, zorder=1)
@@ -137,7 +137,7 @@ def _draw_risks(axes: Axes, curves: Sequence[_Curve]) -> None:
 
 
 def _draw_accuracies(axes: Axes, curves: Sequence[_Curve]) -> None:
-    """Draw accuracies over the epochs, and the band of each curve that has one."""
+    """Draw accuracies by epoch, and the band of each curve that has one."""
     for curve, color, line in zip(curves, COLORS, DASHES, strict=False):
         axes.plot(_epochs(curve), curve.values, line, color=color, label=curve.name)
         if curve.center is not None and curve.spread is not None:
@@ -153,7 +153,7 @@ def _epochs(curve: _Curve) -> range:
 
 
 def _class_rows(demo: Demo) -> list[dict[str, Any]]:
-    """Return a row per class: the answers about it, and its estimated and true prior."""
+    """Return a row per class: the number of answers about it, its estimated prior and its true prior."""
     assert demo.labels.answers is not None
     assert demo.priors.low is not None
     assert demo.priors.high is not None

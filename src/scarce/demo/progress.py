@@ -1,4 +1,4 @@
-"""Progress bars of several runs under one another."""
+"""Progress bars, one per run."""
 
 from rich.progress import MofNCompleteColumn, Progress
 
@@ -14,7 +14,7 @@ def epoch_bars() -> Progress:
 
 
 class EpochBar(Callback):
-    """Adds a bar with a title when its run starts, and advances it after every epoch."""
+    """Add a bar with a title when a run starts, and advance it after every epoch."""
 
     def __init__(self, bars: Progress, title: str) -> None:
         self.bars, self.title = bars, title

@@ -30,7 +30,7 @@ MakeCallbacks = Callable[[str], Sequence[Callback]]
 
 @dataclass(frozen=True)
 class AskedImage:
-    """An image, and what was asked and answered about it: pairs of a digit and whether it is one."""
+    """An image of shape (8, 8), and the answers about it: pairs of a digit and whether the image shows it."""
 
     pixels: NDArray[np.uint8]
     answers: tuple[tuple[int, bool], ...]
@@ -38,18 +38,18 @@ class AskedImage:
 
 @dataclass(frozen=True)
 class DemoRun:
-    """One way of learning, epoch by epoch.
+    """One training run, epoch by epoch.
 
     Attributes
     ----------
     title, learned_from : str
-        The name of the run, and what it learned from.
+        The name of the run, and the labels that it learned from.
     risks : tuple of float
-        The uncorrected risk of the training images, from their exclusions.
+        The uncorrected risk of the training images, estimated from their exclusions.
     accuracies : tuple of float
-        The true accuracy on the test images; a classifier's user could not know it.
+        The true accuracy on the test images, which is unknown in practice.
     estimates, standard_errors : tuple of float
-        The same accuracy, estimated from the exclusions of the test images alone.
+        The same accuracy, estimated only from the exclusions of the test images.
     """
 
     title: str
@@ -61,7 +61,7 @@ class DemoRun:
 
     @property
     def agrees(self) -> bool:
-        """Whether, in the end, the true accuracy lies within two standard errors of the estimate.
+        """Whether the final true accuracy is within two standard errors of the estimate.
 
         Examples
         --------
@@ -73,7 +73,7 @@ class DemoRun:
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """The questions and answers, the runs that learned from them, and how good they are."""
+    """The questions and answers, the priors, and the four runs."""
 
     seed: int
     epochs: int
@@ -89,25 +89,25 @@ class Demo:
 
     @property
     def runs(self) -> tuple[DemoRun, ...]:
-        """All runs, in the order to show them."""
+        """All runs, in the order of the report."""
         return self.corrected, self.uncorrected, self.with_yes, self.ordinary
 
 
 def run_demo(
     seed: int = 0, epochs: int = PAPER.epochs, *, make_callbacks: MakeCallbacks = lambda title: ()
 ) -> Demo:
-    """Ask about digits, learn from the answers in four ways, and evaluate each with and without the truth.
+    """Simulate questions about digits, train on the answers in four ways, and evaluate with and without true labels.
 
-    All runs start with the same weights and follow the paper's recipe with its multi-layer perceptron.
+    All runs start from the same weights and follow the recipe of the paper with its multi-layer perceptron.
 
     Parameters
     ----------
     seed : int
-        Determines the split, the questions and the training.
+        The seed of the split, the questions and the training.
     epochs : int
-        How long each run is trained.
+        The number of epochs of each run.
     make_callbacks : callable
-        From the title of a run to callbacks for it, such as a progress bar.
+        Given the title of a run, returns its callbacks, such as a progress bar.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def run_demo(
 
 
 class _EpochEvaluator(Callback):
-    """Records after every epoch the risk and accuracy that a user could estimate, and the true accuracy."""
+    """Record after every epoch the risk and accuracy that can be estimated in practice, and the true accuracy."""
 
     names = ("risk", "accuracy", "estimate", "standard_error")
 
@@ -183,7 +183,7 @@ class _EpochEvaluator(Callback):
         predicted = self.test_labels.classes[scores.argmax(dim=1).numpy()]
         estimate = complementary_accuracy(predicted, self.test_labels, self.priors)
         logits = predict_logits(state.model, self.inputs)
-        # With the loss that is trained on, so that the figure shows the quantity that the uncorrected run minimizes.
+        # With the loss of the training, so that the figure shows the quantity that the uncorrected run minimizes.
         risk = complementary_risk(logits, self.exclusions, self.priors, loss="logistic")
         accuracy = float((predicted == self.test_truth).mean())
         record.update(zip(self.names, (risk, accuracy, estimate.value, estimate.standard_error), strict=True))

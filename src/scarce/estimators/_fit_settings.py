@@ -1,4 +1,4 @@
-"""From the parameters of a `ScarceClassifier` and its data to what a fit takes: seed, method, recipe, network, priors."""
+"""From the parameters of a `ScarceClassifier` and its data to what a fit takes: method, recipe, network, priors."""
 
 import copy
 import math
@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from torch import nn
 
 from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import MethodError
+from scarce.estimators._fitting import random_seed
 from scarce.estimators.auto import Choice
 from scarce.estimators.method_choice import choose_method
-from scarce.estimators.regularization import choose_regularization
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
+from scarce.labels.answers import SKIP
 from scarce.methods import Method, make_method
-from scarce.priors import PriorEstimate, PriorEstimator, are_learned, are_unused, resolve_priors
+from scarce.priors import PriorEstimate, are_learned, are_unused, is_estimated, resolve_priors
 from scarce.priors.base import MakeModel
 from scarce.training import RECIPES, Recipe
 from scarce.training.build import build_model
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from scarce.estimators.classifier import ScarceClassifier
 
 __all__ = [
+    "choose_regularization",
     "initial_model",
+    "labels_per_class",
     "model_builder",
-    "random_seed",
     "regularization",
     "stops_early",
     "training_method",
@@ -44,19 +45,8 @@ _OVERRIDES = (
 )  # fmt: skip
 _MIN_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
 _MIN_LBFGS_ITERATIONS = 200  # it stops sooner once it has converged
-
-
-def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | None) -> int:
-    """Return the seed that a `random_state` of scikit-learn stands for, or draws.
-
-    Examples
-    --------
-    >>> random_seed(7), random_seed(np.random.RandomState(0))
-    (7, 209652396)
-    """
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31))
+_MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; more than these a network cannot memorize
+_NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
 
 
 def training_method(
@@ -119,6 +109,55 @@ def regularization(
     return choose_regularization(method, labels, is_image=is_image, strong=strong)
 
 
+def labels_per_class(labels: ComplementaryLabels) -> float:
+    """Return how many exclusions there are per class, or answers, where these are recorded.
+
+    Examples
+    --------
+    >>> labels_per_class(ComplementaryLabels.from_single([0, 1, 2, 0], classes=4))
+    1.0
+    """
+    n_labels = len(labels.indices)
+    if labels.answers is not None:
+        n_labels = int((labels.answers.answer != SKIP).sum())
+    return n_labels / labels.n_classes
+
+
+def choose_regularization(
+    method: Method, labels: ComplementaryLabels, *, is_image: bool = False, strong: bool = False
+) -> dict[str, float]:
+    """Return the input noise and dropout of an MLP that learns by a likelihood from few labels.
+
+    Such a network begins to memorize its examples, and then gains by predicting, of the classes that are left, the one with
+    the highest rate. Noise and dropout prevent that. Methods that learn no priors get none, nor do labels of which there are
+    5,000 per class.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    labels : ComplementaryLabels
+        What is known.
+    is_image : bool
+        Whether inputs are images, whose pixels are not standardised.
+    strong : bool
+        Use more noise, as for a fit that has collapsed.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> labels = ComplementaryLabels.from_single([0, 1, 2, 0], classes=4)
+    >>> choose_regularization(make_method("refine"), labels)
+    {'input_noise': 0.5, 'dropout': 0.5}
+    >>> choose_regularization(make_method("cc"), labels)
+    {}
+    """
+    if not method.facts.learns_priors or labels_per_class(labels) >= _MAX_LABELS_PER_CLASS:
+        return {}
+    noise = _IMAGE_NOISE if is_image else _NOISE
+    return {"input_noise": _STRONG_NOISE if strong else noise, "dropout": _DROPOUT}
+
+
 def model_builder(classifier: "ScarceClassifier", X: Any, n_classes: int) -> MakeModel:
     """Return the function from a seed to a new model of the inputs."""
     module = classifier.module
@@ -151,16 +190,29 @@ def training_priors(
         return PriorEstimate(frequencies, "frequencies", frequencies, classes=labels.classes)
     if are_learned(method, priors, labels) or are_unused(method, priors, labels):
         return None
-
-    def estimate(estimator: PriorEstimator) -> PriorEstimate:
+    is_image = len(input_shape(X)) > 1
+    return resolve_priors(
+        priors,
+        labels,
+        X,
         # For tables the estimator's own network does, and in fewer steps than a linear one would need.
-        is_image = len(input_shape(X)) > 1
-        make_model = model_builder(classifier, X, labels.n_classes) if is_image else None
-        return estimator.estimate(
-            X, labels, make_model=make_model, device=classifier.device, verbose=classifier.verbose
-        )
+        make_model=model_builder(classifier, X, labels.n_classes) if is_image else None,
+        device=classifier.device,
+        seed=seed,
+        verbose=classifier.verbose,
+        check_input=False,
+    )
 
-    return resolve_priors(priors, labels, estimate, seed=seed)
+
+def known_priors(classifier: "ScarceClassifier", labels: ComplementaryLabels) -> PriorEstimate | None:
+    """Return the priors that are known before training; None if they are estimated from features, or learned."""
+    method, _ = training_method(classifier, labels)
+    method.check_transition(classifier.transition)
+    priors = classifier.priors
+    is_stacked = classifier.method == "auto" and isinstance(priors, str) and priors == "estimate"
+    if is_stacked or is_estimated(priors, labels) or are_learned(method, priors, labels):
+        return None
+    return resolve_priors(priors, labels)
 
 
 def stops_early(classifier: "ScarceClassifier", labels: ComplementaryLabels) -> bool:

@@ -4,9 +4,10 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, nn
 
-from scarce._arrays import Array
+from scarce._arrays import Array, FloatArray
 from scarce.errors import CollapseWarning
 from scarce.estimators._fit_settings import (
     initial_model,
@@ -23,12 +24,13 @@ from scarce.estimators.early_stopping import make_early_stopping, split_rows
 from scarce.features.arrays import input_shape
 from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Method
+from scarce.methods import Method, Problem
 from scarce.methods.transition import resolve_transition
 from scarce.priors import PriorEstimate, feasible_priors, learned_priors
-from scarce.training import Callback, History, ProgressBar, Recipe, map_logits, train
-from scarce.training.distributed import DistributedContext
-from scarce.training.runtime import check_device
+from scarce.training import Callback, History, ProgressBar, Recipe, map_logits
+from scarce.training.batches import as_source
+from scarce.training.loop import train_checked
+from scarce.training.runtime import DistributedContext, distributed_context
 
 if TYPE_CHECKING:
     from scarce.estimators.classifier import ScarceClassifier
@@ -48,106 +50,114 @@ class NetworkResult:
 
 
 def fit_network(
-    classifier: "ScarceClassifier",
-    X: Any,
-    labels: ComplementaryLabels,
-    classes: Array,
-    context: DistributedContext,
+    classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels, classes: Array, device: torch.device
 ) -> NetworkResult:
     """Train a network on checked inputs and labels, with the parameters of the classifier, which is not changed."""
     is_image = len(input_shape(X)) > 1
     method, choice = training_method(classifier, labels)
     method.check_labels(labels)  # before time is spent on priors
-    recipe = context.call_on_rank_zero(lambda: training_recipe(classifier, labels, method, is_image=is_image))
-    local_estimate = training_priors(classifier, X, labels, recipe.seed, method)
-    estimate = context.call_on_rank_zero(lambda: local_estimate)
-    fitted_model = initial_model(classifier, X, classes)
-    model = fitted_model or model_builder(classifier, X, labels.n_classes)(recipe.seed)
-    history = _train(classifier, X, labels, method, estimate, recipe, model)
-    if method.facts.learns_priors and fitted_model is None:
-        model, method, history = _retry_if_collapsed(
-            classifier, X, labels, estimate, recipe, (model, method, history)
+    given = classifier.transition
+    transition = None if given is None else resolve_transition(given, labels)
+    with distributed_context(classifier.distributed, device) as context:
+        recipe = context.call_on_rank_zero(
+            lambda: training_recipe(classifier, labels, method, is_image=is_image)
         )
-    if estimate is None and not method.can_learn_priors():
+        local_estimate = training_priors(classifier, X, labels, recipe.seed, method)
+        estimate = context.call_on_rank_zero(lambda: local_estimate)
+        fit = _Fit(classifier, X, labels, estimate, transition, device, context)
+        fitted_model = initial_model(classifier, X, classes)
+        model = fitted_model or fit.make_model(recipe.seed)
+        history = fit.train(model, method, recipe)
+        if method.facts.learns_priors and fitted_model is None:
+            model, method, history = _retry_if_collapsed(fit, model, method, history, recipe)
+    if estimate is None and not method.facts.learns_priors:
         estimate = feasible_priors(labels)
     estimate = estimate or learned_priors(method, labels.classes, labels)
     return NetworkResult(model, method, history, estimate, choice)
 
 
-def _train(
-    classifier: "ScarceClassifier",
-    X: Any,
-    labels: ComplementaryLabels,
-    method: Method,
-    estimate: PriorEstimate | None,
-    recipe: Recipe,
-    model: nn.Module,
-) -> History:
-    callbacks, rows = _make_callbacks(classifier, X, labels, method, estimate, recipe.seed)
-    return train(
-        model,
-        method,
-        X if rows is None else take_rows(X, rows),
-        labels if rows is None else labels[rows],
-        recipe,
-        priors=None if estimate is None else estimate.values,
-        transition=resolve_transition(classifier.transition, labels),
-        make_model=lambda: model_builder(classifier, X, labels.n_classes)(recipe.seed + 1),
-        callbacks=callbacks,
-        checkpoint=classifier.checkpoint,
-        device=classifier.device,
-        distributed=classifier.distributed,
-    )
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """What every training of a fit has in common."""
 
+    classifier: "ScarceClassifier"
+    X: Any
+    labels: ComplementaryLabels
+    estimate: PriorEstimate | None
+    transition: FloatArray | None
+    device: torch.device
+    context: DistributedContext
 
-def _retry_if_collapsed(
-    classifier: "ScarceClassifier",
-    X: Any,
-    labels: ComplementaryLabels,
-    estimate: PriorEstimate | None,
-    recipe: Recipe,
-    fitted: tuple[nn.Module, Method, History],
-) -> tuple[nn.Module, Method, History]:
-    """Train once more, with more noise, if one class is predicted for nearly all examples; warn if it still is."""
-    expected = None if estimate is None else estimate.values
+    def make_model(self, seed: int) -> nn.Module:
+        """Return a new model of the inputs."""
+        return model_builder(self.classifier, self.X, self.labels.n_classes)(seed)
 
-    def collapse_of(model: nn.Module, method: Method) -> Collapse | None:
+    def train(self, model: nn.Module, method: Method, recipe: Recipe) -> History:
+        """Train the model in place."""
+        callbacks, rows = self._callbacks(method, recipe.seed)
+        X, labels = (self.X, self.labels) if rows is None else (take_rows(self.X, rows), self.labels[rows])
+        problem = Problem(
+            labels,
+            None if self.estimate is None else torch.as_tensor(self.estimate.values),
+            None if self.transition is None else torch.from_numpy(self.transition),
+            lambda: self.make_model(recipe.seed + 1),
+        )
+        return train_checked(
+            model,
+            method,
+            as_source(X),
+            problem,
+            recipe,
+            callbacks=callbacks,
+            checkpoint=self.classifier.checkpoint,
+            device=self.device,
+            context=self.context,
+        )
+
+    def _callbacks(self, method: Method, seed: int) -> tuple[list[Callback], Array | None]:
+        """Return the callbacks, and the rows to train on if others are held out."""
+        callbacks: list[Callback] = []
+        rows = None
+        if stops_early(self.classifier, self.labels):
+            held_out, rows = split_rows(self.labels.n_examples, self.classifier.validation_fraction, seed)
+            callbacks += make_early_stopping(
+                self.X,
+                self.labels,
+                held_out,
+                method,
+                self.estimate,
+                self.classifier.patience,
+                self.classifier.device,
+            )
+        if self.classifier.verbose:
+            callbacks.append(ProgressBar())
+        return callbacks, rows
+
+    def find_collapse(self, model: nn.Module, method: Method) -> Collapse | None:
+        """Return the class that the model predicts for nearly all rows, if there is one."""
+
         def best(logits: Tensor) -> Tensor:
             return method.scores(logits).argmax(dim=1)
 
-        predicted = map_logits(model, X, best, device=check_device(classifier.device))
-        return find_collapse(predicted.numpy(), labels, expected)
+        predicted = map_logits(model, self.X, best, device=self.device)
+        return find_collapse(
+            predicted.numpy(), self.labels, None if self.estimate is None else self.estimate.values
+        )
 
-    model, method, history = fitted
-    collapse = collapse_of(model, method)
-    is_image = len(input_shape(X)) > 1
+
+def _retry_if_collapsed(
+    fit: _Fit, model: nn.Module, method: Method, history: History, recipe: Recipe
+) -> tuple[nn.Module, Method, History]:
+    """Train once more, with more noise, if one class is predicted for nearly all examples; warn if it still is."""
+    classifier, labels = fit.classifier, fit.labels
+    collapse = fit.find_collapse(model, method)
+    is_image = len(input_shape(fit.X)) > 1
     stronger = regularization(classifier, labels, method, is_image=is_image, strong=True)
     if collapse and stronger and classifier.checkpoint is None and not classifier.distributed:
         method, _ = training_method(classifier, labels)
-        model = model_builder(classifier, X, labels.n_classes)(recipe.seed)
-        history = _train(classifier, X, labels, method, estimate, replace(recipe, **stronger), model)
-        collapse = collapse_of(model, method)
+        model = fit.make_model(recipe.seed)
+        history = fit.train(model, method, replace(recipe, **stronger))
+        collapse = fit.find_collapse(model, method)
     if collapse:
         warnings.warn(str(collapse), CollapseWarning, stacklevel=6)  # where the user calls `fit`
     return model, method, history
-
-
-def _make_callbacks(
-    classifier: "ScarceClassifier",
-    X: Any,
-    labels: ComplementaryLabels,
-    method: Method,
-    estimate: PriorEstimate | None,
-    seed: int,
-) -> tuple[list[Callback], Array | None]:
-    """Return the callbacks, and the rows to train on if others are held out."""
-    callbacks: list[Callback] = []
-    rows = None
-    if stops_early(classifier, labels):
-        held_out, rows = split_rows(labels.n_examples, classifier.validation_fraction, seed)
-        callbacks += make_early_stopping(
-            X, labels, held_out, method, estimate, classifier.patience, classifier.device
-        )
-    if classifier.verbose:
-        callbacks.append(ProgressBar())
-    return callbacks, rows

@@ -1,8 +1,6 @@
-"""Base classes of the classifiers: a fit that succeeds or changes nothing, and a score that needs no true label."""
+"""Base classes of the classifiers: a score that needs no true label, and the fit of those for tables."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce._arrays import Array
 from scarce.errors import AccuracyWarning, FeatureError
-from scarce.estimators._inputs import check_inputs
+from scarce.estimators._fitting import check_consistent_length, check_inputs, restore_on_error
 from scarce.estimators.training_rows import TrainingRows
 from scarce.features.arrays import input_shape
 from scarce.labels import ComplementaryLabels
@@ -33,9 +31,7 @@ from scarce.priors import PriorEstimate
 __all__ = [
     "ComplementaryClassifierMixin",
     "TableClassifierMixin",
-    "restore_on_error",
     "report_on_predictions",
-    "check_consistent_length",
 ]
 
 _KNOWN_SOURCES = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
@@ -196,36 +192,3 @@ def report_on_predictions(
         confidence=confidence,
         learned_priors=None if is_known else estimate.values,
     )
-
-
-@contextmanager
-def restore_on_error(estimator: Any) -> Iterator[None]:
-    """Restore the attributes of the estimator if the block fails, so that an earlier fit survives.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> estimator = SimpleNamespace(model_="old")
-    >>> with restore_on_error(estimator):
-    ...     estimator.model_ = "half-trained"
-    ...     raise ValueError("out of memory")
-    Traceback (most recent call last):
-    ValueError: out of memory
-    >>> estimator.model_
-    'old'
-    """
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:  # an interruption, too
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
-        raise
-
-
-def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
-    """Raise `FeatureError` unless there are as many labels as rows of features."""
-    if X.shape[0] != labels.n_examples:
-        raise FeatureError(
-            f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
-        )

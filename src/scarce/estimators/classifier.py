@@ -1,10 +1,13 @@
 """`ScarceClassifier`: complementary labels in, a scikit-learn classifier out."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
@@ -13,33 +16,44 @@ from torch import Tensor, nn
 
 from scarce._arrays import Array
 from scarce._validation import check_option
-from scarce.estimators._fit_settings import random_seed, training_priors
-from scarce.estimators._inputs import check_inputs
+from scarce.errors import FeatureError
+from scarce.estimators._fit_settings import known_priors, training_priors
+from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators.auto import Choice, fit_stack
-from scarce.estimators.auto.stacked_method import StackedMethod, is_stacked, progress_bar
-from scarce.estimators.base import (
-    ComplementaryClassifierMixin,
-    check_consistent_length,
-    report_on_predictions,
-    restore_on_error,
-)
+from scarce.estimators.auto.learners import FAMILIES
+from scarce.estimators.auto.stacked_method import StackedMethod, progress_bar
+from scarce.estimators.base import ComplementaryClassifierMixin, report_on_predictions
 from scarce.estimators.training_rows import TrainingRows
+from scarce.features import Shards
 from scarce.features.arrays import input_shape
-from scarce.labels import ComplementaryLabels
+from scarce.labels import ComplementaryLabels, LabelSummary
 from scarce.labels.targets import as_labels
 from scarce.methods import Method
-from scarce.methods.answers_likelihood import AnswersLikelihood
-from scarce.methods.refine import Refine
-from scarce.metrics import ErrorRates
-from scarce.priors import learned_priors
+from scarce.metrics import ComplementaryReport, ErrorRates
+from scarce.priors import PriorEstimate, learned_priors
 from scarce.training import History, Recipe, map_logits
 from scarce.training.build import MakeModule
-from scarce.training.distributed import DistributedContext, distributed_context
 from scarce.training.runtime import check_device
 
-__all__ = ["ScarceClassifier"]
+__all__ = ["FitDescription", "ScarceClassifier"]
+
+# Parameters of one training run: a user who sets one of them wants one network.
+_TRAINING_PARAMS = (
+    "recipe", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
+    "micro_batch", "precision", "compile",
+    "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
+)  # fmt: skip
+_MAX_MAPPED_VALUES = 10**8  # of a table on disk that is read into memory
+
+
+class FitDescription(NamedTuple):
+    """What is known of a fit before training."""
+
+    labels: LabelSummary
+    priors: PriorEstimate | None
+    """None if features are needed to estimate them, or they are learned in training."""
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -196,7 +210,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, feature_names: Sequence[str] | None = None) -> Self:
         """Train on features and labels.
 
         Parameters
@@ -205,34 +219,58 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
             A table (n × d) or images (n × h × w, n × c × h × w).
         y : ComplementaryLabels or n × q indicator; with ``labels="ordinary"``, n classes
             What is known of each example.
+        feature_names : sequence of str, optional
+            The names of the columns of an `X` that has none itself, for `feature_names_in_`.
 
         Returns
         -------
         ScarceClassifier
             Itself.
         """
-        with (
-            restore_on_error(self),
-            distributed_context(self.distributed, check_device(self.device)) as context,
-        ):
-            self._fit(X, y, context)
+        with restore_on_error(self):
+            self._fit(X, y, feature_names, check_device(self.device))
         return self
 
-    def _fit(self, X: Any, y: Any, context: DistributedContext) -> None:
+    def describe(self, y: Any) -> FitDescription:
+        """Return what is known before a fit to these labels; raise the error of a wrong method, its parameters or priors."""
+        labels, _ = self._read_labels(y)
+        return FitDescription(labels.summary(), known_priors(self, labels))
+
+    def _fit(self, X: Any, y: Any, feature_names: Sequence[str] | None, device: torch.device) -> None:
         X = check_inputs(self, X, reset=True)
+        if feature_names is not None:
+            if len(feature_names) != X.shape[1]:
+                raise FeatureError(
+                    f"feature_names has {len(feature_names)} names, and X has {X.shape[1]} columns; expected one name each."
+                )
+            self.feature_names_in_ = np.array(feature_names, dtype=object)
         labels, classes = self._read_labels(y)
         check_consistent_length(X, labels)
-        for name in ("choice_", "held_out_report_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        if is_stacked(self, X):
+        earlier = self.method_.fitted_attributes() if hasattr(self, "method_") else {}
+        for name in ("choice_", "held_out_report_", "_held_out", *earlier):
+            self.__dict__.pop(name, None)
+        if self._fits_stack(X):
             self._fit_stack(X, labels)
         else:
-            self._fit_network(X, labels, classes, context)
+            self._fit_network(X, labels, classes, device)
+        self.__dict__.update(self.method_.fitted_attributes())
         self.classes_, self.input_shape_ = classes, input_shape(X)
         self.byte_inputs_ = bool(X.dtype == np.uint8)
         self.training_rows_: TrainingRows | None = TrainingRows.from_features(X)
         self.priors_ = self.prior_estimate_.values
         self.label_summary_ = labels.summary()
+
+    def _fits_stack(self, X: Any) -> bool:
+        """Return whether to fit a stack: nothing but the kind of learner was chosen, and `X` is a table in memory."""
+        if not isinstance(self.method, str) or self.method != "auto" or self.labels != "complementary":
+            return False
+        is_learner = isinstance(self.module, str) and self.module in ("auto", *FAMILIES)
+        is_on_disk = isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MAX_MAPPED_VALUES)
+        if not is_learner or is_on_disk or len(input_shape(X)) != 1:
+            return False
+        defaults = inspect.signature(type(self).__init__).parameters
+        pairs = ((getattr(self, name), defaults[name].default) for name in _TRAINING_PARAMS)
+        return all(type(value) is type(default) and bool(value == default) for value, default in pairs)
 
     def _fit_stack(self, X: Any, labels: ComplementaryLabels) -> None:
         seed, estimate = random_seed(self.random_state), None
@@ -253,14 +291,20 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.method_: Method = StackedMethod(result.choice.priors)
         self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
         predicted = labels.classes[result.held_out.argmax(axis=1)]
-        self.held_out_report_ = report_on_predictions(
-            self, predicted, result.held_out.max(axis=1), labels[result.rows]
-        )
+        self._held_out = predicted, result.held_out.max(axis=1), labels[result.rows]
 
-    def _fit_network(
-        self, X: Any, labels: ComplementaryLabels, classes: Array, context: DistributedContext
-    ) -> None:
-        result = fit_network(self, X, labels, classes, context)
+    @cached_property
+    def held_out_report_(self) -> ComplementaryReport:
+        """How good the stack is, by the labels of rows that were held out in turn; computed when it is first asked for."""
+        if not hasattr(self, "_held_out"):
+            raise AttributeError(
+                "there is no held-out report, which comes with a fit of method='auto' to a table; for one network call "
+                "scarce.estimators.cross_fitted_report."
+            )
+        return report_on_predictions(self, *self._held_out)
+
+    def _fit_network(self, X: Any, labels: ComplementaryLabels, classes: Array, device: torch.device) -> None:
+        result = fit_network(self, X, labels, classes, device)
         self.model_, self.method_, self.history_ = result.model, result.method, result.history
         self.prior_estimate_ = result.prior_estimate
         if result.choice is not None:
@@ -295,27 +339,11 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         scores = self._map_logits(X, lambda method, logits: method.scores(logits)).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    @property
-    def exclusion_matrix_(self) -> Array:
-        """Of ``refine``: how probable it is that an example of class y (row) excludes class k (column)."""
-        return self._refine_buffer("exclusion_matrix")
-
-    @property
-    def exclusion_counts_(self) -> Array:
-        """Of ``refine``: how many of the examples that were counted as class y (row) exclude class k (column)."""
-        return self._refine_buffer("counts")
-
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
         from scarce.estimators.persistence import save_classifier
 
         save_classifier(self, Path(folder), force=force)
-
-    def _refine_buffer(self, name: str) -> Array:
-        check_is_fitted(self)
-        if not isinstance(self.method_, Refine):
-            raise AttributeError(f"{self.method_.facts.name} has no exclusion counts; method='refine' has.")
-        return getattr(self.method_, name).double().cpu().numpy()  # type: ignore[no-any-return]
 
     def _map_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
         """Return the function of the method and the logits, batch by batch on the CPU, so that n × q logits are not stored."""
@@ -329,9 +357,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators that were learned in training, if some were."""
         choice: Choice | None = getattr(self, "choice_", None)
-        rates = choice.error_rates if choice is not None else None
-        if rates is None and isinstance(self.method_, AnswersLikelihood) and self.method_.learned:
-            rates = self.method_.mean_error_rates()
+        rates = None if choice is None else choice.error_rates
+        rates = rates or self.method_.learned_error_rates()
         return None if rates is None else ErrorRates(*rates)
 
     def __sklearn_tags__(self) -> Tags:

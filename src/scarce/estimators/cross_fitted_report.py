@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from scarce.errors import CollapseWarning, LabelError, PriorWarning
-from scarce.estimators._inputs import check_inputs
-from scarce.estimators.auto.out_of_fold import make_folds
-from scarce.estimators.base import check_consistent_length, report_on_predictions
+from scarce.estimators._fitting import check_consistent_length, check_inputs
+from scarce.estimators.auto.learners import make_folds
+from scarce.estimators.base import report_on_predictions
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels

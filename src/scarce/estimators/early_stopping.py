@@ -10,16 +10,14 @@ from scarce._validation import check_number
 from scarce.errors import MethodError
 from scarce.features.shards import take_rows
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Method, Problem, make_method
-from scarce.methods.answers_likelihood import AnswersLikelihood
-from scarce.metrics import LabelModel, complementary_accuracy, fit_label_model
+from scarce.methods import Method
+from scarce.metrics import complementary_accuracy, fit_label_model
 from scarce.priors import PriorEstimate
 from scarce.training import Callback, EarlyStopping, EpochMetric, TrainingState, map_logits, mean_loss
 
 __all__ = ["split_rows", "make_early_stopping"]
 
 Rows = NDArray[np.int64]
-_MIN_ERROR_RATE = 0.02  # of answers: nobody is certain, and one wrong answer must not decide
 
 
 def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
@@ -60,7 +58,8 @@ def make_early_stopping(
     label_model = fit_label_model(labels, None if estimate is None else estimate.values)
 
     def likelihood(state: TrainingState) -> float:
-        fixed = _with_fixed_rates(state.method, labels, label_model)
+        errors = label_model.errors
+        fixed = state.method.with_error_rates(labels, errors.false_negative, errors.false_positive)
         return -mean_loss(state.model, fixed, inputs, known, device=device)
 
     def accuracy(state: TrainingState) -> float:
@@ -76,15 +75,3 @@ def make_early_stopping(
     kind = "likelihood" if method.loss_is_likelihood else "score" if method.multi_stage else "accuracy"
     metric = EpochMetric(f"validation_{kind}", value)
     return [metric, EarlyStopping(metric.name, patience)]
-
-
-def _with_fixed_rates(method: Method, labels: ComplementaryLabels, label_model: LabelModel) -> Method:
-    """Return the method, or, if it learns the error rates of answers, one with those of the label model."""
-    if not isinstance(method, AnswersLikelihood):
-        return method
-    errors = label_model.errors.false_negative, label_model.errors.false_positive
-    rates = dict(zip(method.params, (max(rate, _MIN_ERROR_RATE) for rate in errors), strict=True))
-    given = {name: value for name, value in method.params.items() if value is not None}
-    fixed = make_method("answers", **(rates | given))
-    fixed.prepare(Problem(labels))
-    return fixed

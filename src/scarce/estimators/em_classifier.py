@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from scarce._arrays import Array
 from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
-from scarce.estimators._inputs import check_inputs
+from scarce.estimators._fitting import check_inputs
 from scarce.estimators.auto.mechanism_parameters import OutOfFold, estimate_scar
 from scarce.estimators.auto.mechanisms import CandidateSets, confirmed_tensor, excluded_tensor
 from scarce.estimators.base import TableClassifierMixin

@@ -15,12 +15,12 @@ from scarce._arrays import Array
 from scarce._console import make_progress
 from scarce._validation import abbreviate, check_renamed, renamed_parameters
 from scarce.errors import LabelError, MethodError
-from scarce.estimators._inputs import check_inputs
+from scarce.estimators._fitting import check_inputs
 from scarce.estimators.base import TableClassifierMixin
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.estimators.pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param
 from scarce.labels import ComplementaryLabels
-from scarce.priors import PriorEstimate, PriorEstimator, resolve_priors
+from scarce.priors import resolve_priors
 from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
 
 __all__ = ["MetaComplementaryClassifier"]
@@ -114,11 +114,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
     def _fit(self, X: Any, labels: ComplementaryLabels) -> None:
         _check_every_class_excluded(labels)
         learner = self._learner()
-
-        def run_estimator(estimator: PriorEstimator) -> PriorEstimate:
-            return estimator.estimate(X, labels, verbose=self.verbose)
-
-        estimate = resolve_priors(self.priors, labels, run_estimator)
+        estimate = resolve_priors(self.priors, labels, X, verbose=self.verbose, check_input=False)
         proportions = self._mixture_proportions(estimate.values, labels.rates)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=labels.n_classes)
         by_class = labels.to_csr().tocsc()

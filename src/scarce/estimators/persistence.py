@@ -24,7 +24,6 @@ from scarce.estimators.training_rows import TrainingRows
 from scarce.estimators.upgrade import upgrade_settings, upgrade_state
 from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
-from scarce.methods.answers_likelihood import AnswersLikelihood
 from scarce.models import Stack, Standardize, make_model, stack_from_description
 from scarce.priors.io import priors_from_dict
 from scarce.training import History
@@ -33,8 +32,8 @@ from scarce.training.runtime import check_device
 
 __all__ = ["load", "save_classifier"]
 
-_FORMAT = "scarce-classifier-3"
-_EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2")
+_FORMAT = "scarce-classifier-4"
+_EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2", "scarce-classifier-3")
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
 # Parameters that describe a training run on one machine, not the classifier.
@@ -135,7 +134,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
         "method": classifier.method_.facts.name,
         "method_params": classifier.method_.params,
         "choice": choice.as_dict() if choice else None,
-        "annotators": _annotators(classifier.method_),
+        "method_state": classifier.method_.extra_state(),
         "params": params,
         "classes": {
             "kind": "text" if classes.dtype.kind in "OU" else classes.dtype.str,
@@ -187,10 +186,12 @@ def _rebuild(
     state = _unflatten(weights)
     model = _make_model(settings, state["model"], module)
     model.load_state_dict(state["model"])
-    method = _make_method(settings["method"], settings["method_params"])
+    if settings.get("stack") is not None:
+        method: Method = StackedMethod()
+    else:
+        method = make_method(settings["method"], **settings["method_params"])
     method.restore(upgrade_state(method, state["method"]) if is_earlier else state["method"])
-    if isinstance(method, AnswersLikelihood):
-        method.annotators = np.array(settings.get("annotators", []), dtype=str)
+    method.load_extra_state(settings["method_state"])
     classifier.model_, classifier.method_ = model.eval(), method
     _restore_attributes(classifier, settings)
     return classifier
@@ -232,6 +233,7 @@ def _restore_attributes(classifier: ScarceClassifier, settings: dict[str, Any]) 
         classifier.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
     classifier.prior_estimate_ = priors_from_dict(settings["priors"])
     classifier.priors_ = classifier.prior_estimate_.values
+    classifier.__dict__.update(classifier.method_.fitted_attributes())
     classifier.history_ = History(settings["history"])
     rows = settings.get("training_rows")  # earlier versions did not store them
     classifier.training_rows_ = None if rows is None else TrainingRows.from_dict(rows)
@@ -239,15 +241,6 @@ def _restore_attributes(classifier: ScarceClassifier, settings: dict[str, Any]) 
         key: tuple(value) if isinstance(value, list) else value for key, value in settings["labels"].items()
     }
     classifier.label_summary_ = LabelSummary(**summary)  # type: ignore[arg-type]
-
-
-def _make_method(name: str, params: dict[str, Any]) -> Method:
-    return StackedMethod() if name == StackedMethod.facts.name else make_method(name, **params)
-
-
-def _annotators(method: Method) -> list[str] | None:
-    """Return the names of the annotators whose error rates `answers` has learned."""
-    return method.annotators.tolist() if isinstance(method, AnswersLikelihood) else None
 
 
 def _flatten(state: dict[str, dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -13,7 +13,7 @@ __all__ = ["upgrade_settings", "upgrade_state"]
 
 
 def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the present names of the method's parameters, and of the numbers in its history.
+    """Return the settings with the present names of the method's parameters, state, and numbers in its history.
 
     Examples
     --------
@@ -21,6 +21,8 @@ def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
     >>> upgrade_settings(old)["method_params"], upgrade_settings(old)["history"]
     ({'false_negative_rate': 0.1}, [{'loss': 2.0, 'false_positive_rate': [0.3]}])
     """
+    annotators = settings.get("annotators")
+    settings = settings | {"method_state": {} if annotators is None else {"annotators": annotators}}
     if settings.get("stack") is not None:  # nothing of it was renamed
         return settings
     method = method_class(settings["method"])

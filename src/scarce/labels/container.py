@@ -333,27 +333,33 @@ class ComplementaryLabels(Exclusions):
                 raise IndexError("labels are indexed by rows only; for single cells use labels.indicator().")
             rows = rows[0]
         chosen = row_indices(rows, self.n_examples)
+        if not chosen.size:
+            raise LabelError("the labels have no rows; expected at least one example.")
         distinct = len(np.unique(chosen)) == len(chosen)  # repeated rows would share an id
         positions, lengths = csr_positions(self.indptr, chosen)
-        return ComplementaryLabels(
-            np.concatenate([[0], np.cumsum(lengths)]),
-            self.indices[positions],
-            self.classes,
-            self.ids[chosen] if self.ids is not None and distinct else None,
-            self.confirmed[chosen],
-            None if self.answers is None else self.answers.take(chosen, self.n_examples),
-        )
+        columns = {
+            "indptr": np.concatenate([[0], np.cumsum(lengths)]),
+            "indices": self.indices[positions],
+            "ids": self.ids[chosen] if self.ids is not None and distinct else None,
+            "confirmed": self.confirmed[chosen],
+        }
+        for column in columns.values():
+            if column is not None:
+                column.flags.writeable = False
+        answers = None if self.answers is None else self.answers.take(chosen, self.n_examples)
+        sliced = object.__new__(ComplementaryLabels)  # rows of consistent labels are not checked again
+        vars(sliced).update(columns, classes=self.classes, answers=answers)
+        return sliced
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ComplementaryLabels):
             return NotImplemented
+        one, two = self.answers, other.answers
         return _equal_columns(self, other, ("indptr", "indices", "classes", "ids", "confirmed")) and (
-            self.answers is other.answers is None
+            one is two is None
             or (
-                (self.answers is not None and other.answers is not None)
-                and _equal_columns(
-                    self.answers, other.answers, ("example", "class_index", "answer", "annotator")
-                )
+                (one is not None and two is not None)
+                and _equal_columns(one, two, ("example", "class_index", "answer", "annotator"))
             )
         )
 

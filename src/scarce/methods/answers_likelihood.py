@@ -1,5 +1,6 @@
 """The likelihood of yes/no answers; it needs neither class priors nor a model of how questions were chosen."""
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -23,6 +24,7 @@ _INITIAL_RATE = 0.05  # of learned rates; from zero they could never rise
 _POOLED_STRENGTH = 20.0  # how many answers the pooled rate counts for in the rate of one annotator
 _ZERO_STRENGTH = 20.0  # how many answers, one of them wrong, are added to the pooled counts
 _RATE_RANGE = 0.002, 0.45  # of learned rates: nobody is infallible or worse than chance
+_MIN_EVALUATION_RATE = 0.02  # nobody is certain, and one wrong answer must not decide
 
 
 @register
@@ -170,6 +172,30 @@ class AnswersLikelihood(Method):
         view = copy(self)
         view._set_answers(labels)
         return view
+
+    def with_error_rates(
+        self, labels: ComplementaryLabels, false_negative: float, false_positive: float
+    ) -> "AnswersLikelihood":
+        """Return a prepared method with these rates in place of those that are learned, none below 0.02."""
+        rates = dict(zip(_RATE_NAMES, (false_negative, false_positive), strict=True))
+        given = {name: value for name, value in self.params.items() if value is not None}
+        fixed = AnswersLikelihood(
+            **({name: max(rate, _MIN_EVALUATION_RATE) for name, rate in rates.items()} | given)
+        )
+        fixed.prepare(Problem(labels))
+        return fixed
+
+    def learned_error_rates(self) -> tuple[float, float] | None:
+        """Return the `mean_error_rates` if a rate was learned; else None."""
+        return self.mean_error_rates() if self.learned else None
+
+    def extra_state(self) -> dict[str, Any]:
+        """Return the names of the annotators, in the order of the rates."""
+        return {"annotators": self.annotators.tolist()}
+
+    def load_extra_state(self, state: Mapping[str, Any]) -> None:
+        """Take the names of the annotators."""
+        self.annotators = np.array(state["annotators"], dtype=str)
 
     def mean_error_rates(self) -> tuple[float, float]:
         """Return the false-negative and false-positive rates, averaged over the answers; 0 without annotators."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from scarce.errors import MethodError
@@ -92,6 +93,9 @@ class Problem:
 class MethodFacts:
     """What a user should know before choosing a method; the table of methods and the checks use it.
 
+    The facts of a class hold for its default parameters. Where parameters change them, the constructor sets `facts` of the
+    instance.
+
     Examples
     --------
     >>> facts = MethodFacts("mine", "my method", "My paper, 2026", "SCAR", needs_priors=True)
@@ -110,7 +114,7 @@ class MethodFacts:
     needs_priors: bool = False
     """Whether class priors are needed."""
     learns_priors: bool = False
-    """Whether unknown priors are learned during training."""
+    """Whether unknown priors are learned during training; none need be given, unless the method `needs_priors` too."""
     needs_transition: bool = False
     """Whether a transition matrix is needed."""
     needs_answers: bool = False
@@ -175,7 +179,7 @@ class Method(nn.Module, ABC):
     0.5
     """
 
-    facts: ClassVar[MethodFacts]
+    facts: MethodFacts
     multi_stage: ClassVar[bool] = False
     """Whether training has several stages; see `next_stage`."""
     renamed_state: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -188,14 +192,6 @@ class Method(nn.Module, ABC):
     def __init__(self, **params: Any) -> None:
         super().__init__()
         self.params = params
-
-    def can_learn_priors(self) -> bool:
-        """Return whether, with these parameters, unknown priors are learned during training."""
-        return self.facts.learns_priors
-
-    def accepts(self) -> tuple[Accepts, ...]:
-        """Return the kinds of rows that the method takes, with these parameters."""
-        return self.facts.accepts
 
     def check_transition(self, transition: object) -> None:
         """Check that there is a transition matrix if the method needs one."""
@@ -218,7 +214,7 @@ class Method(nn.Module, ABC):
                 "from_answers or from_answer_matrix, or choose method='scar-likelihood'."
             )
         max_labels = int(labels.per_example.max())
-        if "multiple" not in self.accepts() and max_labels > 1:
+        if "multiple" not in facts.accepts and max_labels > 1:
             fix = "pass pairs=True (--set pairs=true) to treat each as a separate example, or " * (
                 "pairs" in self.params
             )
@@ -229,7 +225,7 @@ class Method(nn.Module, ABC):
         has_answers = (
             facts.needs_answers and labels.answers is not None and (labels.answers.answer != SKIP).any()
         )
-        has_classes = labels.confirmed.max() >= 0 and "unlabeled" in self.accepts()
+        has_classes = labels.confirmed.max() >= 0 and "unlabeled" in facts.accepts
         if max_labels == 0 and not has_answers and not has_classes:
             raise MethodError(
                 f"no example excludes any class, so {facts.name} has nothing to learn from; pass labels with exclusions."
@@ -254,7 +250,7 @@ class Method(nn.Module, ABC):
                 )
         self.check_labels(labels)
         n_unused = int((labels.per_example == 0).sum())
-        if n_unused and "unlabeled" not in self.accepts():
+        if n_unused and "unlabeled" not in facts.accepts:
             warnings.warn(
                 f"{n_unused} of {labels.n_examples} examples exclude no class; {facts.name} cannot use them and leaves them out.",
                 stacklevel=2,
@@ -306,6 +302,49 @@ class Method(nn.Module, ABC):
     def learned_priors(self) -> Tensor | None:
         """Return the learned class priors, or None."""
         return None
+
+    def regularize_priors(self, priors: Tensor, labels: ComplementaryLabels) -> Tensor:
+        """Return learned priors as they are used after training; by default unchanged.
+
+        Override it if training does not keep learned priors within what the labels allow.
+
+        Parameters
+        ----------
+        priors : Tensor of shape (q,)
+            `learned_priors`, on the CPU in float64.
+        labels : ComplementaryLabels
+            The labels of the training data.
+        """
+        return priors
+
+    def learned_error_rates(self) -> tuple[float, float] | None:
+        """Return the mean false-negative and false-positive rate of answers, if they were learned; else None."""
+        return None
+
+    def with_error_rates(
+        self, labels: ComplementaryLabels, false_negative: float, false_positive: float
+    ) -> "Method":
+        """Return the method to evaluate with: if it learns error rates, one that is given these instead; else itself.
+
+        Parameters
+        ----------
+        labels : ComplementaryLabels
+            The labels of all rows, training rows included.
+        false_negative, false_positive : float
+            P("no" | it is the class) and P("yes" | it is not).
+        """
+        return self
+
+    def fitted_attributes(self) -> dict[str, NDArray[Any]]:
+        """Return what a fitted classifier shows of the method, by the names of its attributes; nothing by default."""
+        return {}
+
+    def extra_state(self) -> dict[str, Any]:
+        """Return what predictions need besides `prediction_state` and is not a tensor, as JSON can hold it."""
+        return {}
+
+    def load_extra_state(self, state: Mapping[str, Any]) -> None:
+        """Load an `extra_state`; after `restore`."""
 
     def epoch_log(self) -> dict[str, float | list[float]]:
         """Return what the history records for an epoch in addition to the loss; nothing by default."""

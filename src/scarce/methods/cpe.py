@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 
 from scarce.methods.base import MethodFacts, Problem
-from scarce.methods.forward import forward_losses, known_transition
+from scarce.methods.forward import forward_losses
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
 
@@ -68,7 +68,8 @@ class _CPE(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Check and store the transition matrix."""
         super().prepare(problem)
-        self.transition = known_transition(problem)
+        assert problem.transition is not None
+        self.transition = problem.transition.clone()
 
     def log_rows(self) -> Tensor:
         """Return the logarithm of the transition matrix in use, of shape (q, q)."""

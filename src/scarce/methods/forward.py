@@ -7,22 +7,8 @@ from torch.nn.functional import log_softmax
 from scarce.methods.base import MethodFacts, Problem
 from scarce.methods.registry import register
 from scarce.methods.single_label import PairMethod
-from scarce.methods.transition import resolve_transition
 
-__all__ = ["Forward", "forward_losses", "known_transition"]
-
-
-def known_transition(problem: Problem) -> Tensor:
-    """Return the transition matrix of the problem as a tensor of shape (q, q), after checking that its rows are distributions.
-
-    Examples
-    --------
-    >>> from scarce.labels import ComplementaryLabels
-    >>> labels = ComplementaryLabels.from_single([0, 1], classes=2)
-    >>> known_transition(Problem(labels, transition=torch.tensor([[0.0, 1.0], [1.0, 0.0]]))).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-    return torch.as_tensor(resolve_transition(problem.transition, problem.labels))
+__all__ = ["Forward", "forward_losses"]
 
 
 def forward_losses(logits: Tensor, k: Tensor, log_transition: Tensor) -> Tensor:
@@ -99,8 +85,9 @@ class Forward(PairMethod):
     def prepare(self, problem: Problem) -> None:
         """Compute the logarithm of the transition matrix."""
         super().prepare(problem)
+        assert problem.transition is not None
         # Zeros become tiny probabilities, so one wrong label does not make the loss infinite.
-        self.log_transition = known_transition(problem).clamp(min=1e-12).log()
+        self.log_transition = problem.transition.clamp(min=1e-12).log()
 
     def pair_losses(self, logits: Tensor, k: Tensor) -> Tensor:
         """−log (p T)_k."""

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
@@ -13,8 +15,9 @@ from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.labels.single_label import is_single_label
-from scarce.methods.base import Accepts, Batch, Method, MethodFacts, Problem, ReadRows
+from scarce.methods.base import Batch, Method, MethodFacts, Problem, ReadRows
 from scarce.methods.labeling import was_labeled
+from scarce.methods.learned_priors import PriorRegularizer
 from scarce.methods.registry import make_method, register
 from scarce.risk import (
     clamp_confirmed,
@@ -169,6 +172,13 @@ class Refine(Method):
             raise MethodError(
                 f"base_method={base_method!r} itself trains in stages; choose another, such as 'scarce'."
             )
+        base = self.base_method.facts
+        self.facts = replace(
+            self.facts,
+            needs_priors=base.needs_priors,
+            needs_transition=base.needs_transition,
+            accepts=base.accepts,
+        )
         self.uses_inputs = self.base_method.uses_inputs
         self.rounds, self.tol = rounds, tol
         self.short_fraction, self.confident_fraction = short_fraction, confident_fraction
@@ -187,10 +197,6 @@ class Refine(Method):
         """True in rounds; in the first stage, as the base method."""
         return bool(self.stage) or self.base_method.loss_is_likelihood
 
-    def can_learn_priors(self) -> bool:
-        """Return whether priors are learned: if the base method does not need them."""
-        return not self.base_method.facts.needs_priors
-
     def check_transition(self, transition: object) -> None:
         """Check that there is a matrix if the base method needs one."""
         self.base_method.check_transition(transition)
@@ -199,14 +205,10 @@ class Refine(Method):
         """Check that the base method can learn from labels of this kind."""
         self.base_method.check_labels(labels)
 
-    def accepts(self) -> tuple[Accepts, ...]:
-        """Return what the base method takes."""
-        return self.base_method.accepts()
-
     def prepare(self, problem: Problem) -> None:
         """Prepare the base method."""
+        self.base_method.prepare(problem)  # first, so that errors name the base method
         super().prepare(problem)
-        self.base_method.prepare(problem)
         self._single_label = is_single_label(problem.labels)
         q = problem.n_classes
         self.exclusion_matrix, self.counts = torch.zeros(2, q, q, dtype=torch.float64).unbind()
@@ -267,6 +269,17 @@ class Refine(Method):
     def learned_priors(self) -> Tensor | None:
         """Return π, the mean posterior of the rows at the end of the latest stage; equal priors in the first stage."""
         return self.priors
+
+    def regularize_priors(self, priors: Tensor, labels: ComplementaryLabels) -> Tensor:
+        """Draw them towards the candidate shares and clip them to what the labels allow; see `scarce.methods.learned_priors`."""
+        regularizer = PriorRegularizer.from_labels(labels)
+        error_rates = self.exclusion_matrix.diagonal().cpu().to(priors)
+        return regularizer.clip(regularizer.shrink(priors / priors.sum()), error_rates)
+
+    def fitted_attributes(self) -> dict[str, NDArray[Any]]:
+        """C as `exclusion_matrix_`, and the counts behind it as `exclusion_counts_`."""
+        buffers = {"exclusion_matrix_": self.exclusion_matrix, "exclusion_counts_": self.counts}
+        return {name: buffer.double().cpu().numpy() for name, buffer in buffers.items()}
 
     def prediction_state(self) -> dict[str, Tensor]:
         """Return the stage, the counts, and what the base method needs."""

@@ -2,11 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 
 from torch import Tensor
 
 from scarce._validation import check_flag
-from scarce.methods.base import Accepts, Batch, Method
+from scarce.methods.base import Batch, Method
 
 __all__ = ["PairMethod", "SingleLabelMethod", "excluded_pairs", "mean_over_pairs"]
 
@@ -77,10 +78,8 @@ class SingleLabelMethod(Method):
         super().__init__(pairs=pairs)
         check_flag("pairs", pairs)
         self.pairs = pairs
-
-    def accepts(self) -> tuple[Accepts, ...]:
-        """Return the kinds of rows that the method takes."""
-        return (*super().accepts(), "multiple") if self.pairs else super().accepts()
+        if pairs:
+            self.facts = replace(self.facts, accepts=(*self.facts.accepts, "multiple"))
 
 
 class PairMethod(SingleLabelMethod):

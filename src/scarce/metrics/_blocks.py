@@ -1,4 +1,4 @@
-"""Scores of n rows and q classes, read a block of rows at a time, so that no metric holds n × q numbers in memory."""
+"""Scores of shape (n, q), read a block of rows at a time, so that no metric holds n × q numbers in memory."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,20 +16,23 @@ from scarce.labels import ComplementaryLabels
 
 __all__ = ["Block", "LazyScores", "iter_blocks", "predicted_codes", "to_float_matrix"]
 
-_MAX_CELLS = 1 << 19  # scores of a block: 4 MB, whatever n and q are
+_MAX_CELLS = 1 << 19  # scores of a block: 4 MB for any n and q
 
 
 class Block(NamedTuple):
-    """The scores of some rows, of shape (B, q), and the exclusions among them as pairs of row and class."""
+    """Scores of a block of rows, and their exclusions as pairs of row and class."""
 
     scores: FloatArray
+    """The scores, of shape (b, q)."""
     rows: IntArray
+    """The row of each exclusion within the block, of shape (m,)."""
     columns: IntArray
+    """The excluded class, of shape (m,)."""
 
 
 @dataclass(frozen=True)
 class LazyScores:
-    """Scores that are computed when their rows are read: ``function(X[rows])``.
+    """Scores of shape (n, q) that are computed when their rows are read: ``function(X[rows])``.
 
     Examples
     --------
@@ -51,7 +54,7 @@ class LazyScores:
 
 
 def iter_blocks(scores: Any, labels: ComplementaryLabels, what: str) -> Iterator[Block]:
-    """Yield logits or probabilities of shape (n, q) block by block; `what` they are is for error messages.
+    """Yield logits or probabilities of shape (n, q) block by block; `what` names them in error messages.
 
     Examples
     --------
@@ -71,29 +74,31 @@ def iter_blocks(scores: Any, labels: ComplementaryLabels, what: str) -> Iterator
 
 
 def to_float_matrix(scores: Any, what: str) -> FloatArray:
-    """Return scores as an array of float64; `what` they are is for error messages.
+    """Return scores as an array of float64; `what` names them in error messages.
 
     Examples
     --------
     >>> to_float_matrix([["a", "b"]], "probabilities")
     Traceback (most recent call last):
-    scarce.errors.LabelError: the probabilities are not a matrix of numbers; expected a row per example and a column per class.
+    scarce.errors.LabelError: the probabilities are not a matrix of numbers; expected a row per example and a column per class: ...
     """
     try:
         return np.asarray(scores.detach().cpu() if isinstance(scores, Tensor) else scores, float)
     except (OverflowError, TypeError, ValueError):
         raise LabelError(
-            f"the {what} are not a matrix of numbers; expected a row per example and a column per class."
+            f"the {what} are not a matrix of numbers; expected a row per example and a column per class: pass a dense array."
         ) from None
 
 
 def _check_scores_shape(shape: tuple[int, ...], expected: tuple[int, int], what: str) -> None:
     if tuple(shape) != expected:
-        raise LabelError(f"the {what} have shape {tuple(shape)}; expected {expected}, as the labels.")
+        raise LabelError(
+            f"the {what} have shape {tuple(shape)}; expected {expected}, the shape of the labels: pass those of the same examples."
+        )
 
 
 def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:
-    """Return predictions as class indices; raise an error if the number is wrong, or a name is not a class.
+    """Return n predicted class names as class indices of shape (n,); raise an error for a wrong number or an unknown name.
 
     Examples
     --------
@@ -104,11 +109,13 @@ def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:
     names = names_to_array(predicted)
     if names.shape != (labels.n_examples,):
         raise FeatureError(
-            f"there are predictions of shape {names.shape} and {labels.n_examples} labelled examples; expected one each."
+            f"there are predictions of shape {names.shape} and {labels.n_examples} labeled examples; expected one prediction each: "
+            "pass clf.predict(X) of the same examples."
         )
     codes = lookup_codes(names, labels.classes)
     if (codes < 0).any():
         raise LabelError(
-            f"the prediction {names[codes < 0][0]!s} is not one of the classes ({abbreviate(labels.classes)})."
+            f"the prediction {names[codes < 0][0]!s} is not one of the classes ({abbreviate(labels.classes)}); predict "
+            "names of classes, or make the labels with classes=[...] that include it."
         )
     return codes

@@ -1,7 +1,7 @@
-"""The posterior of class priors and error rates given labels, under SCAR, by Laplace's approximation.
+"""The posterior of class priors and error rates given labels under SCAR, by Laplace's approximation.
 
-Priors are drawn partly with exclusion probabilities that are alike and partly with unequal ones, as the labels make either
-probable. Around its modes the posterior is taken as normal, with heavier tails.
+The prior over exclusion probabilities is a mixture: nearly equal ones, and unequal ones. Draws come from both components in
+proportion to their posterior probability. Around its mode each component is approximated by Student's t distribution.
 """
 
 from collections.abc import Callable
@@ -31,23 +31,23 @@ __all__ = [
     "single_label_log_likelihood",
 ]
 
-_MAX_DRAWS, _MAX_DRAWN_NUMBERS = 1000, 100_000  # draws, and numbers in all of them
-# More rows add too little to be worth the time.
+_MAX_DRAWS, _MAX_DRAWN_NUMBERS = 1000, 100_000  # draws, and numbers in all draws together
+# More rows would hardly improve the posterior.
 _MAX_ROWS, _MAX_ROWS_TIMES_Q2 = 20_000, 2_000_000
-_MAX_CLASSES = 60  # with more, priors are drawn around the candidate shares, since each matters little
+_MAX_CLASSES = 60  # with more, each prior matters little, and priors are drawn around the candidate shares
 _DIRICHLET_CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
-# Standard deviations of log-odds of exclusion probabilities that are alike, or are not.
+# Standard deviations of the log-odds of exclusion probabilities in the two components.
 _EQUAL_LOGIT_SD, _UNEQUAL_LOGIT_SD = 0.05, 0.7
-_MIN_UNEQUAL_FRACTION = 0.35  # of the draws, however alike exclusion probabilities appear
-# Prior of error rates, 0.4 % to 18 %: normal on the scale of logits.
+_MIN_UNEQUAL_FRACTION = 0.35  # of the draws, even if exclusion probabilities look equal
+# The prior of error rates is normal on the logit scale: 0.4 % to 18 %.
 _TYPICAL_ERROR_RATE, _ERROR_LOGIT_SD = 0.03, 1.0
-_CAP_LEVEL = 0.99  # level of the interval of 1 − r that priors must not exceed
+_CAP_LEVEL = 0.99  # level of the interval of 1 − r, which priors cannot exceed
 _EPS = 1e-9
-_IMPOSSIBLE_LOG_LIKELIHOOD = -50.0  # log-likelihood of what cannot happen
+_IMPOSSIBLE_LOG_LIKELIHOOD = -50.0  # of events of probability zero
 
 
 def n_draws(n_classes: int) -> int:
-    """Return how many draws to take: a thousand, or of many classes fewer.
+    """Return the number of draws m: 1000, or fewer for many classes.
 
     Examples
     --------
@@ -60,23 +60,23 @@ def n_draws(n_classes: int) -> int:
 def draw_error_rates(
     labels: ComplementaryLabels, learned: tuple[float, float] | None, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw error rates from their posterior given all answers, with Σ_i log Σ_y π_y Π P(answers of i | y) as log-likelihood.
+    """Draw error rates from their posterior given all answers, with the log-likelihood Σ_i log Σ_y π_y Π P(answers of i | y).
 
     A fraction of the draws is zero: the posterior probability that there are no errors.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        With answers.
+        Labels with answers.
     learned : (float, float) or None
-        False negative and false positive rate, as learned from other answers of the same annotators.
+        False-negative and false-positive rate learned from other answers of the same annotators.
     rng : Generator
-        To draw from.
+        The random numbers.
 
     Returns
     -------
     array of shape (m, 2)
-        False negative and false positive rates.
+        False-negative and false-positive rates.
     """
     sample = _subsample(labels, rng)
     assert sample.answers is not None
@@ -110,7 +110,7 @@ def draw_error_rates(
     def with_errors(theta: Tensor) -> Tensor:
         logits = theta[n_prior_params:]
         distance = ((logits - center) ** 2).sum() / (2 * _ERROR_LOGIT_SD**2) + 2 * np.log(_ERROR_LOGIT_SD)
-        # Annotators who miss little also invent little.
+        # The two error rates of an annotator are correlated.
         difference = (logits[0] - logits[1] - (center[0] - center[1])) ** 2 / 2
         penalty = distance + difference + mean_penalty(theta[:n_prior_params])
         loss: Tensor = penalty - log_posterior(log_priors(theta), *logits.sigmoid())
@@ -135,7 +135,7 @@ def priors_from_yes_rates(
     error_draws: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return π_k = (yes_k / asked_k − fp) / (1 − fn − fp), made to sum to one, and draws of it."""
+    """π_k = (yes_k / asked_k − fp) / (1 − fn − fp), scaled to sum to one: return π of shape (q,) and m draws of it, (m, q)."""
     assert labels.answers is not None
     yes, no = labels.answers.counts(labels.n_classes)
     unasked = yes + no == 0
@@ -143,7 +143,7 @@ def priors_from_yes_rates(
 
     def priors(yes_rates: FloatArray, false_negative: Any, false_positive: Any) -> FloatArray:
         found = np.maximum((yes_rates - false_positive) / (1 - false_negative - false_positive), _EPS)
-        # A class without questions gets what the others leave, or 1/q if they leave less.
+        # Classes without questions divide what remains, or 1/q if less remains.
         found = np.where(unasked, 0, found)
         remaining = np.maximum(1 - found.sum(axis=-1, keepdims=True), 1 / labels.n_classes) / max(
             unasked.sum(), 1
@@ -156,7 +156,7 @@ def priors_from_yes_rates(
 
 
 def draw_priors(labels: ComplementaryLabels, error_rate: float, rng: np.random.Generator) -> FloatArray:
-    """Draw priors from their posterior given exclusions, partly with equal exclusion probabilities and partly with unequal ones."""
+    """Draw priors of shape (m, q) from their posterior given exclusions, from both components of the prior."""
     q, single = labels.n_classes, is_single_label(labels)
     if q > _MAX_CLASSES:
         return rng.dirichlet(
@@ -189,7 +189,7 @@ def draw_priors(labels: ComplementaryLabels, error_rate: float, rng: np.random.G
     )
     samples = np.concatenate([equal.draw(n_equal, rng), unequal.draw(m_draws - n_equal, rng)])[:, :q]
     draws = torch.from_numpy(samples).softmax(dim=1).numpy()
-    # Of class k the fraction 1 − ρ does not exclude it, so at most (1 − r_k) / (1 − ρ) are of it, up to the error of r.
+    # A fraction 1 − ρ of class k does not exclude it, so π_k ≤ (1 − r_k) / (1 − ρ), up to the sampling error of r.
     _, max_not_excluded = wilson_interval(
         len(labels) - labels.counts.astype(float), np.full(q, float(len(labels))), _CAP_LEVEL
     )
@@ -197,7 +197,7 @@ def draw_priors(labels: ComplementaryLabels, error_rate: float, rng: np.random.G
 
 
 def cap_distributions(draws: FloatArray, caps: FloatArray) -> FloatArray:
-    """Cap distributions at `caps`, which sum to at least one, and distribute the excess among the rest in proportion."""
+    """Cap distributions of shape (m, q) at `caps` of shape (q,), which sum to at least one; scale up the other classes instead."""
     for _ in caps:
         draws = np.minimum(np.maximum(draws, _EPS), caps)
         free = np.where(draws < caps, draws, 0.0)
@@ -210,7 +210,7 @@ def cap_distributions(draws: FloatArray, caps: FloatArray) -> FloatArray:
 def exclusion_log_likelihood(
     labels: ComplementaryLabels, error_rate: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Return log P(labels) of log π and logit c: Σ_i [Σ_k log P(ȳ_ik | y ≠ k) + log Σ_y π_y P(ȳ_iy | y) / P(ȳ_iy | other)]."""
+    """Σ_i [Σ_k log P(ȳ_ik | y ≠ k) + log Σ_y π_y P(ȳ_iy | y) / P(ȳ_iy | other)], as a function of log π and logit c, both (q,)."""
     distinct, confirmed_codes, times = _distinct_rows(labels)
     excluded = torch.from_numpy(distinct)
     is_labeled = torch.from_numpy(distinct.any(axis=1) | (confirmed_codes < 0))[:, None]
@@ -237,7 +237,7 @@ def exclusion_log_likelihood(
 
 
 def _distinct_rows(labels: ComplementaryLabels) -> tuple[NDArray[np.bool_], IntArray, FloatArray]:
-    """Return the distinct rows of exclusions and confirmed classes, and how often each occurs."""
+    """Return the distinct rows of exclusions, their confirmed classes, and how often each occurs."""
     excluded, confirmed = labels.indicator(), labels.confirmed.astype(np.int64)
     packed = np.concatenate([np.packbits(excluded, axis=1), confirmed.view(np.uint8).reshape(-1, 8)], axis=1)
     keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
@@ -248,7 +248,7 @@ def _distinct_rows(labels: ComplementaryLabels) -> tuple[NDArray[np.bool_], IntA
 def single_label_log_likelihood(
     labels: ComplementaryLabels, error_rate: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Return log P(labels) of log π and log w: Σ_k n_k log [(1 − ρ) Σ_{y ≠ k} π_y w_k / (W − w_y) + ρ π_k]."""
+    """Σ_k n_k log [(1 − ρ) Σ_{y ≠ k} π_y w_k / (W − w_y) + ρ π_k], as a function of log π and log w, both of shape (q,)."""
     counts = torch.from_numpy(labels.counts.astype(np.float64))
     known = labels.confirmed[labels.confirmed >= 0]
     confirmed = torch.from_numpy(np.bincount(known, minlength=labels.n_classes).astype(np.float64))

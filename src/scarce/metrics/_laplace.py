@@ -12,8 +12,8 @@ from scarce._arrays import FloatArray
 
 __all__ = ["Normal", "laplace", "mean_penalty", "minimize_lbfgs", "sigmoid"]
 
-_T_DEGREES_OF_FREEDOM = 4.0  # degrees of freedom of Student's t
-_MIN_CURVATURE = 1e-3  # smaller eigenvalues of the Hessian are raised to this
+_T_DEGREES_OF_FREEDOM = 4.0  # of Student's t distribution
+_MIN_CURVATURE = 1e-3  # lower limit of the eigenvalues of the Hessian
 
 
 class Normal(NamedTuple):
@@ -21,10 +21,10 @@ class Normal(NamedTuple):
 
     Attributes
     ----------
-    mean : tensor of shape (d,)
+    mean : Tensor of shape (d,)
         The mode.
-    scaled_directions : tensor of shape (d, d)
-        A square root of the covariance: its rows are eigenvectors times standard deviations.
+    scaled_directions : Tensor of shape (d, d)
+        A square root of the covariance: eigenvectors times standard deviations, one per row.
     log_evidence : float
         The logarithm of the integral of the density, up to (d / 2) log 2π.
     """
@@ -34,7 +34,7 @@ class Normal(NamedTuple):
     log_evidence: float
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw n points from Student's t around the mode: its heavier tails cover skewed densities better than a normal one."""
+        """Draw points of shape (n, d) from Student's t distribution, whose heavier tails cover skewed densities better."""
         t_samples = rng.standard_normal((n, len(self.mean))) / np.sqrt(
             rng.chisquare(_T_DEGREES_OF_FREEDOM, (n, 1)) / _T_DEGREES_OF_FREEDOM
         )
@@ -42,7 +42,7 @@ class Normal(NamedTuple):
 
 
 def laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> Normal:
-    """Approximate the density exp(−loss): around its mode, with the inverse of the Hessian as covariance.
+    """Approximate the density exp(−loss) by a normal distribution around its mode, with the inverse Hessian as covariance.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> Normal:
 
 
 def minimize_lbfgs(loss: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
-    """Return the point where a loss is smallest, by L-BFGS.
+    """Return the minimizer of a loss, of shape (d,), by L-BFGS.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def minimize_lbfgs(loss: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
 
 
 def sigmoid(log_odds: float) -> float:
-    """Return the probability of something with these log-odds.
+    """1 / (1 + e^−z), the probability with log-odds z.
 
     Examples
     --------
@@ -91,5 +91,5 @@ def sigmoid(log_odds: float) -> float:
 
 
 def mean_penalty(theta: Tensor) -> Tensor:
-    """Return a penalty on the mean of the arguments of a softmax, which the softmax itself leaves free."""
+    """Return a penalty on the mean of logits of shape (d,), which their softmax does not determine."""
     return theta.mean() ** 2 / 2 if len(theta) else theta.sum()

@@ -4,8 +4,8 @@ Under SCAR, with class priors π,
 
     accuracy = 1 − Σ_k (1 − π_k) · P( predicted k | k is excluded ):
 
-one minus the rate, weighted by the priors, at which examples known not to be k are called k. Answers to random questions need no
-priors, because they are a sample of what is true of all examples: accuracy = 1 − Σ_k P( predicted k and "no" | asked about k ).
+one minus the rate, weighted by the priors, at which examples that exclude k are predicted k. Answers to random questions need
+no priors, because they are a random sample: accuracy = 1 − Σ_k P( predicted k and "no" | asked about k ).
 `scarce.metrics.confusion` has the general form, with errors in labels.
 """
 
@@ -30,15 +30,24 @@ class AccuracyEstimate:
     Attributes
     ----------
     value : float
-        The estimate; unbiased for known priors, so that a small sample may put it below 0 or above 1.
+        The estimate. It is unbiased for known priors, so for a small sample it may be below 0 or above 1.
     standard_error : float
-        Its standard deviation over samples of this size, and over the priors and error rates that the labels leave possible.
+        Its standard deviation, over samples of this size and over the priors and error rates that are compatible with the labels.
     low, high : float
-        Bounds of the confidence interval of the given level.
+        Bounds of the confidence interval.
     level : float
-        The level of the interval.
+        Confidence level of the interval.
     unseen : tuple
-        Classes that were predicted but that no example excludes: errors in predictions of them cannot be detected.
+        Predicted classes that no example excludes: wrong predictions of them cannot be detected.
+
+    See Also
+    --------
+    complementary_accuracy : Returns it.
+
+    Examples
+    --------
+    >>> print(AccuracyEstimate(0.9, 0.01, 0.88, 0.92, 0.95))
+    0.9000 ± 0.0100 (95% interval 0.8800 to 0.9200)
     """
 
     value: float
@@ -55,27 +64,33 @@ class AccuracyEstimate:
 def complementary_accuracy(
     predicted: Any, labels: ComplementaryLabels, priors: Any = None, *, level: float = 0.95
 ) -> AccuracyEstimate:
-    """Estimate the accuracy of predictions from complementary labels: 1 − Σ_k (1 − π_k) a_k.
+    """1 − Σ_k (1 − π_k) a_k, the accuracy of predictions estimated from complementary labels.
 
-    a_k is the fraction of the examples excluding k that are predicted k. The standard error is that of a sum over
-    independent examples, which for one label per example and known priors is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k). The
-    interval joins that of a weighted sum of rare events (`gamma_interval`) and, where priors or error rates are estimated, that of
-    what they contribute; so it stays honest when an a_k is 0 or few examples exclude k.
+    a_k is the fraction of the examples excluding k that are predicted k. For one label per example and known priors the
+    standard error is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k); in general it is that of a sum over independent examples. The
+    interval combines that of a weighted sum of rare events (Fay and Feuer) with the uncertainty of estimated priors and error
+    rates, so it is valid even if an a_k is 0 or few examples exclude k.
 
     Parameters
     ----------
-    predicted : array of n class names
-        Of a classifier that has not seen these labels.
+    predicted : array of shape (n,)
+        Class names predicted by a classifier that was not trained on these labels.
     labels : ComplementaryLabels
-        Of the same examples.
-    priors : array of q numbers or LabelModel, optional
-        π, or how the labels arise. By default `fit_label_model` finds it from the labels; never from a classifier.
+        Labels of the same examples.
+    priors : array of shape (q,) or LabelModel, optional
+        π, or how the labels arise. By default `fit_label_model` estimates it from the labels, never from a classifier.
     level : float
-        Of the confidence interval.
+        Confidence level of the interval.
+
+    Returns
+    -------
+    AccuracyEstimate
+        Value, standard error and interval.
 
     See Also
     --------
     complementary_report : The same with recall, precision, the confusion matrix and alarms.
+    fit_label_model : Priors and error rates from labels.
 
     Examples
     --------
@@ -96,17 +111,17 @@ def accuracy_from_confusion(
     Parameters
     ----------
     confusion : Confusion
-        What was counted, and how labels arise.
+        The estimated confusion matrix.
     labels : ComplementaryLabels
-        Their classes are named.
+        The labels it was estimated from.
     level : float
-        Of the confidence interval.
+        Confidence level of the interval.
     """
     tallies, trials = confusion.tallies, confusion.trials
     weights = confusion.beta / np.maximum(trials, 1)
     best_value = float(
         confusion.alpha @ tallies.predicted_fractions
-    )  # 1, if no label contradicts a prediction; a little more with errors
+    )  # 1 if no label contradicts a prediction; slightly more with label errors
     wrong = float(weights @ tallies.contradicted.diagonal())
     variance = float((confusion.influences**2).sum())
     draws = confusion.diagonal_draws.sum(axis=1)
@@ -114,14 +129,14 @@ def accuracy_from_confusion(
     unseen = (trials == 0) & (tallies.predicted > 0)
     value = best_value - wrong
     max_weight = float(weights[seen].max(initial=0.0))
-    # Rare events have skewed counts: the errors of a good classifier, the hits of a bad one.
+    # Counts of rare events are skewed: the errors of a good classifier, the hits of a bad one.
     if value > best_value / 2:
         low, high = gamma_interval(wrong, variance, max_weight, level)
         below, above = high - wrong, wrong - low
     else:
         low, high = gamma_interval(max(value, 0.0), variance, max_weight, level)
         below, above = value - low, high - value
-    # Every prediction of such a class may be wrong, but not more than there are, nor than examples of other classes.
+    # All predictions of an unseen class may be wrong, but no more than there are examples of other classes.
     _, predicted = wilson_interval(tallies.predicted, np.full(len(trials), float(tallies.n_examples)), level)
     not_of_class = np.quantile(confusion.beta_draws, (1 + level) / 2, axis=0)
     undetected = float(np.minimum(confusion.alpha * predicted, not_of_class)[unseen].sum())

@@ -1,4 +1,4 @@
-"""Alarms: signs, found without true labels, that an accuracy estimated without true labels cannot be trusted."""
+"""Alarms: checks, without true labels, of whether an accuracy estimated without true labels can be trusted."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,17 +20,23 @@ from scarce.metrics.scar_fit import fit_scar
 __all__ = ["Alarm", "find_alarms"]
 
 _INTERVAL_LEVEL = 0.99  # of the intervals of class priors
-_INTERVAL_MARGIN = 0.05  # by which a fraction or a learned prior must lie outside its interval
+_INTERVAL_MARGIN = 0.05  # how far a fraction or a learned prior must lie outside its interval
 _MAX_RELATIVE_DEVIATION = 0.15
-_MAX_INTERVAL_WIDTH = 0.5  # a wider interval says nothing
+_MAX_INTERVAL_WIDTH = 0.5  # a wider interval is uninformative
 _MIN_APPARENT_ERROR_RATE = 0.1  # of all examples; below it wrong labels do not matter
-_MAX_REMAINING_FRACTION = 0.3  # of the apparent error rate, among the more confident half
-_MAX_EXCESS_ERROR_RATE = 0.03  # over what the classifier expects there
-_MAX_EXPECTED_REMAINING_FRACTION = 0.65  # the same where the classifier expects as many
+_MAX_REMAINING_FRACTION = 0.3  # of the apparent error rate, in the more confident half
+_MAX_EXCESS_ERROR_RATE = 0.03  # above the error rate that the classifier expects there
+_MAX_EXPECTED_REMAINING_FRACTION = (
+    0.65  # as _MAX_REMAINING_FRACTION, if the classifier expects that many errors
+)
 
 
 class Alarm(NamedTuple):
-    """What is wrong, by name and in one sentence.
+    """A reason not to trust an estimate: a name, and one or two sentences.
+
+    See Also
+    --------
+    complementary_report : Raises alarms.
 
     Examples
     --------
@@ -39,7 +45,9 @@ class Alarm(NamedTuple):
     """
 
     name: str
+    """The kind of alarm, such as ``scar-violated``."""
     message: str
+    """What was found, and what to do."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}"
@@ -59,17 +67,22 @@ def find_alarms(
     Parameters
     ----------
     confusion : Confusion
-        What was counted, and how labels arise.
+        The estimated confusion matrix.
     labels : ComplementaryLabels
-        The labels themselves.
+        The labels it was estimated from.
     model : LabelModel
-        How they arise.
+        How the labels arise.
     accuracy : AccuracyEstimate
         The estimate.
     learned_priors : array of shape (q,), optional
         Priors that the classifier has learned.
     confidence : array of shape (n,), optional
-        The confidence of the classifier in every prediction.
+        The confidence of the classifier in each prediction.
+
+    Returns
+    -------
+    tuple of Alarm
+        Empty if nothing is wrong.
     """
     scar_alarms = list(_scar_violations(confusion, labels, model, confidence))
     low, high = _prior_bounds(labels, model, is_scar=not scar_alarms)
@@ -88,7 +101,7 @@ def find_alarms(
 def _prior_bounds(
     labels: ComplementaryLabels, model: LabelModel, is_scar: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return bounds of the priors; without SCAR, labels only show that at most 1 − r_k do not exclude class k."""
+    """Return bounds of the priors, each of shape (q,); without SCAR, labels only show that π_k ≤ 1 − r_k."""
     if is_scar or model.source != "labels":
         return model.prior_interval(_INTERVAL_LEVEL)
     return np.zeros(labels.n_classes), 1 - labels.rates
@@ -104,8 +117,8 @@ def _impossible_shares(
         k = int(excess.argmax())
         yield Alarm(
             "impossible-shares",
-            f"class {labels.classes[k]} is predicted for {fractions[k]:.0%} of the examples, but by the labels at most "
-            f"{high[k]:.0%} are of it. It is predicted far too often; train with another method, or pass priors if you know them.",
+            f"class {labels.classes[k]} is predicted for {fractions[k]:.0%} of the examples, but the labels allow at most "
+            f"{high[k]:.0%}. It is predicted far too often; train with another method, or pass priors if you know them.",
         )
 
 
@@ -128,13 +141,13 @@ def _no_better_than_constant(
     confusion: Confusion, labels: ComplementaryLabels, accuracy: AccuracyEstimate
 ) -> Iterator[Alarm]:
     k = int(confusion.priors.argmax())
-    # Of constant predictions the two are the same number, up to rounding.
+    # For constant predictions the two are equal up to rounding.
     lower_bound = accuracy.value - norm.ppf(0.95) * np.sqrt((confusion.influences**2).sum())
     if lower_bound <= confusion.priors[k] + 1e-9:
         yield Alarm(
             "no-better-than-constant",
-            f"the labels do not show that the classifier is better than always saying {labels.classes[k]}, which would be right in "
-            f"about {confusion.priors[k]:.0%}.",
+            f"the labels do not show that the classifier is better than always predicting {labels.classes[k]}, which would be "
+            f"right for about {confusion.priors[k]:.0%} of the examples.",
         )
 
 
@@ -148,19 +161,19 @@ def _unidentified(
         yield Alarm(
             "unidentified",
             f"{fractions[undetectable].sum():.0%} of the predictions are {abbreviate(labels.classes[undetectable])}, which "
-            f"nobody {verb}: errors in them cannot be detected, and the estimate counts them as right.",
+            f"nobody {verb}: errors in them cannot be detected, and the estimate counts them as correct.",
         )
-    if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1 + 1e-9:  # not by rounding
+    if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1 + 1e-9:  # more than rounding
         yield Alarm(
             "unidentified",
             f"the estimate is {accuracy.value:.2f}, more than labels can show: they contradict the predictions less often than "
-            "their error rates say. Check the error rates.",
+            "their error rates imply. Check the error rates.",
         )
     if accuracy.high - accuracy.low > _MAX_INTERVAL_WIDTH:
         yield Alarm(
             "few-labels",
-            f"the {accuracy.level:.0%} interval is {accuracy.low:.2f} to {accuracy.high:.2f}: too few labels to tell. Evaluate on "
-            "more of them, or pass priors if you know them.",
+            f"the {accuracy.level:.0%} interval is {accuracy.low:.2f} to {accuracy.high:.2f}: there are too few labels. Evaluate "
+            "on more of them, or pass priors if you know them.",
         )
 
 
@@ -170,7 +183,7 @@ def _scar_violations(
     model: LabelModel,
     confidence: NDArray[np.floating] | None,
 ) -> Iterator[Alarm]:
-    """Test whether any priors can explain how often the examples of each predicted class exclude each class."""
+    """Test whether any priors explain the rates at which examples of each predicted class exclude each class."""
     t = confusion.tallies
     if t.from_answers:
         return
@@ -182,21 +195,21 @@ def _scar_violations(
     fit = max(fits, key=lambda fit: fit.statistic / fit.critical_value)
     if fit.rejects_scar:
         yield _scar_alarm(
-            f"{fit.rate:.0%} of the examples predicted {labels.classes[fit.predicted]} are said not to be "
-            f"{labels.classes[fit.excluded]}, where at most {fit.max_rate:.0%} should be"
+            f"{fit.rate:.0%} of the examples predicted {labels.classes[fit.predicted]} exclude "
+            f"{labels.classes[fit.excluded]}, but under SCAR at most {fit.max_rate:.0%} should"
             if fit.max_rate < fit.rate
-            else f"the examples predicted {labels.classes[fit.predicted]} exclude more or fewer classes than they should"
+            else f"the examples predicted {labels.classes[fit.predicted]} exclude more or fewer classes than under SCAR"
         )
     elif labels.per_example.max(initial=0) > 1:
         test = co_exclusion_test(labels, model.priors)
         if test.rejects_scar:
             yield _scar_alarm(
-                f"classes are excluded together more often than independently (Z = {test.statistic:.1f})"
+                f"classes are excluded together more often than if they were independent (Z = {test.statistic:.1f})"
             )
 
 
 def _more_confident_half(codes: IntArray, confidence: FloatArray) -> NDArray[np.bool_]:
-    """Return for every example whether it is in the more confident half of those with the same predicted class."""
+    """Return as bool of shape (n,) whether each example is in the more confident half of its predicted class."""
     order = np.lexsort((-confidence, codes))
     starts = np.searchsorted(codes[order], codes[order])
     sizes = np.bincount(codes)[codes[order]]
@@ -208,12 +221,12 @@ def _more_confident_half(codes: IntArray, confidence: FloatArray) -> NDArray[np.
 def _scar_alarm(what: str) -> Alarm:
     return Alarm(
         "scar-violated",
-        f"{what}. What examples exclude depends on more than chance, so the estimate may be far off; check it with true classes.",
+        f"{what}. Exclusions depend on more than chance, so the estimate may be far off; check it with true labels.",
     )
 
 
 def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelModel) -> Iterator[Alarm]:
-    """Test that questions are independent of predictions, and that fractions of "yes" sum to what error rates imply."""
+    """Test that questions are independent of predictions, and that frequencies of "yes" sum to what error rates imply."""
     t = confusion.tallies
     if not t.from_answers:
         return
@@ -227,8 +240,8 @@ def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelMo
         ):
             yield Alarm(
                 "questions-not-random",
-                f"{about_predicted:.0%} of the questions are about the predicted class, where {expected:.0%} of random ones would "
-                "be: they were chosen by something that knows the example. Estimate the accuracy from random questions only.",
+                f"{about_predicted:.0%} of the questions are about the predicted class, but {expected:.0%} of random questions "
+                "would be: they depend on the example. Estimate the accuracy from random questions only.",
             )
             return
     if (t.asked == 0).any():
@@ -243,15 +256,15 @@ def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelMo
     if abs(yes.sum() - expected) > max(4 * error, _MAX_RELATIVE_DEVIATION * 2 / 3):
         yield Alarm(
             "wrong-answers",
-            f'the shares of "yes" of all classes sum to {yes.sum():.2f}, expected {expected:.2f}: answers are wrong more often '
-            "than assumed, or questions were not random. Ask some questions twice, or pass the error rates.",
+            f'the frequencies of "yes" of all classes sum to {yes.sum():.2f}, expected {expected:.2f}: answers are wrong more '
+            "often than assumed, or questions were not random. Ask some questions twice, or pass the error rates.",
         )
 
 
 def _wrong_labels(
     confusion: Confusion, model: LabelModel, confidence: NDArray[np.floating] | None
 ) -> Iterator[Alarm]:
-    """Compare apparent errors among the most confident predictions with those among all: wrong labels do not get rarer."""
+    """Compare apparent errors of the most confident predictions with those of all: wrong labels do not get rarer."""
     if confidence is None or model.error_source != "none":
         return
     t = confusion.tallies
@@ -276,11 +289,12 @@ def _wrong_labels(
     if overall > _MIN_APPARENT_ERROR_RATE and remains and exceeds:
         yield Alarm(
             "wrong-labels",
-            f"labels contradict the surer half of the predictions as if {among:.0%} of them were wrong, and {overall:.0%} of "
-            "all: some labels may be wrong, or the confidence means nothing. Pass the share of wrong labels if you know it.",
+            f"labels contradict the more confident half of the predictions as if {among:.0%} of them were wrong, and all of "
+            f"them as if {overall:.0%} were: some labels may be wrong, or the confidence may be meaningless. Pass the error rate "
+            "if you know it.",
         )
 
 
 def _is_significantly_above(values: FloatArray, limit: float) -> bool:
-    """Return whether the mean of values exceeds a limit, in a one-sided test at 5 %."""
+    """Return whether the mean of values of shape (n,) exceeds a limit, in a one-sided test at level 5 %."""
     return bool(values.mean() - norm.ppf(0.95) * values.std() / np.sqrt(len(values)) > limit)

@@ -1,6 +1,6 @@
-"""Calibration of predicted probabilities: of the predictions made with confidence 0.8, 80 % should be right.
+"""Calibration of predicted probabilities: of the predictions with confidence 0.8, 80 % should be correct.
 
-The only metric of this package that needs true classes: it is for test data.
+These are the only metrics of the package that need true classes, so they are for test data.
 """
 
 from dataclasses import dataclass
@@ -22,22 +22,27 @@ __all__ = ["Reliability", "expected_calibration_error", "reliability", "reliabil
 _MAX_BINS = 1000
 _SUM_TOLERANCE = 1e-3  # probabilities written with three decimals
 _MARKERS = ("o", "s", "^", "D", "v")
-_MIN_BIN_COUNT = 10  # examples; the accuracy of fewer is mostly noise, and a line through it would mislead
+_MIN_BIN_COUNT = 10  # examples; with fewer the accuracy is mostly noise, and a line through it would mislead
 _BAR_WIDTH_FRACTION = 0.84  # of the width of a bin, filled by the bars of all curves
 
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Confidence and accuracy of predictions, in bins of equal width over the confidence.
+    """A reliability curve: confidence and accuracy of predictions, in bins of equal width over the confidence.
 
     Attributes
     ----------
     confidence : array of shape (bins,)
-        The mean of the highest probability of the examples in each bin; NaN in an empty one.
+        The mean of the largest probability over the examples in each bin; NaN in an empty bin.
     accuracy : array of shape (bins,)
-        The share of them whose most probable class is the true one; NaN in an empty one.
+        The fraction of them whose most probable class is the true one; NaN in an empty bin.
     counts : array of shape (bins,)
-        How many examples there are.
+        The number of examples in each bin.
+
+    See Also
+    --------
+    reliability : Computes it.
+    reliability_figure : Draws it.
 
     Examples
     --------
@@ -57,18 +62,18 @@ class Reliability:
 
 
 def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes = None) -> Reliability:
-    """Compare the confidence max_k p_k with how often arg max_k p_k is right, bin by bin.
+    """Compare the confidence max_k p_k with the accuracy of argmax_k p_k, bin by bin.
 
-    Of B bins, the b-th holds the confidences in ((b − 1) / B, b / B].
+    Of B bins, the b-th holds the examples with confidence in ((b − 1) / B, b / B].
 
     Parameters
     ----------
     probabilities : array of shape (n, q)
-        Of a classifier that has not seen these examples; rows sum to one.
-    y : array of n class names
-        The true classes.
+        Predictions of a classifier that was not trained on these examples; rows sum to one.
+    y : array of shape (n,)
+        Names of the true classes.
     bins : int
-        How many bins there are.
+        B, the number of bins.
     classes : int or sequence, optional
         The class of each column, in order; by default the numbers 0 to q − 1.
 
@@ -76,6 +81,21 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     -------
     Reliability
         Mean confidence, accuracy and count of each bin.
+
+    Raises
+    ------
+    LabelError
+        If the probabilities are not one distribution per true class in `y`.
+
+    See Also
+    --------
+    expected_calibration_error : The same in one number.
+    reliability_figure : Draw curves.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural Networks", ICML 2017.
+       https://arxiv.org/abs/1706.04599
 
     Examples
     --------
@@ -108,7 +128,26 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
 def expected_calibration_error(
     probabilities: Any, y: Any, bins: int = 15, *, classes: Classes = None
 ) -> float:
-    """Return Σ_b (n_b / n) |accuracy_b − confidence_b| over the bins of `reliability`; 0 is best, 1 worst.
+    """Σ_b (n_b / n) |accuracy_b − confidence_b| over the bins of `reliability`; 0 is best, 1 is worst.
+
+    Parameters
+    ----------
+    probabilities, y, bins, classes
+        As in `reliability`.
+
+    Returns
+    -------
+    float
+        The expected calibration error (ECE).
+
+    See Also
+    --------
+    reliability : Confidence and accuracy of each bin.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On Calibration of Modern Neural Networks", ICML 2017.
+       https://arxiv.org/abs/1706.04599
 
     Examples
     --------
@@ -145,18 +184,27 @@ def _check_distribution(matrix: FloatArray) -> None:
 
 
 def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
-    """Draw the accuracy of each method against its confidence, where the diagonal is perfect, above counts.
+    """Draw accuracy against confidence, where the diagonal is perfect calibration, above the number of examples per bin.
 
     Parameters
     ----------
-    curves : dict from name to Reliability
-        One line each, through the bins with at least ten examples; those with fewer are open markers beside it. The
-        legend gives the expected calibration error (ECE), the lower panel the number of examples of each bin.
+    curves : dict of str to Reliability
+        One line for each name, through the bins with at least ten examples; bins with fewer are open markers. The legend
+        gives the expected calibration error (ECE).
 
     Returns
     -------
-    Figure
-        A figure of matplotlib; `scarce._plotting.figure_svg` converts it to SVG.
+    matplotlib.figure.Figure
+        The figure.
+
+    Raises
+    ------
+    MethodError
+        If matplotlib is not installed, or `curves` is not a dict of `Reliability`.
+
+    See Also
+    --------
+    reliability : Compute a curve.
 
     Examples
     --------

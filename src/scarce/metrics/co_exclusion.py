@@ -1,4 +1,4 @@
-"""A test of SCAR: whether pairs of classes are excluded together as often as if exclusions were independent."""
+"""A test of SCAR: whether pairs of classes are excluded together as often as independent exclusions would be."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,28 +11,35 @@ from scarce.labels import ComplementaryLabels
 
 __all__ = ["CoExclusion", "co_exclusion_test"]
 
-_MIN_RATE = 0.005  # rates closer to 0 or 1 are left out: their z is far from normal
+_MIN_RATE = 0.005  # classes with rates closer to 0 or 1 are left out: their z is far from normal
 _MAX_C = 0.98
-_MIN_STATISTIC = (
-    6.0  # Z of SCAR labels with estimated priors stayed below about 3, Z of real candidate sets above 14
-)
-_MIN_EXCESS = 0.005  # of many examples even a negligible dependence is significant
+_MIN_STATISTIC = 6.0  # in experiments, Z was below 3 for SCAR labels with estimated priors, and above 14 for real candidate sets
+_MIN_EXCESS = 0.005  # with many examples even a negligible dependence is significant
 
 
 @dataclass(frozen=True)
 class CoExclusion:
-    """How exclusions of pairs of classes depend on each other.
+    """The result of `co_exclusion_test`: how exclusions of pairs of classes depend on each other.
 
     Attributes
     ----------
     statistic : float
         Z, the mean of z² over pairs; about 1 under SCAR.
     excess : float
-        (Z − 1) / n: the size of the dependence, which does not grow with n.
+        (Z − 1) / n, the strength of the dependence, which does not grow with n.
     n_pairs : int
-        How many pairs of classes were compared.
+        The number of pairs of classes that were compared.
     rejects_scar : bool
-        Whether Z > 6 and (Z − 1) / n > 0.005: SCAR labels would not exclude classes together as these labels do.
+        Whether Z > 6 and (Z − 1) / n > 0.005: under SCAR, classes would not be excluded together like this.
+
+    See Also
+    --------
+    co_exclusion_test : Returns it.
+
+    Examples
+    --------
+    >>> CoExclusion(statistic=1.1, excess=0.0001, n_pairs=45, rejects_scar=False).n_pairs
+    45
     """
 
     statistic: float
@@ -42,22 +49,36 @@ class CoExclusion:
 
 
 def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
-    """Test whether classes are excluded independently given the true class, as SCAR has it.
+    """Test whether classes are excluded independently given the true class, as under SCAR.
 
-    Let N_k be 1 where class k is excluded, with the rate r_k. Under SCAR, c_k = r_k / (1 − π_k), two classes are
-    excluded together with the probability c_k c_l (1 − π_k − π_l), so their covariance is −c_k π_k c_l π_l, and
+    Let N_k be 1 where class k is excluded, with rate r_k and c_k = r_k / (1 − π_k). Under SCAR two classes are excluded
+    together with probability c_k c_l (1 − π_k − π_l), so their covariance is −c_k π_k c_l π_l, and
 
         z_kl = √n ( cov(N_k, N_l) + c_k π_k c_l π_l ) / √( r_k (1 − r_k) r_l (1 − r_l) )
 
-    is about standard normal. Z is the mean of z² over all pairs of classes with rates in (0.005, 0.995). Examples of a
-    confirmed class without exclusions, ordinary labels, do not count.
+    is approximately standard normal. Z is the mean of z² over all pairs of classes with rates in (0.005, 0.995). Examples of
+    a confirmed class without exclusions (ordinary labels) are ignored.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        Zero or more exclusions per example. Labels of which every example has one by design cannot be tested.
-    priors : array of q numbers
-        π. Good estimates matter: those from `scarce.estimators.auto` or true ones.
+        Labels with zero or more exclusions per example. Single labels by design cannot be tested.
+    priors : array of shape (q,)
+        π; the test needs good estimates or the true priors.
+
+    Returns
+    -------
+    CoExclusion
+        Z, the strength of the dependence, and whether SCAR is rejected.
+
+    Raises
+    ------
+    LabelError
+        If no example excludes two classes.
+
+    See Also
+    --------
+    complementary_report : Uses the test to raise the alarm ``scar-violated``.
 
     Examples
     --------
@@ -72,8 +93,8 @@ def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
     pi = check_priors(priors, labels.classes)
     if not len(labels) or labels.per_example.max() < 2:
         raise LabelError(
-            "no example excludes two classes, so there are no pairs to compare; expected labels of which some "
-            "examples have several. SCAR cannot be tested on one label per example."
+            "no example excludes two classes, so there are no pairs to compare; expected several exclusions for some "
+            "examples. SCAR cannot be tested on one label per example."
         )
     excluded = labels.to_csr().astype(np.float64)[(labels.per_example > 0) | (labels.confirmed < 0)]
     n = excluded.shape[0]
@@ -81,7 +102,7 @@ def co_exclusion_test(labels: ComplementaryLabels, priors: Any) -> CoExclusion:
     is_testable = (rates > _MIN_RATE) & (rates < 1 - _MIN_RATE)
     joint_rates = np.asarray((excluded.T @ excluded).todense()) / n
     c_pi = np.minimum(rates / np.maximum(1 - pi, _MIN_RATE), _MAX_C) * pi
-    deviations = np.sqrt(np.maximum(rates * (1 - rates), 0))  # a rate of 1 may be rounded up
+    deviations = np.sqrt(np.maximum(rates * (1 - rates), 0))  # rounding may raise a rate of 1
     covariance_excess = joint_rates - np.outer(rates, rates) + np.outer(c_pi, c_pi)
     pairs = np.triu(np.outer(is_testable, is_testable), k=1)
     z = np.sqrt(n) * covariance_excess[pairs] / np.outer(deviations, deviations)[pairs]

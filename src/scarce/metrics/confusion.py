@@ -1,12 +1,12 @@
-"""The confusion matrix of a classifier, from labels that say what examples are not.
+"""The confusion matrix of a classifier from complementary labels.
 
-With s_j = P(predicted j), c_k = P("not k" | y ≠ k) and ρ_k = P("not k" | y = k), labels that depend on an example only through
-its class give
+Let s_j = P(predicted j), c_k = P("not k" | y ≠ k) and ρ_k = P("not k" | y = k). If labels depend on an example only through
+its class,
 
     P(predicted j, y = k) = ( c_k s_j − P(predicted j, "not k") ) / ( c_k − ρ_k ).
 
-The probabilities on the right are counted: over all examples for exclusions, over those that were asked about k for answers to
-random questions. The sum of the diagonal is the accuracy. Without errors in exclusions, c_k = r_k / (1 − π_k) and ρ_k = 0, it is
+The probabilities on the right are frequencies: among all examples for exclusions, among those asked about k for answers to random
+questions. The sum of the diagonal is the accuracy. For exclusions without errors, c_k = r_k / (1 − π_k) and ρ_k = 0, it is
 
     1 − Σ_k (1 − π_k) P(predicted k | k is excluded).
 """
@@ -30,28 +30,28 @@ _MIN_NET_FRACTION = 0.05  # c − ρ, as a fraction of c or r
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """What was said about examples, by what is predicted for them.
+    """Counts of labels by predicted class.
 
     Attributes
     ----------
     n_examples : int
         n.
     predicted : array of shape (q,)
-        How many examples are predicted to be of each class.
+        The number of examples predicted as each class.
     asked : array of shape (q,)
-        How often it could have been said that an example is not k: as often as somebody was asked; of exclusions n times.
+        The number of opportunities for a label "not k": questions about k, or n for exclusions.
     denied : array of shape (q,)
-        How often it was.
+        The number of labels "not k".
     contradicted : array of shape (q, q)
-        How often an example predicted j was said not to be k.
+        The number of labels "not k" of examples predicted j.
     asked_predicted : array of shape (q, q)
-        How often it could have been said of an example predicted j.
-    rows, classes, is_denied : arrays of shape (m,)
-        The examples and classes that were spoken of, and whether "not k" was said; of exclusions only those that were made.
+        The number of opportunities for a label "not k" of examples predicted j.
+    rows, classes, is_denied : array of shape (m,)
+        Example and class of each of m labels, and whether it is "not k"; m counts answers, or exclusions.
     codes : array of shape (n,)
-        The predictions.
+        The predicted classes, as indices.
     from_answers : bool
-        Whether they are answers to questions.
+        Whether the labels are answers to questions.
     """
 
     n_examples: int
@@ -67,7 +67,7 @@ class Tallies:
     from_answers: bool
 
     def for_rows(self, rows: NDArray[np.bool_] | None) -> tuple[FloatArray, FloatArray]:
-        """Return `predicted` and `contradicted` of some examples, or of all."""
+        """Return `predicted` and `contradicted` of the examples chosen by a mask of shape (n,), or of all."""
         if rows is None:
             return self.predicted, self.contradicted
         q = len(self.predicted)
@@ -78,24 +78,29 @@ class Tallies:
 
     @property
     def predicted_fractions(self) -> FloatArray:
-        """The fraction of predictions of each class: s."""
+        """s of shape (q,), the fraction of predictions of each class."""
         return self.predicted / self.n_examples
 
     @property
     def rates(self) -> FloatArray:
-        """How often "not k" is said where it could be: r."""
+        """r of shape (q,), the fraction of opportunities at which the label is "not k"."""
         return self.denied / np.maximum(self.asked, 1)
 
 
 def tally_labels(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
-    """Count what was said about examples of each predicted class.
+    """Count labels by predicted class.
 
     Parameters
     ----------
     codes : array of shape (n,)
-        Predicted classes, by number.
+        Predicted classes, as indices.
     labels : ComplementaryLabels
-        Answers to random questions, if some of them are "yes"; else exclusions.
+        If some answers are "yes", all answers are taken as answers to random questions; otherwise exclusions are counted.
+
+    Returns
+    -------
+    Tallies
+        The counts.
 
     Examples
     --------
@@ -142,16 +147,15 @@ class Confusion:
     Attributes
     ----------
     tallies : Tallies
-        What was counted.
+        The counts.
     trials : array of shape (q,)
-        The number of labels that x_jk is a fraction of: those that say "not k", or, for answers whose error rates are all that
-        is assumed, all that were asked about k.
+        The denominator of x_jk: the number of labels "not k"; for answers without given priors, the number of questions about k.
     contradicted_fractions : array of shape (q, q)
         x_jk.
-    alpha, beta : arrays of shape (q,)
-        α_k = c_k / (c_k − ρ_k) and β_k, which follow from priors and error rates.
-    alpha_draws, beta_draws, prior_draws : arrays of shape (m, q)
-        The same for all draws of the label model.
+    alpha, beta : array of shape (q,)
+        α_k = c_k / (c_k − ρ_k) and β_k, from priors and error rates.
+    alpha_draws, beta_draws, prior_draws : array of shape (m, q)
+        α, β and π of all m draws of the label model.
     priors : array of shape (q,)
         π.
     """
@@ -168,7 +172,7 @@ class Confusion:
 
     @classmethod
     def from_tallies(cls, tallies: Tallies, model: LabelModel) -> "Confusion":
-        """Return the confusion matrix for these counts and this label model."""
+        """Estimate the confusion matrix from counts under a label model."""
         by_answers = tallies.from_answers and model.source != "given"
         trials = tallies.asked if by_answers else tallies.denied
         rates = None if by_answers else tallies.rates
@@ -188,14 +192,14 @@ class Confusion:
 
     @property
     def matrix(self) -> FloatArray:
-        """A, of shape (q, q): a row for every predicted class, a column for every true one; sums to about one."""
+        """A of shape (q, q), one row per predicted class and one column per true class; it sums to about one."""
         return (
             self.alpha * self.tallies.predicted_fractions[:, None] - self.beta * self.contradicted_fractions
         )
 
     @property
     def standard_errors(self) -> FloatArray:
-        """The standard error of every cell of A: of the counts and of what is assumed of the labels."""
+        """The standard error of every cell of A, of shape (q, q), from the counts and from the draws of the label model."""
         s, x = self.tallies.predicted_fractions[:, None], self.contradicted_fractions
         a, b = (
             self.alpha_draws - self.alpha_draws.mean(axis=0),
@@ -209,10 +213,11 @@ class Confusion:
 
     @property
     def clear_confusions(self) -> NDArray[np.bool_]:
-        """Which cells off the diagonal are clearly above zero, all of them tested together at a level of 5 %.
+        """Which cells off the diagonal are significantly above zero, bool of shape (q, q), at a family-wise level of 5 %.
 
-        The error of the counts is the larger of that of the estimate and that of a cell that is zero, x_jk = α_k s_j / β_k: where
-        nothing was counted, the former would be too small. What is assumed of the labels moves whole columns, and counts once.
+        The error of the counts is the larger of that at the estimate and that under the hypothesis of a zero cell,
+        x_jk = α_k s_j / β_k: for a count of zero the former is too small. The uncertainty of the label model moves whole
+        columns, so it is not corrected for the number of cells.
         """
         q = len(self.trials)
         at_zero = np.clip(
@@ -230,7 +235,7 @@ class Confusion:
 
     @property
     def _count_errors(self) -> FloatArray:
-        """The standard error of every cell of A for known priors and error rates."""
+        """The standard error of every cell of A for known priors and error rates, of shape (q, q)."""
         s, n = self.tallies.predicted_fractions[:, None], self.tallies.n_examples
         x, asked = (
             self.contradicted_fractions,
@@ -247,7 +252,7 @@ class Confusion:
 
     @property
     def diagonal_draws(self) -> FloatArray:
-        """P(predicted k, y = k) for every draw of the label model, of shape (m, q)."""
+        """P(predicted k, y = k) of shape (m, q), for every draw of the label model."""
         diagonal = self.contradicted_fractions.diagonal()
         return self.alpha_draws * self.tallies.predicted_fractions - self.beta_draws * diagonal
 
@@ -271,13 +276,13 @@ class Confusion:
 def _coefficients(
     rates: FloatArray | None, priors: FloatArray, false_negative: FloatArray, false_positive: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return α = c / (c − ρ) and β = r / (c − ρ), with c = (r − ρπ) / (1 − π); without rates c = 1 − fp and β = 1 / (c − ρ)."""
+    """α = c / (c − ρ) and β = r / (c − ρ), with c = (r − ρπ) / (1 − π); without rates c = 1 − fp and β = 1 / (c − ρ)."""
     if rates is None:
         ones, net = np.ones_like(priors), np.maximum(1 - false_negative - false_positive, _EPS)
         return ones * (1 - false_positive) / net, ones / net
     c = np.maximum(rates - false_negative * priors, 0) / np.maximum(1 - priors, _EPS)
-    # Labels that are wrong as often as right carry no information; dividing by almost zero must not amplify their noise.
+    # If c is near ρ, labels carry no information; do not amplify their noise by dividing by almost zero.
     net = np.maximum(c - false_negative, _MIN_NET_FRACTION * np.maximum(c, rates) + _EPS)
-    # Without errors exactly 1 and 1 − π; so too of a class that nobody excludes, whose predictions count as right.
+    # Without errors exactly 1 and 1 − π; the same for a class that is never excluded, whose predictions count as correct.
     has_no_errors = (false_negative == 0) | (rates == 0)
     return np.where(has_no_errors, 1.0, c / net), np.where(has_no_errors, 1 - priors, rates / net)

@@ -1,4 +1,4 @@
-"""Criteria for choosing a model without true labels: those of the field besides accuracy and risk, and a registry of all."""
+"""Criteria for choosing a model without true labels: those of the literature besides accuracy and risk, and a registry of all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,28 @@ _TINY = np.finfo(float).tiny
 
 
 def covering_rate(predicted: Any, labels: ComplementaryLabels) -> float:
-    """Return the fraction of examples whose predicted class is not excluded.
+    """1 − mean ȳ_ŷ, the fraction of examples whose predicted class ŷ is not excluded [1]_.
+
+    Parameters
+    ----------
+    predicted : array of shape (n,)
+        Predicted class names.
+    labels : ComplementaryLabels
+        Labels of the same examples.
+
+    Returns
+    -------
+    float
+        From 0 to 1; higher is better.
+
+    See Also
+    --------
+    complementary_accuracy : An unbiased estimate under SCAR.
+
+    References
+    ----------
+    .. [1] W. Wang, D.-D. Wu, J. Wang, G. Niu, M.-L. Zhang and M. Sugiyama, "Realistic Evaluation of Deep Partial-Label
+       Learning Algorithms", ICLR 2025. https://arxiv.org/abs/2502.10184
 
     Examples
     --------
@@ -41,9 +62,30 @@ def covering_rate(predicted: Any, labels: ComplementaryLabels) -> float:
 
 
 def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> float:
-    """Return mean of p_ŷ / Σ_{k not excluded} p_k, counting 0 where the predicted class ŷ is excluded.
+    """Mean p_ŷ / Σ_{k not excluded} p_k, with 0 for examples whose predicted class ŷ is excluded [1]_.
 
-    It trusts the model's own confidence, so an over-confident model scores high.
+    It relies on the confidence of the model, so an overconfident model scores high.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, q)
+        p.
+    labels : ComplementaryLabels
+        Labels of the same examples.
+
+    Returns
+    -------
+    float
+        From 0 to 1; higher is better.
+
+    See Also
+    --------
+    covering_rate : The same without the confidence.
+
+    References
+    ----------
+    .. [1] W. Wang, D.-D. Wu, J. Wang, G. Niu, M.-L. Zhang and M. Sugiyama, "Realistic Evaluation of Deep Partial-Label
+       Learning Algorithms", ICLR 2025. https://arxiv.org/abs/2502.10184
 
     Examples
     --------
@@ -62,9 +104,31 @@ def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> fl
 
 
 def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> float:
-    """Return −mean log (p T)_k over all (example, excluded class k): the likelihood of the exclusions themselves.
+    """−mean log (p T)_k over all pairs of an example and an excluded class k: the likelihood of the exclusions (SCEL) [1]_.
 
-    `transition` is T[y, k] = p(k is excluded | true class y) for one label per example, and must be known.
+    Parameters
+    ----------
+    probabilities : array of shape (n, q)
+        p.
+    labels : ComplementaryLabels
+        Labels of the same examples.
+    transition : array of shape (q, q)
+        T[y, k] = P(k is excluded | true class y), for one label per example.
+
+    Returns
+    -------
+    float
+        Lower is better.
+
+    See Also
+    --------
+    transition_risk : An unbiased estimate of the ordinary risk.
+    scarce.functional.forward_loss : The same as a loss.
+
+    References
+    ----------
+    .. [1] W.-I. Lin and H.-T. Lin, "Reduction from Complementary-Label Learning to Probability Estimates", PAKDD 2023.
+       https://arxiv.org/abs/2209.09500
 
     Examples
     --------
@@ -83,9 +147,39 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
 def transition_risk(
     probabilities: Any, labels: ComplementaryLabels, transition: Any, *, loss: Literal["cce", "01"] = "cce"
 ) -> float:
-    """Return mean over (example, excluded class k) of Σ_j (T⁻¹)_{kj} L_j: unbiased for a known, invertible T.
+    """Mean Σ_j (T⁻¹)_{kj} L_j over all pairs of an example and an excluded class k: unbiased for a known, invertible T [1]_.
 
-    L is the cross-entropy −log p_j or the 0-1 loss; the variance is large, and the value may be negative.
+    The variance is large, and the value may be negative.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, q)
+        p.
+    labels : ComplementaryLabels
+        Labels of the same examples.
+    transition : array of shape (q, q)
+        T[y, k] = P(k is excluded | true class y), for one label per example.
+    loss : {"cce", "01"}
+        L_j, the cross-entropy −log p_j or the 0-1 loss.
+
+    Returns
+    -------
+    float
+        Lower is better.
+
+    Raises
+    ------
+    LabelError
+        If T is singular, or no example excludes a class.
+
+    See Also
+    --------
+    scel : A likelihood, with less variance.
+
+    References
+    ----------
+    .. [1] Y.-T. Chou, G. Niu, H.-T. Lin and M. Sugiyama, "Unbiased Risk Estimators Can Mislead: A Case Study of Learning
+       with Complementary Labels", ICML 2020. https://arxiv.org/abs/2007.02235
 
     Examples
     --------
@@ -99,7 +193,7 @@ def transition_risk(
     matrix = check_transition(transition, labels.classes)
     if np.linalg.matrix_rank(matrix) < labels.n_classes:
         raise LabelError(
-            "the transition matrix has no inverse, so this risk does not exist; use scel instead."
+            "the transition matrix has no inverse, so this risk is not defined; expected an invertible one: use scel instead."
         )
     inverse, total = np.linalg.inv(matrix).T, 0.0
     for p, rows, columns in iter_blocks(probabilities, labels, "probabilities"):
@@ -114,11 +208,13 @@ def transition_risk(
 
 def _check_any_exclusion(labels: ComplementaryLabels) -> None:
     if len(labels.indices) == 0:
-        raise LabelError("no example excludes any class, so there is nothing to evaluate on.")
+        raise LabelError(
+            "no example excludes any class, so there is nothing to evaluate on; expected at least one exclusion: pass other labels."
+        )
 
 
 class ModelOutputs(NamedTuple):
-    """What a classifier returns for the examples; each is computed when it is called."""
+    """The outputs of a classifier for n examples, each computed when it is called."""
 
     predict: Callable[[], Any]
     decision_function: Callable[[], Any]
@@ -132,11 +228,11 @@ class Criterion:
     Attributes
     ----------
     function : callable
-        From model outputs, labels, label model and transition matrix to a number.
+        Maps model outputs, labels, label model and transition matrix to a number.
     record_key : str or None
-        The key in the records of trials; None if they do not have it.
+        The key in trial records; None if they do not include it.
     higher_is_better : bool
-        Its direction.
+        Whether a higher value is better.
     needs : {"", "priors", "transition"}
         What it needs besides outputs and labels.
     """
@@ -190,4 +286,4 @@ CRITERIA: Mapping[str, Criterion] = MappingProxyType(
 RECORDED_CRITERIA: Mapping[str, Criterion] = MappingProxyType(
     {criterion.record_key: criterion for criterion in CRITERIA.values() if criterion.record_key is not None}
 )
-"""Those that a trial records after every epoch, by their keys in the record."""
+"""The criteria that a trial records after every epoch, by their keys in the record."""

@@ -12,9 +12,30 @@ __all__ = ["gamma_interval", "wilson_interval"]
 def wilson_interval(
     successes: FloatArray, trials: FloatArray, level: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Wilson's confidence interval of binomial proportions; [0, 1] where there were no trials.
+    """(p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n), Wilson's confidence interval of binomial proportions [1]_.
 
-    With z the normal quantile, its bounds are (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n).
+    z is the normal quantile of the level; without trials the interval is [0, 1].
+
+    Parameters
+    ----------
+    successes, trials : array
+        p̂ n and n, of any common shape.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    low, high : array
+        Bounds, of the shape of `trials`.
+
+    See Also
+    --------
+    complementary_accuracy : The accuracy with its interval.
+
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", Journal of the American
+       Statistical Association 22(158), 1927. https://doi.org/10.1080/01621459.1927.10502953
 
     Examples
     --------
@@ -29,17 +50,17 @@ def wilson_interval(
     middle = proportion + z**2 / (2 * n)
     half = z * np.sqrt(proportion * (1 - proportion) / n + z**2 / (4 * n**2))
     low, high = (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
-    # exactly 0 and 1 where nothing or everything succeeded, which rounding would miss
+    # exactly 0 without successes and 1 without failures, which rounding would miss
     return np.where(successes > 0, low, 0.0), np.where(successes < trials, high, 1.0)
 
 
 def gamma_interval(
     total: float, variance: float, max_weight: float, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the confidence interval of Fay and Feuer for a weighted sum of counts, Σ_k w_k e_k.
+    """Return the confidence interval of Fay and Feuer for a weighted sum of counts, Σ_k w_k e_k [1]_.
 
-    The lower bound is a quantile of the gamma distribution with the mean and variance of the sum, the upper one of that with one
-    more event of the largest weight. Unlike a normal interval it is right for rare events, whose sum is skewed.
+    The lower bound is a quantile of the gamma distribution with the mean and variance of the sum; the upper bound is one for the
+    sum with one more event of the largest weight. Unlike a normal interval it is valid for rare events, whose sum is skewed.
 
     Parameters
     ----------
@@ -48,15 +69,21 @@ def gamma_interval(
     max_weight : float
         The largest w_k.
     level : float
-        Of the interval.
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    low, high : float
+        Bounds.
 
     References
     ----------
-    Fay and Feuer (1997), "Confidence intervals for directly standardized rates", Statistics in Medicine 16.
+    .. [1] M. P. Fay and E. J. Feuer, "Confidence Intervals for Directly Standardized Rates: A Method Based on the Gamma
+       Distribution", Statistics in Medicine 16(7), 1997.
 
     Examples
     --------
-    >>> [round(bound, 2) for bound in gamma_interval(5.0, 5.0, 1.0)]  # of five events; Poisson's interval
+    >>> [round(bound, 2) for bound in gamma_interval(5.0, 5.0, 1.0)]  # the Poisson interval of five events
     [1.62, 11.67]
     """
     check_number("level", level, high=1, open_low=True, open_high=True)

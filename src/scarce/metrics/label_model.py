@@ -1,14 +1,13 @@
-"""Label models: the class priors and error rates that evaluation needs; never learned from the classifier to evaluate.
+"""Label models: the class priors and error rates that evaluation needs, never learned from the classifier to evaluate.
 
-For a class k let c_k be the probability that an example of another class is said not to be k, and ρ_k the probability that an
-example of class k is. Labels that depend on an example only through its class are said of it at the rate
+For a class k let c_k be the probability that an example of another class is labeled "not k", and ρ_k the probability that an
+example of class k is. If labels depend on an example only through its class, the rate of "not k" is
 
     r_k = c_k (1 − π_k) + ρ_k π_k.
 
-Answers to random questions tell all of it but for the errors: c = 1 − P(yes | not k) and ρ = P(no | k). Exclusions leave a
-choice: a class that is seldom excluded may be common, or seldom asked about. So the priors that go with exclusions are a
-distribution, not a number: the posterior under SCAR, partly with exclusion probabilities that are alike and partly with unequal
-ones, as the labels make either probable; see `scarce.metrics._label_posterior`.
+For answers to random questions, c = 1 − P(yes | not k) and ρ = P(no | k), so the priors follow from the error rates. For exclusions
+they do not: a class that is rarely excluded may be common, or rarely asked about. Their priors are therefore a distribution,
+the posterior under SCAR; see `scarce.metrics._label_posterior`.
 """
 
 from dataclasses import dataclass
@@ -42,9 +41,23 @@ class ErrorRates:
     Attributes
     ----------
     false_negative : float
-        P("no" | it is the class). Of exclusions: the probability that an example excludes its own class.
+        P("no" | it is the class). For exclusions, the probability that an example excludes its own class.
     false_positive : float
-        P("yes" | it is not the class); 0 where there are only exclusions.
+        P("yes" | it is not the class); 0 if there are only exclusions.
+
+    Raises
+    ------
+    MethodError
+        If a rate is negative, or they sum to 1 or more.
+
+    See Also
+    --------
+    fit_label_model : Takes error rates, or learns them from answers.
+
+    Examples
+    --------
+    >>> ErrorRates(0.05, 0.02).false_negative
+    0.05
     """
 
     false_negative: float
@@ -57,13 +70,13 @@ class ErrorRates:
         ):
             raise MethodError(
                 f"the error rates are {self.false_negative} and {self.false_positive}; expected numbers of at least 0 with a "
-                "sum below 1, such as 0.05 and 0.05."
+                "sum below 1: pass ErrorRates(0.05, 0.05), for example."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class LabelModel:
-    """Class priors and error rates of labels, and draws that show how uncertain they are.
+    """Class priors and error rates of labels, with draws that represent their uncertainty.
 
     Attributes
     ----------
@@ -72,14 +85,24 @@ class LabelModel:
     errors : ErrorRates
         How often labels are wrong.
     source : {"given", "answers", "labels"}
-        Where the priors come from: somebody gave them, the shares of "yes" among answers to random questions, or the likelihood of
-        the labels.
+        Where the priors come from: given, from the frequencies of "yes" among answers to random questions, or from the likelihood
+        of the exclusions.
     error_source : {"given", "learned", "none"}
-        Where the error rates come from; with "none" every exclusion counts as right.
+        Where the error rates come from; with "none" every exclusion counts as correct.
     prior_draws : array of shape (m, q)
-        Priors that the labels leave possible, as often as they are probable.
+        m draws of the priors.
     error_draws : array of shape (m, 2)
-        The same of the error rates.
+        m draws of false-negative and false-positive rate.
+
+    See Also
+    --------
+    fit_label_model : Estimate it from labels.
+
+    Examples
+    --------
+    >>> model = fit_label_model(ComplementaryLabels.from_single([0, 1], classes=2), [0.5, 0.5])
+    >>> model.source, model.prior_draws.shape
+    ('given', (1000, 2))
     """
 
     priors: FloatArray
@@ -90,7 +113,7 @@ class LabelModel:
     error_draws: FloatArray
 
     def prior_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return bounds of the priors, class by class."""
+        """Return the bounds of a confidence interval of every prior, each of shape (q,)."""
         low, high = np.quantile(self.prior_draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 
@@ -115,24 +138,37 @@ def fit_label_model(
     prior_interval: tuple[Any, Any] | None = None,
     seed: int = 0,
 ) -> LabelModel:
-    """Find how labels arise, from the labels and from what is known, without any classifier.
+    """Estimate how labels arise, from the labels and what is known about them, without a classifier.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        Of the examples that a classifier is evaluated on.
-    priors : array of q numbers, optional
-        π, if it is known. By default it comes from the share of "yes" among answers, which are taken to be answers to random
-        questions, and else from the likelihood of the exclusions.
+        Labels of the examples that a classifier is evaluated on.
+    priors : array of shape (q,), optional
+        π, if known. By default it comes from the frequencies of "yes" if there are any, as answers to random questions, and
+        otherwise from the likelihood of the exclusions.
     errors : ErrorRates, optional
-        How often labels are wrong, if it is known. By default the rates of answers are learned from them, and exclusions count
-        as right.
+        Error rates, if known. By default those of answers are learned, and exclusions count as correct.
     learned_errors : ErrorRates, optional
-        Rates learned from other answers of the same annotators; a first guess, which the answers may correct.
-    prior_interval : pair of arrays, optional
+        Rates learned from other answers of the same annotators, as an initial guess.
+    prior_interval : pair of arrays of shape (q,), optional
         Bounds of a 95 % interval of given priors.
     seed : int
-        Of the draws.
+        Seed of the draws.
+
+    Returns
+    -------
+    LabelModel
+        Priors, error rates, and draws of both.
+
+    Raises
+    ------
+    PriorError
+        If the priors or their interval do not fit the classes.
+
+    See Also
+    --------
+    complementary_accuracy, complementary_report, make_complementary_scorer : Take a label model in place of priors.
 
     Examples
     --------
@@ -159,7 +195,7 @@ def fit_label_model(
 
 
 def as_label_model(labels: ComplementaryLabels, priors: Any) -> LabelModel:
-    """Return a label model unchanged if it fits the labels; else fit one, with these priors or with estimated ones.
+    """Return a label model for the labels: `priors` itself if it is one, or one fitted with given or estimated priors.
 
     Examples
     --------
@@ -171,13 +207,14 @@ def as_label_model(labels: ComplementaryLabels, priors: Any) -> LabelModel:
         return fit_label_model(labels, priors)
     if len(priors.priors) != labels.n_classes:
         raise PriorError(
-            f"the label model has {len(priors.priors)} classes and the labels have {labels.n_classes}; fit it to such labels."
+            f"the label model has {len(priors.priors)} classes and the labels have {labels.n_classes}; expected the same number: "
+            "pass fit_label_model(labels)."
         )
     return priors
 
 
 def check_error_rates(errors: ErrorRates, labels: ComplementaryLabels) -> None:
-    """Raise `MethodError` if examples would exclude their own class as often as any other: such labels carry no information.
+    """Raise a `MethodError` if examples exclude their own class as often as any other: such labels carry no information.
 
     Examples
     --------
@@ -189,7 +226,7 @@ def check_error_rates(errors: ErrorRates, labels: ComplementaryLabels) -> None:
     if rate and rate >= mean_rate and not has_random_answers(labels):
         raise MethodError(
             f"the error rate is {rate:g}, but a class is excluded by only {mean_rate:.3g} of the examples on average; expected "
-            "less than that, since labels that are wrong so often carry no information."
+            "less than that, as such labels carry no information: pass a lower error rate."
         )
 
 
@@ -217,7 +254,8 @@ def _draw_around(
     low, high = (np.asarray(bound, float) for bound in interval)
     if low.shape != values.shape or high.shape != values.shape:
         raise PriorError(
-            f"the interval of the priors has bounds of shape {low.shape} and {high.shape}; expected {len(values)} numbers each."
+            f"the interval of the priors has bounds of shape {low.shape} and {high.shape}; expected {len(values)} numbers each: "
+            "pass prior_interval=(low, high)."
         )
     errors = np.maximum(high - low, 0) / (2 * 1.96)
     draws = np.maximum(values + errors * rng.standard_normal((n_draws(len(values)), len(values))), _EPS)

@@ -1,4 +1,4 @@
-"""An evaluation from complementary labels alone: accuracy, recall, precision, confusions, and alarms."""
+"""Evaluation from complementary labels alone: accuracy, recall, precision, confusions, and alarms."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,9 +20,9 @@ from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
 __all__ = ["ClassScores", "ComplementaryReport", "Score", "complementary_report"]
 
 _MAX_CLASSES_SHOWN = 20
-_MIN_PRIOR = 1e-3  # of a class with a recall
-_MAX_INTERVAL_WIDTH = 0.8  # of an informative score
-_ASSUMED_ERROR_RATE = 0.05  # of the bound that is reported where nothing is known about errors
+_MIN_PRIOR = 1e-3  # classes with a smaller prior get no recall
+_MAX_INTERVAL_WIDTH = 0.8  # scores with a wider interval are not reported
+_ASSUMED_ERROR_RATE = 0.05  # for the bound that is reported if error rates are unknown
 _SOURCES = {
     "given": "given",
     "answers": 'shares of "yes" among answers (random questions)',
@@ -31,7 +31,7 @@ _SOURCES = {
 
 
 class Score(NamedTuple):
-    """An estimate with the bounds of its confidence interval."""
+    """An estimate with the bounds of its confidence interval: value, low and high."""
 
     value: float
     low: float
@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
 
 class ClassScores(NamedTuple):
-    """The scores of one class; `recall` and `precision` are None where the labels do not determine them."""
+    """The scores of one class; `recall` and `precision` are None if the labels do not determine them."""
 
     name: Any
     prior: Score
@@ -51,31 +51,35 @@ class ClassScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ComplementaryReport:
-    """How good a classifier is, by complementary labels alone; print it to read it.
+    """The evaluation of a classifier from complementary labels alone; print it for a summary.
 
     Attributes
     ----------
     accuracy : AccuracyEstimate
         The accuracy.
     balanced_accuracy : Score or None
-        The mean recall of all classes; None where the labels do not determine it.
+        The mean recall over all classes; None if the labels do not determine it.
     classes : tuple of ClassScores
-        Prior, predicted share, precision and recall of every class.
+        Prior, fraction of predictions, precision and recall of every class.
     confusion : array of shape (q, q)
-        P(predicted j, y = k), a row for every predicted class; unbiased, so that cells may be negative.
+        P(predicted j, y = k), one row per predicted class. It is unbiased, so cells may be negative.
     confusion_errors : array of shape (q, q)
         The standard error of every cell.
-    clear_confusions : array of shape (q, q)
-        Which confusions clearly happen.
+    clear_confusions : array of bool, shape (q, q)
+        The confusions that are significantly above zero.
     label_model : LabelModel
-        How labels arise: priors and error rates.
+        Priors and error rates of the labels.
     if_labels_are_wrong : Score or None
-        Where nothing is known of errors: the accuracy if 5 % of the answers, or the labels of 5 % of the examples, are wrong, and
-        the range from no errors to these.
+        If error rates are unknown: the accuracy if 5 % of the answers, or the labels of 5 % of the examples, are wrong, with the
+        range from no errors to these.
     alarms : tuple of Alarm
-        Reasons not to trust it.
+        Reasons not to trust the estimates.
     n_examples, n_labels : int
-        What it was estimated from.
+        The numbers of examples and of labels behind the estimates.
+
+    See Also
+    --------
+    complementary_report : Computes it.
     """
 
     accuracy: AccuracyEstimate
@@ -91,7 +95,7 @@ class ComplementaryReport:
     alarms: tuple[Alarm, ...] = field(default=())
 
     def most_confused(self, n: int = 5) -> list[tuple[Any, Any, float, float]]:
-        """Return the confusions that clearly happen: predicted class, true class, share of all examples, standard error."""
+        """Return the n largest significant confusions: predicted class, true class, fraction of all examples, standard error."""
         cells = np.argwhere(self.clear_confusions)
         order = np.argsort([-self.confusion[j, k] for j, k in cells], kind="stable")[:n]
         names = [one.name for one in self.classes]
@@ -104,7 +108,7 @@ class ComplementaryReport:
         return "\n".join([*self.summary_lines(), "", *self.class_lines(), *self.alarm_lines()])
 
     def summary_lines(self) -> list[str]:
-        """Return accuracy, balanced accuracy, what was assumed, and what follows if labels are wrong."""
+        """Return the lines with accuracy, balanced accuracy, assumptions, and the accuracy if labels are wrong."""
         errors, model = self.label_model.errors, self.label_model
         lines = [f"accuracy without true labels  {self.accuracy}"]
         if self.balanced_accuracy is not None:
@@ -124,7 +128,7 @@ class ComplementaryReport:
         return lines
 
     def class_lines(self, width: int = MAX_WIDTH) -> list[str]:
-        """Return the table of classes, no wider than `width`, and the confusions that clearly happen."""
+        """Return the table of classes, at most `width` characters wide, and the significant confusions."""
         columns = ["class", "precision", "recall", "95 %", "predicted", "prior", "95 %", "labels"]
         rows = [
             [
@@ -152,11 +156,11 @@ class ComplementaryReport:
         return lines
 
     def alarm_lines(self) -> list[str]:
-        """Return a line for every alarm."""
+        """Return one line per alarm."""
         return [f"ALARM {alarm}" for alarm in self.alarms]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
+        """Return all results as a dict that can be serialized as JSON."""
         errors = self.label_model.errors
         return {
             "accuracy": self.accuracy.value,
@@ -197,22 +201,37 @@ def complementary_report(
     learned_priors: FloatArray | None = None,
     level: float = 0.95,
 ) -> ComplementaryReport:
-    """Evaluate predictions with complementary labels alone.
+    """Evaluate predictions with complementary labels alone: accuracy, precision, recall, confusions, and alarms.
 
     Parameters
     ----------
-    predicted : array of n class names
-        Of a classifier that has not seen these labels.
+    predicted : array of shape (n,)
+        Class names predicted by a classifier that was not trained on these labels.
     labels : ComplementaryLabels
-        Of the same examples.
-    priors : array of q numbers or LabelModel, optional
-        π, or how the labels arise. By default `fit_label_model` finds it from the labels; never from the classifier.
+        Labels of the same examples.
+    priors : array of shape (q,) or LabelModel, optional
+        π, or how the labels arise. By default `fit_label_model` estimates it from the labels, never from the classifier.
     confidence : array of shape (n,), optional
-        How sure the classifier is of every prediction, such as the largest probability; to notice wrong labels.
-    learned_priors : array of q numbers, optional
-        What the classifier believes of the priors; it is not used, but an alarm is raised if the labels contradict it.
+        The confidence of each prediction, such as the largest probability; it helps to detect wrong labels.
+    learned_priors : array of shape (q,), optional
+        Priors that the classifier has learned. They are not used, but an alarm is raised if the labels contradict them.
     level : float
-        Of the confidence intervals.
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    ComplementaryReport
+        Estimates, intervals and alarms.
+
+    Raises
+    ------
+    FeatureError
+        If there is not one prediction, or one confidence, per example.
+
+    See Also
+    --------
+    complementary_accuracy : The accuracy alone.
+    fit_label_model : Priors and error rates from labels.
 
     Examples
     --------
@@ -228,7 +247,8 @@ def complementary_report(
     codes = predicted_codes(predicted, labels)
     if confidence is not None and np.shape(confidence) != (len(labels),):
         raise FeatureError(
-            f"the confidence has shape {np.shape(confidence)}; expected {len(labels)} numbers, one per prediction."
+            f"the confidence has shape {np.shape(confidence)}; expected {len(labels)} numbers, one per prediction: pass "
+            "clf.predict_proba(X).max(axis=1)."
         )
     model = as_label_model(labels, priors)
     tallies = tally_labels(codes, labels)
@@ -300,7 +320,7 @@ def _class_scores(
 
 
 def _accuracy_if_labels_are_wrong(tallies: Tallies, model: LabelModel, value: float) -> Score | None:
-    """Return the accuracy if some labels are wrong, and the range from no errors to these; None if errors are known."""
+    """Return the accuracy if some labels are wrong, with the range from no errors to these; None if error rates are known."""
     if model.error_source != "none":
         return None
     priors, rates = model.priors, (_ASSUMED_ERROR_RATE, 0.0)

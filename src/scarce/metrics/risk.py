@@ -1,4 +1,4 @@
-"""The risk of a classifier over whole data, from complementary labels alone."""
+"""The risk of a classifier over a whole data set, from complementary labels alone."""
 
 import operator
 from typing import Any
@@ -17,21 +17,36 @@ __all__ = ["complementary_risk"]
 def complementary_risk(
     logits: Any, labels: ComplementaryLabels, priors: Any, *, loss: str = "sigmoid"
 ) -> float:
-    """Estimate the one-versus-rest risk Σ_k P_k + N_k part, without correction, from all examples at once.
+    """Σ_k P_k + N_k part, the one-versus-rest risk over all examples, without correction [1]_.
 
-    Unbiased under SCAR, and negative when a model has overfitted its training data. Classes that no example excludes
-    are left out.
+    It is unbiased under SCAR. On training data, a negative value means that the model has overfitted. Classes that no example
+    excludes are left out.
 
     Parameters
     ----------
     logits : array of shape (n, q)
         Scores of the classifier.
     labels : ComplementaryLabels
-        Of the same examples.
-    priors : array of q numbers
+        Labels of the same examples.
+    priors : array of shape (q,)
         π.
     loss : str
-        A binary loss; the bounded default has the smallest variance.
+        ℓ, one of `scarce.risk.BINARY_LOSSES`; the default is bounded, so its variance is small.
+
+    Returns
+    -------
+    float
+        The risk; lower is better.
+
+    See Also
+    --------
+    scarce.functional.scarce_risk : The risk of a batch, as a loss.
+    complementary_accuracy : The accuracy instead of the risk.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Does SCAR fit? A test of exclusion rates given the predicted class, for which no priors need to be known.
+"""A test of SCAR by exclusion rates given the predicted class, which does not need priors.
 
-Under SCAR, of the examples predicted j the fraction c_k (1 − P(y = k | predicted j)) excludes class k. So whatever the classifier,
+Under SCAR, a fraction c_k (1 − P(y = k | predicted j)) of the examples predicted j excludes class k. So for any classifier,
 
     P("not k" | predicted j) ≤ c_k    and    Σ_k P("not k" | predicted j) / c_k = q − 1,
 
-with c_k = r_k / (1 − π_k). The statistic is the sum of squared standardized violations, at the priors π that make it smallest.
+with c_k = r_k / (1 − π_k). The statistic is the sum of squared standardized violations, minimized over the priors π.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from scarce.metrics.confusion import Tallies
 
 __all__ = ["ScarFit", "fit_scar"]
 
-_FALSE_ALARM_RATE = 5e-3  # probability of rejecting SCAR though it holds, at most
-_MIN_EXAMPLES = 20  # examples of a predicted class that is tested
+_FALSE_ALARM_RATE = 5e-3  # upper bound of the probability of rejecting SCAR if it holds
+_MIN_EXAMPLES = 20  # predicted classes with fewer examples are not tested
 _NEGLIGIBLE_VIOLATION = (
-    0.1  # relative; it hardly changes an accuracy, but with many examples it would be significant
+    0.1  # relative; it hardly changes the accuracy, but would be significant with many examples
 )
 _EPS = 1e-6
 
@@ -36,9 +36,9 @@ class ScarFit:
     Attributes
     ----------
     statistic, critical_value : float
-        The sum of squared violations, and what it exceeds under SCAR in one of two hundred samples at most.
+        The sum of squared violations, and its upper 0.5 % quantile under SCAR (a bound).
     predicted, excluded : int
-        The classes j and k of the worst violation.
+        The classes j and k of the largest violation.
     rate, max_rate : float
         The fraction of the examples predicted j that exclude k, and its upper limit c_k.
     """
@@ -63,20 +63,25 @@ def fit_scar(
     is_single: bool,
     rows: NDArray[np.bool_] | None = None,
 ) -> ScarFit:
-    """Find the priors under which SCAR fits best, and how well it does.
+    """Fit priors under SCAR to exclusion rates given the predicted class, and measure the violations that remain.
 
     Parameters
     ----------
     tallies : Tallies
-        Of exclusions.
+        Counts of exclusions.
     priors : array of shape (q,) or None
-        π, if it is known.
+        π, if known.
     error_rate : float
         ρ, the probability that an example excludes its own class.
     is_single : bool
-        Whether examples have one label by design: then the number of labels carries no information.
-    rows : array of shape (n,), optional
-        The examples to test; what must hold for all examples of a predicted class must hold for the most confident of them too.
+        Whether examples have one label by design; the number of labels is then not tested.
+    rows : array of bool, shape (n,), optional
+        The examples to test, chosen without their labels, such as the most confident ones.
+
+    Returns
+    -------
+    ScarFit
+        The statistic, its critical value and the largest violation.
 
     Examples
     --------
@@ -119,7 +124,7 @@ def fit_scar(
     pi = minimize_lbfgs(total, equal).softmax(dim=0) if priors is None else torch.from_numpy(priors)
     violations_above, sum_violations = violations(pi)
     cells, sums = violations_above.numel(), 0 if is_single else len(observed)
-    # At most half of the violations are positive, so that a cell adds at most 1/2 to the mean and 5/4 to the variance.
+    # A violation is positive with probability 1/2 at most, so a cell adds at most 1/2 to the mean and 5/4 to the variance.
     critical_value = cells / 2 + sums + norm.isf(_FALSE_ALARM_RATE) * np.sqrt(5 * cells / 4 + 2 * sums)
     j, k = np.unravel_index(int(violations_above.argmax()), violations_above.shape)
     c = float(rates[k] / (1 - pi[excluded][k]).clamp(min=_EPS))

@@ -1,4 +1,4 @@
-"""Scorers for scikit-learn's model selection that need no true label."""
+"""Scorers for scikit-learn's model selection without true labels."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -23,24 +23,33 @@ Scorer = Callable[[Any, Any, Any], float]
 def make_complementary_scorer(
     criterion: CriterionName = "accuracy", *, priors: Any = None, transition: Any = None
 ) -> Scorer:
-    """Make a scorer that `GridSearchCV` and `cross_val_score` can use on complementary labels alone.
+    """Make a scorer for `GridSearchCV` and `cross_val_score` that needs only complementary labels.
 
     Parameters
     ----------
     criterion : str
         ``accuracy`` (unbiased under SCAR), ``risk`` (negated), ``covering-rate``, ``approximated-accuracy``, and, for a
         known transition matrix, ``scel`` and ``transition-risk`` (negated).
-    priors : array of q numbers or LabelModel, optional
-        π, or how labels arise. By default `fit_label_model` estimates it from the labels that a model is evaluated on. It never
-        comes from the model: one that always predicts the class it believes common would be right by definition. So all
-        candidates that are compared on the same labels are compared with the same priors.
+    priors : array of shape (q,) or LabelModel, optional
+        π, or how labels arise. By default `fit_label_model` estimates it from the labels that a model is evaluated on, so all
+        candidates are compared with the same priors. It never comes from the model: a model that always predicts the class
+        it believes to be common would be right by definition.
     transition : array of shape (q, q), optional
-        p(k is excluded | y), for the criteria that need it.
+        T[y, k] = P(k is excluded | y), for the criteria that need it.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)`` where `y` is `ComplementaryLabels` or an n × q indicator.
+        ``scorer(estimator, X, y)``, where `y` is `ComplementaryLabels` or an indicator of shape (n, q).
+
+    Raises
+    ------
+    MethodError
+        If the criterion is unknown, or needs a transition matrix and there is none.
+
+    See Also
+    --------
+    complementary_accuracy, complementary_risk, covering_rate, approximated_accuracy, scel, transition_risk : The criteria.
 
     Examples
     --------

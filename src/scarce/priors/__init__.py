@@ -5,8 +5,7 @@ from scarce.priors.best_bin import BestBin
 from scarce.priors.dedpul import Dedpul
 from scarce.priors.elkan_noto import ElkanNoto
 from scarce.priors.estimate import PriorEstimate
-from scarce.priors.feasible import candidate_shares, feasible_priors
-from scarce.priors.from_answers import priors_from_answers
+from scarce.priors.from_labels import candidate_shares, feasible_priors, priors_from_answers
 from scarce.priors.io import load_priors
 from scarce.priors.kernel_mean import KernelMean
 from scarce.priors.perturbation import perturb_priors

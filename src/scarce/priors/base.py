@@ -18,8 +18,7 @@ from scarce.features import Shards
 from scarce.features.arrays import check_finite
 from scarce.labels import ComplementaryLabels
 from scarce.labels.targets import as_labels
-from scarce.priors.estimate import PriorEstimate
-from scarce.priors.simplex import to_simplex
+from scarce.priors.estimate import PriorEstimate, to_simplex
 
 __all__ = [
     "MIN_EXCLUSIONS",
@@ -28,6 +27,7 @@ __all__ = [
     "check_enough_exclusions",
     "shrink_to_uniform",
     "identifiable_classes",
+    "unidentifiable_classes",
 ]
 
 MakeModel = Callable[[int], nn.Module]
@@ -97,6 +97,7 @@ class PriorEstimator(ABC):
         make_model: MakeModel | None = None,
         device: str = "cpu",
         verbose: bool = False,
+        check_input: bool = True,
     ) -> PriorEstimate:
         """Return the priors of all classes.
 
@@ -112,18 +113,21 @@ class PriorEstimator(ABC):
             Where to train it.
         verbose : bool
             Show a progress bar.
+        check_input : bool
+            Whether to check `X` and `labels`; a caller that has checked them passes False.
 
         Returns
         -------
         PriorEstimate
             Priors that sum to one and leave room for the exclusions (π_k ≤ 1 − π̄_k), with the raw estimates.
         """
-        labels, X = as_labels(labels), _as_feature_array(X)
-        check_finite(X)
-        if X.shape[0] != labels.n_examples:
-            raise FeatureError(
-                f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one each."
-            )
+        if check_input:
+            labels, X = as_labels(labels), _as_feature_array(X)
+            check_finite(X)
+            if X.shape[0] != labels.n_examples:
+                raise FeatureError(
+                    f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one each."
+                )
         check_enough_exclusions(labels)
         statistics, rows = self.statistics(X, labels, make_model=make_model, device=device, verbose=verbose)
         excluded = labels.indicator(rows)
@@ -231,3 +235,15 @@ def check_enough_exclusions(labels: ComplementaryLabels) -> None:
                 f"class {labels.classes[k]} is {side} by {side_counts[k]} of {n} examples; to estimate its prior at least "
                 f"{MIN_EXCLUSIONS} are needed: ask about it, or pass priors='uniform' or the priors themselves."
             )
+
+
+def unidentifiable_classes(labels: ComplementaryLabels) -> NDArray[Any]:
+    """Return the classes that too few examples exclude, or leave possible, for their priors to be estimated.
+
+    Examples
+    --------
+    >>> unidentifiable_classes(ComplementaryLabels.from_single([0] * 50 + [1] * 50, classes=3)).tolist()
+    [2]
+    """
+    smaller_side = np.minimum(labels.counts, labels.n_examples - labels.counts)
+    return labels.classes[smaller_side < MIN_EXCLUSIONS]

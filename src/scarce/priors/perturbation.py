@@ -11,7 +11,7 @@ from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_number, check_numbers
 from scarce.errors import MethodError, PriorError
 from scarce.labels.targets import as_labels
-from scarce.priors.simplex import to_simplex
+from scarce.priors.estimate import to_simplex
 
 __all__ = ["PriorSensitivity", "perturb_priors", "prior_sensitivity"]
 

@@ -13,15 +13,11 @@ from scarce._validation import abbreviate, check_priors
 from scarce.errors import PriorError, PriorWarning
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
-from scarce.methods.learned_priors import PriorRegularizer
-from scarce.methods.refine import Refine
-from scarce.priors.base import PriorEstimator
+from scarce.priors.base import MakeModel, PriorEstimator, unidentifiable_classes
 from scarce.priors.best_bin import BestBin
-from scarce.priors.estimate import PriorEstimate
-from scarce.priors.feasible import feasible_priors, unidentifiable_classes
-from scarce.priors.from_answers import priors_from_answers
+from scarce.priors.estimate import PriorEstimate, to_simplex
+from scarce.priors.from_labels import feasible_priors, priors_from_answers
 from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
-from scarce.priors.simplex import to_simplex
 
 __all__ = ["are_learned", "are_unused", "is_estimated", "learned_priors", "resolve_priors"]
 
@@ -32,9 +28,13 @@ _EPS = 1e-9
 def resolve_priors(
     priors: Any,
     labels: ComplementaryLabels,
-    estimate: Callable[[PriorEstimator], PriorEstimate] | None = None,
+    X: Any = None,
     *,
+    make_model: MakeModel | None = None,
+    device: str = "cpu",
     seed: int = 0,
+    verbose: bool = False,
+    check_input: bool = True,
 ) -> PriorEstimate:
     """Return class priors for a value of the parameter `priors`.
 
@@ -48,10 +48,18 @@ def resolve_priors(
         Estimators go also by their names.
     labels : ComplementaryLabels
         What is known.
-    estimate : callable, optional
-        Runs an estimator on the features that go with the labels.
+    X : array, sparse matrix or Shards, optional
+        The features that go with the labels, one row per example, for priors that are estimated from them.
+    make_model : callable, optional
+        Makes the model of an estimator from a seed; by default the estimator makes it.
+    device : str
+        Where an estimator trains it.
     seed : int
         Of an estimator that is given by name.
+    verbose : bool
+        Show a progress bar.
+    check_input : bool
+        Whether to check `X`; a caller that has checked it passes False.
 
     Examples
     --------
@@ -60,7 +68,13 @@ def resolve_priors(
     [0.5, 0.2, 0.3]
     """
     if isinstance(priors, PriorEstimator) or (isinstance(priors, str) and priors != "uniform"):
-        return _estimated(priors, labels, estimate, seed)
+        settings = {
+            "make_model": make_model,
+            "device": device,
+            "verbose": verbose,
+            "check_input": check_input,
+        }
+        return _estimated(priors, labels, X, seed, settings)
     if isinstance(priors, str):
         values = np.full(labels.n_classes, 1 / labels.n_classes)
         found = PriorEstimate(values, "uniform", values, classes=labels.classes)
@@ -102,10 +116,11 @@ def _has_yes_answers(labels: ComplementaryLabels) -> bool:
 def _estimated(
     priors: str | PriorEstimator,
     labels: ComplementaryLabels,
-    estimate: Callable[[PriorEstimator], PriorEstimate] | None,
+    X: Any,
     seed: int,
+    settings: dict[str, Any],
 ) -> PriorEstimate:
-    """Return estimated priors, or, with a warning, feasible ones."""
+    """Return estimated priors, or, with a warning, feasible ones; `settings` are those of `PriorEstimator.estimate`."""
     if priors == "answers":
         return _clip_to_feasible(priors_from_answers(labels), labels)
     if priors == "estimate" and _has_yes_answers(labels):
@@ -117,11 +132,11 @@ def _estimated(
             labels,
             f"too few of {n} examples exclude class {abbreviate(unidentifiable)}, or leave it possible",
         )
-    if estimate is None:
+    if X is None:
         raise PriorError(
             "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
         )
-    return _try_estimate(lambda: estimate(estimator), labels)
+    return _try_estimate(lambda: estimator.estimate(X, labels, **settings), labels)
 
 
 def _try_estimate(run: Callable[[], PriorEstimate], labels: ComplementaryLabels) -> PriorEstimate:
@@ -208,7 +223,8 @@ def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> boo
     by_default = isinstance(priors, str) and priors == "estimate"
     return (
         by_default
-        and method.can_learn_priors()
+        and method.facts.learns_priors
+        and not method.facts.needs_priors
         and (method.facts.needs_answers or is_estimated(priors, labels))
     )
 
@@ -240,8 +256,7 @@ def learned_priors(
     classes : array of shape (q,)
         The classes.
     labels : ComplementaryLabels, optional
-        With these, priors of ``refine``, which it does not train with, are drawn towards the candidate shares and kept within
-        what the labels allow, as other methods do by themselves while they train; see `scarce.methods.learned_priors`.
+        The labels of the training data; with these, the priors are those of `Method.regularize_priors`.
 
     Examples
     --------
@@ -258,10 +273,5 @@ def learned_priors(
         )
     values = values.double().cpu()
     raw = values.numpy()
-    if labels is not None and isinstance(method, Refine):
-        regularizer = PriorRegularizer.from_labels(labels)
-        values = regularizer.clip(
-            regularizer.shrink(values / values.sum()), method.exclusion_matrix.diagonal().cpu().to(values)
-        )
-    used = values.numpy()
+    used = (values if labels is None else method.regularize_priors(values, labels)).numpy()
     return PriorEstimate(used / used.sum(), f"learned by {method.facts.name}", raw, classes=classes)

@@ -16,17 +16,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
 from scarce.features.shards import Shards, take_rows
 from scarce.labels import ComplementaryLabels
-from scarce.methods.base import Batch, Method, MethodFacts
-from scarce.methods.meta.cvir import cvir_losses
+from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
-from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits, train
+from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits
+from scarce.training.batches import as_source
 from scarce.training.build import build_model
+from scarce.training.loop import train_checked
+from scarce.training.runtime import check_device
 
 __all__ = ["ScoredEstimator", "classifier_scores", "network_scores", "split_folds"]
 
@@ -41,8 +44,16 @@ _DEFAULT_FOLDS = 5
 
 
 def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
-    """Σ_k ½ mean_{N_k} softplus(−g_k) + ½ mean_{U_k} softplus(g_k); at its minimum g_k = log p(x | N_k) / p(x | U_k)."""
-    return cvir_losses(g, excluded, kept=1 - excluded).sum()
+    """Σ_k ½ mean_{N_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k), ℓ(z) = softplus(−z); at its minimum g_k = log p(x | N_k) / p(x | U_k).
+
+    N_k are the rows that exclude class k, U_k the others. A class that all rows or none exclude has no loss.
+    """
+    unlabeled = 1 - excluded
+    n_positive, n_unlabeled = excluded.sum(dim=0), unlabeled.sum(dim=0)
+    positive_means = (excluded * -logsigmoid(g)).sum(dim=0) / n_positive.clamp(min=1)
+    unlabeled_means = (unlabeled * -logsigmoid(-g)).sum(dim=0) / n_unlabeled.clamp(min=1)
+    has_both = (n_positive > 0) & (n_unlabeled > 0)
+    return ((positive_means + unlabeled_means) / 2 * has_both).sum()
 
 
 class PositiveVersusUnlabeled(Method):
@@ -76,7 +87,7 @@ class _HeldOutScores(Callback):
     inputs: Any
     labels: ComplementaryLabels
     last: int | None
-    device: str
+    device: torch.device
 
     def on_train_begin(self, state: TrainingState) -> None:
         """Forget an earlier run."""
@@ -103,18 +114,18 @@ def network_scores(
     recipe: Recipe,
     *,
     last: int | None,
-    device: str,
+    device: torch.device,
     verbose: bool,
 ) -> list[FloatArray]:
     """Train one network with q outputs on the first rows; return its scores of the second, one array per epoch kept."""
     training, held_out = rows
     held_out_scores = _HeldOutScores(take_rows(X, held_out), labels[held_out], last, device)
     callbacks = [held_out_scores, ProgressBar()] if verbose else [held_out_scores]
-    train(
+    train_checked(
         make_model(recipe.seed),
         PositiveVersusUnlabeled(),
-        take_rows(X, training),
-        labels[training],
+        as_source(take_rows(X, training)),
+        Problem(labels[training]),
         recipe,
         callbacks=callbacks,
         device=device,
@@ -203,6 +214,7 @@ class ScoredEstimator(PriorEstimator):
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
         """Return the scores of held-out rows, one array for every epoch that counts."""
         make = make_model or partial(self._build_model, X, labels.n_classes)
+        torch_device = check_device(device) if self.scorer == "network" else torch.device("cpu")
         n, min_count = labels.n_examples, labels.counts.min()
         folds = self.folds or (
             1 if n >= _MIN_ROWS_FOR_HOLD_OUT and min_count >= _MIN_EXCLUSIONS_FOR_HOLD_OUT else _DEFAULT_FOLDS
@@ -215,7 +227,7 @@ class ScoredEstimator(PriorEstimator):
                 recipe = self._resolve_recipe(len(rows[0]))
                 fold_scores.append(
                     network_scores(
-                        X, labels, rows, make, recipe, last=self.last, device=device, verbose=verbose
+                        X, labels, rows, make, recipe, last=self.last, device=torch_device, verbose=verbose
                     )
                 )
             else:

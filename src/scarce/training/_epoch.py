@@ -12,8 +12,7 @@ from scarce.methods import Batch
 from scarce.training._noise import add_noise, input_scale
 from scarce.training.augmentation import augment
 from scarce.training.batches import BatchReader, epoch_order, split_order
-from scarce.training.distributed import SINGLE_PROCESS, DistributedContext
-from scarce.training.runtime import seeded
+from scarce.training.runtime import SINGLE_PROCESS, DistributedContext, seeded
 from scarce.training.state import TrainingState
 from scarce.training.wrappers import has_batch_norm
 
@@ -30,12 +29,14 @@ def train_epoch(state: TrainingState, reader: BatchReader) -> float:
     order_seed, model_seed = np.random.SeedSequence((recipe.seed, state.epoch)).generate_state(2).tolist()
     order = epoch_order(reader.source.blocks, torch.Generator().manual_seed(order_seed))
     indices = split_order(order, recipe.batch_size, _min_batch_rows(state))
+    reading = _reading_context(state)
+    input_indices = [index[reading.local_rows(len(index))] for index in indices]
     stage_epochs = state.stages[-1]
     epochs_done = state.epoch - sum(state.stages[:-1])
     losses = torch.empty(len(indices))
     state.model.train()
     with seeded(model_seed):
-        for step, rows in enumerate(reader.read(indices, _reading_context(state))):
+        for step, rows in enumerate(reader.read(indices, input_indices)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.rate_at((epochs_done + step / len(indices)) / stage_epochs)
             batch = _augment(state, rows, (model_seed, step))
@@ -76,11 +77,13 @@ def _reading_context(state: TrainingState) -> DistributedContext:
 
 
 def _augment(state: TrainingState, batch: Batch, seed: tuple[int, int]) -> Batch:
-    with _reading_context(state).rank_seeded(*seed, 0):
-        inputs = augment(batch.inputs, state.recipe.augmentation)
+    reading, inputs = _reading_context(state), batch.inputs
+    if state.recipe.augmentation:
+        with reading.rank_seeded(*seed, 0):
+            inputs = augment(inputs, state.recipe.augmentation)
     if state.recipe.input_noise:
         n_rows = len(batch.index)
-        local_rows = _reading_context(state).local_rows(n_rows)
+        local_rows = reading.local_rows(n_rows)
         inputs = add_noise(
             inputs, state.recipe.input_noise, input_scale(state.model), n_rows, local_rows, (*seed, 2)
         )

@@ -62,9 +62,7 @@ def has_converged(state: TrainingState, loss: float) -> bool:
 
 
 def check_full_batch(state: TrainingState) -> None:
-    """Raise a `MethodError` if the recipe asks for L-BFGS and method, model or processes do not support it."""
-    if state.recipe.optimizer != "lbfgs":
-        return
+    """Raise a `MethodError` if method, model or processes do not support L-BFGS."""
     name = state.method.facts.name
     if not (state.method.loss_is_likelihood or name in _OTHER_LIKELIHOOD_METHODS):
         raise MethodError(

@@ -13,8 +13,8 @@ from scarce.errors import MethodError
 from scarce.features.arrays import column_statistics, input_shape
 from scarce.models import Standardize, make_model
 from scarce.models.standardize import ROUNDING
+from scarce.training.batches import float_dtype
 from scarce.training.runtime import seeded
-from scarce.training.sources import float_dtype
 
 __all__ = ["MakeModule", "build_model", "build_paper_model"]
 

@@ -17,7 +17,7 @@ from scarce._io.paths import check_file
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem
-from scarce.training.sources import Source
+from scarce.training.batches import Source
 
 if TYPE_CHECKING:
     from scarce.training.state import TrainingState

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
-from scarce.training.batches import BatchReader
-from scarce.training.sources import as_source, input_dtype
+from scarce.training.batches import BatchReader, as_source, input_dtype
 
 __all__ = ["map_logits", "mean_loss", "predict_logits"]
 

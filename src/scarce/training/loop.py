@@ -17,16 +17,20 @@ from scarce.methods.transition import resolve_transition
 from scarce.models import MLP
 from scarce.training._epoch import check_batch_size, train_epoch
 from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_converged
-from scarce.training.batches import BatchReader
+from scarce.training.batches import BatchReader, Source, as_source, float_dtype, input_dtype
 from scarce.training.callbacks import Callback
 from scarce.training.checkpoint import run_fingerprint
-from scarce.training.distributed import distributed_context
 from scarce.training.recipe import ANNEALED, Recipe
-from scarce.training.runtime import check_device, seeded
-from scarce.training.sources import Source, as_source, float_dtype, input_dtype
+from scarce.training.runtime import (
+    SINGLE_PROCESS,
+    DistributedContext,
+    check_device,
+    distributed_context,
+    seeded,
+)
 from scarce.training.state import History, TrainingState
 
-__all__ = ["REVISION", "train"]
+__all__ = ["REVISION", "train", "train_checked"]
 
 REVISION = 1
 """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
@@ -115,22 +119,71 @@ def train(
     )
     torch_device = check_device(device)
     with distributed_context(distributed, torch_device) as context:
-        with seeded(recipe.seed):
-            method.prepare(problem)
-            _initialize_lazy_layers(model, source)
-            _set_dropout(model, method, recipe.dropout)
-        model.to(torch_device)
-        method.to(torch_device, float_dtype(model))
-        weights = [*model.parameters(), *method.parameters()]
-        if not any(weight.requires_grad for weight in weights):
-            raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
-        state = TrainingState.of(model, method, recipe, callbacks, context)
-        check_batch_size(state, len(source))
+        return train_checked(
+            model,
+            method,
+            source,
+            problem,
+            recipe,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+            device=torch_device,
+            context=context,
+        )
+
+
+def train_checked(
+    model: nn.Module,
+    method: Method,
+    source: Source,
+    problem: Problem,
+    recipe: Recipe,
+    *,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: str | Path | None = None,
+    device: torch.device,
+    context: DistributedContext = SINGLE_PROCESS,
+) -> History:
+    """Train a model in place, as `train` does, on a source and a problem that are known to fit each other.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Maps a batch of inputs to logits of shape (B, q).
+    method : Method
+        How labels become a loss.
+    source : Source
+        The inputs.
+    problem : Problem
+        The labels of the inputs, in the same order, and checked priors and transition matrix.
+    recipe : Recipe
+        Epochs, optimiser and seed.
+    callbacks : sequence of Callback
+        Called after every epoch, in order.
+    checkpoint : path, optional
+        Written after every epoch, and resumed from.
+    device : torch.device
+        Where to compute.
+    context : DistributedContext
+        The processes that train together.
+    """
+    with seeded(recipe.seed):
+        method.prepare(problem)
+        _initialize_lazy_layers(model, source)
+        _set_dropout(model, method, recipe.dropout)
+    model.to(device)
+    method.to(device, float_dtype(model))
+    weights = [*model.parameters(), *method.parameters()]
+    if not any(weight.requires_grad for weight in weights):
+        raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
+    state = TrainingState.of(model, method, recipe, callbacks, context)
+    check_batch_size(state, len(source))
+    if recipe.optimizer == "lbfgs":
         check_full_batch(state)
-        identity = {} if checkpoint is None else run_fingerprint(state, source, problem)
-        if checkpoint is not None and context.call_on_rank_zero(Path(checkpoint).exists):
-            state.resume(Path(checkpoint), identity)
-        _train(state, BatchReader.of(model, source, labels, torch_device), checkpoint, identity)
+    identity = {} if checkpoint is None else run_fingerprint(state, source, problem)
+    if checkpoint is not None:
+        state.resume(Path(checkpoint), identity)
+    _train(state, BatchReader.of(model, source, problem.labels, device), checkpoint, identity)
     return state.history
 
 
@@ -180,7 +233,7 @@ def _train(
             }
             for callback in state.callbacks:
                 callback.on_epoch_end(state, record)
-            state.stop, state.stages = state.context.call_on_rank_zero(lambda: (state.stop, state.stages))
+            state.agree_on_end()
             state.history.records.append(record)
             if checkpoint is not None:
                 state.save(Path(checkpoint), identity)
@@ -203,11 +256,7 @@ def _begin_stage(state: TrainingState, reader: BatchReader) -> bool:
     state.model.eval()
     with torch.no_grad():
         epochs = state.method.next_stage(len(state.stages), state.recipe.epochs, rows)
-    epochs = state.context.call_on_rank_zero(lambda: epochs)
-    state.context.broadcast_tensors(state.method.buffers())
-    if epochs:
-        state.start_stage(epochs)
-    return epochs > 0
+    return state.start_stage(epochs)
 
 
 def _to_tensor(values: Any, name: str) -> Tensor | None:

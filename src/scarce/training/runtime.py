@@ -1,13 +1,35 @@
-"""Devices and seeds."""
+"""Where a training run computes: the device, the random state, and the processes that share every batch."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import atexit
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Thread
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
-from scarce.errors import MethodError
+from scarce.errors import MethodError, ProcessError, ScarceError
 
-__all__ = ["check_device", "seeded"]
+__all__ = [
+    "SINGLE_PROCESS",
+    "DistributedContext",
+    "check_device",
+    "distributed_context",
+    "is_distributed",
+    "seeded",
+]
+
+_TIMEOUT = timedelta(minutes=5)  # for a process that hangs; one that dies is noticed at once
+_ROLL_CALL_SECONDS = 3.0
+Value = TypeVar("Value")
 
 
 def check_device(device: str | torch.device) -> torch.device:
@@ -44,3 +66,164 @@ def seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
+
+
+class _AllGatherRows(torch.autograd.Function):
+    """Local rows in, all rows out; backwards, the gradient of all rows in, that of the local rows out.
+
+    Every process computes the same loss of all rows, so the gradient of the local rows is exact. It is multiplied by the
+    number of processes because DistributedDataParallel averages gradients where a sum is needed.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, local: Tensor, shard: slice, n_rows: int, world_size: int) -> Tensor:
+        ctx.shard, ctx.world_size = shard, world_size
+        gathered = local.new_zeros(n_rows, *local.shape[1:])
+        gathered[shard] = local
+        dist.all_reduce(gathered)
+        return gathered
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        return gradient[ctx.shard] * ctx.world_size, None, None, None
+
+
+@dataclass(frozen=True)
+class DistributedContext:
+    """The processes of a run, as seen by one of them; by default there is only this one.
+
+    Parameters
+    ----------
+    rank, world_size : int
+        Which process this is, and how many there are.
+
+    Examples
+    --------
+    >>> [DistributedContext(rank, 3).shard(8) for rank in range(3)]
+    [slice(0, 3, None), slice(3, 6, None), slice(6, 8, None)]
+    """
+
+    rank: int = 0
+    world_size: int = 1
+
+    def shard(self, n_rows: int) -> slice:
+        """Return which of `n_rows` rows this process computes; shards differ by one row at most."""
+        rows_per_process, remainder = divmod(n_rows, self.world_size)
+        start = self.rank * rows_per_process + min(self.rank, remainder)
+        return slice(start, start + rows_per_process + (self.rank < remainder))
+
+    def local_rows(self, n_rows: int) -> slice:
+        """Return which rows this process puts through the network: its shard, or the first row if that is empty."""
+        shard = self.shard(n_rows)
+        return shard if shard.start < shard.stop else slice(0, 1)
+
+    def all_gather_rows(self, local: Tensor, n_rows: int) -> Tensor:
+        """Return the rows of all processes from those that each has computed, differentiably; one all-reduce."""
+        if self.world_size == 1:
+            return local
+        shard = self.shard(n_rows)
+        local = local[: shard.stop - shard.start]
+        gathered: Tensor = _AllGatherRows.apply(local, shard, n_rows, self.world_size)  # type: ignore[no-untyped-call]
+        return gathered
+
+    @contextmanager
+    def rank_seeded(self, *seed: int) -> Iterator[None]:
+        """Seed torch inside the block by these numbers and the rank; outside, all processes share the same state."""
+        if self.world_size == 1:
+            yield
+        else:
+            rank_seed = np.random.SeedSequence((*seed, self.rank)).generate_state(1)
+            with seeded(int(rank_seed[0])):
+                yield
+
+    def call_on_rank_zero(self, function: Callable[[], Value]) -> Value:
+        """Call a function in the first process, and return its result, or raise its error, in all of them."""
+        if self.world_size == 1:
+            return function()
+        shared: list[Any] = [None, None]
+        if self.rank == 0:
+            try:
+                shared[0] = function()
+            except ScarceError as raised:
+                shared[1] = raised
+        dist.broadcast_object_list(shared)
+        value, error = shared
+        if error is not None:
+            raise error
+        return value  # type: ignore[no-any-return]
+
+    def parallelize(self, model: nn.Module) -> nn.Module:
+        """Return the model, wrapped where processes train it together, so that a step adds up their gradients."""
+        if self.world_size == 1 or not any(weight.requires_grad for weight in model.parameters()):
+            return model
+        return DistributedDataParallel(model)
+
+    def broadcast_tensors(self, tensors: Iterable[Tensor]) -> None:
+        """Replace these tensors by those of the first process."""
+        if self.world_size > 1:
+            for tensor in tensors:
+                dist.broadcast(tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor, 0)
+
+
+SINGLE_PROCESS = DistributedContext()
+
+
+def is_distributed() -> bool:
+    """Return whether this process was started by torchrun, or has joined others by itself."""
+    return dist.is_initialized() or dist.is_torchelastic_launched()
+
+
+@contextmanager
+def distributed_context(distributed: bool, device: torch.device) -> Iterator[DistributedContext]:
+    """Join the other processes of the run, if there are any.
+
+    A process that dies or falls silent ends the others with a `ProcessError` that names it.
+    """
+    if not distributed:
+        yield SINGLE_PROCESS
+        return
+    if not dist.is_initialized():
+        if "RANK" not in os.environ:
+            raise MethodError(
+                "distributed=True is for several processes; start them with torchrun --nproc-per-node 2 SCRIPT, or leave it out."
+            )
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_TIMEOUT)
+        atexit.register(dist.destroy_process_group)  # not sooner: the same processes cannot meet twice
+    context = DistributedContext(dist.get_rank(), dist.get_world_size())
+    try:
+        yield context
+    except RuntimeError as error:
+        if not _is_connection_error(error):
+            raise
+        raise ProcessError(
+            f"{_name_missing(context)} of {context.world_size} ended or fell silent; see its last output, then run the same "
+            "command again to resume from the last checkpoint (with any number of processes)."
+        ) from error
+
+
+def _is_connection_error(error: RuntimeError) -> bool:
+    text = str(error)
+    return isinstance(error, dist.DistError) or "gloo" in text or "pair closure" in text
+
+
+def _name_missing(context: DistributedContext) -> str:
+    """Name the processes that do not answer within some seconds."""
+    # The first process keeps the store: if it is gone nobody gets an answer, and if it hangs the others wait forever.
+    missing = [0]
+
+    def call() -> None:
+        nonlocal missing
+        others = [rank for rank in range(context.world_size) if rank != context.rank]
+        end = time.monotonic() + _ROLL_CALL_SECONDS
+        with suppress(RuntimeError):
+            store = dist.distributed_c10d._get_default_store()
+            store.set(f"alive {context.rank}", "")
+            while others and time.monotonic() < end:
+                others = [rank for rank in others if not store.check([f"alive {rank}"])]
+                time.sleep(0.1)
+            missing = others
+
+    roll = Thread(target=call, daemon=True)
+    roll.start()
+    roll.join(_ROLL_CALL_SECONDS + 1)
+    return f"the process of rank {' and '.join(map(str, missing))}" if missing else "a process"

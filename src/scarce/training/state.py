@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from scarce.methods import Method
 from scarce.training.callbacks import Callback
 from scarce.training.checkpoint import check_same_run, load_state, save_state
-from scarce.training.distributed import SINGLE_PROCESS, DistributedContext
 from scarce.training.recipe import Recipe
+from scarce.training.runtime import SINGLE_PROCESS, DistributedContext
 from scarce.training.wrappers import wrap_model
 
 __all__ = ["History", "TrainingState"]
@@ -61,7 +61,7 @@ class TrainingState:
     context : DistributedContext
         The processes that train the model together; by default only this one.
     wrapped_model : nn.Module
-        The model as a training step calls it; see `scarce.training.wrappers.wrap_model`.
+        The model as a training step calls it; see `scarce.training.wrappers.wrap_model` and `DistributedContext.parallelize`.
     """
 
     model: nn.Module
@@ -77,7 +77,7 @@ class TrainingState:
     context: DistributedContext = SINGLE_PROCESS
 
     def __post_init__(self) -> None:
-        self.wrapped_model = wrap_model(self.model, self.recipe, self.context)
+        self.wrapped_model = self.context.parallelize(wrap_model(self.model, self.recipe))
 
     @classmethod
     def of(
@@ -96,15 +96,27 @@ class TrainingState:
             state.initial_weights = deepcopy(model.state_dict())
         return state
 
-    def start_stage(self, epochs: int) -> None:
-        """Start another stage of that many epochs: from the initial weights, with a new optimizer."""
+    def start_stage(self, epochs: int) -> bool:
+        """Start another stage of that many epochs: from the initial weights, with a new optimizer; return whether there is one.
+
+        The first process decides how many, and what the method has learned for the stage; 0 epochs are none.
+        """
+        epochs = self.context.call_on_rank_zero(lambda: epochs)
+        self.context.broadcast_tensors(self.method.buffers())
+        if epochs == 0:
+            return False
         self.stages.append(epochs)
         self.model.load_state_dict(self.initial_weights)
         self.optimizer = _make_optimizer(self.model, self.method, self.recipe)
+        return True
 
     def end_stage(self) -> None:
         """End the current stage after this epoch; without stages, the run."""
         self.stages[-1] = self.epoch - sum(self.stages[:-1])
+
+    def agree_on_end(self) -> None:
+        """Take from the first process when the stage and the run end, which callbacks may have changed."""
+        self.stop, self.stages = self.context.call_on_rank_zero(lambda: (self.stop, self.stages))
 
     def weights(self) -> dict[str, dict[str, Tensor]]:
         """Return the state of model and method."""
@@ -137,7 +149,9 @@ class TrainingState:
         self.context.call_on_rank_zero(lambda: save_state(path, state))
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
-        """Restore the state of a run of the same identity when it was last saved."""
+        """Restore the state of a run of the same identity when it was last saved, if it was."""
+        if not self.context.call_on_rank_zero(path.exists):
+            return
         state = self.context.call_on_rank_zero(lambda: load_state(path))
         check_same_run(path, state.get("identity", {}), identity)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])

@@ -1,17 +1,15 @@
-"""Model wrappers: micro-batches, bf16 autocast, compilation, data parallelism."""
+"""Model wrappers: micro-batches, bf16 autocast, compilation."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from scarce.errors import MethodError
-from scarce.training.distributed import DistributedContext
+from scarce.training.batches import float_dtype
 from scarce.training.recipe import Recipe
-from scarce.training.sources import float_dtype
 
 __all__ = ["Compiled", "MicroBatched", "Autocast", "has_batch_norm", "wrap_model"]
 
@@ -127,15 +125,15 @@ class Autocast(nn.Module):
         return logits.to(float_dtype(self.model))
 
 
-def wrap_model(model: nn.Module, recipe: Recipe, context: DistributedContext) -> nn.Module:
-    """Return what a step calls instead of the model; it shares the model's weights.
+def wrap_model(model: nn.Module, recipe: Recipe) -> nn.Module:
+    """Return the model as its recipe computes it; it shares the model's weights.
 
     Examples
     --------
     >>> model = nn.Linear(3, 2)
-    >>> wrap_model(model, Recipe(), DistributedContext()) is model
+    >>> wrap_model(model, Recipe()) is model
     True
-    >>> wrap_model(model, Recipe(micro_batch=8), DistributedContext())(torch.zeros(20, 3)).shape
+    >>> wrap_model(model, Recipe(micro_batch=8))(torch.zeros(20, 3)).shape
     torch.Size([20, 2])
     """
     wrapped = Compiled(model) if recipe.compile else model
@@ -143,5 +141,4 @@ def wrap_model(model: nn.Module, recipe: Recipe, context: DistributedContext) ->
         wrapped = Autocast(wrapped)
     if recipe.micro_batch is not None:
         wrapped = MicroBatched(wrapped, recipe.micro_batch)
-    is_distributed = context.world_size > 1 and any(weight.requires_grad for weight in model.parameters())
-    return DistributedDataParallel(wrapped) if is_distributed else wrapped
+    return wrapped

@@ -28,7 +28,7 @@ def test_every_baseline_learns_blobs_from_one_label_each(name: str) -> None:
     assert (predicted == y_test).mean() > 0.95
 
 
-def test_pl_knn_neighbours_vote_with_candidate_shares() -> None:
+def test_pl_knn_neighbors_vote_with_candidate_shares() -> None:
     X = np.array([[0.0], [1.0], [2.0], [50.0]])
     # Candidates {0, 1, 2}, {0, 1, 2} and {2}: votes 1/3 + 1/3 for 0 and for 1, and 1/3 + 1/3 + 1 for 2.
     labels = ComplementaryLabels.from_lists([[], [], [0, 1], [1, 2]], classes=3)

@@ -1,11 +1,10 @@
-"""The content of reports: learned priors, epochs, thinned classes, the protocol."""
+"""The content of reports: learned priors, epochs, subsampled classes, the protocol."""
 
 import pytest
-from helpers.bench import fill_results, make_record, small_experiment
+from helpers.bench import fill_results, make_record, small_experiment, stored_results
 
 from scarce.bench.reports.content import make_report
 from scarce.bench.reports.summaries import make_summary_tables
-from scarce.bench.results.results import collect_results
 from scarce.bench.trials.store import Store
 
 ONE_METHOD = {"methods": "scarce", "settings": "uniform", "seeds": 2}
@@ -81,12 +80,12 @@ def test_protocol_names_subsampled_classes_and_number_of_examples(tmp_path):
     whole = make_report(
         fill_results(tmp_path / "whole", small_experiment(**ONE_METHOD), lambda t: make_record(t, 0.5)), ""
     )
-    assert not any("thinned" in line for line in whole.protocol)
+    assert not any("subsampled" in line for line in whole.protocol)
 
 
 def test_protocol_drops_description_of_changed_experiment(tmp_path):
     experiment = small_experiment(description="Two seeds.", seeds=2)
-    lines = make_report(collect_results(experiment, Store(tmp_path)), "").protocol
+    lines = make_report(stored_results(experiment, Store(tmp_path)), "").protocol
     assert lines[:2] == ("The paper's protocol.", "Two seeds.")
     for other in (experiment.changed(seeds=3), experiment.changed(epochs=3)):
-        assert "Two seeds." not in make_report(collect_results(other, Store(tmp_path)), "").protocol
+        assert "Two seeds." not in make_report(stored_results(other, Store(tmp_path)), "").protocol

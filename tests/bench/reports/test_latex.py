@@ -3,16 +3,22 @@
 import re
 
 import pytest
-from helpers.bench import fill_store, make_failed_record, make_record, plan_trials, small_experiment
+from helpers.bench import (
+    fill_store,
+    make_failed_record,
+    make_record,
+    plan_trials,
+    small_experiment,
+    stored_results,
+)
 
 from scarce.bench.reports.content import make_report
-from scarce.bench.reports.latex import latex_report, latex_text
-from scarce.bench.results.results import collect_results
+from scarce.bench.reports.rendering import latex_report, latex_text
 
 
 def latex_of(folder, experiment, records):
     return latex_report(
-        make_report(collect_results(experiment, fill_store(folder, records)), "scarce bench run small")
+        make_report(stored_results(experiment, fill_store(folder, records)), "scarce bench run small")
     )
 
 

@@ -14,14 +14,14 @@ from helpers.bench import (
     plan_trials,
     seed_offset,
     small_experiment,
+    stored_results,
 )
 from helpers.html import Page
 from PIL import Image
 
-from scarce.bench.reports import write_report
+from scarce.bench.reports import show_report, write_report
 from scarce.bench.reports.content import make_report
-from scarce.bench.reports.latex import latex_report
-from scarce.bench.results.results import collect_results
+from scarce.bench.reports.rendering import latex_report
 from scarce.bench.spec.experiment import load_experiment
 from scarce.bench.trials.store import Store
 
@@ -52,7 +52,7 @@ def experiment():
 def folder(tmp_path_factory, experiment):
     folder = tmp_path_factory.mktemp("reports")
     store = small_store(folder / "store", experiment)
-    write_report(experiment, store, folder / "out")
+    write_report(stored_results(experiment, store), folder / "out")
     return folder / "out"
 
 
@@ -63,7 +63,7 @@ def texts(folder):
 
 def printed(capsys, experiment, store, **options):
     capsys.readouterr()
-    write_report(experiment, store, terminal=True, **options)
+    show_report(stored_results(experiment, store), **options)
     return capsys.readouterr().out
 
 
@@ -104,7 +104,7 @@ def test_reports_name_protocol_test_and_costs(texts):
         assert "over 5 seeds (0 to 4)" in text
         assert "paired t-test over common seeds at 0.05" in text
         assert "scarce 0.1.0" in text
-        assert "scarce bench run small.toml --store" in text
+        assert "scarce bench run small" in text
     # Five seeds of 60 to 64 seconds in one setting, and without seed 0 in the other: 310 + 250.
     assert "| scarce | 9 | 9 min 20 s | 62.2 | 500 |" in texts["report.md"]
 
@@ -175,7 +175,7 @@ def test_figures_are_written_as_png_and_svg(folder):
 def test_report_is_reproducible_and_replaces_earlier_files(folder, experiment):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert len(before) == len(FILES) + 4
-    write_report(experiment, Store(folder.parent / "store"), folder)
+    write_report(stored_results(experiment, Store(folder.parent / "store")), folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -224,7 +224,7 @@ def test_report_names_wilcoxon_test_and_holm_correction(folder, experiment, caps
 
 
 def test_report_accepts_empty_store(tmp_path, experiment):
-    write_report(experiment, Store(tmp_path), tmp_path / "out")
+    write_report(stored_results(experiment, Store(tmp_path)), tmp_path / "out")
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "0 of 30 trials are done; 30 have not been run." in text
     assert "5 missing" in text
@@ -242,13 +242,13 @@ def test_terminal_report_shows_dash_where_our_number_is_missing(tmp_path, experi
 def test_latex_table_groups_models_by_setting(tmp_path):
     experiment = small_experiment(models=["mlp", "lenet"], methods=["ga", "scarce"])
     text = latex_report(
-        make_report(collect_results(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
+        make_report(stored_results(experiment, small_store(tmp_path, experiment)), "scarce bench run small")
     )
     assert r"Setting & \multicolumn{2}{c}{uniform} & \multicolumn{2}{c}{biased-a} \\" in text
     assert r"Model & mlp & lenet & mlp & lenet \\" in text
 
 
-def test_prior_report_shows_estimates_beside_the_papers(tmp_path, capsys):
+def test_prior_report_shows_estimates_and_those_of_the_paper(tmp_path, capsys):
     experiment = load_experiment("paper-priors")
     drawings = figures_by_name(
         tmp_path, experiment, lambda trial: make_prior_record(trial, [0.1 + seed_offset(trial)] + [0.1] * 9)
@@ -260,6 +260,6 @@ def test_prior_report_shows_estimates_beside_the_papers(tmp_path, capsys):
     assert paper.lines[0].get_ydata()[:2].tolist() == [0.104, 0.119]
     assert "10.00 ± 0.32" in printed(capsys, experiment, Store(tmp_path))
     text = latex_report(
-        make_report(collect_results(experiment, Store(tmp_path)), "scarce bench run paper-priors")
+        make_report(stored_results(experiment, Store(tmp_path)), "scarce bench run paper-priors")
     )
     assert "Class & mnist & kmnist & fashion-mnist & cifar10" in text

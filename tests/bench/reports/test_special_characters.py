@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.bench import fill_store, make_record, plan_trials, seed_offset, small_experiment
+from helpers.bench import fill_store, make_record, plan_trials, seed_offset, small_experiment, stored_results
 
 from scarce._console import text_table
 from scarce.bench import reports as report_experiment
@@ -12,10 +12,9 @@ from scarce.bench.reports import write_report
 from scarce.bench.reports.content import make_report
 from scarce.bench.reports.figures.comparison import draw_figures
 from scarce.bench.reports.figures.panels import Drawing
-from scarce.bench.reports.latex import latex_report
+from scarce.bench.reports.rendering import latex_report
 from scarce.bench.reports.summaries import SummaryTable
 from scarce.bench.reports.terminal import report_text
-from scarce.bench.results.results import collect_results
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
@@ -40,9 +39,9 @@ def svg_texts(path):
     return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text("utf-8"))
 
 
-def test_figures_show_names_unchanged(tmp_path, capsys):
+def test_figures_show_names_unchanged(tmp_path):
     experiment = odd_experiment()
-    write_report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
+    write_report(stored_results(experiment, filled(tmp_path / "store", experiment)), tmp_path / "out")
     curves = svg_texts(tmp_path / "out" / "figures" / "curves-mnist-mlp.svg")
     dots = svg_texts(tmp_path / "out" / "figures" / "comparison-mnist-mlp.svg")
     shown = [text.lstrip("\N{ZERO WIDTH SPACE}") for text in curves]
@@ -53,18 +52,18 @@ def test_figures_show_names_unchanged(tmp_path, capsys):
     assert FEW["name"] in dots
 
 
-def test_bar_figures_show_names_with_leading_underscore(tmp_path, capsys):
+def test_bar_figures_show_names_with_leading_underscore(tmp_path):
     for number, methods in enumerate((METHODS, METHODS[:1])):
         experiment = odd_experiment(settings="uniform", methods=methods)
         out = tmp_path / str(number)
-        write_report(experiment, filled(out / "store", experiment), out)
+        write_report(stored_results(experiment, filled(out / "store", experiment)), out)
         shown = [
             text.lstrip("\N{ZERO WIDTH SPACE}") for text in svg_texts(out / "figures" / "comparison.svg")
         ]
         assert "_hidden" in shown
 
 
-def test_report_keeps_texts_when_a_figure_fails(tmp_path, monkeypatch, capsys):
+def test_report_keeps_texts_when_a_figure_fails(tmp_path, monkeypatch):
     experiment = odd_experiment()
     store = filled(tmp_path / "store", experiment)
 
@@ -73,15 +72,15 @@ def test_report_keeps_texts_when_a_figure_fails(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(report_experiment, "draw_figures", fail)
     with pytest.raises(FileError, match="cannot be drawn"):
-        write_report(experiment, store, tmp_path / "out")
+        write_report(stored_results(experiment, store), tmp_path / "out")
     for name in ("report.md", "report.tex", "report.html"):
         assert "80." in (tmp_path / "out" / name).read_text("utf-8")
 
 
-def test_markdown_report_links_every_figure(tmp_path, capsys):
+def test_markdown_report_links_every_figure(tmp_path):
     experiment = odd_experiment()
-    write_report(experiment, filled(tmp_path / "store", experiment), tmp_path / "out")
-    drawings = draw_figures(collect_results(experiment, Store(tmp_path / "store")))
+    write_report(stored_results(experiment, filled(tmp_path / "store", experiment)), tmp_path / "out")
+    drawings = draw_figures(stored_results(experiment, Store(tmp_path / "store")))
     assert all(isinstance(drawing, Drawing) for drawing in drawings)
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert all(f"figures/{drawing.name}.png" in text for drawing in drawings)
@@ -99,7 +98,7 @@ def test_terminal_report_breaks_no_word(tmp_path, width):
     store = fill_store(
         tmp_path, [make_record(trial, 0.8, selection=selection) for trial in plan_trials(experiment)]
     )
-    lines = report_text(make_report(collect_results(experiment, store), "command"), width).splitlines()
+    lines = report_text(make_report(stored_results(experiment, store), "command"), width).splitlines()
     assert max(map(len, lines)) <= width
     assert {"approximated", "accuracy", "covering", "criterion", "correction", "seconds"} <= {
         word.strip(":,") for word in words_of(lines)
@@ -138,7 +137,7 @@ def test_terminal_report_lists_rows_where_table_is_too_narrow(monkeypatch):
     summary_table = SummaryTable(
         "Costs", ("method", "approximated accuracy"), (("ga", "l-uw\n93.24"), ("nn", "–")), n_text_columns=2
     )
-    report = make_report(collect_results(small_experiment(), Store(Path("nowhere"))), "command")
+    report = make_report(stored_results(small_experiment(), Store(Path("nowhere"))), "command")
     shown = report_text(
         type(report)(**{**vars(report), "tables": (), "summary_tables": (summary_table,)}), 19
     )
@@ -150,7 +149,7 @@ def test_terminal_report_lists_rows_where_table_is_too_narrow(monkeypatch):
 
 def latex_of(folder, experiment, records):
     return latex_report(
-        make_report(collect_results(experiment, fill_store(folder, records)), "scarce bench run small")
+        make_report(stored_results(experiment, fill_store(folder, records)), "scarce bench run small")
     )
 
 

@@ -1,18 +1,15 @@
 """Regret: the best mean accuracy of a cell minus that of the default."""
 
-from pathlib import Path
-
-from helpers.bench import fill_store, plan_trials
-
 from scarce.bench.reports.content import make_report
 from scarce.bench.results.regret import regrets
-from scarce.bench.results.results import ExperimentResults, collect_results
+from scarce.bench.results.results import ExperimentResults, collect
 from scarce.bench.spec.experiment import Experiment
+from scarce.bench.trials.plan import Plan
 from scarce.bench.trials.record import TrialRecord
 
 
 def results_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResults:
-    """A results of digits by setting, row and seed; what has no accuracy was not run."""
+    """Return results of digits by setting, row and seed; trials without an accuracy were not run."""
     experiment = Experiment.model_validate(
         {
             "name": "mine",
@@ -26,16 +23,13 @@ def results_of(accuracies: dict[tuple[str, str, int], float]) -> ExperimentResul
             "seeds": 2,
         }
     )
-    planned, records = {}, {}
-    indices = collect_results(experiment, fill_store(Path("nowhere"), [])).planned
-    for index, trial in zip(indices, plan_trials(experiment), strict=True):
-        planned[index] = None
-        accuracy = accuracies.get((index.setting, index.label, index.seed))
-        if accuracy is not None:
-            records[index] = TrialRecord(
-                spec=trial.spec, label=trial.label, experiment="mine", protocol="own", accuracy=accuracy
-            )
-    return ExperimentResults("mine", "Mine", "own", planned, records, "classifiers")
+    plan = Plan.from_experiment(experiment)
+    records = [
+        TrialRecord(spec=trial.spec, label=trial.label, experiment="mine", protocol="own", accuracy=accuracy)
+        for trial in plan
+        if (accuracy := accuracies.get((trial.spec.setting, trial.label, trial.spec.seed))) is not None
+    ]
+    return collect(plan, records)
 
 
 def test_regret_is_best_mean_minus_default() -> None:

@@ -7,9 +7,9 @@ from scarce.bench.results.selection import epoch_choices, method_choices
 
 
 def test_epoch_choices_follow_each_criterion(results):
-    found = {choice.criterion: choice for choice in epoch_choices(results)}
-    trials = [record.accuracy for record in results.done.values()]
-    mean = sum(trials) / len(trials)
+    found = {choice.criterion: choice for choice in epoch_choices(results).itertuples()}
+    accuracies = results.done.accuracy.tolist()
+    mean = sum(accuracies) / len(accuracies)
     for name, chosen in (
         ("scar_accuracy", mean + 0.01),  # the best epoch, as it sees the truth
         ("scar_risk", mean / 2),  # the lowest is best: the first epoch
@@ -21,7 +21,7 @@ def test_epoch_choices_follow_each_criterion(results):
 
 
 def test_method_choices_follow_each_criterion(results):
-    choices = [choice for choice in method_choices(results) if choice.setting == "biased-a"]
+    choices = [choice for choice in method_choices(results).itertuples() if choice.setting == "biased-a"]
     assert {choice.criterion: choice.chosen for choice in choices} == {
         "scar_accuracy": "scarce",
         "scar_risk": "ga",  # all the same: the first
@@ -41,6 +41,6 @@ def test_epoch_choices_skip_epochs_without_finite_criterion(tmp_path):
         selection={"scel": [None, 0.4, 0.3], "scar_risk": [None] * 3},
     )
     results = make_results(tmp_path, experiment, [record])
-    (choice,) = epoch_choices(results)
+    (choice,) = epoch_choices(results).itertuples()
     assert (choice.criterion, choice.chosen, choice.oracle) == ("scel", 0.5, 0.9)
-    assert method_choices(results) == []
+    assert method_choices(results).empty

@@ -19,14 +19,14 @@ def seeds(*values):
     return dict(enumerate(values))
 
 
-def test_summarise_divides_variance_by_n_minus_one():
+def test_summarize_divides_variance_by_n_minus_one():
     summary = summarize([0.1, 0.2, 0.6])
     assert summary.mean == pytest.approx(0.3)
     assert summary.std == pytest.approx(0.07**0.5)  # (0.04 + 0.01 + 0.09) / 2
     assert summary.n == 3
 
 
-def test_summarise_has_no_deviation_for_one_run():
+def test_summarize_has_no_deviation_for_one_run():
     assert summarize([0.1] * 5).std == 0
     assert summarize([0.4]) == summarize((0.4,))
     assert summarize([0.4]).std is None
@@ -101,7 +101,7 @@ def test_paired_p_rejects_unknown_test():
 
 
 def test_holm_equals_hand_calculation():
-    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1 are 0.02, 0.03, 0.06, 0.04; never falling: the last is 0.06.
+    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1 are 0.02, 0.03, 0.06, 0.04; never decreasing: the last is 0.06.
     assert holm([0.04, 0.005, 0.03, 0.01]) == pytest.approx([0.06, 0.02, 0.06, 0.03])
     assert holm([0.9, 0.8]) == [1, 1]
     assert holm([]) == []

@@ -15,7 +15,7 @@ from helpers.bench import (
 )
 
 from scarce.bench.reports.content import make_report
-from scarce.bench.reports.latex import latex_report
+from scarce.bench.reports.rendering import latex_report
 from scarce.bench.results.paper import PaperCell, paper_accuracies
 from scarce.bench.results.tables import Cell, make_prior_tables, make_tables
 from scarce.bench.spec.experiment import load_experiment
@@ -39,8 +39,8 @@ def test_cell_excludes_failed_and_missing_trials_from_mean(results):
     assert table.cells["nn", "uniform"].failed == (1,)
     assert table.cells["scarce", "uniform"].missing == (2,)
     assert table.cells["scarce", "uniform"].summary.n == 4
-    assert table.cells["scarce", "uniform"].summary.mean == pytest.approx(91.1)  # without the gap of −0.4
-    assert [index.seed for index in results.missing] == [2]
+    assert table.cells["scarce", "uniform"].summary.mean == pytest.approx(91.1)  # without the offset of −0.4
+    assert results.missing.seed.tolist() == [2]
     assert table.cells["ga", "biased-a"].failed == table.cells["ga", "biased-a"].missing == ()
 
 

@@ -1,15 +1,12 @@
 """Running trials on this machine: each trial once, whatever happened before."""
 
-import os
-import socket
-import subprocess
 import threading
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers.bench import ONE_METHOD_FAILS, tiny_trials, write_lock
+from helpers.bench import ONE_METHOD_FAILS, lock_in_another_process, tiny_trials
 
 from scarce.bench.runners import local as run_module
 from scarce.bench.runners.local import Outcome, execute, record_failure, run_local
@@ -59,13 +56,12 @@ def test_run_local_takes_over_trial_of_process_that_died(
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
     (store.path / "locks").mkdir(parents=True)
     lock = store.path / "locks" / f"{trials[0].key}.lock"
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+    with lock_in_another_process(lock) as other:
 
         def end_the_other(_: float) -> None:
             other.kill()
             other.wait()
 
-        write_lock(lock, socket.gethostname(), other.pid)
         assert get_status(trials, store).running == [trials[0]]
         assert execute(trials[0], str(store.path), None).status == "elsewhere"
         outcomes = run_local(trials, store, None)
@@ -79,7 +75,7 @@ def test_run_local_takes_over_trial_of_process_that_died(
 
 
 def test_run_local_fails_only_trial_whose_process_is_killed_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead_pid: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials, store = tiny_trials(tmp_path), Store(tmp_path / "store")
     whole = run_module._pool
@@ -88,14 +84,17 @@ def test_run_local_fails_only_trial_whose_process_is_killed_twice(
         for trial in left:
             if trial == trials[1]:
                 lock = store.path / "locks" / f"{trial.key}.lock"
-                write_lock(lock, socket.gethostname(), dead_pid)
+                lock.touch()  # what a killed process leaves
                 raise BrokenExecutor
             yield from whole([trial], 1, options)
 
     monkeypatch.setattr(run_module, "_pool", pool)
     outcomes = {outcome.trial.key: outcome for outcome in run_local(trials, store, None)}
     assert [outcomes[trial.key].status for trial in trials] == ["done", "failed", "done", "done"]
-    assert store.record(trials[1].key).error == "its process was killed; perhaps memory is short"
+    assert (
+        store.record(trials[1].key).error
+        == "its process was killed, perhaps because it ran out of memory; free memory or lower --jobs"
+    )
 
 
 def test_execute_in_threads_equals_execute_in_sequence(tmp_path: Path) -> None:
@@ -129,13 +128,12 @@ def test_run_local_restarts_pool_that_died_before_any_claim(
     assert asked == [4, 1, 3]
 
 
-def test_record_failure_releases_stale_lock(tmp_path: Path) -> None:
+def test_record_failure_removes_abandoned_lock(tmp_path: Path) -> None:
     trial, store = tiny_trials(tmp_path)[0], Store(tmp_path / "store")
     lock = store.path / "locks" / f"{trial.key}.lock"
     with store.claimed(trial.key):
         pass
-    lock.write_text("{}")
-    os.utime(lock, (1.0, 1.0))  # without a heartbeat for a long time
+    lock.touch()  # what a killed process leaves
     record = record_failure(trial, "why", store)
     assert isinstance(record, TrialRecord)
     assert not lock.exists()

@@ -1,4 +1,4 @@
-"""Progress of a run where there is no terminal."""
+"""Progress of a run without a terminal."""
 
 from pathlib import Path
 from types import SimpleNamespace

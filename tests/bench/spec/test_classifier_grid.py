@@ -18,7 +18,7 @@ REPLACED = {
     '"digits"': ('"mnist"', "data: data='mnist' is unknown; expected 'ecoli',"),
     '"uniform"': (
         '"own"',
-        "digits has no candidate sets of its own; leave out 'own', or choose data from lost, msrcv2",
+        "digits has no candidate sets; leave out 'own', or choose data from lost, msrcv2",
     ),
     '"scar-unequal"': (
         '"scar-unequal", params = { low = 2 }',
@@ -39,12 +39,12 @@ REPLACED = {
     ),
     '"em-lr"]': (
         '{ method = "cc", params = { module = "vgg" } }]',
-        "methods: cc: module: Input should be 'auto',",
+        "methods: cc: module: input should be 'auto',",
     ),
     ', "em-lr"': (', { method = "cc", params = { module = "nystroem" } }', "'nystroem' goes with auto"),
     ', "em-lr"]': (
         ', { method = "cc", params = { epochs = 0 } }]',
-        "methods: cc: epochs: Input should be greater",
+        "methods: cc: epochs: input should be greater",
     ),
     '["pl-knn", "em-lr"]': (
         '"forward"',
@@ -84,7 +84,9 @@ def test_classifier_grid_limits_folds_and_rejects_epochs(tmp_path: Path) -> None
     assert experiment.changed(seeds=10).protocol == "own"
     with pytest.raises(MethodError, match="10 is not a fold"):
         experiment.changed(seeds=11)
-    with pytest.raises(MethodError, match="mine compares classifiers as they are; leave out --epochs"):
+    with pytest.raises(
+        MethodError, match="mine compares classifiers with their own training; leave out --epochs"
+    ):
         experiment.changed(epochs=3)
 
 

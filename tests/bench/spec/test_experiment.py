@@ -9,14 +9,14 @@ from helpers.bench import TINY, tiny_experiment, write_experiment
 from scarce.bench.results.paper import paper_accuracies, paper_priors
 from scarce.bench.spec.experiment import available_experiments, load_experiment
 from scarce.bench.spec.trial import Perturbed
-from scarce.bench.trials.plan import Trial, plan
+from scarce.bench.trials.plan import Plan, Trial
 from scarce.errors import FileError
 
 TABLES = ("paper-mnist", "paper-kmnist", "paper-fashion", "paper-cifar10", "paper-real")
 
 
 def planned_trials(name: str) -> list[Trial]:
-    return plan(load_experiment(name), lambda data: None)
+    return list(Plan.from_experiment(load_experiment(name)))
 
 
 def test_paper_experiments_cover_each_cell_of_the_paper_once() -> None:
@@ -123,7 +123,7 @@ REPLACED = {
     'title = "Tiny"': ("", "the field title is missing"),
     'models = "linear"': ('models = "vgg"', "models: model='vgg' is unknown; expected 'linear',"),
     '"digits"': ('"mnits"', "data: data='mnits' is unknown"),
-    'settings = "uniform"': ('settings = "human"', "digits has no labels by people"),
+    'settings = "uniform"': ('settings = "human"', "digits has no human labels"),
     '"uniform"': ('"unform"', "settings.0.process: process='unform' is unknown"),
     '"nn"': ('"nm"', "method='nm' is unknown"),
     '["scarce", "nn"]': ('["scarce", { label = "scarce", method = "nn" }]', "methods names 'scarce' twice"),

@@ -1,4 +1,4 @@
-"""Grids: what no trial can be run with is rejected when an experiment is read."""
+"""Grids: settings that no trial can run with are rejected when an experiment is read."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from helpers.bench import TINY, tiny_experiment
 
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.spec.grid import Grid
-from scarce.bench.trials.plan import plan
+from scarce.bench.trials.plan import Plan
 from scarce.errors import FileError, MethodError, ScarceError
 from scarce.methods import Batch, Method, MethodFacts, registry
 from scarce.simulate import simulate
@@ -32,7 +32,7 @@ def error_of(folder: Path, text: str) -> str:
 def test_grid_rejects_parameters_that_json_cannot_hold(tmp_path: Path, value: str) -> None:
     text = error_of(tmp_path, setting("scar", f"rates = {value}"))
     assert "settings.0.params: rates holds " in text
-    assert "expected finite numbers, texts, true or false, or lists and tables of these" in text
+    assert "expected finite numbers, strings, true or false, or lists and tables of these" in text
     method = TINY.replace('"scarce", ', f'{{ method = "scarce", params = {{ gamma = {value} }} }}, ')
     assert "methods.0.params: gamma holds " in error_of(tmp_path, method)
 
@@ -60,8 +60,8 @@ def test_grid_rejects_infinite_numbers(tmp_path: Path) -> None:
         ),
         ("scar", "rates = 0.1, c = 0.1", "got both of c and rates"),
         ("scar", "", "got neither of c and rates"),
-        ("scar", "c = 0.1, seed = 3", "every trial sets its own seed; leave it out"),
-        ("uniform", "classes = 3", "every trial sets its own classes; leave it out"),
+        ("scar", "c = 0.1, seed = 3", "each trial sets its own seed; leave it out"),
+        ("uniform", "classes = 3", "each trial sets its own classes; leave it out"),
         ("noisy", "", "the process 'noisy' needs 'noise'"),
         ("uniform-multiple", "sizes = 10", "sizes=10; expected a whole number from 1 to 9"),
         ("ask", "rates = 2", "rates of class 0 is 2"),
@@ -98,12 +98,12 @@ def test_grid_accepts_rates_that_unbalanced_classes_allow(tmp_path: Path) -> Non
 
 def test_grid_check_keeps_setting_parameters_unchanged(tmp_path: Path) -> None:
     experiment = tiny_experiment(tmp_path, setting("scar", "rates = [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]"))
-    (trial, *_) = plan(experiment)
+    (trial, *_) = Plan.from_experiment(experiment)
     assert json.dumps(trial.spec.setting_params) == '{"rates": [0.1, 1, 0, 0, 0, 0, 0, 0, 0, 0.5]}'
 
 
 MISTAKES = {
-    "grid = []": "grid holds no table; write [[grid]] above each, or leave it out",
+    "grid = []": "grid is empty; write [[grid]] above each table, or leave it out",
     "grids = []": "expected at least one, got []",
     'augmentation = "flip"': "augmentation: expected a list, got 'flip'",
     "priors = 3": "priors.0: expected a name or a table in braces, got 3",
@@ -173,7 +173,7 @@ def test_load_experiment_rejects_too_deep_or_too_long_toml(tmp_path: Path, value
 
 
 class Forgetful(Method):
-    """Begins with a part of it, before torch can have any."""
+    """Assigns a module before `torch.nn.Module.__init__` has run."""
 
     facts = MethodFacts("forgetful", "Forgetful", "none", "nothing")
 
@@ -184,17 +184,17 @@ class Forgetful(Method):
         return logits.sum()
 
 
-def test_grid_names_method_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grid_names_method_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._METHODS, "forgetful", Forgetful)
     error = error_of(tmp_path, TINY.replace('"nn"', '"forgetful"'))
-    assert "methods: forgetful cannot be made: AttributeError: cannot assign module before" in error
+    assert "methods: forgetful cannot be built: AttributeError: cannot assign module before" in error
 
 
 def test_guide_to_experiments_names_every_key(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "experiments.md").read_text("utf-8")
     example = guide.partition("```toml\n")[2].partition("```")[0]
     experiment = tiny_experiment(tmp_path, example)
-    assert len(plan(experiment)) == 2 * 2 * 3 * 3
+    assert len(Plan.from_experiment(experiment)) == 2 * 2 * 3 * 3
     table = guide.partition("| key | meaning |")[2].partition("\n\n")[0]
     for name in {*Experiment.model_fields, *Grid.model_fields} - {"grids"}:
         assert name in example or f"| `{name}` |" in table

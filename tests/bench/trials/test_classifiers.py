@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.bench import CLASSIFIERS, fill_store, write_experiment
+from helpers.bench import CLASSIFIERS, fill_store, stored_results, write_experiment
 from scipy.io import savemat
 
-from scarce.bench.results.results import collect_results
 from scarce.bench.spec.experiment import load_experiment
 from scarce.cli.main import main
 
@@ -57,8 +56,8 @@ def test_classifier_experiment_learns_from_real_candidate_sets(tmp_path: Path) -
     )
     arguments = ["--data-dir", str(lost(tmp_path)), "--store", str(tmp_path / "store"), "--jobs", "1"]
     assert main(["bench", "run", str(file), *arguments]) == 0
-    results = collect_results(load_experiment(file), fill_store(tmp_path / "store", []))
-    found = {index.label: record for index, record in results.done.items()}
+    results = stored_results(load_experiment(file), fill_store(tmp_path / "store", []))
+    found = dict(zip(results.done.label, results.done.record, strict=True))
     assert found["pl-knn"].accuracy == 1.0
     assert (found["cc linear"].accuracy or 0) > 0.9
     assert found["default"].accuracy == 1.0
@@ -77,5 +76,5 @@ def test_bench_run_names_missing_table_file(
     text = capsys.readouterr().err.strip()
     assert "expected the file tables/ecoli.arff" in text
     assert "\n" not in text
-    assert main(["bench", "plan", file, *store, "--data-dir", str(tmp_path)]) == 0
+    assert main(["bench", "status", file, *store, "--data-dir", str(tmp_path)]) == 0
     assert "put tables/ecoli.arff into a folder named with --data-dir" in capsys.readouterr().out

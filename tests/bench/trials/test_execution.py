@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.bench import ONE_METHOD_FAILS, TINY, checksum_of, tiny_experiment, tiny_trials
+from helpers.bench import ONE_METHOD_FAILS, TINY, plan_trials, tiny_experiment, tiny_trials, with_checksum
 
 from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
 from scarce.bench.trials.data import load_data
 from scarce.bench.trials.execution import run_trial, sample_rows
-from scarce.bench.trials.plan import Trial, plan
+from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.datasets import ImageDataset
@@ -128,7 +128,7 @@ def test_run_trial_uses_priors_of_the_spec(tmp_path: Path, priors: str) -> None:
         )
 
 
-def test_chosen_rows_are_drawn_by_seed_and_sorted() -> None:
+def test_sample_rows_are_drawn_by_seed_and_sorted() -> None:
     y = np.repeat([2, 0, 1], [40, 60, 20])
     rows = sample_rows(y, 50, None, seed=3)
     assert len(rows) == 50
@@ -139,8 +139,8 @@ def test_chosen_rows_are_drawn_by_seed_and_sorted() -> None:
 
 
 @pytest.mark.parametrize(("imbalance", "sizes"), [(4, [60, 10, 10]), (100, [60, 2, 0]), (1.5, [60, 16, 27])])
-def test_chosen_rows_thin_each_further_class(imbalance: float, sizes: list[int]) -> None:
-    """The last of three classes keeps the imbalance-th part of its rows, the second the square root of that."""
+def test_sample_rows_subsample_each_further_class(imbalance: float, sizes: list[int]) -> None:
+    """The last of three classes keeps 1/imbalance of its rows, and the second the square root of that fraction."""
     y = np.repeat([2, 0, 1], [40, 60, 20])
     rows = sample_rows(y, 120, imbalance, seed=3)
     assert np.bincount(y[rows], minlength=3).tolist() == sizes
@@ -154,7 +154,7 @@ def test_chosen_rows_thin_each_further_class(imbalance: float, sizes: list[int])
 
 
 def test_run_trial_records_learned_and_true_priors(tmp_path: Path) -> None:
-    """Of digits of which the last class keeps a quarter; linear in 40 epochs, so only roughly."""
+    """The last class of the digits keeps a quarter; a linear model after 40 epochs is only roughly right."""
     text = TINY.replace("epochs = 3", "epochs = 40\nlearning_rate = 0.02").replace(
         '["scarce", "nn"]', '"scar-likelihood"'
     )
@@ -218,10 +218,8 @@ def test_run_trial_uses_human_labels_of_the_data(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(trial_module, "train", spy)
     text = TINY.replace('"digits"', '"human-cifar10"').replace('"uniform"', '"human"')
-    trial = plan(
-        tiny_experiment(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30"),
-        lambda name: data.checksum,
-    )[1]
+    experiment = tiny_experiment(tmp_path, text.replace('"nn"', '"cc"') + "n_train = 30")
+    trial = with_checksum(plan_trials(experiment)[1], data.checksum)
     record = run(trial, tmp_path)
     assert record.status == "done", record.error
     (X, used), rows = (
@@ -263,9 +261,13 @@ def test_run_trial_records_any_error_but_not_interrupt(
 
 
 def test_run_trial_rejects_other_data_and_ignores_damaged_checkpoint(tmp_path: Path) -> None:
-    trial = plan(tiny_experiment(tmp_path), lambda name: "0" * 64)[0]
-    assert run(trial, tmp_path).error.startswith("the files of digits hold other data here")
-    checkpoint, good = tmp_path / "checkpoint.safetensors", plan(tiny_experiment(tmp_path), checksum_of)[0]
+    good = tiny_trials(tmp_path)[0]
+    assert "the files of digits differ from those" in run(with_checksum(good, "0" * 64), tmp_path).error
+    without = plan_trials(tiny_experiment(tmp_path))[0]
+    assert (
+        "planned without a checksum of digits; plan it with Plan.with_data()" in run(without, tmp_path).error
+    )
+    checkpoint = tmp_path / "checkpoint.safetensors"
     checkpoint.write_bytes(b"damaged")
     assert run(good, tmp_path).status == "done"
     save_state(
@@ -288,7 +290,7 @@ def test_execute_records_end_time_and_number_of_examples(tmp_path: Path) -> None
     assert record.finished.endswith("+00:00")
 
 
-def test_run_trial_records_true_priors_beside_estimates(tmp_path: Path) -> None:
+def test_run_trial_records_true_priors_and_estimates(tmp_path: Path) -> None:
     text = TINY.replace('["scarce", "nn"]', '"best-bin"').replace("epochs = 3", "epochs = 1")
     text = 'kind = "priors"\n' + text.replace('"uniform"', '"scar-a"') + "n_train = 300"
     trial = tiny_trials(tmp_path, text)[0]

@@ -1,19 +1,20 @@
-"""Lock files: who holds them, and when a lock is stale."""
+"""Locks between processes: a living holder keeps them, a dead one does not."""
 
-import json
 import os
+import signal
 import socket
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers.bench import write_lock
-from helpers.processes import wait_for
+from helpers.bench import lock_in_another_process
+from helpers.processes import ENVIRONMENT, process_state, wait_for
 
-from scarce.bench.trials import _locks as locks
-from scarce.bench.trials._locks import STALE_SECONDS, held, is_held
+from scarce.bench.trials._locks import held, is_held
+from scarce.errors import FileError
 
 
 def test_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
@@ -21,8 +22,6 @@ def test_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
     with held(path) as ours:
         assert ours
         assert is_held(path)
-        holder = json.loads(path.read_text())
-        assert (holder["host"], holder["pid"]) == (socket.gethostname(), os.getpid())
         with held(path) as again:
             assert not again
         assert is_held(path)
@@ -32,58 +31,70 @@ def test_lock_is_held_while_the_block_lasts(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_lock_of_dead_process_is_free_here_and_elsewhere_after_time_out(
-    tmp_path: Path, dead_pid: int
-) -> None:
+@pytest.mark.slow
+def test_lock_of_killed_process_is_free_at_once(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    assert not is_held(write_lock(path, socket.gethostname(), dead_pid))
-    assert is_held(write_lock(path, socket.gethostname(), os.getppid()))
-    assert is_held(write_lock(path, "another", dead_pid))
-    assert is_held(write_lock(path, "another", dead_pid, age=STALE_SECONDS / 2))
-    assert not is_held(write_lock(path, "another", dead_pid, age=STALE_SECONDS + 1))
-    path.write_text("")  # one that is just being written
-    assert is_held(path)
-    with held(write_lock(path, socket.gethostname(), dead_pid)) as ours:
+    with lock_in_another_process(path) as process:
+        assert is_held(path)
+        with held(path) as ours:
+            assert not ours
+        process.kill()
+        wait_for(
+            lambda: process_state(process.pid) == "Z", "the end of the process"
+        )  # its parent has not noticed yet
+        assert path.exists()
+        assert not is_held(path)
+    with held(path) as ours:
+        assert ours
+    assert not path.exists()
+
+
+def test_lock_file_that_names_a_living_process_is_free_without_its_lock(tmp_path: Path) -> None:
+    path = tmp_path / "a.lock"  # as after a crash, when another process has the same number
+    path.write_text(f"{os.getpid()}\n{socket.gethostname()}\n")
+    assert not is_held(path)
+    path.write_text(f"{os.getpid()}\n{socket.gethostname()}\n")
+    with held(path) as ours:
         assert ours
 
 
-def test_lock_of_earlier_process_with_same_pid_is_free(tmp_path: Path) -> None:
-    path = tmp_path / "a.lock"
-    with held(path):
-        holder = json.loads(path.read_text())
-    for life, expected in ((holder["life"], True), ("another", False)):
-        path.write_text(json.dumps(holder | {"life": life}))
-        assert is_held(path) == expected
-
-
 @pytest.mark.slow
-def test_lock_of_zombie_is_free(tmp_path: Path) -> None:
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        path = write_lock(tmp_path / "a.lock", socket.gethostname(), process.pid)
+@pytest.mark.parametrize("modified", [1.0, 4e9], ids=["past", "future"])
+def test_clocks_and_pauses_do_not_free_lock_of_living_process(tmp_path: Path, modified: float) -> None:
+    path = tmp_path / "a.lock"
+    with lock_in_another_process(path) as process:
+        process.send_signal(signal.SIGSTOP)
+        os.utime(path, (modified, modified))
         assert is_held(path)
-        process.kill()  # without waiting for its end
-        wait_for(lambda: not is_held(path), "the lock of a zombie to be free")
+        with held(path) as ours:
+            assert not ours
 
 
-def test_lock_taken_over_by_another_is_not_removed(tmp_path: Path) -> None:
+def test_clocks_do_not_keep_lock_of_dead_process(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with held(path):
-        write_lock(path, "another", 1)
+    path.touch()
+    os.utime(path, (4e9, 4e9))
+    with held(path) as ours:
+        assert ours
+
+
+def test_asking_does_not_create_a_lock(tmp_path: Path) -> None:
+    assert not is_held(tmp_path / "locks" / "a.lock")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lock_that_cannot_be_opened_counts_as_held(tmp_path: Path) -> None:
+    path = tmp_path / "a.lock"
+    path.mkdir()
     assert is_held(path)
+    with pytest.raises(FileError, match=r"a\.lock cannot be locked: Is a directory"), held(path):
+        pass
 
 
-def test_held_lock_has_a_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "_HEARTBEAT_SECONDS", 0.01)
-    path = tmp_path / "a.lock"
-    with held(path):
-        os.utime(path, (1.0, 1.0))
-        wait_for(lambda: path.stat().st_mtime > 2, "a heartbeat")
-
-
-def test_stale_lock_is_taken_by_one_of_many_threads(tmp_path: Path, dead_pid: int) -> None:
+def test_abandoned_lock_is_acquired_by_one_of_many_threads(tmp_path: Path) -> None:
     n, path = 16, tmp_path / "a.lock"
     for _ in range(20):
-        write_lock(path, socket.gethostname(), dead_pid)
+        path.touch()
         start, end = threading.Barrier(n), threading.Barrier(n)
 
         def take(_: int, start: threading.Barrier = start, end: threading.Barrier = end) -> bool:
@@ -94,3 +105,33 @@ def test_stale_lock_is_taken_by_one_of_many_threads(tmp_path: Path, dead_pid: in
 
         with ThreadPoolExecutor(n) as pool:
             assert sum(pool.map(take, range(n))) == 1
+
+
+COUNT_UNDER_LOCK = """
+import sys
+from pathlib import Path
+from scarce.bench.trials._locks import held
+lock, count = Path(sys.argv[1]), Path(sys.argv[2])
+done = 0
+while done < 100:
+    with held(lock) as ours:
+        if ours:
+            count.write_text(str(int(count.read_text()) + 1))
+            done += 1
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_never_hold_a_lock_at_once(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    count.write_text("0")
+    command = [sys.executable, "-c", COUNT_UNDER_LOCK, tmp_path / "a.lock", count]
+    processes = [subprocess.Popen(command, env=ENVIRONMENT) for _ in range(2)]
+    assert [process.wait() for process in processes] == [0, 0]
+    assert count.read_text() == "200"
+
+
+@pytest.mark.slow
+def test_locks_are_importable_without_fcntl() -> None:
+    script = "import sys; sys.modules['fcntl'] = None; import scarce.bench.trials.store, scarce.datasets"
+    assert subprocess.run([sys.executable, "-c", script], env=ENVIRONMENT).returncode == 0

@@ -5,7 +5,15 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.bench import fill_store, make_record, plan_trials, replace_spec, seed_offset, small_experiment
+from helpers.bench import (
+    fill_store,
+    make_record,
+    plan_trials,
+    replace_spec,
+    seed_offset,
+    small_experiment,
+    stored_results,
+)
 
 from scarce.bench.reports import write_report
 from scarce.bench.results.comparison import compare_stores
@@ -54,17 +62,14 @@ def test_packed_files_are_reproducible_with_one_trial_per_line(tmp_path: Path, p
     assert (packed.path.read_bytes(), packed.curves_path.read_bytes()) == before
 
 
-def test_report_status_and_compare_agree_on_packed_results(
-    tmp_path: Path, packed: PackedStore, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_status_and_compare_agree_on_packed_results(tmp_path: Path, packed: PackedStore) -> None:
     experiment, store = small_experiment(), Store(tmp_path / "store")
     texts = []
     for source in (store, packed):
-        write_report(experiment, source, tmp_path / "tables.md", command="same")
+        write_report(stored_results(experiment, source), tmp_path / "tables.md", command="same")
         texts.append((tmp_path / "tables.md").read_text())
     assert texts[0] == texts[1]
     assert "90.00" in texts[0]
-    capsys.readouterr()
     assert len(get_status(plan_trials(experiment), packed).done) == 30
     assert "+0.00" not in compare_stores(store, packed)
     assert "they differ" not in compare_stores(store, packed)
@@ -102,7 +107,7 @@ def test_packed_store_warns_of_damaged_line_and_pack_keeps_the_file(
         packed.path.write_text("\n".join([*lines[:2], damage, *lines[3:], ""]))
         with pytest.warns(UserWarning, match=r"small\.jsonl, line 3: .* Its trial counts as not run"):
             assert len(PackedStore(packed.path).records()) == 29
-        with pytest.raises(FileError, match="is damaged and was left alone"):
+        with pytest.raises(FileError, match="is damaged and was not changed"):
             pack(Store(tmp_path / "store"), tmp_path / "results")
 
 

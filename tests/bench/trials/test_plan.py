@@ -3,13 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pooch
 import pytest
-from helpers.bench import TINY, checksum_of, replace_spec, tiny_experiment, tiny_record, tiny_trials
+from helpers.bench import TINY, replace_spec, tiny_experiment, tiny_plan, tiny_record, tiny_trials
 from pydantic import ValidationError
 
 from scarce.bench.spec.trial import Perturbed, TrialSpec
-from scarce.bench.trials.plan import Trial, plan, planned_records, select
+from scarce.bench.trials.plan import Plan, Trial
 from scarce.bench.trials.store import Store
+from scarce.datasets import _files
 from scarce.errors import MethodError
 from scarce.methods.ure import NonNegativeRisk
 from scarce.models import registry as factory
@@ -118,22 +120,20 @@ def test_plan_rejects_one_trial_under_two_labels(tmp_path: Path) -> None:
 
 
 def test_select_filters_by_axes(tmp_path: Path) -> None:
-    trials = tiny_trials(tmp_path, SEVERAL)
-    chosen = select(
-        trials, {"method": ["nn"], "model": ["mlp"], "setting": ["uniform", "scar-a"], "seed": ["1"]}
-    )
+    plan = tiny_plan(tmp_path, SEVERAL)
+    chosen = plan.select(method="nn", model=["mlp"], setting=["uniform", "scar-a"], seed=1)
     assert [str(trial) for trial in chosen] == [
         "digits, uniform, nn, mlp, seed 1",
         "digits, scar-a, nn, mlp, seed 1",
     ]
-    assert select(trials, {}) == trials
+    assert plan.select() == plan
 
 
 def test_select_finds_method_by_label_and_by_name(tmp_path: Path) -> None:
     text = TINY.replace('"nn"', '{ label = "soft", method = "scarce", params = { loss = "sigmoid" } }')
-    trials = tiny_trials(tmp_path, text)
-    assert {trial.label for trial in select(trials, {"method": ["soft"]})} == {"soft"}
-    assert len(select(trials, {"method": ["scarce"]})) == 4
+    plan = tiny_plan(tmp_path, text)
+    assert {trial.label for trial in plan.select(method="soft")} == {"soft"}
+    assert len(plan.select(method="scarce")) == 4
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,11 @@ def test_select_finds_method_by_label_and_by_name(tmp_path: Path) -> None:
 )
 def test_select_rejects_empty_selection(tmp_path: Path, only: dict[str, list[str]], message: str) -> None:
     with pytest.raises(MethodError) as caught:
-        select(tiny_trials(tmp_path), only)
+        tiny_plan(tmp_path).select(**only)
     assert str(caught.value) == message
 
 
-def test_planned_records_are_the_latest_of_each_trial(tmp_path: Path) -> None:
+def test_plan_finds_the_latest_record_of_each_trial(tmp_path: Path) -> None:
     store, experiment = Store(tmp_path / "store"), tiny_experiment(tmp_path)
     first = tiny_record(tmp_path, finished="2026-01-02")
     older = replace_spec(tiny_record(tmp_path, finished="2026-01-01"), data_checksum="old")
@@ -162,7 +162,24 @@ def test_planned_records_are_the_latest_of_each_trial(tmp_path: Path) -> None:
     for record in (alien, first, older, revised):
         store.save(record)
     assert store.records() == [older, first, alien, revised]
-    assert planned_records(plan(experiment, checksum_of), store.records()) == [first]
-    assert planned_records(plan(experiment), [older, first]) == [first]
-    assert planned_records(plan(experiment, checksum_of), [older, revised]) == [revised]
-    assert planned_records(plan(experiment.changed(epochs=9), checksum_of), store.records()) == []
+    plan, with_data = Plan.from_experiment(experiment), tiny_plan(tmp_path)
+    cell = first.spec.cell
+    assert with_data.find_records(store.records()) == {cell: first}
+    assert plan.find_records([older, first]) == {cell: first}
+    assert with_data.find_records([older, revised]) == {cell: revised}
+    longer = Plan.from_experiment(experiment.changed(epochs=9))
+    assert longer.with_data().find_records(store.records()) == {}
+
+
+def test_plan_with_data_keeps_the_selection_and_names_missing_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SCARCE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(_files, "_SYSTEM", tmp_path / "system")
+    text = TINY.replace('"digits"', '["digits", "mnist"]')
+    plan = Plan.from_experiment(tiny_experiment(tmp_path, text)).select(method="nn")
+    found = plan.with_data(download=False)
+    assert [trial.label for trial in found] == ["nn"] * 4
+    assert found.missing == {"mnist": "get it with: scarce data fetch mnist"}
+    assert {trial.spec.data for trial in found if trial.spec.data_checksum is None} == {"mnist"}

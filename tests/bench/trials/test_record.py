@@ -28,7 +28,12 @@ SPEC = {
 def written(folder: Path, of: dict[str, Any] = SPEC, **changes: Any) -> Path:
     """The file of a record in which something was changed by hand."""
     record = TrialRecord(
-        spec=TrialSpec(**of), label="nn", experiment="tiny", protocol="shortened", accuracy=0.5
+        spec=TrialSpec(**of),
+        label="nn",
+        experiment="tiny",
+        protocol="shortened",
+        accuracy=0.5,
+        priors={"values": [0.1, 0.9]},
     )
     content = record.to_dict() | changes
     path = folder / "records" / f"{record.key}.json"
@@ -44,13 +49,13 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     (record,) = Store(tmp_path).records()
     assert (record.accuracy, record.finished, record.n_examples) == (0.5, "", None)
-    for name, message in (("more", "more: Extra inputs"), ("label", "label: Input should be")):
+    for name, message in (("more", "there is no field more"), ("label", "label: input should be")):
         path.write_text(json.dumps(content | {name: 1}))
         with pytest.raises(FileError, match=message):
             TrialRecord.load(path)
     del content["label"]
     path.write_text(json.dumps(content))
-    with pytest.raises(FileError, match="label: Field required"):
+    with pytest.raises(FileError, match="the field label is missing"):
         TrialRecord.load(path)
     path.write_text(json.dumps(content | {"format": "scarce-trial-1"}))
     with pytest.raises(FileError, match="format is 'scarce-trial-1', expected 'scarce-trial-2'"):
@@ -60,31 +65,31 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"spec": None}, "spec: Input should be a valid dictionary"),
-        ({"spec": {}}, "spec.data: Field required"),
-        ({"spec": SPEC | {"seed": 1}}, "its spec is that of another trial"),
-        ({"spec": SPEC | {"seed": "x"}}, "spec.seed: Input should be a valid integer"),
+        ({"spec": None}, "spec: expected a name or a table in braces, got None"),
+        ({"spec": {}}, "the field spec.data is missing"),
+        ({"spec": SPEC | {"seed": 1}}, "its key is that of another spec"),
+        ({"spec": SPEC | {"seed": "x"}}, "spec.seed: input should be a valid integer"),
         (
             {"spec": SPEC | {"kind": "other"}},
-            "spec.kind: Input should be 'accuracy', 'priors' or 'classifiers'",
+            "spec.kind: input should be 'accuracy', 'priors' or 'classifiers'",
         ),
-        ({"key": "0123456789abcdef"}, "its spec is that of another trial"),
-        ({"accuracy": "0.5"}, "accuracy: Input should be a valid number"),
-        ({"accuracy": float("nan")}, "accuracy: Input should be a finite number"),
-        ({"accuracy": None}, "its trial is done, but has no result"),
-        ({"seconds": None}, "seconds: Input should be a valid number"),
-        ({"curves": None}, "curves: Input should be a valid dictionary"),
-        ({"curves": "abc"}, "curves: Input should be a valid dictionary"),
-        ({"curves": {"loss": "abc"}}, "curves.loss: Input should be a valid list"),
-        ({"selection": {"scel": [0.5, "x"]}}, "selection.scel.1: Input should be a valid number"),
-        ({"priors": {"values": [0.5, "x"]}}, "priors.values.1: Input should be a valid number"),
-        ({"priors": {"values": [None], "true": [0.1]}}, "priors.values.0: Input should be a valid number"),
-        ({"priors": {"values": [0.5], "true": [0.1, 0.9]}}, "it holds 1 priors for 2 classes"),
-        ({"priors": {"true": [0.1, 0.9]}}, "it holds 0 priors for 2 classes"),
-        ({"accuracy": 7.0}, "its accuracy is 7, but should be a fraction"),
-        ({"accuracy": -1.0}, "its accuracy is -1, but should be a fraction"),
-        ({"status": "foo"}, "status: Input should be 'done' or 'failed'"),
-        ({"finished": 5}, "finished: Input should be a valid string"),
+        ({"key": "0123456789abcdef"}, "its key is that of another spec"),
+        ({"accuracy": "0.5"}, "accuracy: input should be a valid number"),
+        ({"accuracy": float("nan")}, "accuracy: input should be a finite number"),
+        ({"accuracy": None}, "the trial is done, but has no result"),
+        ({"seconds": None}, "seconds: input should be a valid number"),
+        ({"curves": None}, "curves: expected a table in braces"),
+        ({"curves": "abc"}, "curves: expected a table in braces"),
+        ({"curves": {"loss": "abc"}}, "curves.loss: expected a list, got 'abc'"),
+        ({"selection": {"scel": [0.5, "x"]}}, "selection.scel.1: input should be a valid number"),
+        ({"priors": {"values": [0.5, "x"]}}, "priors.values.1: input should be a valid number"),
+        ({"priors": {"values": [None], "true": [0.1]}}, "priors.values.0: input should be a valid number"),
+        ({"priors": {"values": [0.5], "true": [0.1, 0.9]}}, "priors: got 1 values for 2 classes"),
+        ({"priors": {"true": [0.1, 0.9]}}, "priors: got 0 values for 2 classes"),
+        ({"accuracy": 7.0}, "accuracy: input should be less than or equal to 1, got 7.0"),
+        ({"accuracy": -1.0}, "accuracy: input should be greater than or equal to 0, got -1.0"),
+        ({"status": "foo"}, "status: input should be 'done' or 'failed'"),
+        ({"finished": 5}, "finished: input should be a valid string"),
     ],
 )
 def test_store_warns_of_record_with_wrong_content(
@@ -98,7 +103,7 @@ def test_store_warns_of_record_with_wrong_content(
 
 def test_store_warns_of_prior_record_without_priors(tmp_path: Path) -> None:
     written(tmp_path, SPEC | {"kind": "priors"}, priors={"source": "best-bin"}, accuracy=None)
-    with pytest.warns(UserWarning, match="its trial is done, but has no result"):
+    with pytest.warns(UserWarning, match="the trial is done, but has no result"):
         assert Store(tmp_path).records() == []
 
 

@@ -7,7 +7,7 @@ from helpers.mechanisms import CYCLIC, Y, confident_predictor
 
 from scarce import ComplementaryLabels
 from scarce.estimators.auto.class_dependence import compare_mechanisms, scar_from_priors
-from scarce.estimators.auto.out_of_fold import make_folds
+from scarce.estimators.auto.learners import make_folds
 from scarce.priors import candidate_shares
 from scarce.simulate import from_transition, scar, scar_single, uniform
 

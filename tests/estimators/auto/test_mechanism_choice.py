@@ -5,8 +5,8 @@ from helpers.mechanisms import CYCLIC, Y, confident_predictor
 
 from scarce import ComplementaryLabels
 from scarce.errors import LabelError, MethodError
+from scarce.estimators.auto.learners import make_folds
 from scarce.estimators.auto.mechanism_choice import check_informative, choose_mechanisms
-from scarce.estimators.auto.out_of_fold import make_folds
 from scarce.simulate import ask, from_transition, scar, uniform
 
 

@@ -5,8 +5,7 @@ from helpers.mechanisms import random_log_likelihoods
 
 from scarce.estimators.auto.batched_mlp import MLPSettings
 from scarce.estimators.auto.feature_maps import make_features
-from scarce.estimators.auto.learners import LinearLearner, MLPLearner
-from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
+from scarce.estimators.auto.learners import LinearLearner, MLPLearner, cross_fit, make_folds
 
 
 def test_cross_fit_does_not_depend_on_own_labels():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
+from scarce.estimators.auto.candidate_evaluation import label_likelihoods, stacking_weights
 
 
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 30))

@@ -144,7 +144,7 @@ def test_read_labels_rejects_pickled_objects(tmp_path):
 def test_read_labels_names_correct_suffix_of_array_file(tmp_path):
     np.save(tmp_path / "a.npy", np.eye(3))
     (tmp_path / "a.npy").rename(tmp_path / "a.npz")
-    assert "ending .npy" in read_expecting_error(tmp_path / "a.npz")
+    assert "end in .npy" in read_expecting_error(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", np.eye(3))
     (tmp_path / "b.npz").rename(tmp_path / "b.npy")
-    assert "ending .npz" in read_expecting_error(tmp_path / "b.npy", form="indicator")
+    assert "end in .npz" in read_expecting_error(tmp_path / "b.npy", form="indicator")

@@ -149,7 +149,7 @@ def test_read_label_studio_requires_choice_among_several_controls(write_export):
         ([5], {"meaning": "excluded", "classes": PETS}, ["task 0", "'annotations'"]),
         ({"tasks": []}, {"meaning": "answer"}, ["is not a list of tasks"]),
         ([], {"meaning": "answer"}, ["is not a list of tasks"]),
-        ('[\n{"id": 1,\n"data"', {"meaning": "answer"}, ["line 3 is not valid JSON", "cut short"]),
+        ('[\n{"id": 1,\n"data"', {"meaning": "answer"}, ["line 3 is not valid JSON", "truncated"]),
         ("", {"meaning": "answer"}, ["empty"]),
     ],
 )

@@ -85,7 +85,7 @@ def test_read_prodigy_takes_id_from_first_field_present(write_export):
         (
             annotation("A", "reject") + '\n{"label": "B", "ans',
             {},
-            ["line 2 is not valid JSON", "cut short"],
+            ["line 2 is not valid JSON", "truncated"],
         ),
         (annotation("A", "reject") + "\n[1, 2]", {}, ["line 2 is not a JSON object"]),
         (

@@ -200,7 +200,9 @@ def test_parquet_follows_rules_of_csv(tmp_path):
 def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ValueError, match=r'a\.parquet needs pyarrow.*pip install "scarce\[parquet\]"'):
+    with pytest.raises(
+        ValueError, match=r'a\.parquet cannot be read without pyarrow.*pip install "scarce\[parquet\]"'
+    ):
         read_labels(tmp_path / "a.parquet")
 
 

@@ -1,4 +1,4 @@
-"""Baselines that experiments compare with ours: classifiers that learn from candidate sets."""
+"""Baselines: classifiers that learn from candidate sets."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -30,4 +30,4 @@ BASELINES: Mapping[str, Callable[[int], Baseline]] = MappingProxyType(
 """The function that makes each baseline from a seed, by name."""
 
 BASELINES_REVISION = 1
-"""Raise when a baseline computes something else; its trials are then run again."""
+"""Increase it when a change of a baseline changes its predictions; the trials are then run again."""

@@ -1,4 +1,4 @@
-"""Shared by the baselines: normalized candidate sets, and standardized columns."""
+"""What the baselines share: normalized candidate sets and standardized columns."""
 
 from typing import Any, Protocol, Self
 
@@ -15,17 +15,30 @@ __all__ = ["Baseline", "Scaler", "candidate_weights", "check_dense"]
 
 
 class Baseline(Protocol):
-    """A classifier that learns from candidate sets."""
+    """A classifier that learns from candidate sets.
+
+    See Also
+    --------
+    BASELINES : The baselines by name.
+
+    Examples
+    --------
+    >>> from scarce.bench.baselines import BASELINES
+    >>> labels = ComplementaryLabels.from_single([1, 1, 0, 0], classes=2)
+    >>> baseline = BASELINES["em-lr"](0).fit(np.array([[-2.0], [-1.0], [1.0], [2.0]]), labels)
+    >>> baseline.predict(np.array([[-3.0], [3.0]])).tolist()
+    [0, 1]
+    """
 
     def fit(self, X: Any, labels: ComplementaryLabels) -> Self:
-        """Learn from features and from what each example is not."""
+        """Fit features X of shape (n, d) and the complementary labels of their n rows."""
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the number of the class of each example."""
+        """Return the index of the predicted class of each row, of shape (n,)."""
 
 
 def candidate_weights(labels: ComplementaryLabels) -> FloatArray:
-    """Return the normalised candidate sets, w_iy = 1[y ∈ S_i] / |S_i|.
+    """w_iy = 1[y ∈ S_i] / |S_i|, the normalized candidate sets, of shape (n, q).
 
     Examples
     --------
@@ -53,7 +66,7 @@ def check_dense(name: str, X: Any) -> None:
 
 
 class Scaler:
-    """Brings dense columns to mean 0 and deviation 1, as the training rows have them; sparse ones are left as they are.
+    """Standardize dense columns by the mean and deviation of the training rows; sparse columns are not changed.
 
     Examples
     --------

@@ -22,7 +22,17 @@ class EMLogisticRegression:
 
         loss = −Σ_i log Σ_{y ∈ S_i} p_iy + ‖W‖² / 2C
 
-    C is 1, and 10 for sparse features. The minimum is one of expectation maximisation too, which gives the method its name.
+    S_i is the candidate set of row i. C is 1, and 10 for sparse features. Expectation maximization has the same minima,
+    which gives the method its name.
+
+    See Also
+    --------
+    PLkNN : Nearest neighbors.
+
+    References
+    ----------
+    R. Jin and Z. Ghahramani, "Learning with multiple labels", NeurIPS 2002,
+    https://proceedings.neurips.cc/paper/2002/hash/653ac11ca60b3e021a8c609c7198acfc-Abstract.html
 
     Examples
     --------
@@ -33,7 +43,7 @@ class EMLogisticRegression:
     """
 
     def fit(self, X: Any, labels: ComplementaryLabels) -> Self:
-        """Minimise the loss."""
+        """Minimize the loss over features X of shape (n, d)."""
         self._scale = Scaler(X)
         C = _C_SPARSE if sparse.issparse(X) else _C_DENSE
         log_likelihood = CandidateSets().log_likelihood(labels)
@@ -42,6 +52,6 @@ class EMLogisticRegression:
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the most probable class."""
+        """Return the most probable class of each row."""
         scores: FloatArray = self._scale(X) @ self._weights + self._bias
         return scores.argmax(axis=1)  # type: ignore[no-any-return]

@@ -17,12 +17,12 @@ _ROUNDS, _RIDGE = 10, 1.0
 
 
 def reweight(candidates: FloatArray, predicted: FloatArray) -> FloatArray:
-    """Return candidates weighted by predictions: w_iy ∝ 1[y ∈ S_i] max(f_iy, 0), and equally where all of these are zero.
+    """w_iy ∝ 1[y ∈ S_i] max(f_iy, 0), the candidates weighted by predictions; equal weights if all of these are zero.
 
     Parameters
     ----------
     candidates : array of shape (n, q)
-        The normalised candidate sets.
+        The normalized candidate sets.
     predicted : array of shape (n, q)
         The predictions f.
 
@@ -38,11 +38,15 @@ def reweight(candidates: FloatArray, predicted: FloatArray) -> FloatArray:
 
 
 class KernelEM:
-    """Kernel ridge regression on candidate weights, ten rounds.
-
-    With K_ij = exp(−γ ‖x_i − x_j‖²), γ = 1 / median squared distance, and W = W₀, the normalised candidate sets, at first:
+    """Kernel ridge regression on candidate weights, with ten rounds of updates.
 
         A = (K + I)⁻¹ W,     f(x) = k(x)ᵀ A,     W ← `reweight` (W₀, K A)
+
+    K_ij = exp(−γ ‖x_i − x_j‖²), γ = 1 / median squared distance, and W starts as the normalized candidate sets W₀.
+
+    See Also
+    --------
+    SoftForest : A random forest on the same weights.
 
     Examples
     --------
@@ -53,7 +57,7 @@ class KernelEM:
     """
 
     def fit(self, X: Any, labels: ComplementaryLabels) -> Self:
-        """Alternate between regression and weights."""
+        """Alternate between regression and weights; X has shape (n, d)."""
         check_dense("kernel-em", X)
         self._scale = Scaler(X)
         self._rows = self._scale(X)
@@ -67,7 +71,7 @@ class KernelEM:
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the class with the highest prediction."""
+        """Return the class of each row with the highest prediction."""
         scores: FloatArray = self._kernel(self._scale(X)) @ self._coefficients
         return scores.argmax(axis=1)  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""PL-kNN: the nearest neighbours vote with their candidate sets."""
+"""PL-kNN: the nearest neighbors vote with their candidate sets."""
 
 from typing import Any, Self
 
@@ -17,12 +17,20 @@ class PLkNN:
 
         ŷ(x) = argmax_y Σ_{i ∈ N_k(x)} w_iy,     w_iy = 1[y ∈ S_i] / |S_i|
 
-    N_k are the k nearest rows by Euclidean distance; of equal votes the first class wins.
+    N_k are the k nearest rows by Euclidean distance; among ties the first class wins.
 
     Parameters
     ----------
     k : int
-        The number of neighbours; all rows if there are fewer.
+        The number of neighbors; all rows if there are fewer.
+
+    See Also
+    --------
+    EMLogisticRegression : A linear model.
+
+    References
+    ----------
+    E. Hüllermeier and J. Beringer, "Learning from ambiguously labeled examples", IDA 2005, https://doi.org/10.1007/11552253_16
 
     Examples
     --------
@@ -35,12 +43,12 @@ class PLkNN:
         self.k = k
 
     def fit(self, X: Any, labels: ComplementaryLabels) -> Self:
-        """Keep the rows and their candidate sets."""
+        """Store the rows X of shape (n, d) and their candidate sets."""
         self._scale, self._weights = Scaler(X), candidate_weights(labels)
         self._rows = NearestNeighbors(n_neighbors=min(self.k, len(self._weights))).fit(self._scale(X))
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the class with the most votes."""
+        """Return the class of each row with the most votes."""
         near = self._rows.kneighbors(self._scale(X), return_distance=False)
         return self._weights[near].sum(axis=1).argmax(axis=1)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A random forest that is fitted to normalised candidate sets."""
+"""A random forest that is fitted to normalized candidate sets."""
 
 from typing import Any, Self
 
@@ -15,14 +15,18 @@ _N_TREES = 100
 
 
 class SoftForest:
-    """The mean of 100 regression trees, all classes at once.
+    """The mean of 100 regression trees for all classes at once.
 
         f = argmin Σ_i ‖f(x_i) − w_i‖²,     w_iy = 1[y ∈ S_i] / |S_i|,     ŷ(x) = argmax_y f_y(x)
 
     Parameters
     ----------
     seed : int
-        Draws the rows of each tree.
+        The seed of the rows of each tree.
+
+    See Also
+    --------
+    KernelEM : Kernel ridge regression on the same weights, which it updates.
 
     Examples
     --------
@@ -36,7 +40,7 @@ class SoftForest:
         self.seed = seed
 
     def fit(self, X: Any, labels: ComplementaryLabels) -> Self:
-        """Grow the trees."""
+        """Grow the trees on features X of shape (n, d)."""
         check_dense("rf-soft", X)
         self._scale = Scaler(X)
         forest = RandomForestRegressor(_N_TREES, random_state=self.seed)
@@ -44,5 +48,5 @@ class SoftForest:
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the class with the highest mean."""
+        """Return the class of each row with the highest mean."""
         return self._forest.predict(self._scale(X)).argmax(axis=1)  # type: ignore[no-any-return]

@@ -1,7 +1,5 @@
-"""Reports on an experiment: files in several formats, or text in the terminal."""
+"""Reports on the results of an experiment: files in several formats, or text in the terminal."""
 
-import shlex
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from scarce._console import terminal_width
@@ -10,91 +8,104 @@ from scarce._plotting import figure_svg
 from scarce.bench.reports.content import Report, make_report
 from scarce.bench.reports.figures.comparison import draw_figures
 from scarce.bench.reports.figures.panels import Drawing
-from scarce.bench.reports.html import html_report
-from scarce.bench.reports.latex import latex_report
-from scarce.bench.reports.markdown import markdown_report
+from scarce.bench.reports.rendering import html_report, latex_report, markdown_report
 from scarce.bench.reports.terminal import report_text
-from scarce.bench.results.results import collect_results
+from scarce.bench.results.results import ExperimentResults
 from scarce.bench.results.statistics import Test
-from scarce.bench.spec.experiment import Experiment, available_experiments
-from scarce.bench.trials.packed import PackedStore
-from scarce.bench.trials.store import Store
 
-__all__ = ["write_report"]
+__all__ = ["show_report", "write_report"]
 
 _FIGURES = "figures"
 _DPI = 150
 
 
 def write_report(
-    experiment: Experiment,
-    store: Store | PackedStore,
-    out: Path | None = None,
+    results: ExperimentResults,
+    out: str | Path,
     *,
     command: str | None = None,
     test: Test = "t",
     holm: bool = False,
-    terminal: bool = False,
-    only: Mapping[str, Iterable[str]] | None = None,
-) -> None:
-    """Write the report on an experiment: ``report.md``, ``report.tex``, ``report.html`` and the figures.
+) -> list[Path]:
+    """Write a report: ``report.md``, ``report.tex``, ``report.html`` and the folder ``figures``, or the tables alone.
 
-    The same records give the same files; earlier ones are replaced.
+    The same results give the same files; existing ones are replaced.
 
     Parameters
     ----------
-    experiment : Experiment
-        From `scarce.bench.spec.experiment.load_experiment`.
-    store : Store
-        Where its trials are.
-    out : Path, optional
-        The folder to write to, or a file ``.md`` for the tables alone; by default the folder ``report`` of the store, or no
-        file with `terminal`.
+    results : ExperimentResults
+        From `collect`.
+    out : str or Path
+        The folder to write to, or a file ``.md`` for the tables alone.
     command : str, optional
-        The command that runs it again; by default a guess from the name of the experiment.
+        The command that runs the experiment again; by default ``scarce bench run`` with its name.
     test : {"t", "wilcoxon"}
         The paired test that decides what is printed in bold.
     holm : bool
-        Correct the tests of a column for their number.
-    terminal : bool
-        Print the tables.
-    only : mapping, optional
-        Which trials to report on, as names by axis; see `scarce.bench.trials.plan.select`.
+        Whether to correct the tests of a column for multiple testing.
+
+    Returns
+    -------
+    list of Path
+        The files and the folder of the figures.
+
+    See Also
+    --------
+    show_report : Print the tables in the terminal.
 
     Examples
     --------
-    >>> from scarce.bench.spec.experiment import load_experiment
-    >>> write_report(load_experiment("quick-digits"), Store(Path("nowhere")), terminal=True)
+    >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> results = collect(Plan.from_experiment(load_experiment("quick-digits")), [])
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_report(results, folder)]
+    ['report.md', 'report.tex', 'report.html', 'figures']
+    """
+    out = Path(out)
+    content = make_report(results, command, test, correct=holm)
+    if out.suffix == ".md":
+        _write_text(out, markdown_report(content))
+        return [out]
+    _write_texts(content, [], out)  # first without figures, in case one cannot be drawn
+    drawings = draw_figures(results)
+    for drawing in drawings:
+        _save(drawing, out / _FIGURES)
+    return [*_write_texts(content, drawings, out), out / _FIGURES]
+
+
+def show_report(
+    results: ExperimentResults, *, command: str | None = None, test: Test = "t", holm: bool = False
+) -> None:
+    """Print the tables of a report, no wider than the terminal.
+
+    Parameters
+    ----------
+    results, command, test, holm
+        As for `write_report`.
+
+    See Also
+    --------
+    write_report : Write tables and figures to files.
+
+    Examples
+    --------
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> show_report(collect(Plan.from_experiment(load_experiment("quick-digits")), []))
     Digits of scikit-learn, in a minute (shortened)
     ...
     """
-    results = collect_results(experiment, store, only)
-    content = make_report(results, command or _command(experiment, store), test, correct=holm)
-    if terminal:
-        print(report_text(content, terminal_width()))
-    if out is None and terminal:
-        return
-    if out is not None and out.suffix == ".md":
-        _write_text(out, markdown_report(content))
-        print(out)
-        return
-    folder = store.report_dir if out is None else out
-    _write(content, [], folder)  # first without figures, in case one cannot be drawn
-    drawings = draw_figures(results)
-    for drawing in drawings:
-        _save(drawing, folder / _FIGURES)
-    names = _write(content, drawings, folder)
-    print(f"{folder}: {', '.join(names)}, {_FIGURES}")
+    print(report_text(make_report(results, command, test, correct=holm), terminal_width()))
 
 
-def _write(content: Report, drawings: list[Drawing], folder: Path) -> list[str]:
+def _write_texts(content: Report, drawings: list[Drawing], folder: Path) -> list[Path]:
     texts = {
-        "report.md": markdown_report(content, drawings, _FIGURES),
-        "report.tex": latex_report(content),
-        "report.html": html_report(content, drawings),
+        folder / "report.md": markdown_report(content, drawings, _FIGURES),
+        folder / "report.tex": latex_report(content),
+        folder / "report.html": html_report(content, drawings),
     }
-    for name, text in texts.items():
-        _write_text(folder / name, text)
+    for path, text in texts.items():
+        _write_text(path, text)
     return list(texts)
 
 
@@ -108,9 +119,3 @@ def _save(drawing: Drawing, folder: Path) -> None:
     with atomic_write(folder / f"{drawing.name}.png", force=True) as temporary:
         # Without the name of the program, so that another version of it gives the same file.
         drawing.figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
-
-
-def _command(experiment: Experiment, store: Store | PackedStore) -> str:
-    is_shipped = experiment.name in available_experiments()
-    name = experiment.name if is_shipped else f"{experiment.name}.toml"
-    return shlex.join(["scarce", "bench", "run", name, "--store", str(store.path)])

@@ -28,7 +28,7 @@ _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
 
 @dataclass(frozen=True)
 class Report:
-    """The content of a report without its figures."""
+    """The content of a report, without its figures."""
 
     title: str
     is_shortened: bool
@@ -41,25 +41,24 @@ class Report:
 
 
 def make_report(
-    results: ExperimentResults, command: str, test: Test = "t", *, correct: bool = False
+    results: ExperimentResults, command: str | None = None, test: Test = "t", *, correct: bool = False
 ) -> Report:
     """Return the content of the report on the results of an experiment.
 
     Parameters
     ----------
     results : ExperimentResults
-    command : str
-        The command that runs it again.
+    command : str, optional
+        The command that runs it again; by default ``scarce bench run`` with its name.
     test, correct
         How the best cells are found, see `scarce.bench.results.statistics.best`.
 
     Examples
     --------
-    >>> from scarce.bench.results.results import TrialIndex
-    >>> trials = {TrialIndex("mnist", "uniform", "mlp", "SCARCE", 0): None}
-    >>> report = make_report(ExperimentResults("mine", "Mine", "shortened", trials), "scarce bench run mine")
-    >>> report.protocol[-1]
-    '0 of 1 trials are done; 1 has not been run.'
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> results = collect(Plan.from_experiment(load_experiment("quick-digits")), [])
+    >>> make_report(results).protocol[-1]
+    '0 of 24 trials are done; 24 have not been run.'
     """
     estimates_priors = results.kind == "priors"
     tables = make_prior_tables(results) if estimates_priors else make_tables(results, test, correct=correct)
@@ -77,8 +76,8 @@ def make_report(
         ),
         tables=tuple(tables),
         summary_tables=make_summary_tables(results),
-        versions=_versions(results.records.values()),
-        command=command,
+        versions=_versions(results.recorded.record),
+        command=f"scarce bench run {results.name}" if command is None else command,
     )
 
 
@@ -94,7 +93,7 @@ def mean_text(mean: float, std: float | None) -> str:
 
 
 def difference_text(cell: Cell) -> str:
-    """Return ours minus the paper's, and whether that is within two standard errors, where they are known.
+    """Return our number minus the paper's and, if the standard error is known, whether it is within two of them.
 
     Examples
     --------
@@ -109,7 +108,7 @@ def difference_text(cell: Cell) -> str:
 
 
 def failures_text(cell: Cell) -> str:
-    """Return how many trials of a cell have no result.
+    """Return how many trials of a cell failed or are missing.
 
     Examples
     --------
@@ -121,14 +120,14 @@ def failures_text(cell: Cell) -> str:
 
 
 def _agreement(tables: Iterable[ResultTable]) -> tuple[int, int]:
-    """Return how many cells lie within two standard errors of the paper's number, and how many could be compared."""
+    """Return how many cells are within two standard errors of the paper's number, and how many could be compared."""
     agrees = [cell.agrees for table in tables for cell in table.cells.values() if cell.agrees is not None]
     return sum(agrees), len(agrees)
 
 
 def _training_sentences(results: ExperimentResults) -> list[str]:
-    seeds = sorted({index.seed for index in results.planned})
-    trained = [record.spec for record in results.records.values() if record.spec.kind != "classifiers"]
+    seeds = sorted(results.trials.seed.unique().tolist())
+    trained = [record.spec for record in results.recorded.record if record.spec.kind != "classifiers"]
     recipes = dict.fromkeys(map(_recipe_text, trained))
     score = (
         "Class priors in per cent"
@@ -145,11 +144,11 @@ def _training_sentences(results: ExperimentResults) -> list[str]:
 
 
 def _measurement_text(results: ExperimentResults) -> str:
-    """Return in which epochs, or on which rows, the accuracy was measured."""
+    """Return the epochs or the rows on which the accuracy was measured."""
     if results.kind == "classifiers":
-        splits = dict.fromkeys(record.spec.split for record in results.done.values())
+        splits = dict.fromkeys(record.spec.split for record in results.done.record)
         return " or ".join(_SPLITS[split] for split in splits if split) or "on held-out rows"
-    stopping = {record.spec.early_stopping for record in results.done.values()}
+    stopping = {record.spec.early_stopping for record in results.done.record}
     if stopping == {True}:
         return "at the epoch that early stopping chose"
     chosen = " (with early stopping, at the epoch chosen)" * (True in stopping)
@@ -158,7 +157,7 @@ def _measurement_text(results: ExperimentResults) -> str:
 
 def _size_sentences(results: ExperimentResults) -> list[str]:
     sizes: dict[tuple[str, int, float | None], set[int]] = {}
-    for record in results.records.values():
+    for record in results.recorded.record:
         key = record.spec.data, record.spec.n_train, record.spec.imbalance
         sizes.setdefault(key, set()).update([record.n_examples] if record.n_examples else [])
     texts = dict.fromkeys(
@@ -177,7 +176,7 @@ def _size_sentences(results: ExperimentResults) -> list[str]:
 
 
 def _size_text(n_train: int, imbalance: float | None, counts: set[int]) -> str:
-    """Return how many examples there were; where classes were subsampled, this depends on the seed."""
+    """Return the number of examples as text; if classes were subsampled, it depends on the seed."""
     if imbalance is None:
         return f"{n_train:,}"
     if not counts:
@@ -244,7 +243,7 @@ def _paper_sentences(results: ExperimentResults, tables: list[ResultTable]) -> l
         + (
             f" {n_within} of {n_compared} cells are within."
             if n_compared
-            else " With one seed there is no standard error." * bool(results.done)
+            else " With one seed there is no standard error." * (len(results.done) > 0)
         )
         + (
             " Part of the differences comes from the shorter protocol."
@@ -255,7 +254,7 @@ def _paper_sentences(results: ExperimentResults, tables: list[ResultTable]) -> l
 
 
 def _progress_sentence(results: ExperimentResults) -> str:
-    parts = [f"{len(results.done)} of {len(results.planned)} trials are done"]
+    parts = [f"{len(results.done)} of {len(results.trials)} trials are done"]
     for count, one, many in (
         (len(results.failed), "has failed", "have failed"),
         (len(results.missing), "has not been run", "have not been run"),
@@ -266,17 +265,17 @@ def _progress_sentence(results: ExperimentResults) -> str:
 
 
 def _outdated_sentences(results: ExperimentResults) -> list[str]:
-    n = len(results.outdated)
+    n = int(results.trials.outdated.sum())
     if not n:
         return []
     return [
-        f"{n} of {len(results.planned)} trials {'was' if n == 1 else 'were'} run by an earlier version of "
+        f"{n} of {len(results.trials)} trials {'was' if n == 1 else 'were'} run by an earlier version of "
         f"{'its' if n == 1 else 'their'} method or data; `scarce bench run` runs {'it' if n == 1 else 'them'} again."
     ]
 
 
 def _versions(records: Iterable[TrialRecord]) -> tuple[str, ...]:
-    """Return all combinations of versions and machine that ran the trials."""
+    """Return each combination of versions and machine that ran trials."""
     lines = dict.fromkeys(
         ", ".join([*(f"{name} {value}" for name, value in record.versions.items()), _machine(record.machine)])
         for record in records

@@ -1,21 +1,25 @@
-"""Summary tables of a report: regret, failures, priors, calibration, model selection and costs, as rows of text."""
+"""The summary tables of a report: regret, failures, priors, calibration, model selection and costs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
+from pandas import DataFrame
+
 from scarce.bench.results.regret import Regret, regrets
-from scarce.bench.results.results import ExperimentResults, finite_values
+from scarce.bench.results.results import COLUMN, ExperimentResults, finite_values
 from scarce.bench.results.selection import criteria, epoch_choices, method_choices
 from scarce.bench.runners.status import format_duration
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord
 
 __all__ = ["SummaryTable", "last_epochs", "make_summary_tables"]
 
+_ROW = [*COLUMN, "label"]
+
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """A table of texts: its first `n_text_columns` columns are words, the others numbers."""
+    """A table of strings: the first `n_text_columns` columns are words, the others are numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -29,7 +33,8 @@ def make_summary_tables(results: ExperimentResults) -> tuple[SummaryTable, ...]:
 
     Examples
     --------
-    >>> make_summary_tables(ExperimentResults("mine", "Mine", "paper", {}))
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> make_summary_tables(collect(Plan.from_experiment(load_experiment("quick-digits")), []))
     ()
     """
     tables = (
@@ -45,22 +50,23 @@ def make_summary_tables(results: ExperimentResults) -> tuple[SummaryTable, ...]:
 
 
 def last_epochs(results: ExperimentResults) -> str:
-    """Return, as text, the epochs over which the accuracy of a trial is the mean: all, where there are few.
+    """Return, as text, the epochs over which the accuracy of a trial is averaged.
 
     Examples
     --------
-    >>> last_epochs(ExperimentResults("mine", "Mine", "paper", {}))
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> last_epochs(collect(Plan.from_experiment(load_experiment("quick-digits")), []))
     'last 10 epochs'
     """
-    lengths = (len(record.curves.get("test_accuracy", ())) for record in results.done.values())
+    lengths = (len(record.curves.get("test_accuracy", ())) for record in results.done.record)
     counts = sorted({min(LAST_EPOCHS, length) for length in lengths if length}) or [LAST_EPOCHS]
     return "last epoch" if counts == [1] else f"last {' or '.join(map(str, counts))} epochs"
 
 
 def _failure_table(results: ExperimentResults) -> SummaryTable:
     rows = [
-        (*index.column, index.label, str(index.seed), record.error or "no reason given")
-        for index, record in results.failed.items()
+        (*(getattr(trial, name) for name in _ROW), str(trial.seed), trial.record.error or "no reason given")
+        for trial in results.failed.itertuples()
     ]
     return SummaryTable(
         "Failed trials",
@@ -107,38 +113,46 @@ def _percents(*fractions: float) -> tuple[str, ...]:
 
 
 def _prior_table(results: ExperimentResults) -> SummaryTable:
-    errors: dict[tuple[str, ...], list[float]] = {}
-    for index, record in results.done.items():
-        true, source = record.priors.true, record.priors.source
-        if record.accuracy is None or not true or source.startswith("frequencies"):  # nothing was estimated
-            continue
-        absolute_errors = [abs(a - b) for a, b in zip(record.priors.values or [], true, strict=True)]
-        errors.setdefault((*index.column, index.label, source), []).append(fmean(absolute_errors))
+    trials = results.done.dropna(subset="accuracy")
+    errors = trials.record.map(_prior_error).astype(float)
+    sources = trials.record.map(lambda record: record.priors.source).rename("source")
+    means = errors.dropna().groupby([*(trials[name] for name in _ROW), sources], sort=False).mean()
     return SummaryTable(
         "How wrong the priors were",
         ("data", "setting", "model", "method", "priors", "mean absolute error"),
-        tuple((*key, f"{fmean(values):.4f}") for key, values in errors.items()),
+        tuple((*key, f"{error:.4f}") for key, error in means.items()),
         n_text_columns=5,
         note="Priors that were estimated before or learned during training, compared with the class frequencies of the training "
         "data; the mean over classes and seeds.",
     )
 
 
+def _prior_error(record: TrialRecord) -> float:
+    """Return the mean absolute error of the priors; NaN if the true ones were given or are not known."""
+    priors = record.priors
+    if not priors.true or priors.source.startswith("frequencies"):
+        return float("nan")
+    return fmean(abs(a - b) for a, b in zip(priors.values or [], priors.true, strict=True))
+
+
 def _calibration_table(results: ExperimentResults) -> SummaryTable:
-    names = ("test_accuracy", "confidence", "calibration_error")
-    found: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
-    for index, record in results.done.items():
-        curves = [finite_values(record.curves.get(name, ())) for name in names]
-        if all(curves):
-            found.setdefault((*index.column, index.label), []).append(tuple(curve[-1] for curve in curves))
+    names = ["test_accuracy", "confidence", "calibration_error"]
+    done = results.done
+    last = {name: [_last_value(record, name) for record in done.record] for name in names}
+    means = done.assign(**last).dropna(subset=names).groupby(_ROW, sort=False)[names].mean()
     return SummaryTable(
         "Calibration",
         ("data", "setting", "model", "method", "accuracy", "confidence", "calibration error"),
-        tuple((*key, *_percents(*map(fmean, zip(*numbers, strict=True)))) for key, numbers in found.items()),
+        tuple((*key, *_percents(*numbers)) for key, numbers in means.iterrows()),
         n_text_columns=4,
         note="In per cent after the last epoch, the mean over seeds. Confidence: the mean of the highest probability. Calibration "
         "error: the mean distance between accuracy and confidence over 15 bins of equal width.",
     )
+
+
+def _last_value(record: TrialRecord, name: str) -> float:
+    values = finite_values(record.curves.get(name, ()))
+    return values[-1] if values else float("nan")
 
 
 def _epoch_table(results: ExperimentResults) -> SummaryTable:
@@ -149,7 +163,7 @@ def _epoch_table(results: ExperimentResults) -> SummaryTable:
             str(choice.n),
             *_percents(choice.chosen, choice.last, choice.oracle),
         )
-        for choice in epoch_choices(results)
+        for choice in epoch_choices(results).itertuples()
     ]
     return SummaryTable(
         "Choosing the epoch without true labels",
@@ -163,21 +177,26 @@ def _epoch_table(results: ExperimentResults) -> SummaryTable:
 
 
 def _method_table(results: ExperimentResults) -> SummaryTable:
-    names = criteria(results)
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for choice in method_choices(results):
-        row = found.setdefault((choice.data, choice.model, choice.setting), {})
-        row[choice.criterion] = f"{choice.chosen}\n{100 * choice.accuracy:.2f}"
-        row.setdefault("best", f"{choice.best}\n{100 * choice.best_accuracy:.2f}")
-    grids = list(dict.fromkeys((data, model) for data, model, _ in found))
-    found = dict(
-        sorted(found.items(), key=lambda item: grids.index(item[0][:2]))
-    )  # in the order of the tables
-    used = [name for name in names if any(name in row for row in found.values())]
+    choices = method_choices(results)
+    used = [name for name in criteria(results) if name in set(choices.criterion)]
+    rows = []
+    # In the order of the tables: first by data and model.
+    for _, grid in choices.groupby(["data", "model"], sort=False):
+        for (data, model, setting), column in grid.groupby(["data", "model", "setting"], sort=False):
+            by_criterion = column.set_index("criterion")
+            texts = by_criterion.chosen + "\n" + (100 * by_criterion.accuracy).map("{:.2f}".format)
+            best = column.iloc[0]
+            rows.append(
+                (
+                    *(data, model, setting),
+                    *(texts.get(name, "–") for name in used),
+                    f"{best.best}\n{100 * best.best_accuracy:.2f}",
+                )
+            )
     return SummaryTable(
         "Choosing the method without true labels",
         ("data", "model", "setting", *map(_criterion_text, used), "truly best"),
-        tuple((*key, *(row.get(name, "–") for name in used), row["best"]) for key, row in found.items()),
+        tuple(rows),
         n_text_columns=4 + len(used),
         note=f"The best method by each criterion (mean over seeds and {last_epochs(results)}) among those for which it "
         "is defined, with its test accuracy in per cent. Criteria use complementary labels of the same test images.",
@@ -189,13 +208,9 @@ def _criterion_text(criterion: str) -> str:
 
 
 def _cost_table(results: ExperimentResults) -> SummaryTable:
-    by_label: dict[str, list[TrialRecord]] = {}
-    for index in results.planned:
-        if index in results.records:
-            by_label.setdefault(index.label, []).append(results.records[index])
-    rows = [_cost_row(label, records) for label, records in by_label.items()]
+    rows = [_cost_row(label, trials) for label, trials in results.recorded.groupby("label", sort=False)]
     if len(rows) > 1:
-        rows.append(_cost_row("all", list(results.records.values())))
+        rows.append(_cost_row("all", results.recorded))
     return SummaryTable(
         "What it cost",
         ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),
@@ -205,7 +220,11 @@ def _cost_table(results: ExperimentResults) -> SummaryTable:
     )
 
 
-def _cost_row(label: str, records: list[TrialRecord]) -> tuple[str, ...]:
-    seconds = [record.seconds for record in records]
-    memory = max(record.peak_memory_mb for record in records)
-    return label, str(len(records)), format_duration(sum(seconds)), f"{fmean(seconds):.1f}", f"{memory:,.0f}"
+def _cost_row(label: str, trials: DataFrame) -> tuple[str, ...]:
+    return (
+        label,
+        str(len(trials)),
+        format_duration(trials.seconds.sum()),
+        f"{trials.seconds.mean():.1f}",
+        f"{trials.peak_memory_mb.max():,.0f}",
+    )

@@ -1,4 +1,7 @@
-"""A report as plain text, for terminals and logs."""
+"""A report as plain text, for terminals and logs.
+
+The cells of its tables have several lines, which the Markdown of rich would join.
+"""
 
 import textwrap
 
@@ -35,7 +38,7 @@ def report_text(report: Report, width: int = MAX_WIDTH) -> str:
 
 
 def _split_table(table: ResultTable, width: int) -> list[str]:
-    """Return the table as text, its columns split into as many tables as the width requires."""
+    """Return the table as text, split by columns into as many tables as the width requires."""
     cells = {key: _cell(cell) for key, cell in table.cells.items()}
     sizes = {}
     for column in table.columns:

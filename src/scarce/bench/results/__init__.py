@@ -1,1 +1,1 @@
-"""What the results of an experiment say together."""
+"""Results of an experiment: tables, tests, model selection and comparisons."""

@@ -23,6 +23,17 @@ def compare_stores(first: Store | PackedStore, second: Store | PackedStore, widt
     For each cell, over the common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test,
     and the ratio of the times. Without a common seed, the means are over all seeds of each store.
 
+    Parameters
+    ----------
+    first, second : Store or PackedStore
+        Shown as A and B.
+    width : int
+        The maximum number of columns of the text.
+
+    See Also
+    --------
+    open_store : Open the store at a path.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -85,7 +96,7 @@ def _differences(first: _Cells, second: _Cells) -> list[str]:
 
 
 def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
-    """Return the values of every field of the specs of a cell, except those of its key and the seed."""
+    """Return the values of each field of the specs of a cell, except the fields that name the cell, and the seed."""
     found: dict[str, set[str]] = {}
     for record in cell.values():
         settings = record.spec.model_dump(mode="json")
@@ -96,7 +107,7 @@ def _settings(cell: Mapping[int, TrialRecord]) -> dict[str, set[str]]:
 
 
 def _notes(records: Sequence[TrialRecord]) -> str:
-    """Return which records of a store are not compared: earlier ones of the same trial, and those without accuracy."""
+    """Return which records of a store are not compared: earlier ones of the same trial, and those without an accuracy."""
     results = [_trial_key(record) for record in records if _has_accuracy(record)]
     failed = {_trial_key(record) for record in records if record.status == "failed"} - set(results)
     n_priors = sum(record.status == "done" and record.accuracy is None for record in records)
@@ -110,7 +121,7 @@ def _notes(records: Sequence[TrialRecord]) -> str:
 
 
 def _cells(records: Sequence[TrialRecord]) -> dict[CellKey, dict[int, TrialRecord]]:
-    """Return the latest results, by cell and seed, in the order of their names."""
+    """Return the latest results by cell and seed, sorted by the names of the cells."""
     cells: dict[CellKey, dict[int, TrialRecord]] = {}
     for record in filter(_has_accuracy, records):  # the oldest come first
         cells.setdefault(_cell_key(record), {})[record.spec.seed] = record

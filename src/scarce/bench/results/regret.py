@@ -1,8 +1,6 @@
 """The regret of the automatic default: how far it is from the best row of every column."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from scarce.bench.results.results import ExperimentResults
 from scarce.bench.spec.classifier_grid import AUTO
@@ -17,13 +15,13 @@ class Regret:
     Attributes
     ----------
     data, setting : str
-        The column.
+        The column of the table.
     best : str
-        The row with the best mean; among ties the default, or else the first.
+        The row with the best mean; among ties, the default if it is one of them, otherwise the first.
     best_accuracy, accuracy : float
-        Its mean accuracy, and that of the default.
+        The mean accuracy of the best row and of the default.
     is_biased : bool
-        Whether the process of the labels is called biased.
+        Whether the labels come from a process whose name starts with biased.
     """
 
     data: str
@@ -42,38 +40,25 @@ class Regret:
 def regrets(results: ExperimentResults) -> list[Regret]:
     """Return the regret of the default in every column where it has a result.
 
-    The means are over the seeds for which the default has a result. Rows that lack one of these seeds do not count.
+    The means are over the seeds for which the default has a result. Rows without a result for one of these seeds are ignored.
 
     Examples
     --------
-    >>> regrets(ExperimentResults("mine", "Mine", "own", {}))
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> regrets(collect(Plan.from_experiment(load_experiment("quick-digits")), []))
     []
     """
-    accuracies: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
-    defaults: dict[tuple[str, str], str] = {}
-    biased = set()
-    for index, record in results.done.items():
-        if record.accuracy is None:
-            continue
-        column = index.data, index.setting
-        accuracies.setdefault(column, {}).setdefault(index.label, {})[index.seed] = record.accuracy
-        if record.spec.method == AUTO and not record.spec.method_params:
-            defaults[column] = index.label
-        if (record.spec.process or "").startswith("biased"):
-            biased.add(column)
     found = []
-    for column, rows in accuracies.items():
-        if column not in defaults:
+    for (data, setting), column in results.done.groupby(["data", "setting"], sort=False):
+        specs = [record.spec for record in column.record]
+        is_default = [spec.method == AUTO and not spec.method_params for spec in specs]
+        if not any(is_default):
             continue
-        label = defaults[column]
-        seeds = list(rows[label])
-        means = {
-            row: _mean(values, seeds) for row, values in rows.items() if all(seed in values for seed in seeds)
-        }
-        best = max(means, key=lambda row: (means[row], row == label))
-        found.append(Regret(*column, best, means[best], means[label], column in biased))
+        label = column.label[is_default].iloc[-1]
+        accuracies = column.pivot_table("accuracy", "label", "seed", sort=False)  # label × seed
+        seeds = accuracies.columns[accuracies.loc[label].notna()]
+        means = accuracies[seeds].dropna().mean(axis=1)
+        best = label if means[label] == means.max() else means.idxmax()
+        is_biased = any((spec.process or "").startswith("biased") for spec in specs)
+        found.append(Regret(data, setting, best, float(means[best]), float(means[label]), is_biased))
     return found
-
-
-def _mean(values: dict[int, float], seeds: Sequence[int]) -> float:
-    return fmean(values[seed] for seed in seeds)

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
-from scipy.stats import t as student
+from scipy.stats import rankdata, sem, ttest_1samp
 
 from scarce._validation import check_option
 
@@ -25,12 +24,12 @@ __all__ = [
 
 Test = Literal["t", "wilcoxon"]
 LEVEL = 0.05
-_DECIMALS = 12  # smaller differences of accuracies are rounding, not results
+_DECIMALS = 12  # smaller differences of accuracies are rounding errors
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and standard deviation (n − 1 in the denominator, none for a single run) of n runs."""
+    """Mean and standard deviation of n runs (n − 1 in the denominator; None for a single run)."""
 
     mean: float
     std: float | None
@@ -38,7 +37,7 @@ class Summary:
 
 
 def summarize(values: Sequence[float]) -> Summary:
-    """Return mean and standard deviation of one run or more.
+    """Return the mean and standard deviation of one or more runs.
 
     Examples
     --------
@@ -52,16 +51,16 @@ def summarize(values: Sequence[float]) -> Summary:
 
 
 def paired_p(first: Mapping[int, float], second: Mapping[int, float], test: Test = "t") -> float | None:
-    """Return the two-sided p-value of the paired differences over the seeds that both have; None with fewer than two.
+    """Return the two-sided p-value of the paired differences over the common seeds; None with fewer than two.
 
-    The t-test assumes normal differences d: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The
-    Wilcoxon test assumes only that they are symmetric; every assignment of signs to their ranks has the same probability. Its
-    p-value is exact, also with ties; seeds without a difference are left out.
+    The t-test assumes normal differences d: t = mean(d) / (std(d) / √n) with n − 1 degrees of freedom. The Wilcoxon
+    signed-rank test assumes only that they are symmetric, so every assignment of signs to their ranks has the same probability.
+    Its p-value is exact, even with ties; seeds without a difference are dropped.
 
     Parameters
     ----------
     first, second : mapping
-        From seed to accuracy.
+        The accuracy by seed.
     test : {"t", "wilcoxon"}
 
     Examples
@@ -109,7 +108,7 @@ def best(
     Parameters
     ----------
     column : sequence of mappings
-        For every row, from seed to accuracy; empty where there is no result.
+        The accuracy of each row by seed; empty without results.
     test : {"t", "wilcoxon"}
     correct : bool
         Correct the p-values of the column for their number, by Holm's method.
@@ -164,13 +163,13 @@ def _is_worse(cell: Mapping[int, float], other: Mapping[int, float]) -> bool:
 
 
 def _t_test(differences: NDArray[np.float64]) -> float:
-    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
-    if error < 10.0**-_DECIMALS:
+    if sem(differences) < 10.0**-_DECIMALS:
         return 0.0  # the same difference for every seed: the limit of a vanishing spread
-    return float(2 * student.sf(abs(differences.mean()) / error, len(differences) - 1))
+    return float(ttest_1samp(differences, 0).pvalue)
 
 
 def _wilcoxon_test(differences: NDArray[np.float64]) -> float:
+    # SciPy is exact with ties only by enumerating all 2ⁿ assignments of signs, which takes half a minute for 17 seeds.
     differences = differences[differences != 0]
     # Twice the ranks, so that the half ranks of ties are whole numbers, which can index the sums.
     ranks = (2 * rankdata(np.abs(differences))).astype(int)

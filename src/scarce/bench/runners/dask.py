@@ -2,10 +2,12 @@
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from scarce.bench.runners.local import Outcome, execute, record_failure
+from scarce.bench.trials.data import resolve_data_dir
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.store import Store
 from scarce.errors import FileError, ProcessError, ScarceError
@@ -18,26 +20,41 @@ _TIMEOUT = "20s"
 
 
 def run_on_cluster(
-    trials: Sequence[Trial], store: Store, data_dir: str | None, url: str, *, retry_failed: bool = False
+    trials: Iterable[Trial],
+    store: Store,
+    data_dir: str | Path | None,
+    url: str,
+    *,
+    retry_failed: bool = False,
 ) -> Iterator[Outcome]:
-    """Run trials on the workers of a scheduler, and yield every outcome as it comes.
+    """Run trials on the workers of a Dask scheduler, and yield each outcome as it arrives.
 
     The store must be on a drive that all machines share under one path: if a worker dies, another resumes its trial from the
     checkpoint.
 
     Parameters
     ----------
-    trials : sequence of Trial
-        What to run.
+    trials : Plan or iterable of Trial
+        The trials to run.
     store : Store
-        Where records go.
-    data_dir : str or None
-        Where the workers look for data first.
+        Where to save the records.
+    data_dir : str or Path, optional
+        The folder that workers search for data first.
     url : str
         The address of the scheduler, such as ``tcp://host:8786``.
     retry_failed : bool
-        Run trials again whose record is a failure.
+        Whether to run failed trials again.
+
+    Yields
+    ------
+    Outcome
+        How each trial ended.
+
+    See Also
+    --------
+    run_local : Run trials in processes of this machine.
     """
+    folder = resolve_data_dir(data_dir)
     with _connect(url) as client:
         from distributed import as_completed
 
@@ -48,7 +65,7 @@ def run_on_cluster(
                 execute,
                 trial,
                 str(store.path.resolve()),
-                data_dir,
+                folder,
                 method=external_method_class(trial.spec.method),
                 **options,
             ): trial
@@ -58,7 +75,7 @@ def run_on_cluster(
             for future in as_completed(futures):  # type: ignore[no-untyped-call]
                 if future.status not in ("finished", "error"):
                     raise ProcessError(
-                        f"the scheduler at {url} is gone; start it again and rerun the same command to resume."
+                        f"the scheduler at {url} has stopped; start it again and rerun the same command to resume."
                     )
                 yield _collect_outcome(future, futures[future], store)
         finally:
@@ -67,7 +84,7 @@ def run_on_cluster(
 
 
 def n_workers(url: str) -> int:
-    """Return how many trials the workers of a scheduler run at once: one each, however many threads they have."""
+    """Return how many trials the workers of a scheduler run at once: one per worker, regardless of its number of threads."""
     with _connect(url) as client:
         count = len(client.nthreads())
     if not count:

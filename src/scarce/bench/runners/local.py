@@ -1,10 +1,10 @@
-"""Running trials in processes of this machine: skip those done, resume those interrupted, record failures."""
+"""Running trials in processes of this machine: skip finished ones, resume interrupted ones, record failures."""
 
 import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import torch
 from joblib import Parallel, delayed
 
+from scarce.bench.trials.data import resolve_data_dir
 from scarce.bench.trials.execution import run_trial
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord, now
@@ -26,14 +27,39 @@ __all__ = ["Outcome", "execute", "record_failure", "run_local"]
 
 _WAIT_SECONDS = 1.0
 _MAX_CRASHES = 2
-_KILLED_MESSAGE = "its process was killed; perhaps memory is short"
-# torch's random generator is shared by the threads of a process (as a Dask worker may have), so their trials take turns.
+_KILLED_MESSAGE = "its process was killed, perhaps because it ran out of memory; free memory or lower --jobs"
+# The threads of a process, as in a Dask worker, share torch's random generator, so their trials take turns.
 _TRIAL_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended: done or failed, here or in another process, or still running elsewhere."""
+    """How a trial ended.
+
+    Attributes
+    ----------
+    trial : Trial
+        The trial.
+    status : {"done", "failed", "elsewhere"}
+        Whether it has a result, ended in an error, or is being run by another process.
+    error : str or None
+        Why there is no result.
+    accuracy : float or None
+        The test accuracy, if it has one.
+    seconds : float
+        The time it took.
+
+    See Also
+    --------
+    run_local : Run trials and yield their outcomes.
+
+    Examples
+    --------
+    >>> from scarce.bench import Plan, load_experiment
+    >>> trial = Plan.from_experiment(load_experiment("quick-digits")).trials[0]
+    >>> Outcome(trial, "done", accuracy=0.9).error is None
+    True
+    """
 
     trial: Trial
     status: Literal["done", "failed", "elsewhere"]
@@ -51,18 +77,18 @@ def execute(
     wait: bool = False,
     method: type[Method] | None = None,
 ) -> Outcome:
-    """Run one trial and store its record, unless another process has done so or is running it.
+    """Run one trial and store its record, unless it has a record or another process is running it.
 
     Parameters
     ----------
     trial : Trial
-        What to run.
+        The trial to run.
     store_path, data_dir : str
-        Where records go, and where to look for data first.
+        The store, and the folder to search for data first.
     retry_failed : bool
-        Run it again if its record is a failure.
+        Whether to run it again if it failed.
     wait : bool
-        If another process is running it, wait until that process ends.
+        Whether to wait if another process is running it.
     method : type of Method, optional
         The method of the trial, if it is not registered in this process; see `scarce.methods.registry.external_method_class`.
     """
@@ -70,14 +96,14 @@ def execute(
     if method is not None:
         register(method)
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent process, which ends its workers
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it and ends its workers
     store = Store(Path(store_path))
     store.make_dirs()
     while True:
         with _TRIAL_LOCK, store.claimed(trial.key) as acquired:
             if acquired:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of a damaged record, which the parent process reports
+                    warnings.simplefilter("ignore")  # the parent process warns of damaged records
                     record = store.record(trial.key)
                 if record is None or (retry_failed and record.status == "failed"):
                     record = run_trial(trial, store.checkpoint(trial.key), data_dir)
@@ -89,15 +115,57 @@ def execute(
 
 
 def run_local(
-    trials: Sequence[Trial], store: Store, data_dir: str | None, *, jobs: int = 1, retry_failed: bool = False
+    trials: Iterable[Trial],
+    store: Store,
+    data_dir: str | Path | None = None,
+    *,
+    jobs: int = 1,
+    retry_failed: bool = False,
 ) -> Iterator[Outcome]:
-    """Run trials in `jobs` processes of this machine, and yield every outcome as it comes.
+    """Run trials in `jobs` processes of this machine, and yield each outcome as it arrives.
 
-    Trials that another run on the same store is running come last: this one waits for them, and takes them over if that run
-    dies. If a process is killed, say because memory is short, the trials that were running are run one at a time; a trial
-    whose process is then killed twice counts as failed.
+    Trials with a record are skipped, and interrupted ones are resumed. Trials that another run on the same store is running come
+    last: this run waits for them, and takes them over if the other dies. If a process is killed, for instance when memory runs
+    out, the trials that were running are run one at a time; a trial whose process is then killed twice counts as failed.
+
+    Parameters
+    ----------
+    trials : Plan or iterable of Trial
+        The trials to run, from a `Plan` with data.
+    store : Store
+        Where to save the records.
+    data_dir : str or Path, optional
+        The folder to search for data first.
+    jobs : int
+        The number of processes.
+    retry_failed : bool
+        Whether to run failed trials again.
+
+    Yields
+    ------
+    Outcome
+        How each trial ended.
+
+    See Also
+    --------
+    run_trial : Run a single trial without a store.
+    collect : Combine a plan with the records of its trials.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits").changed(epochs=1, seeds=1)).with_data()
+    >>> with TemporaryDirectory() as folder:
+    ...     outcomes = list(run_local(plan.select(method="scarce"), Store(Path(folder))))
+    >>> [outcome.status for outcome in outcomes]
+    ['done', 'done']
     """
-    options = {"store_path": str(store.path), "data_dir": data_dir, "retry_failed": retry_failed}
+    options = {
+        "store_path": str(store.path),
+        "data_dir": resolve_data_dir(data_dir),
+        "retry_failed": retry_failed,
+    }
     pending = {trial.key: trial for trial in trials}
     wait = False
     while pending:
@@ -109,7 +177,7 @@ def run_local(
             wait = True
         except BrokenExecutor:  # a process was killed, and joblib has ended all others
             interrupted = [trial for trial in pending.values() if store.is_abandoned(trial.key)]
-            # If no trial had started, run one all the same, so that this loop ends.
+            # If no trial had started, run one anyway, so that this loop ends.
             for trial in interrupted or list(pending.values())[:1]:
                 outcome = _run_isolated(trial, store, options)
                 if outcome.status != "elsewhere":
@@ -137,7 +205,7 @@ def record_failure(trial: Trial, error: str, store: Store) -> TrialRecord:
 
 
 def _run_isolated(trial: Trial, store: Store, options: dict[str, Any]) -> Outcome:
-    """Run a trial in a process while no other runs; if that is killed, it is because of this trial."""
+    """Run a trial while no other runs; if its process is killed, this trial is the cause."""
     for _ in range(_MAX_CRASHES):
         try:
             (outcome,) = _pool([trial], 2, options)
@@ -151,10 +219,10 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
     if jobs == 1:
         yield from (execute(trial, **options) for trial in trials)
         return
-    # joblib replaces a process that has grown during a trial, which needs no warning.
+    # joblib replaces a process whose memory grew during a trial, and warns of it.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     run: Callable[..., Any] = Parallel(
-        n_jobs=max(2, min(jobs, len(trials))),  # one would be this process
+        n_jobs=max(2, min(jobs, len(trials))),  # with one, joblib would use this process
         backend="loky",
         batch_size=1,
         pre_dispatch=jobs,

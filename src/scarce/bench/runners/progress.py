@@ -11,7 +11,7 @@ __all__ = ["TrialProgress"]
 
 
 class TrialProgress:
-    """Counts and prints outcomes.
+    """Count and print outcomes.
 
     Parameters
     ----------

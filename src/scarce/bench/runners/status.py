@@ -1,6 +1,6 @@
 """The status of an experiment: which trials are done, and how long the rest may take."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scarce.bench.trials.packed import PackedStore
@@ -18,9 +18,18 @@ class Status:
     Attributes
     ----------
     done, failed : list of TrialRecord
-        Those with a record.
+        The records of finished and failed trials.
     running, pending : list of Trial
-        Those that a process is running, and the rest.
+        The trials that a process is running, and the rest.
+
+    See Also
+    --------
+    get_status : Return the status of the trials of a plan.
+
+    Examples
+    --------
+    >>> Status([], [], [], []).to_run()
+    set()
     """
 
     done: list[TrialRecord]
@@ -29,22 +38,47 @@ class Status:
     pending: list[Trial]
 
     def to_run(self, *, retry_failed: bool = False) -> set[str]:
-        """Return the keys of the trials without a record; with `retry_failed`, also of those that failed."""
+        """Return the keys of the trials without a record; with `retry_failed`, also of failed trials."""
         keys = {trial.key for trial in (*self.running, *self.pending)}
         return keys | {record.key for record in self.failed} if retry_failed else keys
 
     def seconds_left(self) -> float | None:
-        """Return the estimated time of the trials without a record, one after the other; None if no trial is done."""
+        """Return the estimated total seconds of the trials without a record; None if no trial is done."""
         if not self.done:
             return None
         return sum(_mean_seconds(self.done, trial) for trial in (*self.running, *self.pending))
 
 
-def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
-    """Sort trials by their state in a store."""
+def get_status(
+    trials: Iterable[Trial], store: Store | PackedStore, records: Iterable[TrialRecord] | None = None
+) -> Status:
+    """Return the trials by their state in a store.
+
+    Parameters
+    ----------
+    trials : Plan or iterable of Trial
+        From a `Plan` with data: records are found by the keys of the trials.
+    store : Store or PackedStore
+        The store with the records, and the locks of running trials.
+    records : iterable of TrialRecord, optional
+        The records of the store, if they have been read; by default the records of the trials are read.
+
+    See Also
+    --------
+    run_local : Run the trials that are not done.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits"))
+    >>> len(get_status(plan, Store(Path("nowhere"))).pending)
+    24
+    """
     status = Status([], [], [], [])
+    by_key = None if records is None else {record.key: record for record in records}
     for trial in trials:
-        record = store.record(trial.key)
+        record = store.record(trial.key) if by_key is None else by_key.get(trial.key)
         if record is not None:
             (status.done if record.status == "done" else status.failed).append(record)
         else:
@@ -52,17 +86,17 @@ def get_status(trials: Sequence[Trial], store: Store | PackedStore) -> Status:
     return status
 
 
-def axis_rows(trials: Sequence[Trial]) -> list[tuple[str, str, str]]:
+def axis_rows(trials: Iterable[Trial]) -> list[tuple[str, str, str]]:
     """Return a row per axis: its name, the number of values, and the values.
 
     Examples
     --------
-    >>> from scarce.bench.spec.experiment import load_experiment
-    >>> from scarce.bench.trials.plan import plan
-    >>> axis_rows(plan(load_experiment("quick-digits")))[1]
+    >>> from scarce.bench import Plan, load_experiment
+    >>> axis_rows(Plan.from_experiment(load_experiment("quick-digits")))[1]
     ('setting', '2', 'uniform, scar-a')
     """
-    values = {axis: list(dict.fromkeys(trial.axes[axis] for trial in trials)) for axis in AXES}
+    axes = [trial.axes for trial in trials]
+    values = {axis: list(dict.fromkeys(names[axis] for names in axes)) for axis in AXES}
     return [(axis, str(len(names)), ", ".join(names)) for axis, names in values.items() if names != [""]]
 
 
@@ -83,7 +117,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _mean_seconds(done: Sequence[TrialRecord], trial: Trial) -> float:
-    """Return the mean seconds of the done trials with the same data and network, or else of all."""
+    """Return the mean seconds of the done trials with the same data and network, or of all done trials if there are none."""
     key = trial.spec.data, trial.spec.model
     similar = [record.seconds for record in done if (record.spec.data, record.spec.model) == key]
     seconds = similar or [record.seconds for record in done]

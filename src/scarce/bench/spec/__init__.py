@@ -1,1 +1,1 @@
-"""What an experiment file says."""
+"""Experiment files, and the specs of their trials."""

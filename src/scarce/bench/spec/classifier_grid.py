@@ -16,12 +16,12 @@ from pydantic import (
 
 from scarce._validation import check_option
 from scarce.bench.baselines import BASELINES
+from scarce.bench.spec.base import TomlModel, describe_error
 from scarce.bench.spec.grid import (
     MethodEntry,
     Params,
     Seed,
     Setting,
-    TomlModel,
     as_list,
     as_seeds,
     check_params,
@@ -29,18 +29,17 @@ from scarce.bench.spec.grid import (
     check_unique_names,
 )
 from scarce.bench.spec.splits import N_FOLDS, Split
-from scarce.bench.spec.trial import first_problem
 from scarce.datasets import available_tables
 from scarce.methods import available_methods, make_method
 
 __all__ = ["AUTO", "ClassifierGrid", "ClassifierParams"]
 
 AUTO = "auto"
-"""The row that is `ScarceClassifier` as a user calls it, without a method."""
+"""The row of `ScarceClassifier` with its default arguments."""
 
 
 class ClassifierParams(TomlModel):
-    """The parameters of `scarce.ScarceClassifier` that a row may set; the others keep their defaults."""
+    """The parameters of `scarce.ScarceClassifier` that a row may set."""
 
     module: Literal["auto", "linear", "nystroem", "mlp"] = "auto"
     method_params: Params = Field(default_factory=dict)
@@ -59,11 +58,11 @@ class ClassifierGrid(TomlModel):
     split : {"70/30", "10-fold"}
         How rows are divided, see `scarce.bench.spec.splits.train_test_rows`.
     settings : tuple of Setting
-        How labels are generated; ``own`` are the candidate sets of the data.
+        How labels are generated; ``own`` means the candidate sets of the data.
     methods : tuple of MethodEntry
         ``auto``, methods of `scarce.methods`, and `scarce.bench.baselines`; parameters are `ClassifierParams`.
     seeds : tuple of int
-        Of splits, labels and classifiers; with ``10-fold`` the numbers of the folds.
+        The seeds of splits, labels and classifiers; with ``10-fold``, the numbers of the folds.
     """
 
     data: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
@@ -86,7 +85,7 @@ class ClassifierGrid(TomlModel):
             if any(setting.process is None for setting in self.settings) and not facts.has_candidates:
                 with_candidates = [key for key, table in available_tables().items() if table.has_candidates]
                 raise ValueError(
-                    f"settings: {name} has no candidate sets of its own; leave out 'own', or choose data from "
+                    f"settings: {name} has no candidate sets; leave out 'own', or choose data from "
                     f"{', '.join(with_candidates)}"
                 )
             check_processes(name, self.settings, facts.n_classes)
@@ -103,7 +102,7 @@ class ClassifierGrid(TomlModel):
 
 
 def _check_entry(entry: MethodEntry) -> None:
-    """Raise if a row is unknown, or its parameters are not those of its classifier."""
+    """Raise if a row is unknown, or its parameters do not fit its classifier."""
     check_option("method", entry.method, (AUTO, *available_methods(), *BASELINES))
     known: Mapping[str, Any] = {} if entry.method in BASELINES else ClassifierParams.model_fields
     for name in entry.params:
@@ -115,7 +114,7 @@ def _check_entry(entry: MethodEntry) -> None:
     try:
         params = ClassifierParams.model_validate(entry.params)
     except ValidationError as error:
-        raise ValueError(f"methods: {entry.label}: {first_problem(error.errors())}") from None
+        raise ValueError(f"methods: {entry.label}: {describe_error(error)}") from None
     if entry.method == AUTO:
         if params.method_params:
             raise ValueError(f"methods: {entry.label}: auto chooses its methods; leave out method_params")

@@ -11,8 +11,9 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, mode
 
 from scarce._io.paths import check_file
 from scarce._validation import check_integer, check_option
+from scarce.bench.spec.base import TomlModel, describe_error
 from scarce.bench.spec.classifier_grid import ClassifierGrid
-from scarce.bench.spec.grid import MAX_SEEDS, Grid, MethodEntry, Setting, TomlModel, check_params
+from scarce.bench.spec.grid import MAX_SEEDS, Grid, MethodEntry, Setting, check_params
 from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
@@ -22,13 +23,6 @@ from scarce.training import PAPER, Recipe
 __all__ = ["Experiment", "available_experiments", "load_experiment"]
 
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
-# In place of pydantic's messages, which are in terms of Python.
-_MESSAGES = {
-    "tuple_type": "expected a list",
-    "too_short": "expected at least one",
-    "model_type": "expected a name or a table in braces",
-    "dict_type": "expected a table in braces",
-}
 
 
 def _grid_tag(grid: Any) -> str:
@@ -39,26 +33,40 @@ def _grid_tag(grid: Any) -> str:
     )
 
 
-_TAGS = ("classifiers", "networks")
 AnyGrid = Annotated[
     Annotated[Grid, Tag("networks")] | Annotated[ClassifierGrid, Tag("classifiers")], Discriminator(_grid_tag)
 ]
 
 
 class Experiment(TomlModel):
-    """One grid of trials, or several where data sets need different settings.
+    """An experiment: one grid of trials, or several if data sets need different settings.
 
     Attributes
     ----------
+    name, title : str
+        The name on the command line, and the title of reports.
     kind : {"accuracy", "priors", "classifiers"}
-        Whether networks are trained, class priors estimated (the methods are then those of `scarce.priors`), or classifiers
-        compared on tables (every grid is then a `ClassifierGrid`).
+        Whether networks are trained, class priors estimated (by the estimators of `scarce.priors`), or classifiers compared on
+        tables (each grid is then a `ClassifierGrid`).
     protocol : {"paper", "shortened", "own"}
         Whether it repeats an experiment of the paper, shortens it, or is not in the paper.
     description : str
-        Further remarks; shown by `scarce bench plan` and in reports.
+        Remarks that `scarce bench status` and reports show.
     grids : tuple of Grid or ClassifierGrid
         In the file, top-level keys are shared by all grids, and tables ``[[grid]]`` hold the differences.
+
+    See Also
+    --------
+    load_experiment : Read an experiment.
+    Plan : The trials of an experiment.
+
+    Examples
+    --------
+    >>> experiment = Experiment.model_validate({
+    ...     "name": "mine", "title": "Mine", "protocol": "own", "data": "digits", "settings": ["uniform"],
+    ...     "methods": ["scarce", "nn"], "models": "mlp", "seeds": 3, "recipe": "annealed"})
+    >>> experiment.grids[0].seeds
+    (0, 1, 2)
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -77,9 +85,9 @@ class Experiment(TomlModel):
         shared = {name: value for name, value in content.items() if name in fields}
         tables = content.get("grid", [{}])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise ValueError("grid is not a list of tables; write [[grid]] above each")
+            raise ValueError("grid is not a list of tables; write [[grid]] above each table")
         if not tables:
-            raise ValueError("grid holds no table; write [[grid]] above each, or leave it out")
+            raise ValueError("grid is empty; write [[grid]] above each table, or leave it out")
         rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
         grids = [shared | table for table in tables]
         needs_split = content.get("kind") == "classifiers"
@@ -133,16 +141,16 @@ class Experiment(TomlModel):
         seeds: int | None = None,
         recipe: Literal["paper", "annealed"] | None = None,
     ) -> "Experiment":
-        """Return the experiment with other epochs, seeds or recipe; with another recipe it is no longer the paper's.
+        """Return the experiment with other epochs, seeds or recipe; a changed recipe makes its protocol ``shortened``.
 
         Parameters
         ----------
         epochs : int, optional
-            How long to train.
+            The number of epochs.
         seeds : int, optional
-            How many seeds, from 0 on.
+            The number of seeds, starting at 0.
         recipe : {"paper", "annealed"}, optional
-            This recipe, with the number of epochs it has.
+            The recipe, with its own number of epochs.
 
         Examples
         --------
@@ -153,7 +161,7 @@ class Experiment(TomlModel):
             check_integer("seeds", seeds, 1, MAX_SEEDS)
         if self.kind == "classifiers" and (epochs is not None or recipe is not None):
             raise MethodError(
-                f"{self.name} compares classifiers as they are; leave out --epochs and --recipe, or set epochs in a row's params."
+                f"{self.name} compares classifiers with their own training; leave out --epochs and --recipe, or give a row epochs."
             )
         changes: dict[str, Any] = {} if recipe is None else {"recipe": recipe, "epochs": None}
         changes |= {} if epochs is None else {"epochs": epochs}
@@ -181,6 +189,10 @@ class Experiment(TomlModel):
 def available_experiments() -> dict[str, str]:
     """Return the titles of the experiments that come with the library, by name.
 
+    See Also
+    --------
+    load_experiment : Read one of them.
+
     Examples
     --------
     >>> available_experiments()["paper-mnist"]
@@ -196,7 +208,17 @@ def available_experiments() -> dict[str, str]:
 
 
 def load_experiment(name: str | Path) -> Experiment:
-    """Read an experiment: one that comes with the library, by name, or a TOML file.
+    """Read an experiment.
+
+    Parameters
+    ----------
+    name : str or Path
+        The name of an experiment that comes with the library, or a TOML file.
+
+    See Also
+    --------
+    available_experiments : The experiments that come with the library.
+    Plan : The trials of an experiment.
 
     Examples
     --------
@@ -216,12 +238,12 @@ def load_experiment(name: str | Path) -> Experiment:
         )
     try:
         content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # RecursionError: tables that are nested too deeply
+    except (ValueError, RecursionError) as error:  # RecursionError: too deeply nested tables
         raise FileError(f"{name} is not a TOML file: {error}.") from None
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
-        raise FileError(f"{name}: {_format_error(error, _grid_type(content))}.") from None
+        raise FileError(f"{name}: {_describe(error, _grid_type(content))}.") from None
 
 
 def _read_text(path: Path) -> str:
@@ -232,7 +254,7 @@ def _read_text(path: Path) -> str:
 
 
 def _is_paper_recipe(recipe: Recipe) -> bool:
-    """Return whether a recipe is the paper's, in which weight decay and augmentation depend on the data."""
+    """Return whether a recipe is that of the paper, whose weight decay and augmentation depend on the data."""
     return recipe == replace(PAPER, weight_decay=recipe.weight_decay, augmentation=recipe.augmentation)
 
 
@@ -240,27 +262,8 @@ def _grid_type(content: dict[str, Any]) -> type[Grid] | type[ClassifierGrid]:
     return ClassifierGrid if content.get("kind") == "classifiers" else Grid
 
 
-def _format_error(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
-    """Return the first error in one line: where it is, what was found, and what was expected."""
-    first = error.errors()[0]
-    location = list(first["loc"])
-    if location[:1] == ["grids"]:
-        location = location[2:]  # the file has neither this name nor a number of the grid
-    tags = ("a name", "a table", *_TAGS)  # of priors and grids
-    location = [part for part in location if part not in tags]
-    field = ".".join(map(str, location))
-    if first["type"] == "extra_forbidden":
-        table = _TABLES.get(str(location[0])) if len(location) > 1 else None
-        known = (
-            table.model_fields
-            if table
-            else sorted({*Experiment.model_fields, *grid.model_fields} - {"grids"})
-        )
-        return f"there is no field {field}; expected {', '.join(known)}"
-    if first["type"] == "missing":
-        return f"the field {field} is missing; add it"
-    message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
-    if first["type"] != "value_error":
-        message = _MESSAGES.get(first["type"], f"{message[:1].lower()}{message[1:]}")
-        message = f"{message}, got {first['input']!r}"
-    return f"{field}: {message}" if field else message
+def _describe(error: ValidationError, grid: type[Grid] | type[ClassifierGrid]) -> str:
+    at_the_top = sorted({*Experiment.model_fields, *grid.model_fields} - {"grids"})
+    return describe_error(
+        error, {"": at_the_top, **{name: table.model_fields for name, table in _TABLES.items()}}
+    )

@@ -1,4 +1,4 @@
-"""A grid of trials in an experiment file: settings of labels, methods with parameters, and what is crossed with what."""
+"""A grid of trials in an experiment file: label settings, methods with their parameters, and the axes that are crossed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     StrictBool,
@@ -20,6 +18,7 @@ from pydantic import (
 )
 
 from scarce._validation import check_option
+from scarce.bench.spec.base import TomlModel
 from scarce.bench.spec.trial import Perturbed
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
@@ -36,7 +35,6 @@ __all__ = [
     "Params",
     "Seed",
     "Setting",
-    "TomlModel",
     "as_list",
     "as_seeds",
     "check_params",
@@ -46,10 +44,10 @@ __all__ = [
 ]
 
 HUMAN_LABELED = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifar10": "clcifar10"}
-"""The source of the labels (`scarce.simulate.human`) of every data set that people have labeled."""
+"""The source of the human labels (`scarce.simulate.human`) of each data set that has them."""
 
 MAX_SEEDS = 1000
-"""The largest number of seeds that can be given as a count; a list may be longer."""
+"""The largest number of seeds that may be given as a count; a list may be longer."""
 
 _DATASET_LABELS = ("human", "own")  # settings without a process
 _SET_PER_TRIAL = ("classes", "seed")
@@ -60,7 +58,7 @@ def _check_json_values(params: dict[str, Any]) -> dict[str, Any]:
         for leaf in _leaves(value):
             if not isinstance(leaf, str | int | float) or (isinstance(leaf, float) and not isfinite(leaf)):
                 raise ValueError(
-                    f"{name} holds {leaf}; expected finite numbers, texts, true or false, or lists and tables of these"
+                    f"{name} holds {leaf}; expected finite numbers, strings, true or false, or lists and tables of these"
                 )
     return params
 
@@ -74,7 +72,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 Params = Annotated[dict[str, Any], AfterValidator(_check_json_values)]
-"""Parameters that JSON can store without loss, so neither dates nor infinite numbers."""
+"""Parameters that JSON stores without loss; dates and infinite numbers are rejected."""
 
 
 def _check_not_blank(name: str) -> str:
@@ -86,18 +84,12 @@ def _check_not_blank(name: str) -> str:
 Name = Annotated[str, AfterValidator(_check_not_blank)]
 
 
-class TomlModel(BaseModel):
-    """A table of a TOML file, in which every key must be known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Setting(TomlModel):
-    """How labels are generated: a process of `scarce.simulate`, or, without one, the labels of the data set."""
+    """How labels are generated: by a process of `scarce.simulate` or, without one, as the labels of the data set."""
 
     name: Name
     process: str | None = None
-    params: Params = {}
+    params: Params = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -117,11 +109,11 @@ class Setting(TomlModel):
 
 
 class MethodEntry(TomlModel):
-    """A row of the table: a method with its parameters, and what to call it."""
+    """A row of the table: a method with its parameters, and its label."""
 
     label: Name
     method: str
-    params: Params = {}
+    params: Params = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -132,12 +124,12 @@ class MethodEntry(TomlModel):
 
 
 def as_list(value: Any) -> Any:
-    """Return a list; anything else becomes the only item of one."""
+    """Return a list unchanged, and any other value as a list of one item."""
     return value if isinstance(value, list) else [value]
 
 
 def as_seeds(value: Any) -> Any:
-    """Return a list of seeds as it is, and a number n as the seeds 0 to n − 1."""
+    """Return a list of seeds unchanged, and a number n as the seeds 0 to n − 1."""
     if isinstance(value, list | tuple):
         return value
     if type(value) is not int or not 1 <= value <= MAX_SEEDS:
@@ -152,7 +144,7 @@ def check_unique_names(
     seeds: Sequence[int],
     models: Sequence[str] = (),
 ) -> None:
-    """Raise if an axis of a grid has a name twice."""
+    """Raise if an axis of a grid has duplicate names."""
     named: dict[str, Sequence[Any]] = {
         "data": data,
         "models": models,
@@ -169,9 +161,9 @@ def check_unique_names(
 
 
 def check_process_params(process: str, params: Mapping[str, Any], n_classes: int) -> None:
-    """Raise if a process cannot draw labels with these parameters: it is tried on one example of every class.
+    """Raise if a process cannot draw labels with these parameters for one example of every class.
 
-    Rates are not checked against the class priors, which are known only with the data.
+    Rates are not checked against the class priors, which are known only once the data are loaded.
 
     Examples
     --------
@@ -182,11 +174,11 @@ def check_process_params(process: str, params: Mapping[str, Any], n_classes: int
     """
     for name in _SET_PER_TRIAL:
         if name in params:
-            raise ValueError(f"every trial sets its own {name}; leave it out")
+            raise ValueError(f"each trial sets its own {name}; leave it out")
     try:
         simulate(process, range(n_classes), classes=n_classes, **params)
     except (TypeError, ValueError) as error:
-        # Rates that these class priors do not allow may be valid with others; as probabilities c they do not depend on priors.
+        # Rates that are impossible with these class priors may be valid with others; probabilities c do not depend on priors.
         without = {name: value for name, value in params.items() if name != "rates"}
         if len(without) == len(params) or "c" in params:
             raise
@@ -197,7 +189,7 @@ def check_process_params(process: str, params: Mapping[str, Any], n_classes: int
 
 
 def check_processes(data: str, settings: Iterable[Setting], n_classes: int) -> None:
-    """Raise if a setting cannot draw labels of `n_classes` classes."""
+    """Raise if a setting cannot draw labels for `n_classes` classes."""
     for setting in settings:
         if setting.process is not None:
             try:
@@ -207,16 +199,16 @@ def check_processes(data: str, settings: Iterable[Setting], n_classes: int) -> N
 
 
 def check_params(make: Callable[..., object], label: str, params: Mapping[str, Any]) -> None:
-    """Raise if a method cannot be made with its parameters."""
+    """Raise if a method cannot be built with its parameters."""
     try:
         make(**params)
     except (MethodError, TypeError) as error:
         raise ValueError(f"methods: {label}: {error}") from None
     except Exception as error:  # a third-party method may raise anything
-        raise ValueError(f"methods: {label} cannot be made: {type(error).__name__}: {error}") from error
+        raise ValueError(f"methods: {label} cannot be built: {type(error).__name__}: {error}") from error
 
 
-# Tagged by their type, so that an error message is about the one that was meant.
+# Tagged by type, so that an error message is about the intended alternative.
 Priors = Annotated[
     Annotated[Literal["true", "uniform", "estimate", "learn"], Tag("a name")]
     | Annotated[Perturbed, Tag("a table")],
@@ -229,7 +221,7 @@ Seed = Annotated[StrictInt, Field(ge=0, le=2**32 - 1)]  # the range of a recipe'
 class Grid(TomlModel):
     """The product of all axes: data × settings × methods × models × priors × seeds, with one recipe.
 
-    With ``imbalance = 8`` the first class keeps all its images and every further one fewer, the last an eighth of its own.
+    With ``imbalance = 8`` the first class keeps all its images, each following class fewer, and the last an eighth.
     With ``early_stopping = true`` a tenth of the training images is held out, and their complementary labels choose the epoch.
     """
 
@@ -266,7 +258,7 @@ class Grid(TomlModel):
         for name in self.data:
             if any(setting.process is None for setting in self.settings) and name not in HUMAN_LABELED:
                 raise ValueError(
-                    f"settings: {name} has no labels by people; leave out 'human', or choose data from {', '.join(HUMAN_LABELED)}"
+                    f"settings: {name} has no human labels; leave out 'human', or choose data from {', '.join(HUMAN_LABELED)}"
                 )
             if self.n_train is not None and self.n_train > facts_of(name).n_train:
                 raise ValueError(
@@ -283,7 +275,7 @@ class Grid(TomlModel):
         return self.imbalance is None and (self.n_train is None or sizes == {self.n_train})
 
     def make_recipe(self) -> Recipe:
-        """Return the recipe with the changes of the file; every trial sets its own seed.
+        """Return the recipe with the changes in the file; each trial sets its own seed.
 
         Examples
         --------

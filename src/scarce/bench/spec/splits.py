@@ -13,10 +13,24 @@ _TRAIN_FRACTION = 0.7
 
 
 def train_test_rows(n: int, split: Split, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the numbers of the training rows and of the test rows.
+    """Return the indices of the training rows and of the test rows.
 
-    With ``70/30`` the seed draws a permutation whose first 70 % are for training. With ``10-fold`` one permutation, the same for
-    all seeds, is cut into ten folds; fold number `seed` is for testing.
+    With ``70/30``, the seed draws a permutation whose first 70 % are for training. With ``10-fold``, one permutation that is the
+    same for all seeds is cut into ten folds; fold number `seed` is for testing.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    split : {"70/30", "10-fold"}
+        How the rows are divided.
+    seed : int
+        The seed, or the number of the fold.
+
+    Returns
+    -------
+    train, test : arrays of shape (n_train,) and (n - n_train,)
+        The indices of the rows.
 
     Examples
     --------
@@ -27,7 +41,7 @@ def train_test_rows(n: int, split: Split, seed: int) -> tuple[NDArray[np.intp], 
     >>> sorted(np.concatenate(folds).tolist()) == list(range(25))
     True
     """
-    # A separate random stream: labels are drawn from the seed as well.
+    # A random stream of its own, since labels are drawn from the same seed.
     order = np.random.default_rng((0 if split == "10-fold" else seed, 70)).permutation(n)
     if split == "70/30":
         n_train = round(_TRAIN_FRACTION * n)

@@ -1,27 +1,21 @@
-"""The specification of a trial: all that determines its result, and its key, a hash of that."""
+"""The specification of a trial: everything that determines its result, and its key, a hash of that."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from scarce._hashing import settings_digest
+from scarce.bench.spec.base import StrictModel
 from scarce.bench.spec.splits import Split
 from scarce.errors import MethodError
 from scarce.training import Recipe
 
-__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "StrictModel", "TrialSpec", "first_problem"]
+__all__ = ["Kind", "Perturbed", "PriorSource", "ProtocolName", "TrialSpec"]
 
 Kind = Literal["accuracy", "priors", "classifiers"]
 ProtocolName = Literal["paper", "shortened", "own"]
 
 _REVISIONS = ("method_revision", "labels_revision", "model_revision", "training_revision")
-
-
-class StrictModel(BaseModel):
-    """Plain data that is frozen, and validated without conversion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Perturbed(StrictModel):
@@ -50,31 +44,31 @@ def _check_recipe(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 class TrialSpec(StrictModel):
-    """All that determines the result of a trial.
+    """Everything that determines the result of a trial.
 
-    The key leaves out fields at their defaults, so that a field added later leaves earlier keys alone.
+    The key leaves out fields at their defaults, so a field that is added later does not change existing keys.
 
     Attributes
     ----------
     kind : {"accuracy", "priors", "classifiers"}
         Whether a network is trained, class priors are estimated, or a classifier is fitted to a table.
     data, data_checksum : str
-        The data set, and a checksum of what its files hold; None where they are not available.
+        The data set, and a checksum of its contents; None if it is not available.
     n_train, imbalance : int, float
-        How many training examples, and how unequal the classes are made.
+        The number of training examples, and the ratio of the largest to the smallest class after subsampling.
     setting, process, setting_params
         How labels are generated: the name in tables, the process of `scarce.simulate` (None for the labels of the data set),
         and its parameters.
     method, method_params
         The method, the prior estimator or the classifier, and its parameters.
     model : str
-        The network; empty where every classifier has its own.
+        The network; empty if each classifier has its own.
     seed : int
-        Of labels, weights and training.
+        The seed of labels, weights and training.
     priors : str or Perturbed
-        Which class priors the method is given.
+        The class priors that the method is given.
     transition : {"uniform"} or None
-        Which transition matrix the method is given.
+        The transition matrix that the method is given.
     recipe : dict
         `Recipe.settings` without the seed.
     early_stopping : bool
@@ -82,7 +76,12 @@ class TrialSpec(StrictModel):
     split : {"70/30", "10-fold"} or None
         How a table is divided into training and test rows.
     method_revision, labels_revision, model_revision, training_revision : int
-        Which revision of each part of the library produces the numbers.
+        The revision of each part of the library that the numbers depend on.
+
+    See Also
+    --------
+    Trial : A spec with its label and experiment.
+    TrialRecord : The result of a trial.
 
     Examples
     --------
@@ -101,9 +100,9 @@ class TrialSpec(StrictModel):
     imbalance: float | None = None
     setting: str
     process: str | None = None
-    setting_params: dict[str, Any] = {}
+    setting_params: dict[str, Any] = Field(default_factory=dict)
     method: str
-    method_params: dict[str, Any] = {}
+    method_params: dict[str, Any] = Field(default_factory=dict)
     model: str
     seed: Annotated[int, Field(ge=0)]
     priors: PriorSource = "true"
@@ -123,18 +122,18 @@ class TrialSpec(StrictModel):
 
     @property
     def cell(self) -> str:
-        """A text that is equal for trials that differ only in the revisions and the data's checksum."""
+        """A hash of the spec without the revisions and the checksum of the data."""
         settings = self.as_dict()
         return settings_digest(
             {name: settings[name] for name in settings.keys() - {"data_checksum", *_REVISIONS}}
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what differs from the defaults, ready for JSON."""
+        """Return the fields that differ from their defaults, ready for JSON."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def is_current(self, planned: Self) -> bool:
-        """Return whether a trial was run with the planned revisions, on the planned data where these are known.
+        """Return whether a trial was run with the planned revisions and, if their checksum is known, on the planned data.
 
         Examples
         --------
@@ -151,15 +150,3 @@ class TrialSpec(StrictModel):
     def make_recipe(self) -> Recipe:
         """Return the recipe, with the seed of the trial."""
         return Recipe(**self.recipe, seed=self.seed)
-
-
-def first_problem(errors: Iterable[Any]) -> str:
-    """Return the first of pydantic's errors in one line: where it is, and what is wrong.
-
-    Examples
-    --------
-    >>> first_problem([{"loc": ("curves", "loss"), "msg": "Input should be a valid list"}])
-    'curves.loss: Input should be a valid list'
-    """
-    first = next(iter(errors))
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"

@@ -1,1 +1,1 @@
-"""Trials: what determines the result of one, and how results are stored compactly."""
+"""Trials: planning them, running one, and storing their records."""

@@ -7,9 +7,8 @@ from typing import Any
 from scarce.bench.baselines import BASELINES, Baseline
 from scarce.bench.spec.splits import train_test_rows
 from scarce.bench.spec.trial import TrialSpec
-from scarce.bench.trials.data import cached_table
+from scarce.bench.trials.data import cached_table, check_checksum
 from scarce.datasets import TableDataset
-from scarce.errors import FileError
 from scarce.estimators import ScarceClassifier
 from scarce.labels import ComplementaryLabels
 from scarce.simulate import simulate
@@ -18,7 +17,7 @@ __all__ = ["classifier_result", "make_classifier"]
 
 
 def make_classifier(method: str, params: Mapping[str, Any], seed: int) -> Baseline | ScarceClassifier:
-    """Return the classifier of a row: a baseline, or `ScarceClassifier` with this method.
+    """Return the classifier of a row: a baseline, or `ScarceClassifier` with a method.
 
     Examples
     --------
@@ -40,16 +39,13 @@ def classifier_result(spec: TrialSpec, data_dir: str | None, started: float) -> 
     spec : TrialSpec
         Its kind is ``classifiers``.
     data_dir : str, optional
-        Where to look for data first.
+        The folder to search for data first.
     started : float
         When the trial began, by ``time.perf_counter``.
     """
     assert spec.split is not None
     data = cached_table(spec.data, data_dir)
-    if data.checksum != spec.data_checksum:
-        raise FileError(
-            f"the file of {data.name} holds other data here than where the experiment was planned; use the same file."
-        )
+    check_checksum(data, spec)
     train, test = train_test_rows(len(data.y), spec.split, spec.seed)
     X_train, X_test = data.features(train, test)
     classifier = make_classifier(spec.method, spec.method_params, spec.seed)

@@ -1,42 +1,75 @@
-"""The data of trials: loaded once per process, their checksums, and how to get those that are missing."""
+"""The data of trials: loaded once per process, their checksums, and how to get missing ones."""
 
 from functools import lru_cache
 from pathlib import Path
 
-from scarce.bench.spec.trial import Kind
+from scarce.bench.spec.trial import Kind, TrialSpec
 from scarce.datasets import ImageDataset, TableDataset, find_dataset, load_dataset, load_table
 from scarce.datasets.load_tables import find_table, table_facts
+from scarce.errors import FileError, MethodError
 
-__all__ = ["cached_table", "data_checksum", "how_to_get", "load_data"]
+__all__ = ["cached_table", "check_checksum", "data_checksum", "how_to_get", "load_data", "resolve_data_dir"]
+
+
+def resolve_data_dir(data_dir: str | Path | None) -> str | None:
+    """Return the absolute path of the folder with data, which is also valid in processes with another working directory.
+
+    Examples
+    --------
+    >>> resolve_data_dir("data") == str(Path.cwd() / "data"), resolve_data_dir(None)
+    (True, None)
+    """
+    return None if data_dir is None else str(Path(data_dir).resolve())
 
 
 @lru_cache(maxsize=2)
 def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageDataset:
-    """Return a data set of images, kept in memory for the next trial."""
+    """Return a data set of images, cached for the next trial."""
     return load_dataset(name, data_dir, download)
 
 
 @lru_cache(maxsize=4)
 def cached_table(name: str, data_dir: str | None) -> TableDataset:
-    """Return a table, kept in memory for the next trial."""
+    """Return a table, cached for the next trial."""
     return load_table(name, data_dir)
 
 
-def data_checksum(kind: Kind, name: str, data_dir: str | None, download: bool = True) -> str:
-    """Return the checksum of a data set: of a table where classifiers are compared, else of images.
+def data_checksum(kind: Kind, name: str, data_dir: str | Path | None, download: bool = True) -> str:
+    """Return the checksum of a data set: of a table if classifiers are compared, of images otherwise.
 
     Examples
     --------
     >>> data_checksum("classifiers", "digits", None) == data_checksum("accuracy", "digits", None)
     False
     """
+    folder = resolve_data_dir(data_dir)
     if kind == "classifiers":
-        return cached_table(name, data_dir).checksum
-    return load_data(name, data_dir, download).checksum
+        return cached_table(name, folder).checksum
+    return load_data(name, folder, download).checksum
 
 
-def how_to_get(kind: Kind, name: str, data_dir: Path | None) -> str | None:
-    """Return what a user has to do to get missing data; None if they are available.
+def check_checksum(data: ImageDataset | TableDataset, spec: TrialSpec) -> None:
+    """Raise if the data are not those with which the trial was planned.
+
+    Examples
+    --------
+    >>> spec = TrialSpec(data="digits", n_train=9, setting="uniform", method="scarce", model="mlp", seed=0, recipe={})
+    >>> check_checksum(load_data("digits", None), spec)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: the trial was planned without a checksum of digits; plan it with Plan.with_data().
+    """
+    if spec.data_checksum is None:
+        raise MethodError(
+            f"the trial was planned without a checksum of {data.name}; plan it with Plan.with_data()."
+        )
+    if data.checksum != spec.data_checksum:
+        raise FileError(
+            f"the files of {data.name} differ from those with which the experiment was planned; use the same files."
+        )
+
+
+def how_to_get(kind: Kind, name: str, data_dir: str | Path | None) -> str | None:
+    """Return how the user can get missing data; None if they are available.
 
     Examples
     --------

@@ -17,18 +17,18 @@ __all__ = ["EpochEvaluator"]
 
 
 class EpochEvaluator(Callback):
-    """Records accuracy, calibration and criteria of the test images, from one pass over them.
+    """Record accuracy, calibration and criteria on the test images after every epoch, from one pass over them.
 
-    ``scel`` assumes uniform labels, since no other transition matrix would be known.
+    ``scel`` assumes uniform labels, since no other transition matrix is known in practice.
 
     Parameters
     ----------
     X, y : arrays
-        Test images and their true classes.
+        Test images of shape (n, …) and their true classes of shape (n,).
     labels : ComplementaryLabels
-        What the test images are not.
+        Complementary labels of the test images.
     priors : PriorEstimate or None
-        π, as the training uses it; None if the method learns it.
+        π, as used in training; None if the method learns it.
     started : float
         When the trial began, by ``time.perf_counter``: the time before the first epoch counts as part of it.
     """

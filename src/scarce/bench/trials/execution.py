@@ -19,7 +19,7 @@ from torch import nn
 from scarce.bench.spec.grid import HUMAN_LABELED
 from scarce.bench.spec.trial import Perturbed, PriorSource, TrialSpec
 from scarce.bench.trials.classifiers import classifier_result
-from scarce.bench.trials.data import load_data
+from scarce.bench.trials.data import check_checksum, load_data, resolve_data_dir
 from scarce.bench.trials.evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
@@ -49,36 +49,46 @@ _VALIDATION_FRACTION, _PATIENCE = 0.1, 10  # of early stopping, as in ScarceClas
 _PACKAGES = ("scarce", "torch", "numpy")
 
 
-def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> TrialRecord:
-    """Run a trial, resuming from its checkpoint if there is one; an error becomes part of the record.
+def run_trial(
+    trial: Trial, checkpoint: Path | None = None, data_dir: str | Path | None = None
+) -> TrialRecord:
+    """Run a trial and return its record; an error becomes part of the record.
 
     Parameters
     ----------
     trial : Trial
-        From `scarce.bench.trials.plan.plan`.
-    checkpoint : Path
-        Written after every epoch.
-    data_dir : str, optional
-        Where to look for data first.
+        From a `Plan` with data.
+    checkpoint : Path, optional
+        A file to resume from if it exists; it is written after every epoch.
+    data_dir : str or Path, optional
+        The folder to search for data first.
+
+    Returns
+    -------
+    TrialRecord
+        The result, the cost, and what ran it. With ``status="failed"``, `error` says why there is no result.
+
+    See Also
+    --------
+    run_local : Run many trials and store their records.
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from scarce.bench.spec.experiment import load_experiment
-    >>> from scarce.bench.trials.plan import plan
-    >>> experiment = load_experiment("quick-digits").changed(epochs=2)
-    >>> trial = plan(experiment, lambda name: load_data(name, None).checksum)[-1]
-    >>> with TemporaryDirectory() as folder:
-    ...     record = run_trial(trial, Path(folder, "checkpoint"))
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits").changed(epochs=2)).with_data()
+    >>> record = run_trial(plan.trials[-1])
     >>> record.status, len(record.curves["test_accuracy"]), sorted(record.selection)[0]
     ('done', 2, 'approximated_accuracy')
     """
     started = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they are for interactive use
-            result = _result(trial.spec, checkpoint, data_dir, started)
-    except (Exception, SystemExit) as error:  # a method may raise anything, and the other trials must run
+            warnings.simplefilter("ignore")  # warnings are for interactive use
+            result = _result(trial.spec, checkpoint, resolve_data_dir(data_dir), started)
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # a method may raise anything, and the other trials must still run
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}
@@ -95,14 +105,11 @@ def run_trial(trial: Trial, checkpoint: Path, data_dir: str | None = None) -> Tr
     )
 
 
-def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: float) -> dict[str, Any]:
+def _result(spec: TrialSpec, checkpoint: Path | None, data_dir: str | None, started: float) -> dict[str, Any]:
     if spec.kind == "classifiers":
         return classifier_result(spec, data_dir, started)
     data, seed = load_data(spec.data, data_dir), spec.seed
-    if data.checksum != spec.data_checksum:
-        raise FileError(
-            f"the files of {data.name} hold other data here than where the experiment was planned; use the same files."
-        )
+    check_checksum(data, spec)
     q = len(data.classes)
     train_rows = sample_rows(data.y_train, spec.n_train, spec.imbalance, seed)
     test_rows = sample_rows(data.y_test, len(data.y_test), spec.imbalance, seed)
@@ -134,7 +141,8 @@ def _result(spec: TrialSpec, checkpoint: Path, data_dir: str | None, started: fl
     if spec.early_stopping:
         held_out, kept_rows = split_rows(len(y), _VALIDATION_FRACTION, seed)
         callbacks += make_early_stopping(X, labels, held_out, method, priors, _PATIENCE, "cpu")
-    _remove_unusable(checkpoint)
+    if checkpoint is not None:
+        _remove_unusable(checkpoint)
     history = train(
         model,
         method,
@@ -172,9 +180,20 @@ def _train_labels(spec: TrialSpec, data: ImageDataset, rows: NDArray[Any]) -> Co
 
 
 def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
-    """Return the rows of the images that a trial uses, sorted: `n_rows` at random, then fewer of every further class.
+    """Return the sorted rows of the images that a trial uses: `n_rows` at random, with classes subsampled if `imbalance` is given.
 
-    Of class k of q the fraction imbalance^(−k / (q − 1)) is kept.
+    Of class k of q, the fraction imbalance^(−k / (q − 1)) is kept.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The true classes.
+    n_rows : int
+        The number of rows before subsampling.
+    imbalance : float or None
+        The ratio of the largest to the smallest class.
+    seed : int
+        Draws the rows.
 
     Examples
     --------
@@ -192,7 +211,7 @@ def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int
 
 
 def _test_labels(spec: TrialSpec, data: ImageDataset, y: NDArray[Any]) -> ComplementaryLabels:
-    """Draw labels of the test images by the process of the training labels, independently of them."""
+    """Draw labels of the test images by the process of the training labels, independent of them."""
     test_seed = int(np.random.SeedSequence((spec.seed, 1)).generate_state(1)[0])
     if spec.process is None:
         source = {"process": "human", "setting_params": {"source": HUMAN_LABELED[data.name]}}
@@ -217,9 +236,7 @@ def _make_priors(
     if source == "learn":
         return None
     if source in ("uniform", "estimate"):
-        return resolve_priors(
-            source, labels, lambda e: replace(e, seed=seed).estimate(X, labels, make_model=make_model)
-        )
+        return resolve_priors(source, labels, X, make_model=make_model, seed=seed)
     if source == "true":
         return PriorEstimate(true, "frequencies", true, classes=labels.classes)
     assert isinstance(source, Perturbed)
@@ -228,7 +245,7 @@ def _make_priors(
 
 
 def _remove_unusable(checkpoint: Path) -> None:
-    """Remove a checkpoint that is damaged or was written by another version, so that the trial starts over."""
+    """Delete a checkpoint that is damaged or was written by another version, so that the trial starts from the beginning."""
     if checkpoint.exists():
         try:
             state = load_state(checkpoint)

@@ -4,7 +4,7 @@ import gzip
 import json
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,20 +26,30 @@ _CURVES = ("curves", "selection")
 class PackedStore:
     """The packed results of one experiment; read-only.
 
-    ``NAME.jsonl`` holds one line per trial: its spec, key, accuracy, priors, cost and versions. ``NAME.curves.jsonl.gz`` beside
-    it holds the curves and criteria by key, to nine significant digits: with six, two epochs may seem equally good.
+    ``NAME.jsonl`` holds one line per trial: its spec, key, accuracy, priors, cost and versions. ``NAME.curves.jsonl.gz`` in the
+    same folder holds the curves and criteria by key, to nine significant digits: with six, two epochs may seem equally good.
 
     Parameters
     ----------
     path : Path
         The file ``NAME.jsonl``.
+
+    See Also
+    --------
+    pack : Write the packed files of a store.
+    open_store : Open the store at a path.
+
+    Examples
+    --------
+    >>> PackedStore(Path("results/quick-mnist.jsonl")).curves_path.name
+    'quick-mnist.curves.jsonl.gz'
     """
 
     path: Path
 
     @property
     def report_dir(self) -> Path:
-        """Where a report goes unless another folder is given."""
+        """The default folder of reports."""
         return self.path.with_name(f"{self.path.stem}-report")
 
     @property
@@ -48,12 +58,12 @@ class PackedStore:
         return self.path.with_name(f"{self.path.stem}.curves{_SUFFIX}.gz")
 
     def check_exists(self) -> "PackedStore":
-        """Raise if the file does not exist, else return the store itself."""
+        """Return the store itself; raise if the file does not exist."""
         check_file(self.path)
         return self
 
     def records(self) -> list[TrialRecord]:
-        """Return all records in the order in which they were finished; damaged lines are left out with a warning."""
+        """Return all records in the order in which they were finished; warn of damaged lines and skip them."""
         return sorted(self._by_key.values(), key=lambda record: (record.finished, record.key))
 
     def record(self, key: str) -> TrialRecord | None:
@@ -61,14 +71,15 @@ class PackedStore:
         return self._by_key.get(key)
 
     def is_claimed(self, key: str) -> bool:
-        """Return False: nothing runs in packed results."""
+        """Return False: trials do not run in packed results."""
         return False
 
     @cached_property
     def _by_key(self) -> dict[str, TrialRecord]:
+        lines = self._lines()
         curves = {line.get("key"): line for line in self._curves()}
         by_key = {}
-        for number, text in enumerate(self._lines(), start=1):
+        for number, text in enumerate(lines, start=1):
             try:
                 content = json.loads(text)
                 line = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
@@ -82,9 +93,9 @@ class PackedStore:
             by_key[record.key] = record
         return by_key
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self) -> list[str]:
         try:
-            yield from check_file(self.path).read_text(encoding="utf-8").splitlines()
+            return check_file(self.path).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise FileError(f"{self.path} is damaged ({error}); restore it from a copy.") from error
 
@@ -103,7 +114,19 @@ class PackedStore:
 
 
 def open_store(path: Path, experiment: str | None = None) -> Store | PackedStore:
-    """Return the results at a path: a packed file, a folder with the packed file of an experiment, or a folder of trials.
+    """Return the store at a path.
+
+    Parameters
+    ----------
+    path : Path
+        A packed file, a folder with the packed file of the experiment, or a folder of trials.
+    experiment : str, optional
+        The name of the experiment.
+
+    See Also
+    --------
+    Store : A folder of trials.
+    PackedStore : Finished trials in two small files.
 
     Examples
     --------
@@ -119,16 +142,37 @@ def open_store(path: Path, experiment: str | None = None) -> Store | PackedStore
 
 
 def pack(store: Store, out: Path) -> dict[PackedStore, int]:
-    """Write the records of a store into two files per experiment; return how many trials each then holds.
+    """Write the records of a store into two files per experiment.
 
-    Trials that the files hold already and the store does not are kept; of a trial in both, the store's record is written.
+    Trials that are only in existing files are kept; for a trial in both, the record of the store is written.
 
     Parameters
     ----------
     store : Store
-        Where the trials are.
+        The store with the trials.
     out : Path
         The folder to write to.
+
+    Returns
+    -------
+    dict of PackedStore to int
+        How many trials each packed file now has.
+
+    See Also
+    --------
+    PackedStore : The packed files.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from scarce.bench import Plan, TrialRecord, load_experiment
+    >>> trial = Plan.from_experiment(load_experiment("quick-digits")).trials[0]
+    >>> record = TrialRecord(spec=trial.spec, label="nn", experiment="quick-digits", protocol="own", accuracy=0.9)
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder))
+    ...     store.save(record)
+    ...     [(packed.path.name, n) for packed, n in pack(store, Path(folder)).items()]
+    [('quick-digits.jsonl', 1)]
     """
     by_experiment: dict[str, list[TrialRecord]] = {}
     for record in store.records():
@@ -145,7 +189,7 @@ def pack(store: Store, out: Path) -> dict[PackedStore, int]:
 
 
 def _read_existing(target: PackedStore) -> dict[str, TrialRecord]:
-    """Return the records of a packed file; raise if it is damaged, since writing it again would lose results."""
+    """Return the records of a packed file; raise if it is damaged, since rewriting it would lose results."""
     if not target.path.exists():
         return {}
     with warnings.catch_warnings():
@@ -154,7 +198,7 @@ def _read_existing(target: PackedStore) -> dict[str, TrialRecord]:
             return {record.key: record for record in target.records()}
         except UserWarning as warning:
             raise FileError(
-                f"{target.path} is damaged and was left alone ({warning}) Restore it from a copy, or choose another --out."
+                f"{target.path} is damaged and was not changed ({warning}) Restore it from a copy, or choose another --out."
             ) from None
 
 
@@ -165,7 +209,7 @@ def _write(target: PackedStore, records: Iterable[TrialRecord]) -> None:
         rounded = {name: _round_curves(content.pop(name)) for name in _CURVES}
         lines.append(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
         curves.append(json.dumps({"key": record.key, **rounded}, separators=(",", ":")))
-    # The curves first: after an interruption, curves without their line do no harm.
+    # The curves first: if this is interrupted, curves without a line are harmless.
     with atomic_write(target.curves_path, force=True) as temporary:
         temporary.write_bytes(gzip.compress("\n".join([*curves, ""]).encode(), mtime=0))
     with atomic_write(target.path, force=True) as temporary:

@@ -4,24 +4,25 @@ import json
 import math
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
-from scarce.bench.spec.trial import ProtocolName, StrictModel, TrialSpec, first_problem
+from scarce.bench.spec.base import StrictModel, describe_error
+from scarce.bench.spec.trial import ProtocolName, TrialSpec
 from scarce.errors import FileError
 
 __all__ = ["LAST_EPOCHS", "TrialRecord", "now"]
 
 _FORMAT = "scarce-trial-2"
 LAST_EPOCHS = 10
-"""The number of last epochs over which the accuracy of a trial is the mean; all, if there are fewer."""
+"""The accuracy of a trial is the mean over this number of last epochs, or over all if there are fewer."""
 
 
 def _finite(value: Any) -> Any:
-    """Return JSON values with None in place of NaN and infinity, which JSON does not have."""
+    """Return JSON values with None in place of NaN and infinity, which JSON does not support."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -33,7 +34,7 @@ Curves = Annotated[dict[str, list[float | None]], BeforeValidator(_finite)]
 
 
 class Priors(StrictModel):
-    """The priors that were used or estimated, their source, and the true ones."""
+    """The priors that were used or estimated, their source, and the true priors."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -41,40 +42,52 @@ class Priors(StrictModel):
     values: list[float] | None = None
     true: list[float] | None = None
 
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        n_values, n_classes = len(self.values or []), len(self.true or [])
+        if n_classes and n_values != n_classes:
+            raise ValueError(f"got {n_values} values for {n_classes} classes")
+        return self
+
 
 class TrialRecord(StrictModel):
-    """A trial that has been run.
+    """The record of a trial that has been run.
 
     Attributes
     ----------
     spec : TrialSpec
-        All that determines the result.
+        Everything that determines the result.
     label : str
         The row in tables; several labels may share a method.
     experiment, protocol : str
-        What it was run for, and whether as in the paper or shortened.
+        The experiment it was run for, and whether that follows the paper.
     status : {"done", "failed"}
         Whether there is a result.
     error : str or None
-        Why there is none, in one line.
+        Why there is no result, in one line.
     accuracy : float or None
         Mean test accuracy over the last ten epochs (with early stopping, at the chosen epoch; of a classifier, after `fit`); None
-        where the trial failed or estimates priors.
+        if the trial failed or estimates priors.
     curves, selection : dict of lists
-        One number per epoch, None where it was not finite: of training and test accuracy, and of the criteria that need no true
-        labels, computed on the test images.
+        One number per epoch, None if it is not finite: training loss, test accuracy and calibration; and the criteria that need
+        no true labels, computed on the test images.
     priors : Priors
-        The priors that were used or estimated, and the true ones.
+        The priors that were used or estimated, and the true priors.
     seconds, peak_memory_mb : float
-        The cost; if it was interrupted, the seconds are summed over all sessions.
+        The cost; if the trial was interrupted, the seconds are summed over all sessions.
     versions, machine : dict
         The software and the machine that ran it.
     finished : str
-        When it ended, as `now` writes it; empty if unknown.
+        The UTC time at the end, as `now` returns it; empty if unknown.
     n_examples : int or None
-        How many training examples it used; None if unknown.
+        The number of training examples; None if unknown.
     reason : str or None
-        The explanation of the automatic default of its choice.
+        How the automatic default explains its choice.
+
+    See Also
+    --------
+    run_trial : Run a trial and return its record.
+    Store : A folder of records.
 
     Examples
     --------
@@ -92,7 +105,7 @@ class TrialRecord(StrictModel):
     protocol: ProtocolName
     status: Literal["done", "failed"] = "done"
     error: str | None = None
-    accuracy: float | None = None
+    accuracy: Annotated[float, Field(ge=0, le=1)] | None = None
     priors: Priors = Priors()
     seconds: float = 0.0
     peak_memory_mb: float = 0.0
@@ -104,19 +117,26 @@ class TrialRecord(StrictModel):
     curves: Curves = Field(default_factory=dict)
     selection: Curves = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _check_has_result(self) -> Self:
+        result = self.priors.values if self.spec.kind == "priors" else self.accuracy
+        if self.status == "done" and result is None:
+            raise ValueError("the trial is done, but has no result")
+        return self
+
     @property
     def key(self) -> str:
-        """The name of the trial, see `TrialSpec.key`."""
+        """The hash of the spec, see `TrialSpec.key`."""
         return self.spec.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, ready for JSON; numbers that are not finite become None."""
+        """Return plain data, ready for JSON; infinite numbers and NaN become None."""
         content = self.model_dump(mode="json", exclude={"spec"})
         return _finite({"format": _FORMAT, "key": self.key, "spec": self.spec.as_dict(), **content})  # type: ignore[no-any-return]
 
     @classmethod
     def from_dict(cls, content: Any) -> "TrialRecord":
-        """Restore a record from what `to_dict` returned.
+        """Restore a record from the data that `to_dict` returned.
 
         Examples
         --------
@@ -131,28 +151,13 @@ class TrialRecord(StrictModel):
         try:
             record = cls.model_validate(fields)
         except ValidationError as error:
-            raise FileError(f"this record is damaged ({first_problem(error.errors())}).") from None
-        problem = record._problem()
+            raise FileError(f"this record is damaged ({describe_error(error)}).") from None
         if content.get("key") != record.key:
-            problem = "its spec is that of another trial"
-        if problem:
-            raise FileError(f"this record is damaged ({problem}).")
+            raise FileError("this record is damaged (its key is that of another spec).")
         return record
 
-    def _problem(self) -> str | None:
-        """Return the first contradiction within the record, if there is one."""
-        result = self.priors.values if self.spec.kind == "priors" else self.accuracy
-        if self.status == "done" and result is None:
-            return "its trial is done, but has no result"
-        if self.accuracy is not None and not 0 <= self.accuracy <= 1:
-            return f"its accuracy is {self.accuracy:g}, but should be a fraction"
-        values, true = self.priors.values or [], self.priors.true or []
-        if true and len(values) != len(true):
-            return f"it holds {len(values)} priors for {len(true)} classes"
-        return None
-
     def save(self, path: Path) -> None:
-        """Write the record; the file is either whole or absent."""
+        """Write the record atomically."""
         with atomic_write(path, force=True) as temporary:
             temporary.write_text(
                 json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8"

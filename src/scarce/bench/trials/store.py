@@ -1,4 +1,4 @@
-"""The store of an experiment: a folder of records of finished trials, checkpoints of others, and locks of running ones."""
+"""The store of an experiment: a folder with records of finished trials, checkpoints, and locks of running trials."""
 
 import os
 import warnings
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from scarce._io.atomic import clean_leftovers
 from scarce._io.paths import check_dir, make_dir
 from scarce.bench.trials._locks import held, is_held
 from scarce.bench.trials.record import TrialRecord
@@ -19,12 +20,18 @@ _SUBFOLDERS = ("records", "checkpoints", "locks")
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of trials; several processes, on several machines, may use it at once.
+    """A folder of trials, which several processes on several machines may use at once.
 
     Parameters
     ----------
     path : Path
-        The folder; created when something is written to it.
+        The folder; created on the first write.
+
+    See Also
+    --------
+    PackedStore : Finished trials in two small files.
+    open_store : Open the store at a path.
+    run_local : Run trials and store their records.
 
     Examples
     --------
@@ -42,11 +49,11 @@ class Store:
 
     @property
     def report_dir(self) -> Path:
-        """Where a report goes unless another folder is given."""
+        """The default folder of reports."""
         return self.path / "report"
 
     def check_exists(self) -> "Store":
-        """Raise if the folder does not hold trials, else return the store itself.
+        """Return the store itself; raise if the folder does not hold trials.
 
         Examples
         --------
@@ -67,7 +74,7 @@ class Store:
             make_dir(self.path / name)
 
     def records(self) -> list[TrialRecord]:
-        """Return all records in the order in which they were finished; damaged ones are left out with a warning."""
+        """Return all records in the order in which they were finished; warn of damaged ones and skip them."""
         paths = (path for path in (self.path / "records").glob("*.json") if not path.name.startswith("."))
         found = (self.record(path.stem) for path in paths)
         return sorted(filter(None, found), key=lambda record: (record.finished, record.key))
@@ -75,12 +82,12 @@ class Store:
     def record(self, key: str) -> TrialRecord | None:
         """Return the record of a trial; None, with a warning, if it is damaged."""
         path = self._record_path(key)
-        if not os.path.lexists(path):  # true for a broken link, which is reported below
+        if not os.path.lexists(path):  # also true for a broken link, which is reported below
             return None
         try:
             record = TrialRecord.load(path)
             if record.key != key:
-                raise FileError(f"{path} is the record of {record.key}, under a wrong name.")
+                raise FileError(f"{path} is the record of {record.key}, under the wrong name.")
         except FileError as error:
             warnings.warn(f"{error} Its trial counts as not run.", stacklevel=2)
             return None
@@ -91,8 +98,8 @@ class Store:
         record.save(self._record_path(record.key))
         if record.status == "done":
             checkpoint = self.checkpoint(record.key)
-            for path in (checkpoint, *checkpoint.parent.glob(f".{record.key}.*")):
-                path.unlink(missing_ok=True)
+            checkpoint.unlink(missing_ok=True)
+            clean_leftovers(checkpoint)
 
     def checkpoint(self, key: str) -> Path:
         """Return the path of the checkpoint of a trial."""

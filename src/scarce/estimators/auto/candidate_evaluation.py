@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +11,17 @@ from torch import Tensor
 
 from scarce.errors import MethodError
 from scarce.estimators.auto.feature_maps import Features
-from scarce.estimators.auto.learners import Learner
+from scarce.estimators.auto.learners import Learner, cross_fit
 from scarce.estimators.auto.mechanism_choice import MechanismChoice
 from scarce.estimators.auto.mechanisms import Mechanism
-from scarce.estimators.auto.out_of_fold import cross_fit
-from scarce.estimators.auto.stacking_weights import label_likelihoods, stacking_weights
 from scarce.labels import ComplementaryLabels
 
-__all__ = ["CandidateEvaluator", "EvaluatedCandidate"]
+__all__ = ["CandidateEvaluator", "EvaluatedCandidate", "label_likelihoods", "stacking_weights"]
 
 _MIN_STANDARD_ERRORS = 3.0  # by which a candidate must lose on the first fold to be dropped
+_MIN_PROBABILITY = (
+    1e-4  # no class counts as less probable: one row would ruin a model that is certain and wrong
+)
 
 
 @dataclass
@@ -125,3 +127,48 @@ def _is_clearly_worse(likelihoods: NDArray[np.float64], best: NDArray[np.float64
     difference = np.log(best) - np.log(likelihoods)
     standard_error = difference.std() / np.sqrt(len(difference))
     return bool(difference.mean() > _MIN_STANDARD_ERRORS * standard_error)
+
+
+def label_likelihoods(probabilities: Any, log_likelihood: Any) -> NDArray[np.float64]:
+    """Return Σ_y p_iy e^{E_iy} of every row, divided by the largest e^{E_iy} of the row, with p at min_weight 10⁻⁴.
+
+    Examples
+    --------
+    >>> label_likelihoods([[0.2, 0.8], [0.5, 0.5]], [[0.0, -30.0], [0.0, 0.0]]).round(4).tolist()
+    [0.2, 1.0]
+    """
+    e = np.asarray(log_likelihood, float)
+    relative = np.exp(e - e.max(axis=1, keepdims=True))
+    likelihoods: NDArray[np.float64] = (np.maximum(probabilities, _MIN_PROBABILITY) * relative).sum(axis=1)
+    return likelihoods
+
+
+def stacking_weights(likelihoods: Any, *, steps: int = 100, min_weight: float = 0.02) -> NDArray[np.float64]:
+    """Return weights w_j ≥ 0 with Σ w = 1 that make Σ_i log Σ_j w_j L_ij large, by EM from equal weights.
+
+    A step is w_j ← w_j mean_i L_ij / Σ_l w_l L_il. A limited number of steps keeps models of nearly equal likelihood
+    together. Weights below `min_weight` become zero in the end.
+
+    Parameters
+    ----------
+    likelihoods : array of shape (n, m)
+        L_ij > 0, the likelihood of the labels of row i under model j, which has not seen them.
+    steps : int
+        EM steps.
+    min_weight : float
+        The smallest weight that is kept; the largest weight always is.
+
+    Examples
+    --------
+    >>> stacking_weights([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], steps=1).round(3).tolist()
+    [0.6, 0.4]
+    >>> stacking_weights([[0.9, 0.1], [0.8, 0.2]]).tolist()
+    [1.0, 0.0]
+    """
+    L = np.asarray(likelihoods, float)
+    weights = np.full(L.shape[1], 1 / L.shape[1])
+    for _ in range(steps):
+        weights = weights * (L / (L @ weights)[:, None]).mean(axis=0)
+    weights = np.where((weights >= min_weight) | (weights == weights.max()), weights, 0.0)
+    normalized: NDArray[np.float64] = weights / weights.sum()
+    return normalized

@@ -20,13 +20,14 @@ from scarce.estimators.auto.learners import (
     FAMILIES,
     Learner,
     LinearLearner,
+    cross_fit,
     default_learners,
     first_learner,
     fit_learners,
+    make_folds,
 )
 from scarce.estimators.auto.mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
 from scarce.estimators.auto.mechanisms import AnswersWithErrors, Mechanism, given_answers
-from scarce.estimators.auto.out_of_fold import cross_fit, make_folds
 from scarce.labels import ComplementaryLabels
 from scarce.models import Stack
 

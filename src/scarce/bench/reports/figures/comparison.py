@@ -1,4 +1,4 @@
-"""The figures of an experiment: comparisons, learning curves, and those of the paper where its trials were run."""
+"""The figures of an experiment: comparisons, learning curves, and the figures of the paper if their trials were run."""
 
 from collections.abc import Sequence
 from textwrap import fill
@@ -15,13 +15,13 @@ from scarce.bench.reports.figures.panels import (
     trial_curves,
 )
 from scarce.bench.reports.figures.paper import draw_overfitting, draw_prior_estimates, draw_sensitivity
-from scarce.bench.results.results import ExperimentResults, TrialIndex
+from scarce.bench.results.results import ExperimentResults
 from scarce.bench.results.tables import ResultTable, make_tables
 
 __all__ = ["draw_figures"]
 
 _MAX_BARS = 5  # per group
-_MIN_BAR_HEIGHT = 20  # per cent; a lower bar has no room for its number
+_MIN_BAR_HEIGHT = 20  # per cent; the number does not fit into a lower bar
 _TITLE_WIDTH = 30  # characters
 
 
@@ -30,7 +30,8 @@ def draw_figures(results: ExperimentResults) -> list[Drawing]:
 
     Examples
     --------
-    >>> draw_figures(ExperimentResults("mine", "Mine", "paper", {}))
+    >>> from scarce.bench import Plan, collect, load_experiment
+    >>> draw_figures(collect(Plan.from_experiment(load_experiment("quick-digits")), []))
     []
     """
     if results.kind == "priors":
@@ -46,7 +47,7 @@ def draw_figures(results: ExperimentResults) -> list[Drawing]:
 
 
 def _comparisons(tables: Sequence[ResultTable]) -> list[Drawing]:
-    """Draw bars for few methods in one setting, otherwise a panel of dots for every setting."""
+    """Draw bars for few methods in one setting, otherwise a panel of dots per setting."""
     if tables and all(len(table.columns) == 1 and len(table.rows) <= _MAX_BARS for table in tables):
         return [_bars(tables)]
     return [_dots(table) for table in tables]
@@ -129,19 +130,21 @@ def _dots(table: ResultTable) -> Drawing:
 
 
 def _learning_curves(results: ExperimentResults) -> list[Drawing]:
-    by_figure: dict[tuple[str, str], dict[str, dict[str, list[TrialIndex]]]] = {}
-    for index, record in results.done.items():
-        if len(record.curves.get("test_accuracy", [])) > 1:
-            settings = by_figure.setdefault((index.data, index.model), {})
-            settings.setdefault(index.setting, {}).setdefault(index.label, []).append(index)
+    done = results.done
+    n_epochs = done.record.map(lambda record: len(record.curves.get("test_accuracy", []))).astype(int)
+    trials = done[n_epochs > 1]
     styles = line_styles(results.labels)
     drawings = []
-    for (data, model), settings in by_figure.items():
+    for (data, model), by_setting in trials.groupby(["data", "model"], sort=False):
+        n_settings = by_setting.setting.nunique()
         lengths_differ = False
-        with new_panels(len(settings), _panel_width(len(settings)), 2.6, share="y") as (figure, panels):
-            for axes, (setting, methods) in zip(panels, settings.items(), strict=True):
-                for label in (label for label in results.labels if label in methods):
-                    curves = trial_curves(results, methods[label], "test_accuracy")
+        with new_panels(n_settings, _panel_width(n_settings), 2.6, share="y") as (figure, panels):
+            for axes, (setting, methods) in zip(
+                panels, by_setting.groupby("setting", sort=False), strict=True
+            ):
+                by_label = dict(list(methods.groupby("label")))
+                for label in (label for label in results.labels if label in by_label):
+                    curves = trial_curves(by_label[label], "test_accuracy")
                     lengths_differ |= len(curves) > 1
                     draw_band(axes, curves, label, **styles[label])
                 axes.set_title(fill(setting, _TITLE_WIDTH))
@@ -155,7 +158,7 @@ def _learning_curves(results: ExperimentResults) -> list[Drawing]:
 
 
 def _panel_width(count: int) -> float:
-    """Return the width of a panel in inches; a single one is wider."""
+    """Return the width of a panel in inches; a single panel is wider."""
     return 4.8 if count == 1 else 3.1
 
 

@@ -1,4 +1,4 @@
-"""Figures of several panels in the shared style, with line styles that can be told apart for a dozen methods."""
+"""Figures of several panels in the shared style, with distinct line styles for a dozen methods."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from scarce._plotting import COLORS, DASHES, new_axes
-from scarce.bench.results.results import ExperimentResults, TrialIndex
 
 __all__ = [
     "Drawing",
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, the name of its files, and what it shows."""
+    """A figure with the name of its files, its title and its caption."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class Drawing:
 def new_panels(
     count: int, width: float, height: float, columns: int = 3, share: Literal["none", "y", "all"] = "none"
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Yield a figure of `count` panels of that size in inches, in rows of at most `columns`.
+    """Yield a figure of `count` panels, each `width` by `height` inches, in rows of at most `columns`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def new_panels(
         panels = list(grid.flat)
         for axes in panels[count:]:
             axes.remove()
-        for axes in panels[max(0, count - columns) : count]:  # the lowest of each column, also above a gap
+        for axes in panels[max(0, count - columns) : count]:  # the lowest of each column, even above a gap
             axes.tick_params(labelbottom=True)
         yield figure, panels[:count]
 
@@ -73,7 +73,7 @@ def line_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def legend_name(label: str) -> str:
-    """Return a label that matplotlib shows in legends, also if it begins with an underscore.
+    """Return a label that matplotlib shows in legends even if it starts with an underscore.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def legend_name(label: str) -> str:
 
 
 def draw_band(axes: Axes, groups: Sequence[NDArray[np.float64]], label: str, **style: Any) -> None:
-    """Draw the mean of the curves of each group, and one standard deviation around it where there are several."""
+    """Draw the mean of the curves of each group, and a band of one standard deviation if it has several."""
     for rows in groups:
         epochs, mean = range(1, rows.shape[1] + 1), rows.mean(axis=0)
         axes.plot(epochs, mean, label=legend_name(label), **style)
@@ -102,14 +102,11 @@ def draw_points(axes: Axes, x: Any, y: Any, *, label: str, **spread: Any) -> Non
     axes.errorbar(x, y, fmt=marker, label=label, **(style | spread))
 
 
-def trial_curves(
-    results: ExperimentResults, indices: Sequence[TrialIndex], name: str
-) -> list[NDArray[np.float64]]:
-    """Return a curve of every trial as the rows of arrays, one array per length; NaN where a record holds None."""
+def trial_curves(trials: DataFrame, name: str) -> list[NDArray[np.float64]]:
+    """Return the curves of the trials: one array of shape (n_trials, n_epochs) per length, with NaN for None."""
     by_length: dict[int, list[Sequence[float | None]]] = {}
-    for index in indices:
-        curve = results.done[index].curves[name]
-        by_length.setdefault(len(curve), []).append(curve)
+    for record in trials.record:
+        by_length.setdefault(len(record.curves[name]), []).append(record.curves[name])
     return [np.array(rows, dtype=float) for rows in by_length.values()]
 
 
@@ -123,5 +120,5 @@ def legend_below(figure: Figure) -> None:
     columns = max(1, min(len(handles), int(max_columns)))
     figure.set_figheight(
         figure.get_figheight() + 0.24 * ceil(len(handles) / columns)
-    )  # not at the cost of the panels
+    )  # extra height, so that the panels keep their size
     figure.legend(list(handles.values()), list(handles), loc="outside lower left", ncols=columns)

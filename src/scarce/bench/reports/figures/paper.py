@@ -1,10 +1,11 @@
-"""The figures of the paper from our records: overfitting, wrong priors, estimated priors."""
+"""The figures of the paper, drawn from our records: overfitting, wrong priors, estimated priors."""
 
 from collections import Counter
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from scarce._plotting import COLORS, INK, percent_axis
 from scarce.bench.reports.figures.panels import (
@@ -18,9 +19,9 @@ from scarce.bench.reports.figures.panels import (
     trial_curves,
 )
 from scarce.bench.results.paper import paper_priors
-from scarce.bench.results.results import ExperimentResults, TrialIndex
+from scarce.bench.results.results import COLUMN, ExperimentResults
 from scarce.bench.spec.trial import Perturbed
-from scarce.bench.trials.plan import sigma_text
+from scarce.bench.trials.specs import sigma_text
 
 __all__ = ["draw_overfitting", "draw_prior_estimates", "draw_sensitivity"]
 
@@ -30,15 +31,16 @@ _TITLES = {_UNCORRECTED: "uncorrected (URE)", "scarce": "corrected (SCARCE)"}
 
 
 def draw_overfitting(results: ExperimentResults) -> Drawing | None:
-    """Return Figure 1 of the paper, the uncorrected risk beside the corrected one, if both were trained."""
-    by_column: dict[tuple[str, str, str], dict[tuple[str, str], list[TrialIndex]]] = {}
-    for index, record in results.done.items():
-        if record.spec.method in _TITLES and record.curves.get("loss") and record.curves.get("test_accuracy"):
-            by_column.setdefault(index.column, {}).setdefault((record.spec.method, index.label), []).append(
-                index
-            )
+    """Return Figure 1 of the paper, the uncorrected risk and the corrected risk, if both were trained."""
+    done = results.done[results.done.method.isin(_TITLES)]
+    has_curves = done.record.map(
+        lambda record: all(record.curves.get(name) for name in ("loss", "test_accuracy"))
+    )
+    trials = done[has_curves.astype(bool)]
     by_column = {
-        column: rows for column, rows in by_column.items() if {method for method, _ in rows} == set(_TITLES)
+        column: dict(list(rows.groupby(["method", "label"], sort=False)))
+        for column, rows in trials.groupby(COLUMN, sort=False)
+        if rows.method.nunique() == len(_TITLES)
     }
     if not by_column:
         return None
@@ -48,10 +50,8 @@ def draw_overfitting(results: ExperimentResults) -> Drawing | None:
     styles = dict(zip(all_rows, line_styles([", ".join(row) for row in all_rows]).values(), strict=True))
     with new_panels(2 * len(by_column), 3.8, 2.8, columns=2) as (figure, panels):
         for number, ((data, setting, model), rows) in enumerate(by_column.items()):
-            losses = {row: trial_curves(results, indices, "loss") for row, indices in rows.items()}
-            accuracies = {
-                row: trial_curves(results, indices, "test_accuracy") for row, indices in rows.items()
-            }
+            losses = {row: trial_curves(trials, "loss") for row, trials in rows.items()}
+            accuracies = {row: trial_curves(trials, "test_accuracy") for row, trials in rows.items()}
             negative_from = [
                 int(epoch) + 1
                 for (method, _), groups in losses.items()
@@ -79,24 +79,26 @@ def draw_overfitting(results: ExperimentResults) -> Drawing | None:
 
 def draw_sensitivity(results: ExperimentResults) -> Drawing | None:
     """Return Figure 2 (b) of the paper, the accuracy with wrong priors, if there are such trials."""
-    accuracies: dict[str, dict[float, list[float]]] = {}
-    for index, record in results.done.items():
-        priors = record.spec.priors
-        if isinstance(priors, Perturbed) and record.accuracy is not None:
-            sigma = priors.perturb
-            name = ", ".join((index.label.removesuffix(f", {sigma_text(sigma)}"), *index.column))
-            accuracies.setdefault(name, {}).setdefault(sigma, []).append(record.accuracy)
-    if not accuracies:
+    rows = []
+    for trial in results.done.dropna(subset="accuracy").itertuples():
+        priors = trial.record.spec.priors
+        if isinstance(priors, Perturbed):
+            label = trial.label.removesuffix(f", {sigma_text(priors.perturb)}")
+            name = ", ".join((label, trial.data, trial.setting, trial.model))
+            rows.append((name, priors.perturb, trial.accuracy))
+    if not rows:
         return None
+    trials = DataFrame(rows, columns=["name", "sigma", "accuracy"])
+    styles = line_styles(trials["name"].unique())
     with new_panels(1, 5.6, 3.6) as (figure, [axes]):
-        for number, ((name, by_sigma), style) in enumerate(
-            zip(accuracies.items(), line_styles(list(accuracies)).values(), strict=True)
-        ):
-            sigmas = sorted(by_sigma)
-            mean = np.array([np.mean(by_sigma[sigma]) for sigma in sigmas])
-            std = np.array([_std(np.array(by_sigma[sigma])) for sigma in sigmas])
-            axes.plot(sigmas, mean, marker=_MARKERS[number % len(_MARKERS)], label=legend_name(name), **style)
-            axes.fill_between(sigmas, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0)
+        for number, (name, by_sigma) in enumerate(trials.groupby("name", sort=False)):
+            accuracy = by_sigma.groupby("sigma").accuracy
+            mean, std = accuracy.mean(), accuracy.std().fillna(0.0)  # zero for a single run
+            marker, style = _MARKERS[number % len(_MARKERS)], styles[name]
+            axes.plot(mean.index, mean, marker=marker, label=legend_name(name), **style)
+            axes.fill_between(
+                mean.index, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0
+            )
         axes.set(title="Accuracy on the test images", xlabel="σ: how wrong the priors are")
         percent_axis(axes.yaxis)
         legend_below(figure)
@@ -108,19 +110,17 @@ def draw_sensitivity(results: ExperimentResults) -> Drawing | None:
 
 
 def draw_prior_estimates(results: ExperimentResults) -> Drawing | None:
-    """Return the estimated priors of every class beside the paper's, if any were estimated."""
-    by_panel: dict[tuple[str, str, str, str], list[TrialIndex]] = {}
-    for index in results.done:
-        by_panel.setdefault((*index.column, index.label), []).append(index)
-    if not by_panel:
+    """Return the estimated priors of each class and those of the paper, if any were estimated."""
+    by_panel = results.done.groupby([*COLUMN, "label"], sort=False)
+    if not len(by_panel):
         return None
     published = paper_priors()
     with new_panels(len(by_panel), 3.8, 2.8, columns=2) as (figure, panels):
-        for axes, ((data, setting, model, label), indices) in zip(panels, by_panel.items(), strict=True):
-            values = np.array([results.done[index].priors.values for index in indices], dtype=float)
+        for axes, ((data, setting, model, label), trials) in zip(panels, by_panel, strict=True):
+            values = np.array([record.priors.values for record in trials.record], dtype=float)
             classes = np.arange(values.shape[1])
             draw_points(axes, classes - 0.13, values.mean(axis=0), yerr=_std(values), label="ours")
-            if results.planned[indices[0]] and data in published:
+            if trials.paper.iloc[0] and data in published:
                 mean, std = published[data]
                 draw_points(axes, classes + 0.13, mean, yerr=std, label="paper")
             axes.set(title=f"{data}, {setting}\n{label}, {model}", xlabel="class", ylim=(0, None))

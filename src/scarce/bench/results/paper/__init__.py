@@ -1,4 +1,4 @@
-"""The tables of the paper: what others are compared with."""
+"""The numbers in the tables of the paper."""
 
 import csv
 from dataclasses import dataclass

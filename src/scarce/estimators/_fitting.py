@@ -1,18 +1,22 @@
-"""Checks of features before training and prediction."""
+"""What every fit begins with: checked features and lengths, a seed, and attributes that survive a failure."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from scarce.errors import FeatureError
 from scarce.features import Shards
 from scarce.features.arrays import check_finite, iter_chunks
+from scarce.labels import ComplementaryLabels
 
-__all__ = ["check_inputs"]
+__all__ = ["check_consistent_length", "check_inputs", "random_seed", "restore_on_error"]
 
 _MAX_EXACT_INTEGER = 2**24  # up to it float32 holds all whole numbers
 
@@ -85,3 +89,49 @@ def _check_pixel_scale(images: Any, fitted_on_bytes: bool) -> None:
         raise FeatureError(
             "the model was fitted on images of floats and these are bytes; pass floats, scaled as they were for fit."
         )
+
+
+def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
+    """Raise `FeatureError` unless there are as many labels as rows of features."""
+    if X.shape[0] != labels.n_examples:
+        raise FeatureError(
+            f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
+        )
+
+
+def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | None) -> int:
+    """Return the seed that a `random_state` of scikit-learn stands for, or draws.
+
+    Examples
+    --------
+    >>> random_seed(7), random_seed(np.random.RandomState(0))
+    (7, 209652396)
+    """
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+@contextmanager
+def restore_on_error(estimator: Any) -> Iterator[None]:
+    """Restore the attributes of the estimator if the block fails, so that an earlier fit survives.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> estimator = SimpleNamespace(model_="old")
+    >>> with restore_on_error(estimator):
+    ...     estimator.model_ = "half-trained"
+    ...     raise ValueError("out of memory")
+    Traceback (most recent call last):
+    ValueError: out of memory
+    >>> estimator.model_
+    'old'
+    """
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:  # an interruption, too
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise

@@ -1,12 +1,13 @@
-"""Priors from answers: the share of "yes" among the answers about a class."""
+"""Class priors that labels give without features: the share of "yes" among answers, and the shares of the candidates."""
 
 from scarce._validation import abbreviate
 from scarce.errors import PriorError
 from scarce.labels import ComplementaryLabels
+from scarce.labels.candidate_shares import candidate_shares
 from scarce.metrics import wilson_interval
-from scarce.priors.estimate import PriorEstimate
+from scarce.priors.estimate import PriorEstimate, to_simplex
 
-__all__ = ["priors_from_answers"]
+__all__ = ["candidate_shares", "feasible_priors", "priors_from_answers"]
 
 
 def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
@@ -39,3 +40,16 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
     raw = yes / asked
     low, high = wilson_interval(yes, asked)
     return PriorEstimate(raw / raw.sum(), "answers", raw, low, high, labels.classes)
+
+
+def feasible_priors(labels: ComplementaryLabels) -> PriorEstimate:
+    """Return the candidate shares, none above what the exclusions of its class allow: π_k ≤ 1 − π̄_k.
+
+    Examples
+    --------
+    >>> labels = ComplementaryLabels.from_lists([["cat"], ["cat", "cow"]], classes=["cat", "cow", "dog"])
+    >>> feasible_priors(labels).values.round(3).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    shares = candidate_shares(labels)
+    return PriorEstimate(to_simplex(shares, labels.rates), "candidate shares", shares, classes=labels.classes)

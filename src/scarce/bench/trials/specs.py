@@ -1,0 +1,119 @@
+"""From the grids of an experiment to the specs and labels of its trials."""
+
+from collections.abc import Iterator
+from itertools import product
+
+from scarce import models, training
+from scarce.bench.baselines import BASELINES, BASELINES_REVISION
+from scarce.bench.spec.classifier_grid import AUTO, ClassifierGrid
+from scarce.bench.spec.experiment import Experiment
+from scarce.bench.spec.grid import Grid
+from scarce.bench.spec.splits import train_test_rows
+from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
+from scarce.datasets import available_tables
+from scarce.datasets.registry import facts_of
+from scarce.estimators.auto.stacked_method import StackedMethod
+from scarce.methods import available_methods
+from scarce.priors import PRIOR_ESTIMATORS
+from scarce.simulate import registry as processes
+
+__all__ = ["sigma_text", "trial_specs"]
+
+
+def trial_specs(experiment: Experiment) -> Iterator[tuple[TrialSpec, str]]:
+    """Yield the spec of every trial, without the checksum of its data, and the label of its row in the tables.
+
+    Examples
+    --------
+    >>> from scarce.bench.spec.experiment import load_experiment
+    >>> spec, label = next(trial_specs(load_experiment("quick-digits")))
+    >>> spec.data, spec.setting, label
+    ('digits', 'uniform', 'nn')
+    """
+    for grid in experiment.grids:
+        if isinstance(grid, ClassifierGrid):
+            yield from _classifier_specs(grid)
+        else:
+            yield from _network_specs(grid, experiment.kind)
+
+
+def _network_specs(grid: Grid, kind: Kind) -> Iterator[tuple[TrialSpec, str]]:
+    recipe = grid.make_recipe().settings()
+    del recipe["seed"]
+    axes = product(grid.seeds, grid.data, grid.settings, grid.models, grid.methods, grid.priors)
+    for seed, data, setting, model, entry, priors in axes:
+        needs_transition = kind == "accuracy" and available_methods()[entry.method].needs_transition
+        spec = TrialSpec(
+            kind=kind,
+            data=data,
+            n_train=grid.n_train or facts_of(data).n_train,
+            imbalance=grid.imbalance,
+            setting=setting.name,
+            process=setting.process,
+            setting_params=setting.params,
+            method=entry.method,
+            method_params=entry.params,
+            model=model,
+            seed=seed,
+            priors=priors,
+            transition=grid.transition if needs_transition else None,
+            recipe=recipe,
+            early_stopping=grid.early_stopping,
+            method_revision=_method_revision(entry.method, kind),
+            labels_revision=processes.REVISION,
+            model_revision=models.registry.REVISION,
+            training_revision=training.loop.REVISION,
+        )
+        yield spec, _label(entry.label, priors, with_priors=len(grid.priors) > 1)
+
+
+def _classifier_specs(grid: ClassifierGrid) -> Iterator[tuple[TrialSpec, str]]:
+    for seed, data, setting, entry in product(grid.seeds, grid.data, grid.settings, grid.methods):
+        train, _ = train_test_rows(available_tables()[data].n_examples, grid.split, seed)
+        is_baseline = entry.method in BASELINES
+        spec = TrialSpec(
+            kind="classifiers",
+            data=data,
+            n_train=len(train),
+            setting=setting.name,
+            process=setting.process,
+            setting_params=setting.params,
+            method=entry.method,
+            method_params=entry.params,
+            model="",
+            seed=seed,
+            recipe={},
+            split=grid.split,
+            method_revision=_classifier_revision(entry.method),
+            labels_revision=processes.REVISION,
+            model_revision=1 if is_baseline else models.registry.REVISION,
+            training_revision=1 if is_baseline else training.loop.REVISION,
+        )
+        yield spec, entry.label
+
+
+def _classifier_revision(name: str) -> int:
+    if name == AUTO:
+        return StackedMethod.facts.revision
+    return BASELINES_REVISION if name in BASELINES else available_methods()[name].revision
+
+
+def _method_revision(name: str, kind: Kind) -> int:
+    return PRIOR_ESTIMATORS[name].revision if kind == "priors" else available_methods()[name].revision
+
+
+def _label(label: str, priors: PriorSource, *, with_priors: bool) -> str:
+    if not with_priors:
+        return label
+    return f"{label}, {sigma_text(priors.perturb) if isinstance(priors, Perturbed) else f'{priors} priors'}"
+
+
+def sigma_text(sigma: float) -> str:
+    """Return the suffix of the label of a row with perturbed priors.
+
+    Examples
+    --------
+    >>> sigma_text(0.2)
+    'σ = 0.2'
+    """
+    return f"σ = {sigma:g}"
