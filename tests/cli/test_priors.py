@@ -73,7 +73,7 @@ def test_train_estimates_priors_by_default(folder: Path, tmp_path: Path, run) ->
         "--method", "scarce", "--epochs", "5",
     )  # fmt: skip
     assert (result.code, result.err) == (0, "")
-    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in result.out
+    assert "priors: estimated by best-bin, shrunk towards uniform; raw estimates sum to" in result.out
 
 
 def test_priors_names_mistake_in_one_line(folder: Path, tmp_path: Path, run_expecting_error) -> None:
@@ -113,6 +113,6 @@ def test_train_warns_of_guessed_priors_in_one_line(folder: Path, tmp_path: Path,
     )  # fmt: skip
     assert result.code == 0, result.err
     assert result.err.startswith(
-        "warning: the priors are taken from the shares of the candidates: too few of 900 examples exclude class ant, bee"
+        "warning: the candidate shares are used as priors: too few of 900 examples exclude class ant, bee"
     )
     assert result.err.count("\n") == 1

@@ -48,7 +48,7 @@ def test_commands_lead_from_true_classes_to_estimated_accuracy(
 
     assert "597 examples, 10 classes" in done("labels", "describe", "test-labels.csv")
     out = done("train", "train.csv", "--labels", "train-labels.csv", "--out", "model", *ONE_NETWORK)
-    assert "priors: estimated by best-bin, drawn towards equal priors; raw estimates sum to" in out
+    assert "priors: estimated by best-bin, shrunk towards uniform; raw estimates sum to" in out
     _, after = out.split("saved the model to model\n")
     assert "estimated accuracy, from held-out labels, in" in after
     interval = re.search(r"95% interval (0\.\d+) to (\d\.\d+)", after)

@@ -71,7 +71,7 @@ def test_report_uses_given_priors():
 
 
 @pytest.mark.parametrize("method", ["auto", "answers"])
-def test_report_starts_from_learned_error_rates(method):
+def test_report_uses_learned_error_rates(method):
     """One question about each example: error rates cannot be identified from the answers alone."""
     answers = [ask(Y[rows], questions=1, false_negative_rate=0.1, false_positive_rate=0.05, seed=seed)
                for seed, rows in enumerate((TRAIN, TEST))]  # fmt: skip

@@ -185,7 +185,7 @@ def test_classifier_accepts_method_instance(blobs):
     X, y, labels = blobs
     classifier = ScarceClassifier(method=make_method("scarce-cce"), **QUICK).fit(X, labels)
     assert classifier.score(X, y) > 0.9
-    with pytest.raises(MethodError, match="method_params goes with a method given by name"):
+    with pytest.raises(MethodError, match="method_params is set, but method is a Method"):
         ScarceClassifier(method=make_method("scarce"), method_params={"form": "ht"}, **QUICK).fit(X, labels)
 
 
@@ -210,7 +210,7 @@ def test_classifier_estimates_unequal_priors(priors):
     X = 4 * np.eye(3)[y] + rng.normal(size=(900, 3))
     estimate = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, scar(y, c=0.5)).prior_estimate_
     assert estimate.source.split(",")[0] == ("tice" if isinstance(priors, Tice) else "best-bin")
-    assert ("drawn towards equal" in estimate.source) == (priors == "estimate")
+    assert ("shrunk towards uniform" in estimate.source) == (priors == "estimate")
     assert estimate.values == pytest.approx([0.15, 0.25, 0.6], abs=0.12 if isinstance(priors, Tice) else 0.04)
 
 
@@ -221,7 +221,7 @@ def test_classifier_falls_back_to_candidate_shares_with_warning(blobs, priors):
         [["bee"] if name == "ant" else ["ant"] for name in y], classes=["ant", "bee", "cat"]
     )
     with pytest.warns(
-        PriorWarning, match=r"candidates: too few of 300 examples exclude class cat, or leave it"
+        PriorWarning, match=r"candidate shares are used as priors: too few of 300 examples exclude class cat, or leave it"
     ) as caught:
         classifier = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, few)
     assert len(caught) == 1
@@ -247,7 +247,7 @@ def test_warm_start_continues_from_last_fit(blobs):
     assert losses[-1] < losses[0]
     cold = ScarceClassifier(priors="uniform", module="linear", epochs=1, learning_rate=0.01)
     assert cold.fit(X, labels).history_["loss"] == cold.fit(X, labels).history_["loss"]
-    with pytest.raises(MethodError, match="warm_start=True needs the same inputs and classes"):
+    with pytest.raises(MethodError, match="warm_start=True needs the same input shape and classes"):
         classifier.fit(X[:, :1], labels)
 
 
@@ -443,9 +443,9 @@ def test_predict_rejects_images_of_other_type_than_fitted(digits):
     as_bytes = (images * 255).astype(np.uint8)
     on_bytes = ScarceClassifier(priors="uniform", epochs=1).fit(as_bytes, labels)
     on_floats = ScarceClassifier(priors="uniform", epochs=1).fit(images, labels)
-    with pytest.raises(FeatureError, match=r"fitted on images of bytes.* up to 255: pass them as uint8"):
+    with pytest.raises(FeatureError, match=r"fitted on uint8 images.* up to 255: pass them as uint8"):
         on_bytes.predict(as_bytes.astype(float))
-    with pytest.raises(FeatureError, match="fitted on images of floats and these are bytes"):
+    with pytest.raises(FeatureError, match="fitted on float images, and these are uint8"):
         on_floats.predict(as_bytes)
     assert (on_bytes.predict(as_bytes / 255) == on_bytes.predict(as_bytes)).all()
 

@@ -26,7 +26,7 @@ def predictions(share, n=1000):
 
 @pytest.mark.parametrize(("share", "is_collapsed"), [(0.1, False), (0.59, False), (0.61, True), (0.9, True)])
 def test_find_collapse_fires_above_two_thirds_of_possible_examples(share, is_collapsed):
-    """Nine tenths may be of class 3, so the bound is 0.6; the candidate share is a tenth."""
+    """Nine tenths do not exclude class 3, so the bound is 0.6; its candidate share is a tenth."""
     found = find_collapse(predictions(share), TENTHS)
     assert (found is not None) == is_collapsed
     if found:
@@ -52,8 +52,8 @@ def test_find_collapse_accepts_class_below_half_of_predictions():
 
 def test_collapse_message_names_class_shares_and_remedy():
     assert str(find_collapse(predictions(0.8), TENTHS)) == (
-        "the fit has collapsed: class 3 is predicted for 80% of the training examples, of which 90% do not exclude it; "
-        "expected about 10%. Pass priors=[...] if they are known, choose method='auto' or 'scarce', or collect more labels."
+        "the fit has collapsed: class 3 is predicted for 80% of the training examples (90% do not exclude it), "
+        "expected about 10%; pass priors=[...] if you know them, choose method='auto' or 'scarce', or collect more labels."
     )
 
 

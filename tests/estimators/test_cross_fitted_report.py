@@ -1,4 +1,4 @@
-"""`cross_fitted_report`: the report of copies that have not seen the rows they predict."""
+"""`cross_fitted_report`: the report on copies that predict rows they were not trained on."""
 
 import numpy as np
 import pytest

@@ -53,8 +53,8 @@ def test_label_frequency_is_recovered_from_data():
     [
         ([1, 0, 2, 0], r"y holds \[0, 1, 2\]; expected 1 for known positives and 0"),
         (["a", "b", "a", "b"], r"y holds \['a', 'b'\]; expected 1"),
-        ([1, 0, 0, 0], "1 known positives and 3 unlabelled rows; expected two of each"),
-        ([1, 1, 1, 1], "4 known positives and 0 unlabelled"),
+        ([1, 0, 0, 0], "1 known positives and 3 unlabeled rows; expected at least two of each"),
+        ([1, 1, 1, 1], "4 known positives and 0 unlabeled"),
     ],
 )
 def test_elkan_noto_rejects_invalid_labels(y, message):
@@ -66,7 +66,7 @@ def test_elkan_noto_rejects_invalid_settings():
     X, s = np.arange(8.0)[:, None], np.arange(8) % 2
     with pytest.raises(MethodError, match="folds=1; expected a whole number of at least 2"):
         ElkanNotoClassifier(LogisticRegression(), folds=1).fit(X, s)
-    with pytest.raises(MethodError, match="a probability of 0, so that their share cannot be measured"):
+    with pytest.raises(MethodError, match="a mean probability of 0 for held-out positives"):
         ElkanNotoClassifier(KnownProbability()).fit(np.stack([0 * X[:, 0], X[:, 0]], axis=1), s)
     with pytest.raises(NotFittedError):
         ElkanNotoClassifier().predict(X)

@@ -214,13 +214,13 @@ def test_em_handles_fold_of_single_class():
         (
             {"estimator": LinearSVC()},
             MethodError,
-            "has no predict_proba; expected a classifier that has, such as",
+            "has no predict_proba; expected a classifier that has one, such as",
         ),
         ({"estimator": LogisticRegression}, MethodError, "has no predict_proba"),
         (
             {"estimator": KNeighborsClassifier()},
             MethodError,
-            "KNeighborsClassifier takes no sample_weight; .* MetaComp",
+            "KNeighborsClassifier does not accept sample_weight; .* MetaComp",
         ),
         (
             {"mechanism": "luck"},

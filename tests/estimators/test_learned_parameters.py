@@ -78,7 +78,7 @@ def test_classifier_keeps_given_priors(unequal, method):
 
 
 def test_refine_priors_stay_within_limits_of_labels():
-    """By hand: shrink_to_uniform towards the candidate shares and limited to the share of examples that may be of the class."""
+    """By hand: shrunk towards the candidate shares and at most the share of examples that do not exclude the class."""
     X, y, _ = three_blobs(60)
     labels = scar(y, c=[0.2, 0.5, 0.7], seed=0)
     classifier = ScarceClassifier("refine", module="linear", epochs=60, learning_rate=0.02).fit(X, labels)

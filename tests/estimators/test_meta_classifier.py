@@ -79,18 +79,18 @@ EXCLUDED = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
 FEATURES = np.arange(5.0)[:, None] / 10
 
 
-def test_learners_get_excluding_rows_as_positives_and_rest_as_unlabeled():
+def test_pu_learners_receive_excluding_rows_as_positives_and_rest_as_unlabeled():
     fitted = MetaComplementaryClassifier(Recorder(), priors=[0.4, 0.3, 0.3]).fit(FEATURES, EXCLUDED)
     for k, learner in enumerate(fitted.estimators_):
         assert learner.s_.tolist() == EXCLUDED[:, k].tolist()
         assert learner.X_.tolist() == FEATURES.tolist()
-    # of the 5 rows 3 are not class 0; 1 of them is known, so 2 of the 4 unlabelled rows are not class 0
+    # of the 5 rows 3 are not class 0; 1 of them is known, so 2 of the 4 unlabeled rows are not class 0
     assert fitted.estimators_[0].prior == pytest.approx(2 / 4)
-    # of the 5 rows 3.5 are not class 1; 2 of them are known, so 1.5 of the 3 unlabelled rows are not class 1
+    # of the 5 rows 3.5 are not class 1; 2 of them are known, so 1.5 of the 3 unlabeled rows are not class 1
     assert [learner.prior for learner in fitted.estimators_[1:]] == pytest.approx([1.5 / 3] * 2)
 
 
-def test_learners_get_all_rows_as_unlabeled_if_asked():
+def test_pu_learners_receive_all_rows_as_unlabeled_with_all():
     fitted = MetaComplementaryClassifier(Recorder(), unlabeled="all", priors=[0.4, 0.3, 0.3])
     fitted.fit(sparse.csr_matrix(FEATURES), EXCLUDED)
     for k, learner in enumerate(fitted.estimators_):
@@ -100,7 +100,7 @@ def test_learners_get_all_rows_as_unlabeled_if_asked():
     assert [learner.prior for learner in fitted.estimators_] == pytest.approx([0.6, 0.7, 0.7])
 
 
-def test_share_is_passed_to_named_parameter():
+def test_mixture_proportion_is_passed_to_named_parameter():
     piped = make_pipeline(StandardScaler(), Recorder())
     fitted = MetaComplementaryClassifier(piped, priors=[0.4, 0.3, 0.3]).fit(FEATURES, EXCLUDED)
     assert fitted.estimators_[0][-1].prior == pytest.approx(0.5)
@@ -115,8 +115,8 @@ def test_share_is_passed_to_named_parameter():
         )
 
 
-def test_share_of_empty_remainder_stays_above_zero():
-    """Two classes and one label each: every unlabelled row of class k is of class k."""
+def test_mixture_proportion_of_empty_rest_stays_above_zero():
+    """Two classes and one label each: every unlabeled row of class k is of class k."""
     labels = uniform([0, 1] * 10, seed=0)
     fitted = MetaComplementaryClassifier(Recorder(), priors="uniform").fit(np.zeros((20, 1)), labels)
     assert [learner.prior for learner in fitted.estimators_] == [1e-3, 1e-3]
@@ -309,12 +309,12 @@ def test_fit_leaves_parameters_and_inner_estimator_unchanged(blobs):
 def test_meta_classifier_rejects_class_never_or_always_excluded():
     never = ComplementaryLabels.from_single(["a", "b"] * 5, classes=["a", "b", "c"])
     with pytest.raises(
-        LabelError, match="no example excludes the class c, so there is nothing to learn it from"
+        LabelError, match="no example excludes class c, so its PU classifier has no positives"
     ):
         logistic().fit(np.zeros((10, 2)), never)
     always = ComplementaryLabels.from_lists([["a", "c"], ["b", "c"]] * 5, classes=["a", "b", "c"])
     with pytest.raises(
-        LabelError, match="every example excludes the class c, so none can be of it; leave it out"
+        LabelError, match="every example excludes class c, so no example can belong to it; remove it"
     ):
         logistic().fit(np.zeros((10, 2)), always)
 
@@ -348,7 +348,7 @@ class FailingWithoutMessage(LogisticRegression):
             {"unlabeled": "none", "estimator": Recorder()},
             "unlabeled='none' is unknown; expected 'all' or 'rest'",
         ),
-        ({"unlabeled": "all"}, "unlabeled='all' does not suit Elkan-Noto"),
+        ({"unlabeled": "all"}, "unlabeled='all' does not work with Elkan-Noto"),
     ],
 )
 def test_meta_classifier_rejects_invalid_settings(blobs, params, message):

@@ -1,4 +1,4 @@
-"""`method="auto"` for a single network: which method and whether early stopping is chosen."""
+"""`method="auto"` for a single network: the choice of the method and of early stopping."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_choose_method_depends_on_kind_and_number_of_labels(labels, name, stops)
     choice = choose_method(labels)
     assert (choice.method, choice.early_stopping) == (name, stops)
     assert choice.reason.startswith(f"method: {name}, because ")
-    assert ("stopped early" in choice.reason) == stops
+    assert ("stops early" in choice.reason) == stops
     assert "\n" not in choice.reason
 
 

@@ -38,7 +38,7 @@ class ConfidentInOneClass(ClassifierMixin, BaseEstimator):
         return np.where(np.arange(len(X)) % 10 == 0, 4, self.believed)
 
 
-def test_grid_search_does_not_choose_model_that_judges_itself():
+def test_grid_search_rejects_model_that_scores_well_only_by_its_own_priors():
     """Its score is 0.8 with its own priors, and about 0.1 with those of the labels."""
     labels = uniform(Y[TRAIN], seed=0)
     confident = ConfidentInOneClass().fit(X, labels)

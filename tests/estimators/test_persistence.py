@@ -217,8 +217,8 @@ def test_load_rejects_settings_of_wrong_type(saved, damage):
     path = saved / "classifier.json"
     settings = {**json.loads(path.read_text()), **damage}
     path.write_text(json.dumps({name: value for name, value in settings.items() if value is not None}))
-    with pytest.raises(FileError, match=r"damaged|was it edited"):
+    with pytest.raises(FileError, match=r"damaged|cannot be read as a saved"):
         scarce.load(saved)
     path.write_text(json.dumps(settings))
-    with pytest.raises(FileError, match=r"damaged|was it edited"):
+    with pytest.raises(FileError, match=r"damaged|cannot be read as a saved"):
         scarce.load(saved)

@@ -1,4 +1,4 @@
-"""The regularisation chosen where there are few labels per class."""
+"""The regularization of networks with few labels per class."""
 
 import numpy as np
 

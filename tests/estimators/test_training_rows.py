@@ -1,4 +1,4 @@
-"""The digest of training rows, by which a report recognises them."""
+"""The sketch of training rows, by which a report recognises them."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from scarce.estimators.training_rows import TrainingRows
 def test_overlap_of_many_rows_is_estimated_from_sketch():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(20_000, 3))
-    digest = TrainingRows.from_features(rows)
-    assert len(digest.hashes) == 4096
+    sketch = TrainingRows.from_features(rows)
+    assert len(sketch.hashes) == 4096
     half = np.concatenate([rows[:5000], rng.normal(size=(5000, 3))])
-    assert digest.overlap(half) == pytest.approx(0.5, abs=0.05)
-    assert digest.overlap(rng.normal(size=(5000, 3))) == 0
+    assert sketch.overlap(half) == pytest.approx(0.5, abs=0.05)
+    assert sketch.overlap(rng.normal(size=(5000, 3))) == 0
 
 
 def test_overlap_ignores_number_type_and_sparse_format():

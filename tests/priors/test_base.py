@@ -41,12 +41,12 @@ def test_estimate_warns_if_raw_priors_sum_far_above_one():
     rng = np.random.default_rng(0)
     y = rng.integers(10, size=3000)
     X = 4 * np.eye(10)[y] + rng.normal(size=(3000, 10))
-    with pytest.warns(PriorWarning, match=r"the estimated priors sum to [2-9]\.\d\d before normalising"):
+    with pytest.warns(PriorWarning, match=r"the estimated priors sum to [2-9]\.\d\d before normalization"):
         estimate = BestBin(scorer="linear", bootstrap=10).estimate(X, biased_a(y))
     assert estimate.values.sum() == pytest.approx(1)
 
 
-def test_shrunk_matches_values_by_hand():
+def test_shrink_to_uniform_matches_values_by_hand():
     """Σ Var = 2·0.01/1.5, signal = 2·0.01: B = 1 − 0.00667·2/0.02 = 1/3 (values 0.4 and 0.6 become 0.467 and 0.533)."""
     again = np.array([[0.4, 0.6], [0.5, 0.5], [0.3, 0.7]])
     assert shrink_to_uniform(np.array([0.4, 0.6]), again) == pytest.approx([0.5 - 0.1 / 3, 0.5 + 0.1 / 3])
@@ -55,7 +55,7 @@ def test_shrunk_matches_values_by_hand():
     assert shrink_to_uniform(np.array([0.4, 0.6]), sure) == pytest.approx([0.4, 0.6])
 
 
-def test_estimate_with_shrink_is_closer_to_equal_priors():
+def test_estimate_with_shrink_is_closer_to_uniform_priors():
     X, _, labels = labeled_clouds(300, spread=3.0)
     plain, careful = (BestBin(scorer="linear", shrink=shrink).estimate(X, labels) for shrink in (False, True))
     assert plain.raw.tolist() == careful.raw.tolist()

@@ -70,11 +70,11 @@ def test_mean_posterior_matches_values_by_hand():
     ("positive", "unlabeled", "message"),
     [
         ([], [1.0, 2.0], r"positives have shape \(0,\)"),
-        ([1.0, 2.0], [[1.0], [2.0]], r"unlabelled rows have shape \(2, 1\)"),
+        ([1.0, 2.0], [[1.0], [2.0]], r"unlabeled rows have shape \(2, 1\)"),
         ([1.0, np.nan], [1.0, 2.0], "positives hold nan"),
-        ([1.0, 2.0], [1.0, np.inf], "unlabelled rows hold inf"),
+        ([1.0, 2.0], [1.0, np.inf], "unlabeled rows hold inf"),
         ([1.0, 1.0], [1.0, 2.0], "positives are all 1"),
-        ([1.0, 2.0], [3.0], "unlabelled rows are all 3"),
+        ([1.0, 2.0], [3.0], "unlabeled rows are all 3"),
         (["high", "low"], [1.0, 2.0], "cannot be read as numbers"),
     ],
 )

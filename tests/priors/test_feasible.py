@@ -1,4 +1,4 @@
-"""Priors that the labels allow, used with one warning if none can be estimated or the estimate contradicts the labels."""
+"""Feasible priors, used with one warning if priors cannot be estimated or the estimate contradicts the labels."""
 
 import warnings
 
@@ -33,7 +33,7 @@ def test_candidate_shares_match_values_by_hand():
     assert candidate_shares(labels).tolist() == [3 / 16, 7 / 16, 5 / 16, 1 / 16]
 
 
-def test_feasible_priors_are_cut_at_one_minus_rates():
+def test_feasible_priors_are_clipped_at_one_minus_rates():
     """Only one of ten examples can be a, so the feasible priors are 0.1, 0.45, 0.45."""
     labels = ComplementaryLabels.from_candidates([[1, 0, 0]] + [[0, 1, 1]] * 9)
     assert feasible_priors(labels).values.tolist() == pytest.approx([0.1, 0.45, 0.45])
@@ -60,7 +60,7 @@ def test_feasible_priors_respect_rates_of_any_labels(q, n, seed):
     assert (values >= 0).all()
 
 
-def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
+def test_resolve_priors_clips_contradicted_estimate_with_one_warning():
     """Half of 200 examples exclude a, so at most half are a; b and c share the excess."""
     labels = ComplementaryLabels.from_single(["a"] * 100 + ["b", "c"] * 50, classes=list("abc"))
 
@@ -68,9 +68,7 @@ def test_resolve_priors_cuts_contradicted_estimate_with_one_warning():
         def estimate(self, X, labels, **settings):
             return PriorEstimate(np.array([0.8, 0.1, 0.1]), "guess", np.array([0.8, 0.1, 0.1]))
 
-    with pytest.warns(
-        PriorWarning, match="cut to what the labels leave possible: class a is excluded"
-    ) as caught:
+    with pytest.warns(PriorWarning, match="clipped to what the labels allow: class a is excluded") as caught:
         found = resolve_priors(Guess(), labels, np.zeros((200, 2)))
     assert len(caught) == 1
     assert found.values.tolist() == pytest.approx([0.5, 0.25, 0.25])

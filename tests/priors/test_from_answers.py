@@ -1,4 +1,4 @@
-"""Priors read from yes/no answers, with Wilson's interval."""
+"""Priors from yes/no answers, with the Wilson interval."""
 
 import pytest
 from helpers.populations import labels_from_answer_counts
@@ -50,6 +50,6 @@ def test_priors_from_answers_are_normalized_fractions(counts):
 def test_priors_from_answers_names_class_without_questions():
     labels = labels_from_answer_counts(yes=[1, 1, 0], no=[1, 2, 0], skip=[0, 0, 4])
     with pytest.raises(
-        PriorError, match=r"nobody was asked about class c, so its prior cannot be read .*pass priors="
+        PriorError, match=r"there is no answer about class c, so its prior cannot be computed .*pass priors="
     ):
         priors_from_answers(labels)

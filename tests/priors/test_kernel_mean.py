@@ -124,8 +124,8 @@ def test_kernel_mean_subsample_depends_only_on_seed():
     ("positive", "unlabeled", "options", "message"),
     [
         (np.empty((0, 2)), np.ones((3, 2)), {}, r"positives have shape \(0, 2\)"),
-        (np.ones((3, 2)), np.ones(3), {}, r"unlabelled rows have shape \(3,\)"),
-        (np.ones((3, 2)), np.ones((3, 3)), {}, "2 columns and unlabelled rows 3"),
+        (np.ones((3, 2)), np.ones(3), {}, r"unlabeled rows have shape \(3,\)"),
+        (np.ones((3, 2)), np.ones((3, 3)), {}, "2 columns and unlabeled rows 3"),
         ([[np.nan]], [[1.0]], {}, "hold nan"),
         ([[1.0]], [[-np.inf]], {}, "hold -inf"),
         ([["a"]], [[1.0]], {}, "cannot be read as numbers"),

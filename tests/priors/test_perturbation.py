@@ -18,40 +18,40 @@ from scarce.simulate import scar, uniform
     st.floats(0, 5),
     st.integers(0, 1000),
 )
-def test_corrupt_returns_positive_distribution(weights, sigma, seed):
-    corrupted = perturb_priors(weights, sigma, seed)
-    assert corrupted.sum() == pytest.approx(1)
-    assert (corrupted > 0).all()
+def test_perturb_priors_returns_positive_distribution(weights, sigma, seed):
+    perturbed = perturb_priors(weights, sigma, seed)
+    assert perturbed.sum() == pytest.approx(1)
+    assert (perturbed > 0).all()
 
 
-def test_corrupt_without_noise_returns_priors():
+def test_perturb_priors_without_noise_returns_priors():
     priors = np.array([0.0001, 0.1999, 0.3, 0.5])
     assert perturb_priors(priors, 0.0, seed=5) == pytest.approx(priors)
 
 
-def test_corrupt_factors_are_normal_around_one():
+def test_perturb_priors_factors_are_normal_around_one():
     """For equal priors of many classes, q π̃ is the factor divided by a mean of nearly one."""
     factors = 100_000 * perturb_priors(np.full(100_000, 1e-5), 0.2, seed=1)
     assert factors.std() == pytest.approx(0.2, abs=0.005)
     assert np.mean(np.abs(factors - 1) < 0.2) == pytest.approx(0.683, abs=0.01)
 
 
-def test_corrupt_noise_is_multiplicative():
+def test_perturb_priors_noise_is_multiplicative():
     """The same seed gives the same factors for other priors, up to normalisation."""
     uneven = np.array([0.7, 0.2, 0.1])
     even, on_uneven = perturb_priors(np.ones(3), 0.3, seed=4), perturb_priors(uneven, 0.3, seed=4) / uneven
     assert on_uneven / on_uneven.sum() == pytest.approx(even)
 
 
-def test_corrupt_replaces_negative_factors_by_small_share():
+def test_perturb_priors_replaces_negative_factors_by_small_share():
     """With so much noise about half of the factors are below 0; those classes share one small prior."""
-    corrupted = perturb_priors(np.ones(50), 100.0, seed=0)
-    smallest = np.isclose(corrupted, corrupted.min(), rtol=1e-9)
+    perturbed = perturb_priors(np.ones(50), 100.0, seed=0)
+    smallest = np.isclose(perturbed, perturbed.min(), rtol=1e-9)
     assert 15 <= smallest.sum() <= 35
-    assert corrupted[~smallest].min() > corrupted.min()
+    assert perturbed[~smallest].min() > perturbed.min()
 
 
-def test_corrupt_depends_only_on_seed():
+def test_perturb_priors_depends_only_on_seed():
     assert np.array_equal(perturb_priors([0.5, 0.5], 0.3, seed=1), perturb_priors([0.5, 0.5], 0.3, seed=1))
     assert not np.array_equal(
         perturb_priors([0.5, 0.5], 0.3, seed=1), perturb_priors([0.5, 0.5], 0.3, seed=2)
@@ -71,7 +71,7 @@ def test_corrupt_depends_only_on_seed():
         ([0.5, 0.5], 0.1, -1, "seed=-1"),
     ],
 )
-def test_corrupt_rejects_invalid_input(priors, sigma, seed, message):
+def test_perturb_priors_rejects_invalid_input(priors, sigma, seed, message):
     with pytest.raises(ScarceError, match=message):
         perturb_priors(priors, sigma, seed)
 
@@ -89,7 +89,7 @@ class DistanceFromUniform(BaseEstimator):
         return float(abs(self.priors - 0.25).sum())
 
 
-def test_prior_sensitivity_fits_with_corrupted_priors():
+def test_prior_sensitivity_fits_with_perturbed_priors():
     calls, labels = [], uniform(np.arange(40) % 4)
     found = prior_sensitivity(
         DistanceFromUniform(), None, labels, None, None, [0.25] * 4, sigmas=[0.0, 0.5], draws=3, seed=7,

@@ -24,11 +24,11 @@ def test_resolve_priors_answers_rejects_labels_without_answers():
 
 def test_resolve_priors_without_any_yes_uses_candidate_shares():
     labels = labels_from_answer_counts(yes=[0, 0], no=[2, 3])
-    with pytest.raises(PriorError, match="no answer is 'yes', so priors cannot be read from the answers"):
+    with pytest.raises(PriorError, match="no answer is 'yes', so priors cannot be computed from the answers"):
         resolve_priors("answers", labels)
     with pytest.warns(
         PriorWarning,
-        match="shares of the candidates: too few of 5 examples exclude class a, b, or leave it",
+        match="candidate shares are used as priors: too few of 5 examples exclude class a, b, or leave it",
     ):
         assert resolve_priors("estimate", labels).source == "candidate shares"
 
@@ -68,7 +68,8 @@ def test_resolve_priors_normalizes_rounded_priors():
 def test_resolve_priors_accepts_names():
     assert resolve_priors("uniform", LABELS).values.tolist() == [1 / 3] * 3
     with pytest.warns(
-        PriorWarning, match=r"candidates: too few of 100 examples exclude class cow, or leave it"
+        PriorWarning,
+        match=r"candidate shares are used as priors: too few of 100 examples exclude class cow, or leave it",
     ):
         guessed = resolve_priors("estimate", LABELS)
     assert (guessed.source, guessed.values.tolist()) == ("candidate shares", [0.25, 0.5, 0.25])

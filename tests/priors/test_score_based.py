@@ -1,4 +1,4 @@
-"""Estimators of priors that score held-out rows: scorers, folds, resampled intervals and errors."""
+"""Prior estimators that score held-out rows: scorers, folds, bootstrap intervals and errors."""
 
 import numpy as np
 import pandas as pd

@@ -28,12 +28,12 @@ def test_to_simplex_clips_raw_estimates():
 
 
 def test_to_simplex_distributes_excess_proportionally():
-    """0.6, 0.3, 0.1 with 0.6 cut to 0.2: the other 0.8 is shared 3 : 1."""
+    """0.6, 0.3, 0.1 with 0.6 clipped to 0.2: the other 0.8 is divided 3 : 1."""
     assert to_simplex([0.6, 0.3, 0.1], [0.8, 0.1, 0.1]) == pytest.approx([0.2, 0.6, 0.2])
 
 
 def test_to_simplex_applies_limits_repeatedly():
-    """As before, but the second may have no more than 0.5: the third gets the rest."""
+    """The same, but the second is clipped to 0.5: the third gets the rest."""
     assert to_simplex([0.6, 0.3, 0.1], [0.8, 0.5, 0.1]) == pytest.approx([0.2, 0.5, 0.3])
 
 

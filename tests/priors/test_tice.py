@@ -16,11 +16,11 @@ def bound(labeled, total, n_judges, c):
     return labeled / total - (c * (1 - c) * (1 - delta) / (delta * total)) ** 0.5
 
 
-def draw_binary_rows(labelled_share, n, seed=0, columns=2):
-    """Rows of zeros and ones, labelled at a rate that depends on the row."""
+def draw_binary_rows(labeled_share, n, seed=0, columns=2):
+    """Rows of zeros and ones, labeled at a rate that depends on the row."""
     rng = np.random.default_rng(seed)
     features = rng.integers(2, size=(n, columns))
-    return features, rng.random(n) < labelled_share[tuple(features.T)]
+    return features, rng.random(n) < labeled_share[tuple(features.T)]
 
 
 def conjunctions(features, test_rows):
@@ -65,7 +65,7 @@ def test_best_lower_bound_does_not_exceed_best_conjunction(seed):
 
 
 def test_tice_finds_corner_of_positives():
-    """Only rows of ones are all positive, and 60 % of them are labelled; elsewhere there are fewer positives."""
+    """Only rows of ones are all positive, and 60 % of them are labeled; elsewhere there are fewer positives."""
     rates = 0.6 * np.array([[0.1, 0.5], [0.5, 1.0]])
     features, labeled = draw_binary_rows(rates, 60_000)
     corner = features.all(axis=1)
@@ -82,7 +82,7 @@ def test_tice_improves_with_more_splits():
 
 
 def test_tice_second_pass_narrows_margin_by_hand():
-    """By hand: 4000 test rows, 2000 of them ones with a tenth labelled; δ = 1/17, so c̃ (1 − c̃) (1 − δ) / δ is 4 at c̃ = ½.
+    """By hand: 4000 test rows, 2000 of them ones with a tenth labeled; δ = 1/17, so c̃ (1 − c̃) (1 − δ) / δ is 4 at c̃ = ½.
 
     The first pass gives 0.1 − √(4 / 2000) = 0.055, and with c̃ = 0.055 the second 0.1 − √(0.83 / 2000) = 0.080.
     """
@@ -99,7 +99,7 @@ def test_tice_recovers_label_frequency_of_gaussian_clouds():
     assert tice(features, labeled) == pytest.approx(0.4, abs=0.04)
 
 
-def test_tice_is_at_least_share_of_labelled_rows():
+def test_tice_is_at_least_fraction_of_labeled_rows():
     rng = np.random.default_rng(0)
     labeled = rng.random(200) < 0.7
     assert tice(rng.normal(size=(200, 3)), labeled) >= labeled.mean() - 1e-9
@@ -130,7 +130,7 @@ def test_tice_folds_depend_only_on_seed():
         (np.zeros(60), np.arange(60) > 5, {}, r"shape \(60,\)"),
         (np.full((60, 1), np.nan), np.arange(60) > 5, {}, "hold nan"),
         (np.zeros((60, 1)), np.arange(59) > 5, {}, "each of 60 rows"),
-        (np.zeros((60, 1)), np.arange(60), {}, "true or false"),
+        (np.zeros((60, 1)), np.arange(60), {}, "expected True or False"),
         (np.zeros((60, 1)), np.zeros(60, bool), {}, "0 of 60 rows"),
         (np.zeros((60, 1)), np.ones(60, bool), {}, "60 of 60 rows"),
         (np.zeros((40, 1)), np.arange(40) > 5, {}, "at least 50 rows"),

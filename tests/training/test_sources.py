@@ -242,7 +242,7 @@ def test_fit_agrees_for_byte_images_in_files_and_arrays(tmp_path):
             part.unlink()
     floats = mapped(tmp_path, images.astype(np.float32))
     with pytest.raises(
-        FeatureError, match=r"fitted on images of bytes.* float32 up to 25\d: pass them as uint8"
+        FeatureError, match=r"fitted on uint8 images.* float32 up to 25\d: pass them as uint8"
     ):
         fitted.predict(floats)
 
@@ -351,7 +351,7 @@ def test_estimators_that_need_all_rows_reject_shards(tmp_path):
     X, labels = make_data(200)
     inputs = npy_shards(tmp_path, X)
     with pytest.raises(
-        MethodError, match=r"needs all rows in memory, and there are Shards\(200 × 5 .*scorer='network'"
+        MethodError, match=r"needs all rows in memory, but X is Shards\(200 × 5 .*scorer='network'"
     ):
         BestBin(scorer="linear", bootstrap=0).estimate(inputs, labels)
     with pytest.raises(MethodError, match="stays on disk and is not converted to one array"):

@@ -1,4 +1,4 @@
-"""Classifiers with the interface of scikit-learn."""
+"""Scikit-learn classifiers that are trained on complementary labels."""
 
 from scarce.estimators.classifier import ScarceClassifier
 from scarce.estimators.cross_fitted_report import cross_fitted_report

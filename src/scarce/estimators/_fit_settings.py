@@ -1,4 +1,4 @@
-"""From the parameters of a `ScarceClassifier` and its data to what a fit takes: method, recipe, network, priors."""
+"""Turn the parameters of a `ScarceClassifier` and its data into method, recipe, network and priors."""
 
 import copy
 import math
@@ -43,26 +43,28 @@ _OVERRIDES = (
     "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
     "micro_batch", "precision", "compile",
 )  # fmt: skip
-_MIN_STEPS = 1000  # 40 epochs of a small table would be only a few dozen steps
-_MIN_LBFGS_ITERATIONS = 200  # it stops sooner once it has converged
-_MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; more than these a network cannot memorize
+_MIN_STEPS = 1000  # 40 epochs of a small table are only a few dozen steps
+_MIN_LBFGS_ITERATIONS = 200  # it stops earlier if it converges
+_MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memorize more
 _NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
 
 
 def training_method(
     classifier: "ScarceClassifier", labels: ComplementaryLabels
 ) -> tuple[Method, Choice | None]:
-    """Return a new method to train with, and the choice if the labels decided on it."""
+    """Return a new method to train with, and a `Choice` if the method was chosen from the labels."""
     method = classifier.method
     if isinstance(method, Method):
         if classifier.method_params:
             raise MethodError(
-                "method_params goes with a method given by name; set the parameters of the Method itself."
+                "method_params is set, but method is a Method; set the parameters when you make the Method, or pass its name."
             )
         return copy.deepcopy(method), None
     params = classifier.method_params or {}
     if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
-        raise MethodError(f"method_params={params!r}; expected a mapping such as {{'loss': 'sigmoid'}}.")
+        raise MethodError(
+            f"method_params={params!r}; expected a mapping of parameter names: pass a dict such as {{'loss': 'sigmoid'}}."
+        )
     if method != "auto":
         return make_method(method, **params), None
     if classifier.labels == "ordinary":
@@ -74,7 +76,7 @@ def training_method(
 def training_recipe(
     classifier: "ScarceClassifier", labels: ComplementaryLabels, method: Method, *, is_image: bool
 ) -> Recipe:
-    """Return the recipe with the settings that the classifier overrides; small data get more epochs of ``annealed``."""
+    """Return the recipe with the settings that the classifier overrides; small data get more epochs of ``"annealed"``."""
     recipe = classifier.recipe
     if not isinstance(recipe, Recipe):
         recipe = RECIPES[check_option("recipe", recipe, RECIPES, also="a Recipe")]
@@ -99,7 +101,7 @@ def regularization(
     is_image: bool,
     strong: bool = False,
 ) -> dict[str, Any]:
-    """Return noise and dropout for few labels, unless the user has set them or the network is not an MLP."""
+    """Return input noise and dropout for few labels, unless the user set one of them or the network is not an MLP."""
     is_free = (
         classifier.input_noise is None and classifier.dropout is None and classifier.optimizer != "lbfgs"
     )
@@ -110,7 +112,7 @@ def regularization(
 
 
 def labels_per_class(labels: ComplementaryLabels) -> float:
-    """Return how many exclusions there are per class, or answers, where these are recorded.
+    """Return the number of exclusions per class, or of answers per class if answers are recorded.
 
     Examples
     --------
@@ -126,22 +128,27 @@ def labels_per_class(labels: ComplementaryLabels) -> float:
 def choose_regularization(
     method: Method, labels: ComplementaryLabels, *, is_image: bool = False, strong: bool = False
 ) -> dict[str, float]:
-    """Return the input noise and dropout of an MLP that learns by a likelihood from few labels.
+    """Return the input noise and dropout of an MLP that is trained by a likelihood on few labels.
 
-    Such a network begins to memorize its examples, and then gains by predicting, of the classes that are left, the one with
-    the highest rate. Noise and dropout prevent that. Methods that learn no priors get none, nor do labels of which there are
-    5,000 per class.
+    Such a network begins to memorize its examples. The likelihood then rewards predicting, among the candidate classes, the one
+    with the highest rate. Noise and dropout prevent this. There is no regularization for methods that do not learn priors, or
+    with 5,000 labels or more per class.
 
     Parameters
     ----------
     method : Method
-        The method.
+        The method to train with.
     labels : ComplementaryLabels
-        What is known.
+        The training labels.
     is_image : bool
-        Whether inputs are images, whose pixels are not standardised.
+        Whether inputs are images, whose pixels are not standardized.
     strong : bool
-        Use more noise, as for a fit that has collapsed.
+        Use more noise, after a fit has collapsed.
+
+    Returns
+    -------
+    dict
+        ``input_noise`` and ``dropout``, or empty.
 
     Examples
     --------
@@ -159,7 +166,7 @@ def choose_regularization(
 
 
 def model_builder(classifier: "ScarceClassifier", X: Any, n_classes: int) -> MakeModel:
-    """Return the function from a seed to a new model of the inputs."""
+    """Return a function from a seed to a new model for the inputs."""
     module = classifier.module
     module = "mlp" if isinstance(module, str) and module == "auto" else module
 
@@ -170,12 +177,12 @@ def model_builder(classifier: "ScarceClassifier", X: Any, n_classes: int) -> Mak
 
 
 def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.Module | None:
-    """Return a copy of the fitted model to train further; None unless `warm_start` is set and there is one."""
+    """Return a copy of the fitted model to continue from, or None without `warm_start` or an earlier fit."""
     if not classifier.warm_start or not hasattr(classifier, "model_"):
         return None
     if classifier.input_shape_ != input_shape(X) or not np.array_equal(classifier.classes_, classes):
         raise MethodError(
-            "warm_start=True needs the same inputs and classes as before; these differ: make a new classifier."
+            "warm_start=True needs the same input shape and classes as the previous fit; these differ: set warm_start=False."
         )
     return copy.deepcopy(classifier.model_)
 
@@ -183,7 +190,7 @@ def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.
 def training_priors(
     classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels, seed: int, method: Method
 ) -> PriorEstimate | None:
-    """Return the priors to train with; None if the method learns them, or nothing needs them."""
+    """Return the priors to train with; None if the method learns them or does not use any."""
     priors = classifier.priors
     if classifier.labels == "ordinary" and isinstance(priors, str) and priors == "estimate":
         frequencies = 1 - labels.rates
@@ -195,7 +202,7 @@ def training_priors(
         priors,
         labels,
         X,
-        # For tables the estimator's own network does, and in fewer steps than a linear one would need.
+        # For tables the estimator's own MLP is enough, and needs fewer steps than a linear model.
         make_model=model_builder(classifier, X, labels.n_classes) if is_image else None,
         device=classifier.device,
         seed=seed,
@@ -205,7 +212,7 @@ def training_priors(
 
 
 def known_priors(classifier: "ScarceClassifier", labels: ComplementaryLabels) -> PriorEstimate | None:
-    """Return the priors that are known before training; None if they are estimated from features, or learned."""
+    """Return the priors that are known before training; None if they are estimated from features or learned."""
     method, _ = training_method(classifier, labels)
     method.check_transition(classifier.transition)
     priors = classifier.priors
@@ -216,7 +223,7 @@ def known_priors(classifier: "ScarceClassifier", labels: ComplementaryLabels) ->
 
 
 def stops_early(classifier: "ScarceClassifier", labels: ComplementaryLabels) -> bool:
-    """Return whether some examples are held out for early stopping; by default the labels decide."""
+    """Return whether to hold out examples for early stopping; by default this depends on the labels."""
     if classifier.early_stopping is None:
         is_auto = classifier.method == "auto" and classifier.labels == "complementary"
         return is_auto and choose_method(labels).early_stopping

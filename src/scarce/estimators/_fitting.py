@@ -1,4 +1,4 @@
-"""What every fit begins with: checked features and lengths, a seed, and attributes that survive a failure."""
+"""Helpers of every fit: checks of features and lengths, the seed, and a rollback on errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,15 +18,15 @@ from scarce.labels import ComplementaryLabels
 
 __all__ = ["check_consistent_length", "check_inputs", "random_seed", "restore_on_error"]
 
-_MAX_EXACT_INTEGER = 2**24  # up to it float32 holds all whole numbers
+_MAX_EXACT_INTEGER = 2**24  # float32 represents all integers up to this one
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return `X` as a dense array or CSR matrix of numbers, or raise `FeatureError` if it cannot be trained on.
 
-    Tables have two axes; images three (n × h × w) or four (n × c × h × w). Images of bytes stay bytes. What is on disk
-    (`Shards`, arrays of `numpy.memmap`) is checked and stays there. With `reset` the estimator learns
-    width and names of the features, else they must be those it was fitted on.
+    Tables have two axes; images have three (n × h × w) or four (n × c × h × w). uint8 images stay uint8. Data on disk (`Shards`
+    and `numpy.memmap`) are checked and stay on disk. With `reset` the number and names of the features are stored in the
+    estimator; without, they must match those it was fitted on.
     """
     is_image = getattr(X, "ndim", 2) > 2
     if np.ma.is_masked(X):
@@ -59,7 +59,8 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         estimator.n_features_in_ = X.shape[1]
     elif X.shape[1:] != estimator.input_shape_:
         raise FeatureError(
-            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}."
+            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}; pass the same features "
+            "as to fit."
         )
     check_finite(X)
     if is_image and not reset:
@@ -69,7 +70,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def _needs_float64(X: Any) -> bool:
-    """Return whether there are whole numbers that float32 would round."""
+    """Return whether there are integers that float32 would round."""
     values = X.data if sparse.issparse(X) else X
     if values.dtype.itemsize < 4 or not values.size:
         return False
@@ -77,30 +78,30 @@ def _needs_float64(X: Any) -> bool:
 
 
 def _check_pixel_scale(images: Any, fitted_on_bytes: bool) -> None:
-    """Bytes are scaled to [0, 1] and floats are not, so images must come as they came to `fit`."""
+    """Raise `FeatureError` if images are uint8 and those of `fit` were floats, or vice versa: only uint8 is scaled to [0, 1]."""
     if fitted_on_bytes and images.dtype != np.uint8:
         largest = max((rows.max() for _, rows in iter_chunks(images)), default=0)
         if largest > 1:
             raise FeatureError(
-                f"the model was fitted on images of bytes, which it scales to [0, 1]; these are {images.dtype} up to "
+                f"the model was fitted on uint8 images, which it scales to [0, 1]; these are {images.dtype} up to "
                 f"{largest:g}: pass them as uint8, or divide them by 255."
             )
     if images.dtype == np.uint8 and not fitted_on_bytes:
         raise FeatureError(
-            "the model was fitted on images of floats and these are bytes; pass floats, scaled as they were for fit."
+            "the model was fitted on float images, and these are uint8; pass floats, scaled as for fit."
         )
 
 
 def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
-    """Raise `FeatureError` unless there are as many labels as rows of features."""
+    """Raise `FeatureError` unless there is one label per row of features."""
     if X.shape[0] != labels.n_examples:
         raise FeatureError(
-            f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected as many labels as rows."
+            f"X has {X.shape[0]} rows and y has {labels.n_examples}; expected one label per row: pass both of the same examples."
         )
 
 
 def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | None) -> int:
-    """Return the seed that a `random_state` of scikit-learn stands for, or draws.
+    """Return a seed for a `random_state` of scikit-learn: an integer itself, or one drawn from the generator.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def restore_on_error(estimator: Any) -> Iterator[None]:
     before = dict(estimator.__dict__)
     try:
         yield
-    except BaseException:  # an interruption, too
+    except BaseException:  # including KeyboardInterrupt
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise

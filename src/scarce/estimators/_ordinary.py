@@ -1,4 +1,4 @@
-"""Ordinary labels, one true class per example, as scikit-learn passes them to a classifier."""
+"""Ordinary labels: one true class per example, as in scikit-learn."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["read_ordinary"]
 
 
 def read_ordinary(y: Any) -> tuple[ComplementaryLabels, Array]:
-    """Return labels in which every example excludes all classes but its own, and the sorted classes as `y` holds them.
+    """Return labels that exclude all classes but the true one, and the sorted classes with the dtype of `y`.
 
     Examples
     --------
@@ -29,5 +29,7 @@ def read_ordinary(y: Any) -> tuple[ComplementaryLabels, Array]:
     check_classification_targets(y)
     classes = np.unique(y)
     if len(classes) < 2:
-        raise LabelError(f"y holds only one class, {classes[0]!s}; a classifier needs at least two classes.")
+        raise LabelError(
+            f"y holds only one class, {classes[0]!s}; a classifier needs at least two classes: pass examples of another."
+        )
     return ComplementaryLabels.from_ordinary(y, classes), classes

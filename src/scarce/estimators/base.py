@@ -1,4 +1,4 @@
-"""Base classes of the classifiers: a score that needs no true label, and the fit of those for tables."""
+"""Base classes of the classifiers: scoring without true labels, and the fit of classifiers for tables."""
 
 import warnings
 from dataclasses import replace
@@ -34,16 +34,33 @@ __all__ = [
     "report_on_predictions",
 ]
 
-_KNOWN_SOURCES = ("given", "uniform", "frequencies")  # sources of priors that do not depend on a fit
+_KNOWN_SOURCES = ("given", "uniform", "frequencies")  # sources of priors that do not depend on the fit
 
 
 class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
-    """Evaluation without true labels, `score` and `report`, for a classifier with `predict`, `classes_` and `prior_estimate_`."""
+    """Add `score` and `report`, which need no true labels, to a classifier with `predict`, `classes_` and `prior_estimate_`."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy: measured if `y` holds true classes, estimated if it holds complementary labels.
+        """Return the accuracy: exact if `y` holds true classes, estimated if it holds complementary labels.
 
-        The estimate is that of `report`; each of its alarms is raised as an `AccuracyWarning`.
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Shards
+            Features of n examples.
+        y : array of shape (n,), ComplementaryLabels or n × q indicator
+            True classes or complementary labels.
+        sample_weight : array of shape (n,), optional
+            Weights of the examples; only for true classes.
+
+        Returns
+        -------
+        float
+            The accuracy, or the estimate of `report`.
+
+        Warns
+        -----
+        AccuracyWarning
+            For each alarm of the report.
         """
         check_is_fitted(self)
         if not isinstance(y, ComplementaryLabels) and (len(np.shape(y)) != 2 or np.shape(y)[1] < 2):
@@ -56,24 +73,24 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     def report(
         self, X: Any, y: Any, priors: Any = None, *, error_rates: ErrorRates | None = None
     ) -> ComplementaryReport:
-        """Evaluate the classifier on complementary labels of held-out examples.
+        """Evaluate the classifier on held-out examples with complementary labels.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Shards
-            The features of the examples.
+            Features of n examples that the classifier was not trained on.
         y : ComplementaryLabels or n × q indicator
-            What is known of them.
-        priors : array of q numbers, PriorEstimate or LabelModel, optional
-            By default those that were given to the classifier, if some were, else an estimate from the labels; never those
-            that the classifier has learned.
+            Their complementary labels.
+        priors : array of shape (q,), PriorEstimate or LabelModel, optional
+            Class priors. By default those given to the classifier, or else an estimate from the labels; never priors that the
+            classifier has learned.
         error_rates : ErrorRates, optional
-            How often labels are wrong, if it is known.
+            How often labels are wrong, if known.
 
         Returns
         -------
         ComplementaryReport
-            Print it to read it; see `scarce.metrics.complementary_report`.
+            The accuracy with its interval, and alarms; print it to read it. See `scarce.metrics.complementary_report`.
         """
         check_is_fitted(self)
         labels = as_labels(y, self.classes_)
@@ -85,17 +102,17 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         return report if alarm is None else replace(report, alarms=(alarm, *report.alarms))
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return the largest class probability of every example."""
+        """Return the largest class probability of each example, of shape (n,)."""
         confidence: NDArray[np.float64] = self.predict_proba(X).max(axis=1)
         return confidence
 
     def learned_error_rates(self) -> ErrorRates | None:
-        """Return the error rates of annotators that were learned in training, if some were."""
+        """Return the error rates of annotators learned in training, or None if none were."""
         return None
 
 
 class TableClassifierMixin(ComplementaryClassifierMixin):
-    """A complementary classifier of tables: `fit`, `predict` and tags around its own `_fit` and `predict_proba`."""
+    """Base of complementary classifiers for tables: `fit`, `predict` and tags, given `_fit` and `predict_proba`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features and labels.
@@ -103,14 +120,14 @@ class TableClassifierMixin(ComplementaryClassifierMixin):
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, d)
-            Features; sparse ones if the estimator takes them.
+            Features; sparse only if the inner estimator accepts it.
         y : ComplementaryLabels or n × q indicator
-            What is known of each example.
+            The excluded classes of each example.
 
         Returns
         -------
-        classifier
-            Itself.
+        self
+            The fitted classifier. If `fit` fails, an earlier fit is kept.
         """
         with restore_on_error(self):
             X = check_inputs(self, X, reset=True)
@@ -126,7 +143,7 @@ class TableClassifierMixin(ComplementaryClassifierMixin):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the most likely class of each example."""
+        """Return the predicted class of each example, of shape (n,)."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]  # type: ignore[no-any-return]
 
@@ -148,23 +165,28 @@ def report_on_predictions(
     priors: Any = None,
     error_rates: ErrorRates | None = None,
 ) -> ComplementaryReport:
-    """Return the report of predictions by a fitted classifier, or by copies of it, of examples with these labels.
+    """Return the report on predictions that a fitted classifier, or copies of it, made for labeled examples.
 
     Parameters
     ----------
     classifier : classifier
-        With `prior_estimate_`. Priors that were given to it count as known; those that it has learned are only compared with
-        what the labels allow.
-    predicted : array of n class names
-        The predictions.
+        Fitted, with `prior_estimate_`. Priors that were given to it count as known; priors that it learned are only compared
+        with what the labels allow.
+    predicted : array of shape (n,)
+        The predicted class names.
     confidence : array of shape (n,)
-        The largest class probability of each.
+        The largest class probability of each example.
     labels : ComplementaryLabels
-        What is known of the examples.
-    priors : array of q numbers, PriorEstimate or LabelModel, optional
-        Priors that come before those of the classifier.
+        The complementary labels of the examples.
+    priors : array of shape (q,), PriorEstimate or LabelModel, optional
+        Priors to use instead of those of the classifier.
     error_rates : ErrorRates, optional
-        How often labels are wrong.
+        How often labels are wrong, if known.
+
+    Returns
+    -------
+    ComplementaryReport
+        The accuracy with its interval, and alarms.
     """
     if error_rates is not None:
         check_error_rates(error_rates, labels)

@@ -1,4 +1,4 @@
-"""`ScarceClassifier`: complementary labels in, a scikit-learn classifier out."""
+"""`ScarceClassifier`: a scikit-learn classifier trained on complementary labels."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -39,101 +39,122 @@ from scarce.training.runtime import check_device
 
 __all__ = ["FitDescription", "ScarceClassifier"]
 
-# Parameters of one training run: a user who sets one of them wants one network.
+# Parameters of a single training run: setting one of them asks for one network instead of a stack.
 _TRAINING_PARAMS = (
     "recipe", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
     "micro_batch", "precision", "compile",
     "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
 )  # fmt: skip
-_MAX_MAPPED_VALUES = 10**8  # of a table on disk that is read into memory
+_MAX_MAPPED_VALUES = 10**8  # a larger memory-mapped table stays on disk
 
 
 class FitDescription(NamedTuple):
-    """What is known of a fit before training."""
+    """What is known about a fit before training."""
 
     labels: LabelSummary
     priors: PriorEstimate | None
-    """None if features are needed to estimate them, or they are learned in training."""
+    """None if they are estimated from features or learned in training."""
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier learned from complementary labels.
+    """A classifier trained on complementary labels, with the interface of scikit-learn.
 
-    By default it fits linear, kernel and neural learners under several models of how the labels arise, evaluates them by the
-    likelihood of held-out labels, and stacks the best; `choice_` says what was chosen and why. With a method by name it trains
-    one network by that method.
+    By default it fits linear, kernel and neural learners under several models of how the labels arise, scores them by the
+    likelihood of held-out labels, and stacks the best; `choice_` says what was chosen and why. With ``method="scarce"`` or another
+    name it trains one network by that method.
 
     Parameters
     ----------
     method : str or Method
-        ``auto`` fits a stack to a table; see `scarce.estimators.auto.fit_stack`. For images, for data on disk, and if a setting of
-        a training run is given (such as `epochs`), it chooses one method by what the labels are. A name trains one network by
-        that method; see `scarce.methods.available_methods`.
+        ``"auto"``, a name from `scarce.methods.available_methods`, or a `Method`. On a table in memory, ``"auto"`` fits a stack. It
+        chooses one method from the labels instead if `X` holds images or is on disk, if `module` is your own network, or if a
+        parameter of a single training run is set: `method_params`, `transition`, `recipe` to `early_stopping`, `warm_start` or
+        `distributed`.
     module : {"auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
-        The network: a name, a module (copied), or a function of (input_shape, n_classes) that makes one. With
-        ``method="auto"``, ``linear``, ``nystroem`` or ``mlp`` limit the stack to learners of that kind; with a method by name
-        ``auto`` is ``mlp``.
-    priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
-        Class priors π: q numbers, or a number by class name; ``answers`` reads them from the proportion of "yes";
-        ``estimate`` does so where there are such answers, and else estimates them with `scarce.priors.BestBin` (with
-        ordinary labels: the frequencies of the classes). Or pass an estimator, such as ``BestBin(scorer="linear")``.
-        Where that cannot be done, the shares of the candidates are used, with a warning. A method that uses no priors needs
-        none; `priors_`, for `score`, are then the shares of the candidates too.
+        The network: a name, a module (copied), or a function of (input_shape, n_classes) that returns one; ``"auto"`` is ``"mlp"``.
+        For a stack, ``"auto"`` allows all learners; ``"linear"``, ``"nystroem"`` or ``"mlp"`` restricts it to one kind.
+    priors : {"estimate", "uniform", "answers"}, array of shape (q,), mapping, PriorEstimate or PriorEstimator
+        Class priors π, as in `scarce.priors.resolve_priors`. ``"estimate"`` uses the fraction of "yes" answers if there are any,
+        class frequencies for ordinary labels, and otherwise `scarce.priors.BestBin`, unless the method learns the priors or needs
+        none. If they cannot be estimated, it warns and uses the candidate shares.
     labels : {"complementary", "ordinary"}
-        What `y` means. With ``ordinary`` it holds one true class per example, and the classifier is an ordinary
-        one-versus-rest classifier.
-    method_params : mapping, optional
-        Parameters of the method, when it is given by name.
+        What `y` holds. ``"ordinary"`` means one true class per example; ``method="auto"`` is then a one-versus-rest classifier.
+    method_params : dict, optional
+        Parameters of a method given by name, such as ``{"loss": "sigmoid"}``.
     transition : {"uniform", "confirmed"} or array of shape (q, q), optional
-        p(k is excluded | true class), for methods that need it; ``confirmed`` counts it where the true class is
-        known from "yes" answers or ordinary labels.
+        T[y, k] = p(k is excluded | true class y), for methods that need it. ``"confirmed"`` counts it over the examples whose true
+        class is known from "yes" answers or ordinary labels.
     recipe : {"annealed", "paper"} or Recipe
-        Epochs, optimiser and so on; `batch_size`, `optimizer`, `learning_rate`, `weight_decay`, `augmentation` (a tuple of
-        "crop" and "flip", for images), `input_noise`, `dropout` (for ``mlp``), `micro_batch`, `precision` and `compile` override
-        single settings.
+        Settings of training; see `scarce.training.Recipe`. Each of the parameters `epochs` to `compile` overrides one of them.
     epochs : int, optional
-        By default as the recipe says; small data get more epochs of ``annealed``, for 1,000 steps in all (200 of L-BFGS).
+        Passes over the data. By default small data get more epochs of ``"annealed"``, for 1,000 steps (200 for L-BFGS).
+    batch_size : int, optional
+        Rows per step.
+    optimizer : {"adam", "sgd", "lbfgs"}, optional
+        ``"lbfgs"`` is for ``module="linear"`` and methods whose loss is a likelihood.
+    learning_rate, weight_decay : float, optional
+        Settings of the optimizer.
+    augmentation : tuple of {"crop", "flip"}, optional
+        Augmentations of training images.
+    input_noise, dropout : float, optional
+        Standard deviation of Gaussian noise on training inputs, and dropout probability of the hidden units of ``"mlp"``. By
+        default, ``"mlp"`` gets both if a method that learns the priors has few labels.
+    micro_batch : int, optional
+        Rows per forward pass: the same steps with less memory, but a second forward pass.
+    precision : {"full", "bf16"}, optional
+        ``"bf16"`` runs the network under bfloat16 autocast.
+    compile : bool, optional
+        Compile the network with ``torch.compile``.
     standardize : bool
-        Bring every column of a table to mean 0 and deviation 1. Images are left as they are.
+        Scale every column of a table to mean 0 and standard deviation 1. Images are left unchanged.
     early_stopping : bool, optional
-        Hold out `validation_fraction` of the examples, and return to the epoch with the best accuracy on them, estimated
-        from their complementary labels, or, of a method whose `loss_is_likelihood`, with the best likelihood of these labels;
-        stop, or with ``refine`` end a stage, after `patience` epochs without a better one. By default only where
-        ``method="auto"`` finds that there are not many labels.
+        Stop after `patience` epochs without improvement on held-out examples and restore the best epoch; ``"refine"`` ends the
+        stage instead. Epochs are compared by the likelihood of the held-out labels if the loss of the method is a likelihood, else
+        by the accuracy estimated from them. By default only if ``method="auto"`` finds few labels.
+    validation_fraction : float
+        Fraction of the examples that early stopping holds out.
+    patience : int
+        Epochs without improvement before training stops.
     time_limit : float, optional
-        Seconds after which ``method="auto"`` adds no further candidates to the stack; there is always a result.
+        Seconds after which no more candidates are added to a stack; at least one is always fitted.
     warm_start : bool
-        Start from the weights of the last `fit`.
+        Start from the weights of the previous `fit`.
     checkpoint : path, optional
-        Written after every epoch; if the file exists, `fit` resumes from it.
+        A file written after every epoch. If it exists, `fit` resumes from it.
     device : str
-        Where to compute, such as ``cpu`` or ``cuda``.
+        Device for training and prediction, such as ``"cpu"`` or ``"cuda"``.
     distributed : bool
-        Train jointly with the other processes that torchrun has started; each calls `fit` with the same data.
+        Train jointly on all processes that torchrun has started; each must call `fit` with the same data.
     random_state : int, RandomState or None
-        Fixes initial weights, order of examples and held-out examples.
+        Seed of the initial weights, the order of the examples and the held-out examples.
     verbose : bool
         Show a progress bar.
 
     Attributes
     ----------
-    classes_ : array
-        The classes.
-    priors_ : array of shape (q,)
-        The priors used; `prior_estimate_` says where they come from.
-    history_ : History
-        The loss and other values of every epoch.
+    classes_ : array of shape (q,)
+        The class names.
+    priors_, prior_estimate_ : array of shape (q,), PriorEstimate
+        The class priors, and the same with their source and intervals.
     model_, method_ : nn.Module, Method
-        The trained network and the method.
+        The trained network or stack, and its method.
+    history_ : History
+        The loss and other metrics of every epoch; empty for a stack.
     label_summary_ : LabelSummary
-        A summary of the labels.
-    exclusion_matrix_, exclusion_counts_ : arrays of shape (q, q)
-        Of ``refine``: the probabilities that an example of class y (row) excludes class k (column), and the counts behind them.
-    held_out_report_ : ComplementaryReport
-        With ``method="auto"`` on a table: how good it is, by the labels of rows that were held out in turn. For one network see
-        `scarce.estimators.cross_fitted_report`.
+        Counts of the labels.
+    exclusion_matrix_, exclusion_counts_ : array of shape (q, q)
+        Only with ``"refine"``: the estimated probability that an example of class y (row) excludes class k
+        (column), and the counts.
     choice_ : Choice
-        With ``method="auto"``: the candidates with weights, scores and times, the test of SCAR, and one sentence, `reason`.
+        Only with ``method="auto"``: candidates, weights, scores and times, the test of SCAR, and the reason in one sentence.
+    held_out_report_ : ComplementaryReport
+        Only with a stack: its accuracy, estimated from the labels of rows that were held out in turn.
+
+    See Also
+    --------
+    EMComplementaryClassifier, MetaComplementaryClassifier : Complementary labels for any scikit-learn classifier.
+    cross_fitted_report : The accuracy of one network, estimated without true labels or other examples.
+    load : Read a classifier written by `save`.
 
     Examples
     --------
@@ -141,9 +162,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     >>> from scarce import ComplementaryLabels, ScarceClassifier
     >>> from scarce.simulate import uniform
     >>> X, y = load_iris(return_X_y=True)
-    >>> labels = uniform(y, seed=0)              # one class each flower is not
+    >>> labels = uniform(y, seed=0)              # one class that each flower is not
     >>> clf = ScarceClassifier().fit(X, labels)
-    >>> bool(clf.score(X, y) > 0.9)              # never having seen a true label
+    >>> bool(clf.score(X, y) > 0.9)              # trained without any true label
     True
     """
 
@@ -217,22 +238,25 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ----------
         X : array, DataFrame, sparse matrix or Shards
             A table (n × d) or images (n × h × w, n × c × h × w).
-        y : ComplementaryLabels or n × q indicator; with ``labels="ordinary"``, n classes
-            What is known of each example.
+        y : ComplementaryLabels or n × q indicator
+            The excluded classes of each example; with ``labels="ordinary"`` its true class, of shape (n,).
         feature_names : sequence of str, optional
-            The names of the columns of an `X` that has none itself, for `feature_names_in_`.
+            Column names to store as `feature_names_in_`, if `X` has none.
 
         Returns
         -------
         ScarceClassifier
-            Itself.
+            The fitted classifier itself. If `fit` fails, an earlier fit is kept.
         """
         with restore_on_error(self):
             self._fit(X, y, feature_names, check_device(self.device))
         return self
 
     def describe(self, y: Any) -> FitDescription:
-        """Return what is known before a fit to these labels; raise the error of a wrong method, its parameters or priors."""
+        """Return a summary of the labels `y` and the known priors, without training.
+
+        Raises the error of `fit` if the method, its parameters or the priors are wrong or do not suit the labels.
+        """
         labels, _ = self._read_labels(y)
         return FitDescription(labels.summary(), known_priors(self, labels))
 
@@ -261,7 +285,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.label_summary_ = labels.summary()
 
     def _fits_stack(self, X: Any) -> bool:
-        """Return whether to fit a stack: nothing but the kind of learner was chosen, and `X` is a table in memory."""
+        """Return whether to fit a stack: `X` is a table in memory, and no parameter of a single training run is set."""
         if not isinstance(self.method, str) or self.method != "auto" or self.labels != "complementary":
             return False
         is_learner = isinstance(self.module, str) and self.module in ("auto", *FAMILIES)
@@ -295,10 +319,10 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
     @cached_property
     def held_out_report_(self) -> ComplementaryReport:
-        """How good the stack is, by the labels of rows that were held out in turn; computed when it is first asked for."""
+        """The report on the stack, from the labels of rows that were held out in turn; computed at the first access."""
         if not hasattr(self, "_held_out"):
             raise AttributeError(
-                "there is no held-out report, which comes with a fit of method='auto' to a table; for one network call "
+                "held_out_report_ exists only after method='auto' has fitted a stack to a table; for one network call "
                 "scarce.estimators.cross_fitted_report."
             )
         return report_on_predictions(self, *self._held_out)
@@ -317,16 +341,16 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return labels, labels.classes
 
     def logits(self, X: Any) -> Tensor:
-        """Return the output of the network, of shape (n, q)."""
+        """Return the logits of the network, of shape (n, q)."""
         return self._map_logits(X, lambda _, logits: logits)
 
     def predict(self, X: Any) -> Array:
-        """Return the most likely class of each example."""
+        """Return the predicted class of each example, of shape (n,)."""
         best = self._map_logits(X, lambda method, logits: method.scores(logits).argmax(dim=1))
         return self.classes_[best.numpy()]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities of shape (n, q); for one-versus-rest methods σ(f_k) / Σ_j σ(f_j)."""
+        """Return class probabilities of shape (n, q); for one-versus-rest methods they are σ(f_k) / Σ_j σ(f_j)."""
         return self._map_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
@@ -335,27 +359,27 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ).numpy()
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference (n,)."""
+        """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference, of shape (n,)."""
         scores = self._map_logits(X, lambda method, logits: method.scores(logits)).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Write the classifier into a folder, to be read by `scarce.load`: safetensors and JSON, nothing pickled."""
+        """Save the classifier to a folder for `scarce.load`, as safetensors and JSON (no pickle); `force` overwrites one."""
         from scarce.estimators.persistence import save_classifier
 
         save_classifier(self, Path(folder), force=force)
 
     def _map_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
-        """Return the function of the method and the logits, batch by batch on the CPU, so that n × q logits are not stored."""
+        """Apply a function to the method and the logits, batch by batch on the CPU, so that n × q logits are never stored."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
         device = check_device(self.device)
-        # A loaded model, or one whose device was set after `fit`, is still on another device.
+        # A model that was loaded, or whose device was changed after `fit`, may be on another device.
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 
     def learned_error_rates(self) -> ErrorRates | None:
-        """Return the error rates of annotators that were learned in training, if some were."""
+        """Return the error rates of annotators learned in training, or None if none were."""
         choice: Choice | None = getattr(self, "choice_", None)
         rates = None if choice is None else choice.error_rates
         rates = rates or self.method_.learned_error_rates()

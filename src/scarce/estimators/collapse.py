@@ -1,4 +1,4 @@
-"""Fits that have collapsed: one class is predicted for nearly every example that does not exclude it."""
+"""Detect collapsed fits: one class is predicted for nearly every example that does not exclude it."""
 
 from typing import Any, NamedTuple
 
@@ -10,14 +10,14 @@ from scarce.labels.candidate_shares import candidate_shares
 
 __all__ = ["Collapse", "find_collapse"]
 
-# An untrained network favours some class too, but does not predict it for most examples.
+# An untrained network favors some class too, but does not predict it for most examples.
 _MIN_SHARE = 1 / 2  # of all predictions
 _MIN_SHARE_OF_CANDIDATES = 2 / 3  # of the examples that do not exclude the class
 _MIN_RATIO_TO_EXPECTED = 2.0
 
 
 class Collapse(NamedTuple):
-    """The class that took over, its share of the predictions, the share it was expected to have, and the largest possible."""
+    """The predicted class, its share of the predictions, its expected share, and the share of examples that do not exclude it."""
 
     name: Any
     share: float
@@ -26,32 +26,33 @@ class Collapse(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"the fit has collapsed: class {self.name} is predicted for {self.share:.0%} of the training examples, of which "
-            f"{self.limit:.0%} do not exclude it; expected about {self.expected:.0%}. Pass priors=[...] if they are known, "
-            "choose method='auto' or 'scarce', or collect more labels."
+            f"the fit has collapsed: class {self.name} is predicted for {self.share:.0%} of the training examples "
+            f"({self.limit:.0%} do not exclude it), expected about {self.expected:.0%}; pass priors=[...] if you know them, choose "
+            "method='auto' or 'scarce', or collect more labels."
         )
 
 
 def find_collapse(
     predicted: NDArray[np.int64], labels: ComplementaryLabels, priors: NDArray[np.float64] | None = None
 ) -> Collapse | None:
-    """Return the class that is predicted for nearly every example that may be of it, if there is one.
+    """Return the class that is predicted for nearly every example that does not exclude it, if there is one.
 
-    With s_k the share of predictions, a_k the expected share and 1 − π̄_k the share of examples that do not exclude class k,
+    Let s_k be the share of predictions of class k, a_k its expected share, and 1 − π̄_k the share of examples that do not
+    exclude it. The fit has collapsed if
 
         s_k > 1/2,    s_k > 2/3 (1 − π̄_k)    and    s_k > 2 a_k.
 
-    A network that memorizes its examples ends there: nothing that it predicts is excluded. Where many classes
-    are excluded, few examples can be of class k, and the second would hold for a good fit too.
+    A network that memorizes its examples ends up like this: nothing that it predicts is excluded. The second condition alone
+    is not enough: if most examples exclude class k, a good fit meets it too.
 
     Parameters
     ----------
     predicted : array of shape (n,)
-        The number of the class that each training example is predicted to be.
+        The index of the predicted class of each training example.
     labels : ComplementaryLabels
-        What is known.
+        The training labels.
     priors : array of shape (q,), optional
-        The expected shares, where they are known; by default those of the candidates.
+        The expected shares a_k; by default the candidate shares.
 
     Examples
     --------

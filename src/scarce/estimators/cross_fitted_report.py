@@ -1,4 +1,4 @@
-"""Accuracy by cross-fitting: copies of a classifier are trained without some examples and evaluated on their labels."""
+"""Accuracy by cross-fitting: copies of a classifier are trained without some examples, and evaluated on them."""
 
 import warnings
 from typing import Any
@@ -19,13 +19,13 @@ from scarce.metrics import ComplementaryReport
 
 __all__ = ["cross_fitted_report", "held_out_folds"]
 
-_MAX_CROSS_FITTED = 5000  # examples up to which every one is held out once
+_MAX_CROSS_FITTED = 5000  # up to this many examples, each is held out once
 _N_FOLDS = 4
-_HELD_OUT_DIVISOR = 10  # of more examples, one in ten is held out
+_HELD_OUT_DIVISOR = 10  # of more examples, a tenth is held out
 
 
 def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
-    """Return the examples that are held out: all of few in four folds, a tenth of many.
+    """Return the indices of held-out examples: four folds of up to 5,000 examples, or one random tenth of more.
 
     Examples
     --------
@@ -39,17 +39,30 @@ def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
 
 
 def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> ComplementaryReport:
-    """Estimate how good a fitted classifier is by cross-fitting: no label evaluates a model that was trained on it.
+    """Estimate the accuracy of a fitted classifier from its own training data by cross-fitting.
 
-    Up to 5,000 examples are divided into four folds, and four copies are trained, each without one of them. Of more, a tenth is
-    held out once. The copies see fewer examples than the classifier, so that it is rather better than they are.
+    Copies of the classifier are trained without some examples and evaluated on these. Up to 5,000 examples are divided into four
+    folds, for four copies; of more examples, one random tenth is held out. The copies see fewer examples than the classifier, so
+    the classifier is usually slightly better than the report says.
 
     Parameters
     ----------
     classifier : ScarceClassifier
-        Fitted. The copies have its parameters, but no checkpoint.
-    X, y
-        What it was fitted on.
+        A fitted classifier. The copies have its parameters, but no checkpoint and no warm start.
+    X : array, DataFrame, sparse matrix or Shards
+        The features that it was fitted on.
+    y : ComplementaryLabels or n × q indicator
+        The labels that it was fitted on.
+
+    Returns
+    -------
+    ComplementaryReport
+        The accuracy with its interval, and alarms.
+
+    See Also
+    --------
+    ScarceClassifier.report : The same report on other examples, without training.
+    scarce.metrics.complementary_report : The report on any predictions.
 
     Examples
     --------
@@ -66,7 +79,7 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     check_consistent_length(rows, labels)
     if len(labels) < 2 * _N_FOLDS:
         raise LabelError(
-            f"{len(labels)} examples are too few to hold some out; expected at least {2 * _N_FOLDS}. Evaluate on other examples."
+            f"{len(labels)} examples are too few to hold some out; expected at least {2 * _N_FOLDS}: call report on other examples."
         )
     folds = held_out_folds(len(labels))
     held_out = np.concatenate(folds)
@@ -75,7 +88,7 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     for fold in folds:
         training = np.setdiff1d(np.arange(len(labels)), fold)
         copy = clone(classifier).set_params(checkpoint=None, warm_start=False)
-        with warnings.catch_warnings():  # raised already when the classifier itself was fitted
+        with warnings.catch_warnings():  # the fit of the classifier itself has raised them already
             warnings.simplefilter("ignore", PriorWarning)
             warnings.simplefilter("ignore", CollapseWarning)
             copy.fit(take_rows(rows, training), _take_targets(y, training))

@@ -1,4 +1,4 @@
-"""Early stopping without true labels: some examples are held out and evaluated by their complementary labels."""
+"""Early stopping without true labels: evaluate on the complementary labels of held-out examples."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ Rows = NDArray[np.int64]
 
 
 def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
-    """Return which examples to hold out, rounded up, and which to train on; both in order.
+    """Return the sorted indices of the held-out examples (their number rounded up) and of the training examples.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
     n_held_out = int(np.ceil(float(fraction) * n_examples))
     if n_held_out == n_examples:
         raise MethodError(
-            f"{n_examples} examples cannot be split for early stopping; set early_stopping=False."
+            f"{n_examples} examples are too few to hold some out for early stopping; set early_stopping=False."
         )
     return np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
 
@@ -48,11 +48,34 @@ def make_early_stopping(
     patience: int,
     device: str,
 ) -> list[Callback]:
-    """Return callbacks that evaluate on these rows after every epoch, and stop when the value no longer rises.
+    """Return callbacks that evaluate on held-out rows after every epoch, and stop when the metric no longer improves.
 
-    A method whose loss is a likelihood is evaluated by that of the held-out labels, any other by the accuracy on them. Priors and
-    error rates that are not given come from the labels (`fit_label_model`) and are the same for all epochs: what a method has
-    learned so far must not evaluate it. A multi-stage method may change from one to the other; stages are never compared.
+    The metric is the likelihood of the held-out labels if the loss of the method is a likelihood, else the accuracy estimated
+    from them. Priors and error rates that are not given are estimated from the labels once (`fit_label_model`) and are the
+    same for all epochs; what the method has learned so far is not used to evaluate it. A multi-stage method may change its
+    metric with the stage; epochs of different stages are never compared.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or Shards
+        Features of all n examples.
+    labels : ComplementaryLabels
+        Their labels.
+    held_out : array of int
+        Indices of the held-out examples.
+    method : Method
+        The method to train with.
+    estimate : PriorEstimate or None
+        The priors, if known.
+    patience : int
+        Epochs without improvement before training stops.
+    device : str
+        Device to evaluate on.
+
+    Returns
+    -------
+    list of Callback
+        The metric and the early stopping.
     """
     inputs, known = take_rows(X, held_out), labels[held_out]
     label_model = fit_label_model(labels, None if estimate is None else estimate.values)

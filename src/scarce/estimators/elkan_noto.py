@@ -1,4 +1,4 @@
-"""`ElkanNotoClassifier`: any probabilistic classifier, turned into a positive-unlabelled one."""
+"""`ElkanNotoClassifier`: turn any probabilistic classifier into a positive-unlabeled one."""
 
 from typing import Any, Self
 
@@ -16,37 +16,46 @@ from scarce.errors import LabelError, MethodError
 
 __all__ = ["ElkanNotoClassifier"]
 
-# On four small tables and three kinds of labels, one seed, 30 rounds were better than 100 in five of twelve cases (by 0.7
-# to 3.4 points), equal in five, worse in two (by 0.5 and 2.2), at about a third of the cost.
+# On four small tables with three kinds of labels each (one seed), 30 rounds beat 100 in five of twelve cases (by 0.7 to 3.4
+# points), tied in five and lost in two (by 0.5 and 2.2), at about a third of the cost.
 _BOOSTING_ROUNDS = 30
 
 
 class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A positive-unlabelled classifier made of an ordinary one (Elkan and Noto, 2008).
+    """p(positive | x) = p(s = 1 | x) / c, where s says whether a row is a known positive.
 
-    The inner classifier learns s, "is known to be positive", from all rows. If known positives are a random part of
-    all positives, their share c = p(s = 1 | positive) is the same everywhere, and
-
-        p(positive | x) = p(s = 1 | x) / c,      c = mean of p(s = 1 | x) over known positives it was not trained on.
+    The positive-unlabeled classifier of Elkan and Noto [1]_. An inner classifier learns p(s = 1 | x) from all rows. If the known
+    positives are a random sample of all positives, c = p(s = 1 | positive) does not depend on x; it is estimated as the mean of
+    p(s = 1 | x) over known positives that the inner classifier was not trained on.
 
     Parameters
     ----------
     estimator : classifier with `predict_proba`, optional
-        The inner classifier; by default `HistGradientBoostingClassifier` with 30 rounds.
+        The inner classifier; by default `HistGradientBoostingClassifier` with 30 iterations.
     folds : int
-        c is measured by cross-validation, and the inner classifier is then trained on all rows: a single held-out
-        part of few known positives would leave c, and with it every probability, to chance.
+        Number of cross-validation folds for c, so that every known positive counts; a single split would make c noisy. The
+        inner classifier is then trained again on all rows.
     random_state : int, RandomState or None
-        Fixes the folds.
+        Seed of the folds, and of the default inner classifier.
 
     Attributes
     ----------
     label_frequency_ : float
-        c.
+        c, the estimated fraction of positives that are known.
     estimator_ : classifier
-        The inner classifier, which gives p(s = 1 | x).
-    classes_ : array
+        The fitted inner classifier, for p(s = 1 | x).
+    classes_ : array of shape (2,)
         0 and 1.
+
+    See Also
+    --------
+    MetaComplementaryClassifier : Complementary labels by one positive-unlabeled classifier per class.
+    scarce.priors.ElkanNoto : Class priors by the same idea.
+
+    References
+    ----------
+    .. [1] C. Elkan, K. Noto, "Learning Classifiers from Only Positive and Unlabeled Data", KDD, 2008.
+       https://doi.org/10.1145/1401890.1401920
 
     Examples
     --------
@@ -54,7 +63,7 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(2000) < 0.5
     >>> X = rng.normal(4 * positive, 1)[:, None]
-    >>> s = positive & (rng.random(2000) < 0.3)                      # three in ten positives are known
+    >>> s = positive & (rng.random(2000) < 0.3)                      # 30 % of the positives are known
     >>> learner = ElkanNotoClassifier(LogisticRegression()).fit(X, s)
     >>> round(learner.label_frequency_, 1), float(np.mean(learner.predict(X) == positive)) > 0.9
     (0.3, True)
@@ -70,7 +79,20 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train on features and on `y`: 1 for known positives, 0 (or −1) for unlabelled rows."""
+        """Train on positive and unlabeled rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Features; sparse only if the inner classifier accepts it.
+        y : array of shape (n,)
+            1 for known positives, 0 (or −1) for unlabeled rows; at least two of each.
+
+        Returns
+        -------
+        ElkanNotoClassifier
+            The fitted classifier itself.
+        """
         known = _known_positives(y)
         check_integer("folds", self.folds, 2)
         inner = self.estimator
@@ -85,8 +107,8 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frequency = float(held_out[known == 1].mean())
         if not frequency > 0:
             raise MethodError(
-                f"{type(inner).__name__} gives known positives it has not seen a probability of {frequency:g}, so that "
-                "their share cannot be measured; use a smoother classifier, or wrap it in CalibratedClassifierCV."
+                f"{type(inner).__name__} predicts a mean probability of {frequency:g} for held-out positives; expected a positive "
+                "one: choose a classifier with smoother probabilities, or wrap it in CalibratedClassifierCV."
             )
         self.estimator_ = clone(inner).fit(X, known)
         self.label_frequency_ = frequency
@@ -94,13 +116,13 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of "negative" and "positive", of shape (n, 2)."""
+        """Return the probabilities of the negative and the positive class, of shape (n, 2)."""
         check_is_fitted(self)
         positive = np.clip(self.estimator_.predict_proba(X)[:, 1] / self.label_frequency_, 0, 1)
         return np.stack([1 - positive, positive], axis=1)
 
     def predict(self, X: Any) -> Array:
-        """Return 1 for rows that are more likely positive than not, else 0."""
+        """Return 1 for each row that is more likely positive than not, else 0, of shape (n,)."""
         return (self.predict_proba(X)[:, 1] > 0.5).astype(np.int64)
 
     def __sklearn_tags__(self) -> Tags:
@@ -113,11 +135,12 @@ def _known_positives(y: Any) -> NDArray[np.int64]:
     y = column_or_1d(y)
     if not np.isin(y, [-1, 0, 1]).all():
         raise LabelError(
-            f"y holds {np.unique(y)[:5].tolist()}; expected 1 for known positives and 0 for unlabelled rows."
+            f"y holds {np.unique(y)[:5].tolist()}; expected 1 for known positives and 0 for unlabeled rows."
         )
     known: NDArray[np.int64] = (y == 1).astype(np.int64)
     if min(known.sum(), (1 - known).sum()) < 2:
         raise LabelError(
-            f"y has {known.sum()} known positives and {(1 - known).sum()} unlabelled rows; expected two of each at least."
+            f"y has {known.sum()} known positives and {(1 - known).sum()} unlabeled rows; expected at least two of each: add "
+            "rows."
         )
     return known

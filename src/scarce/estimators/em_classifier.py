@@ -1,4 +1,4 @@
-"""`EMComplementaryClassifier`: complementary labels for any classifier with sample weights, by cross-fitted EM."""
+"""`EMComplementaryClassifier`: train any classifier with sample weights on complementary labels, by cross-fitted EM."""
 
 from typing import Any, Literal
 
@@ -30,57 +30,63 @@ __all__ = ["EMComplementaryClassifier", "class_posterior", "extrapolated", "like
 
 Mechanism = Literal["auto", "candidates", "scar", "answers"]
 _METHODS = {"candidates": "cc", "scar": "scar-likelihood", "answers": "answers"}
-_MIN_PROBABILITY = 1e-3  # that a class has by the learner: no vote of a forest is not impossible
+_MIN_PROBABILITY = 1e-3  # of a class by the learner: a class without a vote in a forest is not impossible
 _MIN_RELATIVE_WEIGHT = (
-    0.02  # of a copy of a row that is worth fitting, relative to that of its likeliest class
+    0.02  # copies of a row with less weight, relative to its most likely class, are not fitted
 )
-_TOL = 0.005  # mean total variation between the weights of two iterations
+_TOL = 0.005  # of the mean total variation between the weights of two iterations
 _STEP_GROWTH, _MAX_STEP = 1.5, 4.0  # of the extrapolation of an iteration
-_PATIENCE = 2  # iterations in a row that make the labels less likely
+_PATIENCE = 2  # consecutive iterations that do not make the labels more likely
 
 
 class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Any classifier with `predict_proba` and sample weights, learned from complementary labels by EM.
+    """q_y ∝ p_y(x) exp(e_y), with e_y = log P(labels of x | y).
 
-    Every example counts once for each class y that it may still be, with the weight
-
-        q_y ∝ p_y(x) exp(e_y),    e_y = log P(its labels | y),
-
-    the probability of y by the learner and by the labels. The learner is fitted with these weights, the weights follow from
-    its predictions, and so on until they converge, or the labels become less likely. The prediction of an example comes from a
-    copy that was fitted without it: a learner that can memorize would otherwise confirm its first guess.
+    Train any classifier with `predict_proba` and sample weights on complementary labels by EM. Every example is fitted once for
+    each class y that it may belong to, with the weight q_y: the product of the probability of y by the classifier and the
+    likelihood of the labels. Fitting and weighting alternate until the weights converge or the labels become less likely. The
+    probabilities of an example come from a copy that was fitted without it; a classifier that memorizes would otherwise confirm
+    its first guess.
 
     Parameters
     ----------
     estimator : classifier
-        With `predict_proba`, and `fit` with `sample_weight`; a pipeline is what its last step is.
+        A classifier with `predict_proba` and a `fit` that accepts `sample_weight`, or a pipeline that ends with one.
     mechanism : {"auto", "candidates", "scar", "answers"}
-        How the labels arise, which determines e: somebody named what is possible, all sets being equally likely (``candidates``);
-        classes were excluded at random, some more often than others (``scar``, with rates from the labels and priors from the
-        fit); or questions were asked, and it is recorded which (``answers``). ``auto`` takes ``answers`` where there is a record
-        of them, else ``scar``, unless classes are excluded together in a way that contradicts SCAR
-        (`scarce.metrics.co_exclusion_test`): then ``candidates``.
+        How the labels arise, which determines e_y:
+
+        - ``"candidates"``: every candidate class makes the labels equally likely;
+        - ``"scar"``: wrong classes are excluded at random, some more often than others; the rates come from the labels and the
+          priors from the fit;
+        - ``"answers"``: the labels record which questions were asked, and annotators may err;
+        - ``"auto"``: ``"answers"`` if answers are recorded, ``"candidates"`` if classes are excluded together in a way that
+          contradicts SCAR (`scarce.metrics.co_exclusion_test`), and ``"scar"`` otherwise.
     n_iterations : int
-        The maximum number of updates of the weights; with 0 the learner is fitted once, to the labels alone.
+        Maximum number of weight updates. With 0 the classifier is fitted once, with weights from the labels alone.
     cv : int or cross-validation splitter
-        How the examples are divided for predictions of a learner that has not seen them.
+        Number of folds, or a splitter, for the out-of-fold probabilities.
     random_state : int, RandomState or None
-        Fixes the division and every ``random_state`` of the estimator.
+        Seed of the folds and of every ``random_state`` of the estimator.
 
     Attributes
     ----------
-    classes_ : array
-        The classes.
+    classes_ : array of shape (q,)
+        The class names.
     estimator_ : classifier
-        The learner, fitted to all examples; its classes are the numbers of the classes.
+        The classifier, fitted to all examples; its own ``classes_`` are indices into `classes_`.
     mechanism_ : str
         The mechanism that was assumed.
     posterior_ : array of shape (n, q)
-        The posterior class probabilities of each training example.
+        The class probabilities q of each training example.
     n_iter_ : int
-        How often the weights were updated.
-    priors_ : array of shape (q,)
-        The mean of the posterior.
+        Number of weight updates.
+    priors_, prior_estimate_ : array of shape (q,), PriorEstimate
+        The mean of the posterior, and the same with its source.
+
+    See Also
+    --------
+    MetaComplementaryClassifier : For classifiers without sample weights.
+    ScarceClassifier : Stacks and networks; fits a stack to tables by default.
 
     Examples
     --------
@@ -89,7 +95,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     >>> from scarce import EMComplementaryClassifier
     >>> from scarce.simulate import uniform
     >>> X, y = load_wine(return_X_y=True)
-    >>> labels = uniform(y, seed=0)              # one class each wine is not
+    >>> labels = uniform(y, seed=0)              # one class that each wine is not
     >>> clf = EMComplementaryClassifier(RandomForestClassifier(30, min_samples_leaf=3)).fit(X[::2], labels[::2])
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.8)
     True
@@ -138,7 +144,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     def _posterior(
         self, learner: Any, X: Any, labels: ComplementaryLabels, method: Method, folds: Any
     ) -> Array:
-        """Return the posterior of the examples under the held-out predictions that make their labels most likely."""
+        """Return the posterior (n, q) under the out-of-fold predictions that make the labels most likely."""
         best = np.full(labels.shape, 1 / labels.n_classes)
         weights = class_posterior(method, best, labels)
         step, failures, self.n_iter_ = 1.0, 0, 0
@@ -157,7 +163,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
         return class_posterior(method, best, labels)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities of shape (n, q); a class that no training example can be has 0."""
+        """Return class probabilities of shape (n, q); a class that every training example excludes has probability 0."""
         check_is_fitted(self)
         X = check_inputs(self, X, reset=False)
         return _probabilities(self.estimator_, X, len(self.classes_))
@@ -165,14 +171,14 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     def _learner(self) -> Any:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise MethodError(
-                f"estimator={self.estimator!r} has no predict_proba; expected a classifier that has, such as "
+                f"estimator={self.estimator!r} has no predict_proba; expected a classifier that has one, such as "
                 "RandomForestClassifier()."
             )
         last = _weighted_step(self.estimator)[1]
         if not has_fit_parameter(last, "sample_weight"):
             raise MethodError(
-                f"{type(last).__name__} takes no sample_weight; expected a classifier that does, such as "
-                "RandomForestClassifier(), or use MetaComplementaryClassifier."
+                f"{type(last).__name__} does not accept sample_weight; expected a classifier that does, such as "
+                "RandomForestClassifier(); for others use MetaComplementaryClassifier."
             )
         return clone(self.estimator)
 
@@ -184,18 +190,18 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
 
 
 def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str:
-    """Return how labels probably arise: as answers, exclusions at random, or sets of candidates.
+    """Return the most plausible mechanism of the labels: ``"answers"``, ``"scar"`` or ``"candidates"``.
 
-    Exclusions at random are independent of each other, those of candidate sets are not:
-    `scarce.metrics.co_exclusion_test`, with priors from the learner. Where no example excludes two classes, there is nothing
-    to test.
+    Under SCAR, classes are excluded independently given the true class; in candidate sets they are not. This is tested by
+    `scarce.metrics.co_exclusion_test`, with priors from the learner. If no example excludes two classes, there is nothing to
+    test, and the answer is ``"scar"``.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        What is known.
+        The labels of n examples.
     out_of_fold : callable
-        From log-likelihoods of shape (n, q) to class probabilities of learners that have not seen the rows.
+        From log-likelihoods of shape (n, q) to class probabilities of shape (n, q), by learners that have not seen the rows.
 
     Examples
     --------
@@ -213,20 +219,22 @@ def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str
         return "scar"
     first = out_of_fold(CandidateSets().log_likelihood(labels))
     _, priors = estimate_scar(labels, out_of_fold, first)
-    with np.errstate(invalid="ignore"):  # a rate of one may come out above it; such classes do not count
+    with np.errstate(
+        invalid="ignore"
+    ):  # a rate of one may be rounded to above one; such classes do not count
         test = co_exclusion_test(labels, priors.numpy())
     return "candidates" if test.rejects_scar else "scar"
 
 
 def extrapolated(old: Array, new: Array, step: float) -> Array:
-    """Return p ∝ old (new / old)^step: EM moves slowly where labels say little, so it is extrapolated.
+    """p ∝ old (new / old)^step: extrapolate an EM iteration, because EM is slow when labels carry little information.
 
     Parameters
     ----------
     old, new : arrays of shape (n, q)
         Class probabilities before and after an iteration.
     step : float
-        1 for the new ones themselves.
+        Step size; 1 returns `new`.
 
     Examples
     --------
@@ -238,18 +246,18 @@ def extrapolated(old: Array, new: Array, step: float) -> Array:
 
 
 def class_posterior(method: Method, probabilities: Array, labels: ComplementaryLabels) -> Array:
-    """Return q_y ∝ p_y exp(e_y) of every row, for a method whose loss is mean −log Σ_y p_y exp(e_y).
+    """q_y ∝ p_y exp(e_y) of every row, for a method whose loss is mean −log Σ_y p_y exp(e_y).
 
-    The derivative of that loss by f = log p is (p − q) / n.
+    It is computed from the gradient of this loss with respect to f = log p, which is (p − q) / n.
 
     Parameters
     ----------
     method : Method
-        Prepared for these labels.
+        The method, prepared for these labels.
     probabilities : array of shape (n, q)
-        p; what is nearly impossible counts as improbable.
+        p; probabilities below 0.001 count as 0.001.
     labels : ComplementaryLabels
-        What is known.
+        The labels of the n rows.
 
     Examples
     --------
@@ -275,7 +283,7 @@ def _loss(method: Method, probabilities: Array, labels: ComplementaryLabels) -> 
 
 
 def _update_mechanism(method: Method, posterior: Array, labels: ComplementaryLabels) -> None:
-    """Update the rates of a mechanism by the posterior of the examples."""
+    """Update the rates of a mechanism from the posterior of the examples."""
     if method.facts.name == "scar-likelihood":
         method.prepare(Problem(labels, torch.from_numpy(posterior.mean(axis=0))))
     else:
@@ -290,7 +298,7 @@ def _all_rows(labels: ComplementaryLabels) -> Batch:
 
 
 def _weighted_step(estimator: Any) -> tuple[str, Any]:
-    """Return the name of `sample_weight` in `fit` of the estimator, and the step that takes it."""
+    """Return the name of `sample_weight` in `fit` of the estimator or pipeline, and the step that receives it."""
     if not hasattr(estimator, "steps"):
         return "sample_weight", estimator
     name, last = estimator.steps[-1]
@@ -299,16 +307,16 @@ def _weighted_step(estimator: Any) -> tuple[str, Any]:
 
 
 def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
-    """Return a copy of the learner, fitted to every row once per class that has some weight in its posterior."""
+    """Return a copy of the learner, fitted to every row once per class with a non-negligible weight in its posterior."""
     rows, codes = np.nonzero(posterior > _MIN_RELATIVE_WEIGHT * posterior.max(axis=1, keepdims=True))
-    if (codes == codes[0]).all():  # which many learners reject
+    if (codes == codes[0]).all():  # many learners reject a single class
         return DummyClassifier(strategy="most_frequent").fit(X[rows], codes)
     name, _ = _weighted_step(learner)
     return clone(learner).fit(X[rows], codes, **{name: posterior[rows, codes]})
 
 
 def _held_out_predictions(learner: Any, X: Any, weights: Array, folds: Any) -> Array:
-    """Return class probabilities of each fold by a copy of the learner that was fitted without it."""
+    """Return class probabilities (n, q); those of each fold come from a copy of the learner fitted without it."""
     probabilities = np.empty_like(weights)
     for training, held_out in folds:
         fitted = _fit_weighted(learner, X[training], weights[training])

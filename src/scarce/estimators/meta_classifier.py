@@ -1,4 +1,4 @@
-"""`MetaComplementaryClassifier`: complementary labels for any learner, one positive-unlabelled problem per class."""
+"""`MetaComplementaryClassifier`: train any classifier on complementary labels, one positive-unlabeled problem per class."""
 
 from typing import Any, Literal, Self
 
@@ -25,50 +25,60 @@ from scarce.risk.mixture_proportion import check_unlabeled, mixture_proportion
 
 __all__ = ["MetaComplementaryClassifier"]
 
-_MIN_PROPORTION = 1e-3  # by chance a class may seem to have no unlabelled row of another class
+_MIN_PROPORTION = 1e-3  # by chance an estimate may leave no unlabeled row of another class
 
 
 @renamed_parameters(unlabelled="unlabeled")
 class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier learned from complementary labels with one positive-unlabelled (PU) learner per class.
+    """p(k | x) ∝ 1 − p(not k | x), with one positive-unlabeled (PU) classifier per class.
 
-    For class k the rows that exclude it are known to be *not k*: they are the positives of a PU learner, and the
-    other rows are unlabelled. With its probability p(not k | x),
-
-        p(k | x) ∝ 1 − p(not k | x).
+    Train any classifier on complementary labels, as in SCARCE-Meta [1]_. The rows that exclude class k are known to be *not k*:
+    they are the positives of the PU classifier of class k, and the other rows are unlabeled. It predicts p(not k | x).
 
     Parameters
     ----------
     estimator : classifier, optional
-        A PU classifier, such as those of pulearn, or any classifier with `predict_proba`, which is put into
+        A PU classifier, such as those of pulearn, or any classifier with `predict_proba`, which is wrapped in an
         `ElkanNotoClassifier`; by default gradient boosting.
     wrap : {"auto", True, False}
-        Whether to put the estimator into `ElkanNotoClassifier`. With ``auto``, all are but PU classifiers: classes of
-        pulearn, and those with the attribute ``is_pu_classifier = True``. With False it is handed ``fit(X, s)``, where s
-        is 1 for rows known to be "not k" and 0 for unlabelled rows.
+        Whether to wrap the estimator in an `ElkanNotoClassifier`. ``"auto"`` wraps everything except PU classifiers: classes from
+        pulearn, and classes with the attribute ``is_pu_classifier = True``. An estimator that is not wrapped is trained by
+        ``fit(X, s)``, where s is 1 for rows known to be "not k" and 0 for unlabeled rows.
     unlabeled : {"rest", "all"}
-        Which rows a PU learner gets as unlabelled: those that are not its positives, as Elkan-Noto wants it, or all,
-        the positives once more among them, for learners that take them for a sample of everything, such as nnPU.
+        Which rows are unlabeled: ``"rest"``, the rows that are not positives, as Elkan-Noto expects; or ``"all"``, all rows
+        including a second copy of the positives, for PU classifiers such as nnPU that expect a sample of the whole population.
     prior_parameter : str, optional
-        Where the learner has a parameter of this name, it is set for every class to the share of "not k" among
-        the unlabelled rows: 1 − π_k with ``all``, 1 − π_k / (1 − rate_k) with ``rest``. None leaves it alone.
-    priors : {"estimate", "uniform", "answers"}, array, mapping or PriorEstimator
-        Class priors π, as for `ScarceClassifier`; Elkan-Noto needs them only for `score`.
+        Name of a parameter of the estimator that is set, for every class, to the fraction of "not k" among the unlabeled rows:
+        1 − π_k for ``unlabeled="all"``, 1 − π_k / (1 − π̄_k) for ``"rest"``. The default ``"prior"`` is ignored if the
+        estimator has no such parameter; None sets nothing.
+    priors : {"estimate", "uniform", "answers"}, array of shape (q,), mapping, PriorEstimate or PriorEstimator
+        Class priors π; see `scarce.priors.resolve_priors`. With Elkan-Noto only `score` needs them.
     n_jobs : int, optional
-        How many classes to train at the same time; the result does not depend on it.
+        Number of classes to train in parallel; the result does not depend on it.
     random_state : int, RandomState or None
-        Every ``random_state`` of the estimator is set from it, for every class differently.
+        Seed from which every ``random_state`` of the estimator is set, differently for every class.
     verbose : bool
         Show a progress bar.
 
     Attributes
     ----------
-    classes_ : array
-        The classes.
-    estimators_ : list
-        The trained learner of each class.
-    priors_ : array of shape (q,)
-        The priors; `prior_estimate_` tells where they come from.
+    classes_ : array of shape (q,)
+        The class names.
+    estimators_ : list of q classifiers
+        The fitted PU classifier of each class.
+    priors_, prior_estimate_ : array of shape (q,), PriorEstimate
+        The class priors, and the same with their source.
+
+    See Also
+    --------
+    ElkanNotoClassifier : The PU classifier around ordinary classifiers.
+    EMComplementaryClassifier : Another way to train any classifier, by EM.
+    ScarceClassifier : Networks; its ``meta-...`` methods solve the PU problems of all classes with one network.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -77,7 +87,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
     >>> from scarce import MetaComplementaryClassifier
     >>> from scarce.simulate import scar
     >>> X, y = load_wine(return_X_y=True)
-    >>> labels = scar(y, c=0.5, seed=0)          # half of what each wine is not
+    >>> labels = scar(y, c=0.5, seed=0)          # half of the classes that each wine is not
     >>> forest = RandomForestClassifier(30, min_samples_leaf=5)
     >>> clf = MetaComplementaryClassifier(forest).fit(X[::2], labels[::2])
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.8)
@@ -106,7 +116,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         self.verbose = verbose
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, as in scikit-learn."""
+        """Set parameters by name, as in scikit-learn; a parameter that was renamed raises an error with its present name."""
         check_renamed(type(self).__name__, type(self), params)
         super().set_params(**params)
         return self
@@ -131,9 +141,9 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         self.prior_estimate_, self.priors_ = estimate, estimate.values
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities of shape (n, q): 1 − p(not k | x), made to sum to one.
+        """Return class probabilities of shape (n, q): 1 − p(not k | x), normalized to sum to one.
 
-        Where every class is ruled out, they are proportional to 1 / p(not k | x), which Elkan-Noto may put above one.
+        If p(not k | x) is at least one for every class, which Elkan-Noto can produce, they are proportional to its inverse.
         """
         check_is_fitted(self)
         X = check_inputs(self, X, reset=False)
@@ -146,7 +156,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         return possible / possible.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log odds of each class, of shape (n, q); with two classes their difference (n,)."""
+        """Return the log-odds of each class, of shape (n, q); with two classes their difference, of shape (n,)."""
         eps = 1e-12  # keeps the odds finite
         scores: Array = logit(np.clip(self.predict_proba(X), eps, 1 - eps))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -156,7 +166,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         check_unlabeled(self.unlabeled)
         if self.unlabeled == "all" and isinstance(learner, ElkanNotoClassifier):
             raise MethodError(
-                "unlabeled='all' does not suit Elkan-Noto, which takes every row once; use 'rest'."
+                "unlabeled='all' does not work with Elkan-Noto, which expects every row once; pass unlabeled='rest'."
             )
         return learner
 
@@ -172,7 +182,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
             if not is_set and self.prior_parameter != "prior":
                 raise MethodError(
                     f"{type(learner).__name__} has no parameter {self.prior_parameter!r}; set prior_parameter to one of its "
-                    f"own ({abbreviate(learner.get_params())}), or to None."
+                    f"parameters ({abbreviate(learner.get_params())}), or to None."
                 )
         return prepared
 
@@ -181,11 +191,11 @@ def _check_every_class_excluded(labels: ComplementaryLabels) -> None:
     never = labels.classes[labels.counts == 0]
     if len(never):
         raise LabelError(
-            f"no example excludes the class {abbreviate(never)}, so there is nothing to learn it from; collect exclusions of it, "
-            "leave it out of the classes, or use ScarceClassifier."
+            f"no example excludes class {abbreviate(never)}, so its PU classifier has no positives; collect exclusions of it, "
+            "remove it from the classes, or use ScarceClassifier."
         )
     always = labels.classes[labels.counts == labels.n_examples]
     if len(always):
         raise LabelError(
-            f"every example excludes the class {abbreviate(always)}, so none can be of it; leave it out of the classes."
+            f"every example excludes class {abbreviate(always)}, so no example can belong to it; remove it from the classes."
         )

@@ -1,4 +1,4 @@
-"""The choice of a method by the labels, for ``method="auto"``."""
+"""Choose one method from the labels, for ``method="auto"`` without a stack."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from scarce.labels import ComplementaryLabels
 
 __all__ = ["MethodChoice", "choose_method"]
 
-# Exclusions per class, by what was measured: with 144 and 300 of them, one per example, estimating how labels arise
-# went wrong; with 500 it was better on some data and worse on others; with 1,000 it needed early stopping, with 6,000 it did not.
+# Exclusions per class, from measurements with one label per example: with 144 and 300, estimating how labels arise failed; with
+# 500 it helped on some data and hurt on others; with 1,000 it needed early stopping, with 6,000 it did not.
 _MIN_PER_CLASS = 500  # to estimate how labels arise
 _MAX_PER_CLASS_TO_STOP_EARLY = 5_000
 
 
 class MethodChoice(NamedTuple):
-    """A method, whether to stop it early, and one line that says which and why."""
+    """The name of a method, whether to stop it early, and the reason in one line."""
 
     method: str
     early_stopping: bool
@@ -21,7 +21,10 @@ class MethodChoice(NamedTuple):
 
 
 def choose_method(labels: ComplementaryLabels) -> MethodChoice:
-    """Return a method for these labels.
+    """Return the method for labels of this kind and number.
+
+    ``answers`` if answers are recorded; ``refine`` if there are enough exclusions per class to estimate how they arise, with early
+    stopping below 5,000; else ``scarce``.
 
     Examples
     --------
@@ -33,7 +36,7 @@ def choose_method(labels: ComplementaryLabels) -> MethodChoice:
     ('refine', True)
     """
     if labels.answers is not None:
-        why = "it is recorded which questions were asked; how they were chosen then does not matter"
+        why = "the labels record which questions were asked, so it does not matter how they were chosen"
         return MethodChoice("answers", False, f"method: answers, because {why}")
     per_class = len(labels.indices) / labels.n_classes
     if per_class < _MIN_PER_CLASS:
@@ -42,7 +45,7 @@ def choose_method(labels: ComplementaryLabels) -> MethodChoice:
     why = "labels may not be uniform; refine estimates how they arise"
     stops = per_class < _MAX_PER_CLASS_TO_STOP_EARLY
     held_out = (
-        f"; it is stopped early, as there are fewer than {_MAX_PER_CLASS_TO_STOP_EARLY:,} exclusions per class"
+        f"; it stops early because there are fewer than {_MAX_PER_CLASS_TO_STOP_EARLY:,} exclusions per class"
         * stops
     )
     return MethodChoice("refine", stops, f"method: refine, because {why}{held_out}")

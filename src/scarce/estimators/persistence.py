@@ -1,4 +1,4 @@
-"""Saved classifiers: a folder with weights (safetensors) and settings (JSON). Nothing is ever unpickled."""
+"""Save and load classifiers: a folder with weights (safetensors) and settings (JSON). Nothing is ever unpickled."""
 
 import json
 import platform
@@ -36,7 +36,7 @@ _FORMAT = "scarce-classifier-4"
 _EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2", "scarce-classifier-3")
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
-# Parameters that describe a training run on one machine, not the classifier.
+# Parameters that are stored elsewhere, or belong to one training run rather than to the classifier.
 _UNSAVED_PARAMS = (
     "module",
     "method",
@@ -52,7 +52,7 @@ _UNSAVED_PARAMS = (
 
 
 def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) -> None:
-    """Write a fitted classifier into `folder`; atomically."""
+    """Write a fitted classifier to `folder` atomically; `force` overwrites an existing one."""
     if not hasattr(classifier, "model_"):
         raise FileError("the classifier is not fitted; call fit before save.")
     check_writable_dir(folder, _SETTINGS, force=force)
@@ -72,19 +72,44 @@ def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) 
 def load(
     folder: str | Path, *, module: nn.Module | MakeModule | None = None, device: str = "cpu"
 ) -> ScarceClassifier:
-    """Read a classifier that was written by `ScarceClassifier.save`.
+    """Load a classifier that `ScarceClassifier.save` or ``scarce train`` wrote.
 
     Parameters
     ----------
     folder : path
-        Where it was saved.
+        The folder it was saved to.
     module : nn.Module or callable, optional
-        The network, needed if it was one of your own: code is not saved.
+        The network, or a function of (input_shape, n_classes) that returns it. Required if the classifier was trained with your
+        own network, because code is not saved.
     device : str
-        Where to compute.
+        Device for prediction, such as ``"cpu"`` or ``"cuda"``.
+
+    Returns
+    -------
+    ScarceClassifier
+        Fitted, with the same predictions as the one that was saved.
+
+    Raises
+    ------
+    FileError
+        If the folder does not exist, is damaged, or holds something else.
+    MethodError
+        If `module` is required and missing.
+
+    See Also
+    --------
+    ScarceClassifier.save : Write the folder.
 
     Examples
     --------
+    >>> import tempfile
+    >>> from scarce.testing import three_blobs
+    >>> X, y, labels = three_blobs()
+    >>> clf = ScarceClassifier("scarce", "linear", epochs=20, learning_rate=0.1).fit(X, labels)
+    >>> folder = Path(tempfile.mkdtemp()) / "blobs"
+    >>> clf.save(folder)
+    >>> bool((load(folder).predict(X) == clf.predict(X)).all())
+    True
     >>> load("nowhere")
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
@@ -97,7 +122,7 @@ def load(
     weights_file = check_file(folder / _WEIGHTS)
     if bytes_digest([weights_file.read_bytes()]) != settings.get("weights_sha256"):
         raise FileError(
-            f"{weights_file} is damaged: it is not what was saved; restore it from a copy, or train again."
+            f"{weights_file} is damaged: its checksum differs from the saved one; restore it from a copy, or train again."
         )
     try:
         weights = load_file(weights_file)
@@ -106,7 +131,8 @@ def load(
         if isinstance(error, (FileError, MethodError)):
             raise
         raise FileError(
-            f"{folder} cannot be read as a saved classifier ({str(error).splitlines()[0]}); was it edited?"
+            f"{folder} cannot be read as a saved classifier ({str(error).splitlines()[0]}); restore it from a copy, or train "
+            "again."
         ) from error
     return classifier.set_params(device=device)  # type: ignore[no-any-return]
 
@@ -153,7 +179,10 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
 def _read_settings(folder: Path) -> dict[str, Any]:
     path = folder / _SETTINGS
     if folder.is_file() or not path.exists():
-        raise FileError(f"{folder} is not a saved classifier: it has no {_SETTINGS}.")
+        raise FileError(
+            f"{folder} is not a saved classifier: it has no {_SETTINGS}; choose a folder of `scarce train` or "
+            "ScarceClassifier.save."
+        )
     try:
         settings = json.loads(check_file(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
@@ -177,7 +206,7 @@ def _rebuild(
     name = settings["module"]
     if name == _CUSTOM and module is None:
         raise MethodError(
-            "the network of this classifier is not one of scarce's; pass it: scarce.load(folder, module=...)."
+            "the classifier was trained with its own network, and code is not saved; pass it: scarce.load(folder, module=...)."
         )
     classifier = ScarceClassifier(
         method=settings["method"], module=name if module is None else module,
@@ -200,7 +229,7 @@ def _rebuild(
 def _make_model(
     settings: dict[str, Any], state: dict[str, Tensor], module: nn.Module | MakeModule | None
 ) -> nn.Module:
-    """Return the model with initial weights, in the structure that its stored tensors need."""
+    """Return a model with the structure of the stored tensors, before they are loaded."""
     shape, n_classes = tuple(settings["input_shape"]), len(settings["classes"]["names"])
     model: nn.Module
     if settings.get("stack") is not None:
@@ -222,7 +251,7 @@ def _restore_attributes(classifier: ScarceClassifier, settings: dict[str, Any]) 
     """Set the fitted attributes that are not tensors."""
     if settings.get("choice") is not None:
         classifier.choice_ = Choice.from_dict(settings["choice"])
-    elif settings.get("method_choice") is not None:  # as earlier versions wrote it
+    elif settings.get("method_choice") is not None:  # written by an earlier version
         classifier.choice_ = Choice.from_method(settings["method"], settings["method_choice"])
     kind = settings["classes"]["kind"]
     classifier.classes_ = np.array(settings["classes"]["names"], dtype=None if kind == "text" else kind)

@@ -1,4 +1,4 @@
-"""The positive-unlabelled learner of one class: its rows, its fit, and its probability of "not this class"."""
+"""The positive-unlabeled classifier of one class: its rows, its fit, and its probability of "not this class"."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ __all__ = ["as_pu_learner", "fit_pu_learner", "probability_of_not", "set_nested_
 
 
 def as_pu_learner(estimator: Any, wrap: Any) -> Any:
-    """Return the positive-unlabelled learner to clone for every class.
+    """Return the positive-unlabeled classifier to clone for every class; see `MetaComplementaryClassifier` for `wrap`.
 
     Examples
     --------
@@ -34,21 +34,21 @@ def as_pu_learner(estimator: Any, wrap: Any) -> Any:
     wrap = not _is_pu_classifier(estimator) if wrap == "auto" else wrap
     if not (hasattr(estimator, "predict_proba") or (not wrap and hasattr(estimator, "decision_function"))):
         raise MethodError(
-            f"{type(estimator).__name__} has no predict_proba; pass a classifier that has, or make it one with "
-            "CalibratedClassifierCV of sklearn.calibration."
+            f"{type(estimator).__name__} has no predict_proba; expected a classifier that has one: wrap it in "
+            "CalibratedClassifierCV (sklearn.calibration)."
         )
     return ElkanNotoClassifier(estimator) if wrap else estimator
 
 
 def _is_pu_classifier(estimator: Any) -> bool:
-    if hasattr(estimator, "steps"):  # a pipeline is what its last step is
+    if hasattr(estimator, "steps"):  # the last step of a pipeline decides
         estimator = estimator.steps[-1][1]
     from_pulearn = any(parent.__module__.partition(".")[0] == "pulearn" for parent in type(estimator).__mro__)
     return from_pulearn or getattr(estimator, "is_pu_classifier", False)
 
 
 def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
-    """Set the parameter `name` of an estimator and of those within it; return whether there is one.
+    """Set every parameter `name` of an estimator and its nested estimators; return whether there is one.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
 
 
 def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
-    """Train the learner of the class `name` on the rows `known` not to be of it, and on the unlabelled ones."""
+    """Return the learner of class `name`, trained on the rows `known` not to belong to it and on unlabeled rows."""
     s = np.zeros(X.shape[0], dtype=np.int64)
     if unlabeled == "rest":
         s[known] = 1
@@ -75,7 +75,7 @@ def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any
 
 
 def probability_of_not(learner: Any, X: Any, name: Any) -> Array:
-    """Return p(not `name` | x) by the learner of the class `name`; it may exceed one."""
+    """Return p(not `name` | x) by the learner of class `name`, of shape (n,); it may exceed one."""
     with _prefix_errors(name):
         if not hasattr(learner, "predict_proba"):
             return expit(np.asarray(learner.decision_function(X), dtype=float).ravel())  # type: ignore[no-any-return]
@@ -85,7 +85,7 @@ def probability_of_not(learner: Any, X: Any, name: Any) -> Array:
 
 @contextmanager
 def _prefix_errors(name: Any) -> Iterator[None]:
-    """Raise `MethodError` that names the class whose learner failed, in one line."""
+    """Turn any error into a one-line `MethodError` that names the class whose learner failed."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Which examples a classifier was trained on, in a few kilobytes: evaluating on them flatters it."""
+"""Remember in a few kilobytes which examples a classifier was trained on: evaluating on them is too optimistic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from scarce.metrics import Alarm
 
 __all__ = ["TrainingRows"]
 
-_MAX_HASHES = 4096  # enough to find an overlap of one in a thousand
-_MIN_OVERLAP = 0.05  # fraction of the examples from which an overlap raises an alarm
+_MAX_HASHES = 4096  # enough to detect an overlap of one row in a thousand
+_MIN_OVERLAP = 0.05  # smallest overlapping fraction of the examples that raises an alarm
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """A sketch of the rows of features: the smallest hashes of 64 bits among them.
+    """A sketch of the training rows: the smallest of their 64-bit hashes.
 
-    A row whose hash is at most the largest of these is one of them if its hash is. So the fraction of other rows that are among the
-    training rows can be estimated without keeping them.
+    Rows whose hash is at most the largest stored one can be compared with the training rows exactly. They are a random sample,
+    so the overlap of any rows with the training rows can be estimated without storing these.
 
     Attributes
     ----------
-    hashes : array of uint64
-        The smallest hashes, sorted.
+    hashes : uint64 array of shape (m,)
+        The m ≤ 4096 smallest hashes, sorted.
     is_complete : bool
-        Whether these are all hashes.
+        Whether these are the hashes of all training rows.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class TrainingRows:
 
     @classmethod
     def from_features(cls, X: Any) -> "TrainingRows":
-        """Hash the rows of features."""
+        """Return the sketch of the rows of `X`."""
         hashes = np.unique(_row_hashes(X))
         return cls(hashes[:_MAX_HASHES], len(hashes) <= _MAX_HASHES)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the sketch as JSON can hold it.
+        """Return the sketch as plain data that JSON can store.
 
         Examples
         --------
@@ -68,13 +68,13 @@ class TrainingRows:
         return cls(hashes, bool(record["is_complete"]))
 
     def overlap(self, X: Any) -> float:
-        """Return the estimated fraction of rows that are among the training rows."""
+        """Return the estimated fraction of the rows of `X` that are training rows."""
         hashes = _row_hashes(X)
         comparable = hashes if self.is_complete else hashes[hashes <= self.hashes[-1]]
         return float(np.isin(comparable, self.hashes).mean()) if len(comparable) else 0.0
 
     def alarm(self, X: Any) -> Alarm | None:
-        """Return an alarm if many rows are among the training rows.
+        """Return an alarm if at least 5 % of the rows are training rows.
 
         Examples
         --------
@@ -87,13 +87,13 @@ class TrainingRows:
             return None
         return Alarm(
             "trained-on-these",
-            f"{overlap:.0%} of these examples have the features of training examples, on which a classifier does better than on "
-            "others. Evaluate on other examples.",
+            f"{overlap:.0%} of these examples have the features of training examples, on which accuracy is higher than on new "
+            "data. Evaluate on other examples.",
         )
 
 
 def _row_hashes(X: Any) -> NDArray[np.uint64]:
-    """Return a hash of 64 bits per row; numbers count as float32, so that it does not matter how a table was read."""
+    """Return a 64-bit hash per row; values are cast to float32, so that it does not matter how a table was read."""
     hashes = [_chunk_hashes(X)] if sparse.issparse(X) else [_chunk_hashes(rows) for _, rows in iter_chunks(X)]
     return np.concatenate(hashes)
 

@@ -1,4 +1,4 @@
-"""Classifiers saved by an earlier version: their parameters, tensors and history under the present names."""
+"""Upgrade classifiers saved by an earlier version: rename their parameters, tensors and history records."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["upgrade_settings", "upgrade_state"]
 
 
 def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the present names of the method's parameters, state, and numbers in its history.
+    """Return the settings with the current names of method parameters, method state and history records.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """
     annotators = settings.get("annotators")
     settings = settings | {"method_state": {} if annotators is None else {"annotators": annotators}}
-    if settings.get("stack") is not None:  # nothing of it was renamed
+    if settings.get("stack") is not None:  # nothing in a stack was renamed
         return settings
     method = method_class(settings["method"])
     renames = parameter_renames(method)
@@ -35,7 +35,7 @@ def upgrade_settings(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def upgrade_state(method: Method, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors of a method under the present names of its buffers and of the methods inside it.
+    """Return the tensors of a method under the current names of its buffers and nested methods.
 
     Examples
     --------

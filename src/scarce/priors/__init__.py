@@ -1,4 +1,4 @@
-"""Class priors: given, read from answers, or estimated from complementary labels; checked against them."""
+"""Class priors: given, computed from answers, or estimated from complementary labels; always checked against the labels."""
 
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin

@@ -1,4 +1,4 @@
-"""The base class of prior estimators: statistics of rows, one raw estimate per class, and a bootstrap around them."""
+"""The base class of prior estimators: statistics per row, one raw estimate per class, bootstrap intervals."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 MakeModel = Callable[[int], nn.Module]
-"""Makes a model from a seed."""
+"""A function from a seed to a new model."""
 
 MIN_EXCLUSIONS = 10
-"""Rows that must exclude a class, and rows that must not, for its prior to be estimated."""
+"""A prior is estimated only if at least this many rows exclude the class and at least this many do not."""
 
 _MIN_RESAMPLES = 10
 _MAX_SUM_DEVIATION, _MAX_STANDARD_ERRORS = 0.25, 3.0  # of the sum of the raw estimates from one
@@ -43,22 +43,47 @@ _INTERVAL_QUANTILES = (0.025, 0.975)
 
 @dataclass(frozen=True, kw_only=True)
 class PriorEstimator(ABC):
-    """Estimates all class priors from features and complementary labels, assuming SCAR.
+    """Base class of estimators of all class priors from features and complementary labels, assuming SCAR.
+
+    A subclass implements `statistics`, which is computed once (features, or scores of held-out rows), and `raw`, an estimate of
+    every prior from these statistics. `estimate` adds bootstrap intervals and makes the priors sum to one.
 
     Parameters
     ----------
     bootstrap : int
-        The number of bootstrap resamples for 95 % intervals; 0 for none. Only the rows that the estimate is made from are
-        resampled, not those that a scorer was trained on, so the intervals leave out that part of the uncertainty.
+        Number of bootstrap resamples for 95 % confidence intervals; 0 for no intervals. A scorer is not trained again for each
+        resample, so the intervals do not cover that part of the uncertainty.
     shrink : bool
-        Shrink the priors towards uniform ones by the bootstrap estimate of their noise; see `shrink_to_uniform`.
+        Shrink the priors towards uniform priors. The bootstrap decides how far: the noisier the estimate, the further.
     seed : int
-        Same seed, same estimate.
+        Random seed; the same seed gives the same estimate.
+
+    See Also
+    --------
+    make_estimator : Make one of the estimators of this package by its name.
+    resolve_priors : Class priors for any value of a parameter ``priors``, including an estimator.
+
+    Examples
+    --------
+    If every wrong class is excluded equally often, the rates alone give π_k = 1 − (q − 1) π̄_k / Σ_j π̄_j:
+
+    >>> from scarce.simulate import scar
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class EqualRates(PriorEstimator):
+    ...     name = "equal-rates"
+    ...     def statistics(self, X, labels, **settings):
+    ...         return [], np.arange(len(labels))
+    ...     def raw(self, statistics, excluded, rates):
+    ...         rates = excluded.mean(axis=0)
+    ...         return 1 - (len(rates) - 1) * rates / rates.sum()
+    >>> y = np.repeat([0, 1, 2], [200, 300, 500])
+    >>> EqualRates().estimate(np.zeros((1000, 1)), scar(y, c=0.5)).values.round(1).tolist()
+    [0.2, 0.3, 0.5]
     """
 
     name: ClassVar[str]
     revision: ClassVar[int] = 1
-    """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
+    """Increase it when the same settings give different numbers; results of earlier revisions are then outdated."""
 
     bootstrap: int = 100
     shrink: bool = False
@@ -69,7 +94,8 @@ class PriorEstimator(ABC):
         if self.bootstrap < _MIN_RESAMPLES and (self.bootstrap or self.shrink):
             needs = "shrink=True" if self.shrink else "an interval"
             raise MethodError(
-                f"bootstrap={self.bootstrap}; {needs} needs at least {_MIN_RESAMPLES} resamples (0 without an interval)."
+                f"bootstrap={self.bootstrap}; {needs} needs at least {_MIN_RESAMPLES} resamples; pass bootstrap=100, or 0 "
+                "and shrink=False for no interval."
             )
         check_integer("seed", self.seed)
 
@@ -83,11 +109,43 @@ class PriorEstimator(ABC):
         device: str,
         verbose: bool,
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
-        """Return arrays that estimates are made from, and the row numbers of `X` that their rows belong to."""
+        """Return what `raw` needs: arrays with one row per example used, and the indices of these examples in `X`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Shards
+            Features of all n examples.
+        labels : ComplementaryLabels
+            Their labels.
+        make_model, device, verbose
+            See `estimate`.
+
+        Returns
+        -------
+        statistics : list of arrays of shape (m, ...)
+            Features or scores of m of the examples.
+        rows : array of shape (m,)
+            The indices of these examples.
+        """
 
     @abstractmethod
     def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Return an estimate of every π_k, before they are made to sum to one."""
+        """Return an estimate of every π_k; the estimates need not sum to one.
+
+        Parameters
+        ----------
+        statistics : list of arrays of shape (m, ...)
+            The first value of `statistics`, or a bootstrap resample of its rows.
+        excluded : array of shape (m, q)
+            Whether each of these examples excludes class k.
+        rates : array of shape (q,)
+            π̄, the fraction of all n examples that exclude each class.
+
+        Returns
+        -------
+        array of shape (q,)
+            NaN where a prior is not identifiable from these rows.
+        """
 
     def estimate(
         self,
@@ -99,34 +157,47 @@ class PriorEstimator(ABC):
         verbose: bool = False,
         check_input: bool = True,
     ) -> PriorEstimate:
-        """Return the priors of all classes.
+        """Estimate the priors of all classes.
 
         Parameters
         ----------
         X : array, sparse matrix or Shards
-            One row per example: a table or images.
+            Features of n examples: a table (n × d) or images.
         labels : ComplementaryLabels or n × q indicator
-            What is known, in the same order.
+            The excluded classes of the same examples, in the same order.
         make_model : callable, optional
-            Makes the model to train from a seed; by default the estimator makes it.
+            A function from a seed to a new model, for estimators that train one; by default they build their own.
         device : str
-            Where to train it.
+            Device to train on, such as ``"cpu"`` or ``"cuda"``.
         verbose : bool
             Show a progress bar.
         check_input : bool
-            Whether to check `X` and `labels`; a caller that has checked them passes False.
+            Check `X` and `labels`. Pass False if they have been checked already.
 
         Returns
         -------
         PriorEstimate
-            Priors that sum to one and leave room for the exclusions (π_k ≤ 1 − π̄_k), with the raw estimates.
+            Priors that sum to one and satisfy π_k ≤ 1 − π̄_k, with the raw estimates and their intervals.
+
+        Raises
+        ------
+        PriorError
+            If fewer than 10 examples exclude a class, or fewer than 10 do not.
+        FeatureError
+            If `X` is not numeric, is not finite, or does not have one row per label.
+
+        Warns
+        -----
+        PriorWarning
+            If the raw estimates sum to a value far from one.
         """
         if check_input:
             labels, X = as_labels(labels), _as_feature_array(X)
             check_finite(X)
             if X.shape[0] != labels.n_examples:
                 raise FeatureError(
-                    f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one each."
+                    f"X has {X.shape[0]} rows and the labels have {labels.n_examples}; expected one row per label: pass both of "
+                    "the same examples."
                 )
         check_enough_exclusions(labels)
         statistics, rows = self.statistics(X, labels, make_model=make_model, device=device, verbose=verbose)
@@ -134,8 +205,8 @@ class PriorEstimator(ABC):
         raw = self.raw(statistics, excluded, labels.rates)
         if np.isnan(raw).any():
             raise PriorError(
-                f"none of the held-out rows excludes class {abbreviate(labels.classes[np.isnan(raw)])}; pass folds=5, which holds "
-                "out every row once, or priors=[...]."
+                f"class {abbreviate(labels.classes[np.isnan(raw)])} is excluded by none or all of the held-out rows; expected "
+                "some of each: pass folds=5 to hold out every row once, or priors=[...]."
             )
         values, low, high, total_error = to_simplex(raw, labels.rates), None, None, 0.0
         if self.bootstrap:
@@ -144,11 +215,11 @@ class PriorEstimator(ABC):
             total_error = float(np.nanstd(resampled.sum(axis=1)))
             if self.shrink:
                 values = to_simplex(shrink_to_uniform(values, resampled), labels.rates)
-        source = f"{self.name}, drawn towards equal priors" if self.shrink else self.name
+        source = f"{self.name}, shrunk towards uniform" if self.shrink else self.name
         estimate = PriorEstimate(values, source, raw, low, high, labels.classes)
         if abs(estimate.total - 1) > max(_MAX_SUM_DEVIATION, _MAX_STANDARD_ERRORS * total_error):
             warnings.warn(
-                f"the estimated priors sum to {estimate.total:.2f} before normalising; they should be near 1. The classes to "
+                f"the estimated priors sum to {estimate.total:.2f} before normalization; they should be near 1. The classes to "
                 "exclude may not have been chosen at random, or there are too few examples: check the priors, or pass "
                 "priors='uniform' or the priors themselves.",
                 PriorWarning,
@@ -169,16 +240,22 @@ class PriorEstimator(ABC):
 
 
 def shrink_to_uniform(values: FloatArray, resampled: FloatArray) -> FloatArray:
-    """Shrink priors towards uniform ones: 1/q + B (π − 1/q), B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
+    """1/q + B (π − 1/q), with B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
 
-    Few rows give priors that differ by chance alone, and uniform ones are then the better guess; many rows give B near 1.
+    Shrink priors towards uniform priors. Estimates from few rows differ mostly by chance, and uniform priors are then a better
+    guess; with many rows B is near 1 and nothing changes.
 
     Parameters
     ----------
     values : array of shape (q,)
         π, summing to one.
     resampled : array of shape (resamples, q)
-        Estimates from bootstrap resamples.
+        Raw estimates from bootstrap resamples; Var π_k is their variance after normalization.
+
+    Returns
+    -------
+    array of shape (q,)
+        Priors that sum to one.
 
     Examples
     --------
@@ -197,17 +274,18 @@ def _as_feature_array(X: Any) -> Any:
     X = X.detach().cpu() if hasattr(X, "detach") else X
     if sparse.issparse(X):
         X = X.tocsr()
-    elif not isinstance(X, (Shards, np.memmap)):  # which stay on disk
+    elif not isinstance(X, (Shards, np.memmap)):  # those stay on disk
         X = np.asarray(X)
     if X.dtype.kind not in "biuf" or X.ndim < 2 or 0 in X.shape[1:]:
         raise FeatureError(
-            f"X holds {X.dtype} in the shape {X.shape}; expected numbers, one row per example and some columns."
+            f"X has dtype {X.dtype} and shape {X.shape}; expected numbers, one row per example and at least one column: "
+            "encode text, and reshape a vector with X[:, None]."
         )
     return X
 
 
 def identifiable_classes(excluded: NDArray[np.bool_]) -> list[int]:
-    """Return the classes that some of the rows exclude and some do not: the priors of the others are not identifiable.
+    """Return the indices of the classes that some rows exclude and others do not; other priors are not identifiable.
 
     Examples
     --------
@@ -225,20 +303,20 @@ def check_enough_exclusions(labels: ComplementaryLabels) -> None:
     --------
     >>> check_enough_exclusions(ComplementaryLabels.from_single([0] * 50 + [1] * 50, classes=3))
     Traceback (most recent call last):
-    scarce.errors.PriorError: class 2 is excluded by 0 of 100 examples; ... pass priors='uniform' or the priors themselves.
+    scarce.errors.PriorError: class 2 is excluded by 0 of 100 examples; expected at least 10 ... or the priors themselves.
     """
     n, counts = labels.n_examples, labels.counts
     for side, side_counts in (("excluded", counts), ("left possible", n - counts)):
         if (side_counts < MIN_EXCLUSIONS).any():
             k = int(np.argmax(side_counts < MIN_EXCLUSIONS))
             raise PriorError(
-                f"class {labels.classes[k]} is {side} by {side_counts[k]} of {n} examples; to estimate its prior at least "
-                f"{MIN_EXCLUSIONS} are needed: ask about it, or pass priors='uniform' or the priors themselves."
+                f"class {labels.classes[k]} is {side} by {side_counts[k]} of {n} examples; expected at least "
+                f"{MIN_EXCLUSIONS} to estimate its prior: collect more labels, or pass priors='uniform' or the priors themselves."
             )
 
 
 def unidentifiable_classes(labels: ComplementaryLabels) -> NDArray[Any]:
-    """Return the classes that too few examples exclude, or leave possible, for their priors to be estimated.
+    """Return the names of the classes whose priors cannot be estimated: too few examples exclude them, or too few do not.
 
     Examples
     --------

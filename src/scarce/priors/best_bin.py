@@ -1,4 +1,4 @@
-"""Best Bin Estimation of class priors, as in the appendix of the paper."""
+"""Best Bin Estimation of class priors."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,15 +17,43 @@ __all__ = ["BestBin"]
 @renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class BestBin(ScoredEstimator):
-    """1 − π_k is the proportion of "not k" rows, read off where the scores are highest; see `scarce.risk.mixture_proportion`.
+    """1 − π_k = min_z q_U(z) / q_P(z), where z minimizes an upper confidence bound of the ratio.
+
+    Best Bin Estimation (BBE) [1]_, the default estimator, also used in the SCARCE paper [2]_. A scorer learns to tell rows that
+    exclude class k (P) from unlabeled rows (U); q_P(z) and q_U(z) are the fractions of held-out rows that score at least z. Where
+    the scores are highest, all rows are "not k", and the ratio is the fraction of "not k" among the unlabeled rows.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        From which rows: from all, where the share is 1 − π_k, or from those that do not exclude k, where it is
-        1 − π_k / (1 − π̄_k).
+        Which rows are unlabeled: all rows, of which the fraction 1 − π_k is "not k", or only those that do not exclude k, of
+        which it is 1 − π_k / (1 − π̄_k).
     delta, gamma : float
-        Confidence and slack of the bound.
+        Confidence level δ and slack γ of the bound; see `scarce.risk.mixture_proportion.best_bin`.
+    scorer, folds, last, module, recipe
+        How the scores are computed:
+
+        - `scorer`: ``"network"`` (one network with an output per class), ``"linear"`` or ``"boosting"`` (a classifier per class,
+          for tables), or a scikit-learn classifier with `predict_proba`.
+        - `folds`: 1 holds out a fifth of the rows; a larger number holds out every row once. By default 5 for fewer than 5,000 rows
+          or fewer than 500 exclusions of some class, else 1.
+        - `last`: average over the last epochs of the network; by default the epoch with the lowest held-out loss counts.
+        - `module`, `recipe`: the network and its training; by default an MLP, trained for 10 annealed epochs or at least 100 steps.
+    bootstrap, shrink, seed
+        See `PriorEstimator`.
+
+    See Also
+    --------
+    Dedpul : The same proportion from a ratio of densities.
+    ElkanNoto : The same proportion from calibrated probabilities.
+    PriorEstimator : The base class, with `estimate`.
+
+    References
+    ----------
+    .. [1] S. Garg, Y. Wu, A. Smola, S. Balakrishnan, Z. C. Lipton, "Mixture Proportion Estimation and PU Learning: A Modern
+       Approach", NeurIPS, 2021. https://arxiv.org/abs/2111.00980
+    .. [2] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -51,7 +79,7 @@ class BestBin(ScoredEstimator):
         check_number("gamma", self.gamma)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from the best bin."""
+        """Return π_k by `best_bin`."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
         proportion = best_bin(scores[excluded], rest, delta=self.delta, gamma=self.gamma).mixture_proportion
         return priors_from_mixture(proportion, rate, self.unlabeled)

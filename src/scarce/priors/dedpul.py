@@ -1,4 +1,4 @@
-"""DEDPUL: the proportion of positives from a smoothed ratio of densities of the scores."""
+"""DEDPUL: the proportion of positives, from a smoothed ratio of score densities."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ _CELLS_PER_WIDTH, _KERNEL_WIDTHS = (
     10,
     6,
 )  # histogram cells per kernel width, and widths at which the kernel is cut off
-_MAX_POINTS = 2000  # order statistics that represent all unlabelled scores
+_MAX_POINTS = 2000  # order statistics that represent all unlabeled scores
 _MAX_RATIO = 50.0
 _GRID_STEP = 0.001
 _MAX_EXCESS = 0.05  # of θ over its mean posterior
@@ -31,24 +31,34 @@ _TOLERANCE, _MAX_ITERATIONS = 1e-5, 1000
 
 
 def dedpul(positive: Any, unlabeled: Any) -> float:
-    """Estimate the proportion θ of positives among unlabelled rows (Ivanov, 2020).
+    """Estimate the proportion θ of positives among unlabeled rows with DEDPUL [1]_.
 
-    With r = f_P / f_U the ratio of the densities of the scores, at unlabelled scores, the posterior of "positive" is
-    min(1, θ r), and its mean is θ. Iterating
+    Let r = f_P / f_U be the ratio of the score densities of positive and unlabeled rows. The posterior probability that an
+    unlabeled row is positive is min(1, θ r), and its mean is θ. The iteration
 
         θ ← mean_U min(1, θ r),    from θ = 1,
 
-    falls to the largest θ that agrees with itself. Where the estimated ratio is too small on average for any to
-    agree, the iteration falls through the true θ, and the kink of θ − mean_U min(1, θ r) there, its largest second
-    difference, is taken instead if it is larger.
+    decreases to the largest fixed point. If the estimated ratio is too small on average for a fixed point to exist, the
+    iteration falls below the true θ. There θ − mean_U min(1, θ r) has a kink, its largest second difference; if the kink is
+    at a larger θ, it is returned instead.
 
-    Densities are estimated by Gaussian kernels; r is at most 50, made smooth by running medians, and made to rise
-    with the score above the middle of the two mean scores, where the positives are.
+    The densities are Gaussian kernel density estimates. r is clipped to at most 50, smoothed by running medians, and made
+    non-decreasing above the midpoint of the two mean scores, where the positives are.
 
     Parameters
     ----------
-    positive, unlabeled : arrays of shape (n,)
-        Scores, high for "positive" and on the scale of logits, of rows that the scorer was not trained on.
+    positive, unlabeled : arrays of shape (n_P,) and (n_U,)
+        Scores of rows that the scorer was not trained on: logits, or on a similar scale, higher for positives.
+
+    Returns
+    -------
+    float
+        θ, from 0 to 1.
+
+    References
+    ----------
+    .. [1] D. Ivanov, "DEDPUL: Difference-of-Estimated-Densities-based Positive-Unlabeled Learning", ICMLA, 2020.
+       https://arxiv.org/abs/1902.06965
 
     Examples
     --------
@@ -59,7 +69,7 @@ def dedpul(positive: Any, unlabeled: Any) -> float:
     """
     ratios = _density_ratios(
         check_numbers(positive, "the scores of positives"),
-        check_numbers(unlabeled, "the scores of unlabelled rows"),
+        check_numbers(unlabeled, "the scores of unlabeled rows"),
     )
     theta = 1.0
     for _ in range(_MAX_ITERATIONS):
@@ -67,11 +77,11 @@ def dedpul(positive: Any, unlabeled: Any) -> float:
         if theta - posterior < _TOLERANCE or theta * ratios.max() < 1:
             break
         theta = posterior
-    if theta - posterior > _MAX_EXCESS:  # it ended because no posterior reaches 1
+    if theta - posterior > _MAX_EXCESS:  # no posterior reaches 1, so this is not a fixed point
         theta = 0.0
     grid = np.arange(_GRID_STEP, 1.0 + _GRID_STEP / 2, _GRID_STEP)
     excess = grid - mean_posterior(grid, ratios)
-    if theta > _GRID_STEP and (excess < 0).sum() > 1:  # some smaller θ is below its mean posterior
+    if theta > _GRID_STEP and (excess < 0).sum() > 1:  # a fixed point
         return theta
     second_differences = np.where(excess[1:-1] < _MAX_EXCESS, np.diff(excess, 2).round(12), -np.inf)
     return max(theta, float(grid[1 + int(np.argmax(second_differences))]))
@@ -87,17 +97,17 @@ def mean_posterior(proportions: float | FloatArray, ratios: FloatArray) -> Float
     """
     increasing = np.sort(ratios)
     sums = np.concatenate([[0.0], np.cumsum(increasing)])
-    unsure = np.searchsorted(increasing, 1 / np.asarray(proportions))  # how many θ r are below 1
+    unsure = np.searchsorted(increasing, 1 / np.asarray(proportions))  # number of θ r below 1
     means: FloatArray = (proportions * sums[unsure] + len(increasing) - unsure) / len(increasing)
     return means
 
 
 def _density_ratios(positive: FloatArray, unlabeled: FloatArray) -> FloatArray:
-    """Return f_P / f_U at the unlabelled scores in increasing order, smoothed."""
-    for scores, sample in ((positive, "positives"), (unlabeled, "unlabelled rows")):
+    """Return f_P / f_U at the unlabeled scores in increasing order, smoothed; at most 2000 of them."""
+    for scores, sample in ((positive, "positives"), (unlabeled, "unlabeled rows")):
         if np.ptp(scores) <= max(1e-9 * np.abs(scores).max(), 1e-100):
             raise PriorError(
-                f"the scores of {sample} are all {scores[0]:g}; expected a scorer that tells rows apart: train it longer."
+                f"the scores of {sample} are all {scores[0]:g}; expected scores that differ: train the scorer longer."
             )
     ranks = np.linspace(0, len(unlabeled) - 1, min(len(unlabeled), _MAX_POINTS)).round().astype(int)
     points = np.sort(unlabeled)[ranks]
@@ -112,7 +122,17 @@ def _density_ratios(positive: FloatArray, unlabeled: FloatArray) -> FloatArray:
 
 
 def kernel_density(scores: FloatArray, width: float, points: FloatArray) -> FloatArray:
-    """Return the Gaussian kernel density estimate at `points`, by way of a histogram ten times finer than the kernel."""
+    """Return the Gaussian kernel density estimate at `points`, computed from a histogram ten times finer than the kernel.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        The sample.
+    width : float
+        Standard deviation of the kernel, in standard deviations of the scores.
+    points : array of shape (m,)
+        Where to evaluate the density.
+    """
     width *= scores.std(ddof=1)
     step = width / _CELLS_PER_WIDTH
     start = scores.min() - _KERNEL_WIDTHS * width
@@ -131,17 +151,38 @@ def kernel_density(scores: FloatArray, width: float, points: FloatArray) -> Floa
 @renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class Dedpul(ScoredEstimator):
-    """1 − π_k is the proportion of "not k" rows under the densities of the scores; see `dedpul`.
+    """1 − π_k = θ_k, with θ_k = mean_U min(1, θ_k f_P / f_U).
+
+    DEDPUL [1]_: f_P and f_U are the densities of the scores of held-out rows that exclude class k and of unlabeled rows, and θ_k
+    is the fraction of "not k" among the unlabeled rows.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        From which rows; see `BestBin`.
+        Which rows are unlabeled; see `BestBin`.
+    scorer, folds, last, module, recipe
+        How the scores are computed; see `BestBin`.
+    bootstrap, shrink, seed
+        See `PriorEstimator`.
+
+    See Also
+    --------
+    BestBin : The default estimator, from the same scores.
+    PriorEstimator : The base class, with `estimate`.
+
+    References
+    ----------
+    .. [1] D. Ivanov, "DEDPUL: Difference-of-Estimated-Densities-based Positive-Unlabeled Learning", ICMLA, 2020.
+       https://arxiv.org/abs/1902.06965
 
     Examples
     --------
-    >>> Dedpul(unlabeled="rest").name
-    'dedpul'
+    >>> from scarce.simulate import scar
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(3, 600, p=[0.2, 0.3, 0.5])
+    >>> X = 4 * np.eye(3)[y] + rng.normal(size=(600, 3))
+    >>> Dedpul(scorer="linear", bootstrap=0).estimate(X, scar(y, c=0.5)).values.round(1).tolist()
+    [0.2, 0.3, 0.5]
     """
 
     name: ClassVar[str] = "dedpul"
@@ -153,6 +194,6 @@ class Dedpul(ScoredEstimator):
         check_unlabeled(self.unlabeled)
 
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from the densities."""
+        """Return π_k by `dedpul`."""
         rest = scores if self.unlabeled == "all" else scores[~excluded]
         return priors_from_mixture(dedpul(scores[excluded], rest), rate, self.unlabeled)

@@ -1,4 +1,4 @@
-"""Class priors with their uncertainty and their origin, and what makes them of raw estimates."""
+"""Class priors with their intervals and their source, and the normalization of raw estimates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,25 +18,31 @@ if TYPE_CHECKING:
 __all__ = ["PriorEstimate", "to_simplex"]
 
 _MAX_FIGURE_WIDTH = 16.0  # inches
-_EPS = 1e-9  # of a limit; were it none, limits that sum to just one could never be met
+_EPS = 1e-9  # tolerance, so that limits that sum to exactly one can be met despite rounding
 
 
 @dataclass(frozen=True, eq=False)
 class PriorEstimate:
-    """Class priors π: a distribution over the classes, how it was found, and its confidence interval.
+    """Class priors π, with their source, the raw estimates and their confidence intervals.
 
     Attributes
     ----------
     values : array of shape (q,)
         π, summing to one.
     source : str
-        How they were found: given, uniform, frequencies, answers, or the name of an estimator.
+        Where they come from, such as ``"given"``, ``"uniform"``, ``"frequencies"``, ``"answers"``, ``"candidate shares"``, or the
+        name of an estimator.
     raw : array of shape (q,)
         The estimates before they were made to sum to one.
-    low, high : arrays of shape (q,) or None
-        Bounds of a 95 % confidence interval of the raw estimates, where there is one.
-    classes : array of shape (q,), optional
+    low, high : array of shape (q,) or None
+        Bounds of the 95 % confidence intervals of the raw estimates; None without intervals.
+    classes : array of shape (q,) or None
         The names of the classes.
+
+    See Also
+    --------
+    resolve_priors : Make one from names, numbers or an estimator.
+    load_priors : Read one from a file written by `save`.
 
     Examples
     --------
@@ -54,11 +60,11 @@ class PriorEstimate:
 
     @property
     def total(self) -> float:
-        """Sum of the raw estimates: far from one, something is wrong with the labels or the assumptions."""
+        """Sum of the raw estimates. If it is far from one, the labels or the assumptions are wrong."""
         return float(self.raw.sum())
 
     def by_class(self) -> Any:
-        """Return the priors by class name, or in order where there are no names."""
+        """Return a mapping from class names to priors, or the array of priors if there are no names."""
         return (
             self.values
             if self.classes is None
@@ -66,7 +72,13 @@ class PriorEstimate:
         )
 
     def arranged(self, classes: NDArray[Any]) -> "PriorEstimate":
-        """Return the same estimate with its classes, compared by name, in another order."""
+        """Return the estimate with its classes in another order, matched by name.
+
+        Parameters
+        ----------
+        classes : array of shape (q,)
+            The same class names in the new order.
+        """
         if self.classes is None:
             return replace(self, classes=classes)
         positions = {str(name): position for position, name in enumerate(self.classes)}
@@ -78,7 +90,7 @@ class PriorEstimate:
         return replace(self, **reordered, classes=classes)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, ready for JSON."""
+        """Return the estimate as plain data that JSON can store."""
         arrays = {
             "values": self.values,
             "raw": self.raw,
@@ -92,13 +104,24 @@ class PriorEstimate:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the estimate as JSON; ``scarce train --priors`` and `scarce.priors.load_priors` read it."""
+        """Write the estimate to a JSON file, for `scarce.priors.load_priors` and ``scarce train --priors``."""
         from scarce.priors.io import save_priors
 
         save_priors(self, Path(path))
 
     def plot(self, truth: Any = None) -> "Figure":
-        """Draw the raw estimates with their intervals, class by class, and the true priors if they are known."""
+        """Plot the raw estimate and interval of every class.
+
+        Parameters
+        ----------
+        truth : array of shape (q,) or mapping by class name, optional
+            The true priors, to plot beside the estimates.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure, not yet saved.
+        """
         try:
             from scarce._plotting import draw_priors, new_axes
         except ImportError:
@@ -109,7 +132,7 @@ class PriorEstimate:
             truth = [truth[name] for name in names]
         if truth is not None and np.shape(truth) != (len(names),):
             raise PriorError(
-                f"truth has shape {np.shape(truth)}; expected {len(names)} numbers, one per class."
+                f"truth has shape {np.shape(truth)}; expected {len(names)} numbers, one per class, or a mapping by class."
             )
         with new_axes(width=min(max(4.8, 0.3 * len(names)), _MAX_FIGURE_WIDTH)) as axes:
             draw_priors(axes, list(names), self.raw, self.low, self.high, truth, title)
@@ -117,22 +140,24 @@ class PriorEstimate:
 
 
 def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
-    """Return priors in the proportions of the raw estimates, none above what the exclusions of its class allow.
+    """π_k = min(t r_k, 1 − π̄_k), with t such that Σ_k π_k = 1.
 
-    An example that excludes class k is of another class, so π_k ≤ 1 − π̄_k. With r the raw estimates, clipped,
-
-        π_k = min(t r_k, 1 − π̄_k),    t such that Σ_k π_k = 1:
-
-    what is cut off at one class goes to the classes below their limits, in proportion.
+    Normalize raw estimates r to priors that respect the labels: examples that exclude class k are of other classes, so
+    π_k ≤ 1 − π̄_k. What exceeds the limit of one class is distributed proportionally over the classes below their limits.
 
     Parameters
     ----------
     raw : array of shape (q,)
-        Raw estimates of π; clipped to [floor, 1].
+        r, raw estimates of π; clipped to [floor, 1].
     rates : array of shape (q,)
         π̄, the fraction of examples that exclude each class.
     floor : float
-        The smallest raw estimate: a class that was estimated away can still be learned.
+        Lower bound of the raw estimates, so that a class with an estimate of zero can still be learned.
+
+    Returns
+    -------
+    array of shape (q,)
+        π, summing to one.
 
     Examples
     --------
@@ -148,13 +173,13 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
         )
     if (caps < 0).any() or (caps > 1).any():
         raise PriorError(
-            f"the rates go from {1 - caps.max():g} to {1 - caps.min():g}; expected fractions from 0 to 1."
+            f"the rates range from {1 - caps.max():g} to {1 - caps.min():g}; expected fractions from 0 to 1: divide counts by n."
         )
     check_number("floor", floor, high=1, open_low=True)
     if caps.sum() < 1 - _EPS / 2:
         raise PriorError(
             f"the rates sum to {np.sum(1 - caps):.4g} over {len(caps)} classes, so some example excludes every class; "
-            f"expected a sum of at most {len(caps) - 1}: look for wrong exclusions."
+            f"expected a sum of at most {len(caps) - 1}: correct the exclusions."
         )
     proportions = np.clip(proportions, floor, 1.0)
     capped = np.zeros(len(proportions), bool)
@@ -164,4 +189,4 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
         if not above.any():
             priors: FloatArray = np.where(capped, caps, scale * proportions)
             return priors
-        capped |= above  # what they lose only raises the scale of the others, so none comes back
+        capped |= above  # final: what is cut here only raises the scale of the other classes

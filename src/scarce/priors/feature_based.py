@@ -1,4 +1,4 @@
-"""Prior estimators that compare features directly, without training anything."""
+"""Prior estimators that compare features directly, without training a model."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ __all__ = ["FeatureEstimator"]
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureEstimator(PriorEstimator):
-    """Compares the features of rows that exclude k with those of other rows; images are taken as rows of pixels.
+    """Base class of estimators that compare features of rows that exclude k with those of other rows; images are flattened.
 
     Parameters
     ----------
     bootstrap : int
-        As in `PriorEstimator`; by default 0, since a single estimate takes seconds per class.
+        Number of bootstrap resamples for intervals; 0 by default, because every estimate takes seconds per class.
     n_rows : int
-        How many rows to use, drawn at random if there are more.
+        Maximum number of rows to use; more are subsampled at random.
     """
 
     bootstrap: int = 0
@@ -38,7 +38,7 @@ class FeatureEstimator(PriorEstimator):
 
     @abstractmethod
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from the features of the rows and which of them exclude k; there are rows of either kind."""
+        """Return π_k from features of shape (m, d), the rows that exclude k (some, but not all), and π̄_k."""
 
     def statistics(
         self,
@@ -49,7 +49,7 @@ class FeatureEstimator(PriorEstimator):
         device: str,
         verbose: bool,
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
-        """Return the features of some rows."""
+        """Return the features of at most `n_rows` rows as one table, and the indices of these rows."""
         order = np.random.default_rng(self.seed).permutation(labels.n_examples)[: self.n_rows]
         rows = np.sort(order)
         chosen: Any = X.take(rows) if isinstance(X, Shards) else X[rows]
@@ -57,7 +57,7 @@ class FeatureEstimator(PriorEstimator):
         return [table.astype(np.float64)], rows
 
     def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Return π_k of every class; NaN where it is not identifiable from the rows."""
+        """Return π_k of every class; NaN if it is not identifiable from these rows."""
         (features,) = statistics
         estimates = np.full(len(rates), np.nan)
         for k in identifiable_classes(excluded):

@@ -1,4 +1,4 @@
-"""Class priors that labels give without features: the share of "yes" among answers, and the shares of the candidates."""
+"""Class priors from labels alone: the fraction of "yes" answers, or the candidate shares."""
 
 from scarce._validation import abbreviate
 from scarce.errors import PriorError
@@ -11,9 +11,24 @@ __all__ = ["candidate_shares", "feasible_priors", "priors_from_answers"]
 
 
 def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
-    """Estimate π_k = yes_k / (yes_k + no_k), with Wilson's interval, then make the estimates sum to one.
+    """π_k ∝ yes_k / (yes_k + no_k), with the Wilson interval of this fraction.
 
-    Right when the classes to ask about were chosen without looking at the example.
+    The raw estimates are unbiased if the questions were chosen without looking at the examples.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        Labels made from yes/no answers. Every class must have been asked about, and some answer must be "yes".
+
+    Returns
+    -------
+    PriorEstimate
+        Priors that sum to one, with the raw fractions and their 95 % intervals.
+
+    See Also
+    --------
+    feasible_priors : Priors from labels without recorded answers.
+    resolve_priors : Both, and everything else a parameter ``priors`` accepts.
 
     Examples
     --------
@@ -30,12 +45,12 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
     asked = yes + no
     if (asked == 0).any():
         raise PriorError(
-            f"nobody was asked about class {abbreviate(labels.classes[asked == 0])}, so its prior cannot be read from the "
-            "answers; ask about it, or pass priors=[...]."
+            f"there is no answer about class {abbreviate(labels.classes[asked == 0])}, so its prior cannot be computed "
+            "from the answers; collect answers about it, or pass priors=[...]."
         )
     if yes.sum() == 0:
         raise PriorError(
-            "no answer is 'yes', so priors cannot be read from the answers; pass priors='uniform' or the priors themselves."
+            "no answer is 'yes', so priors cannot be computed from the answers; pass priors='uniform' or the priors themselves."
         )
     raw = yes / asked
     low, high = wilson_interval(yes, asked)
@@ -43,7 +58,25 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
 
 
 def feasible_priors(labels: ComplementaryLabels) -> PriorEstimate:
-    """Return the candidate shares, none above what the exclusions of its class allow: π_k ≤ 1 − π̄_k.
+    """Return the candidate shares, clipped to what the labels allow: π_k ≤ 1 − π̄_k.
+
+    The candidate share of a class is mean_i 1[k ∈ S_i] / |S_i|, S_i being the classes that example i does not exclude. It is
+    biased towards uniform priors, but needs no features.
+
+    Parameters
+    ----------
+    labels : ComplementaryLabels
+        The excluded classes of n examples.
+
+    Returns
+    -------
+    PriorEstimate
+        Priors that sum to one; ``raw`` holds the candidate shares.
+
+    See Also
+    --------
+    candidate_shares : The shares before they are clipped.
+    resolve_priors : Falls back to these priors if none can be estimated.
 
     Examples
     --------

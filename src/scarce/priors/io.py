@@ -1,4 +1,4 @@
-"""Class priors as JSON files."""
+"""Read and write class priors as JSON files."""
 
 import json
 from pathlib import Path
@@ -17,24 +17,50 @@ _FORMAT = "scarce-priors-1"
 
 
 def save_priors(estimate: PriorEstimate, path: Path, *, force: bool = False) -> None:
-    """Write an estimate, with the names of the classes."""
+    """Write an estimate with its class names; `force` overwrites an existing file."""
     text = json.dumps({"format": _FORMAT, **estimate.as_dict()}, indent=2, ensure_ascii=False)
     with atomic_write(path, force=force) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def load_priors(path: str | Path) -> PriorEstimate:
-    """Read what `PriorEstimate.save` or ``scarce priors --out`` wrote.
+    """Read priors that `PriorEstimate.save` or ``scarce priors --out`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The JSON file.
+
+    Returns
+    -------
+    PriorEstimate
+        Equal to the one that was saved.
+
+    Raises
+    ------
+    FileError
+        If the file does not exist, is damaged, or holds something else.
+
+    See Also
+    --------
+    PriorEstimate.save : Write the file.
 
     Examples
     --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "priors.json"
+    >>> PriorEstimate(np.array([0.25, 0.75]), "given", np.array([0.25, 0.75])).save(path)
+    >>> load_priors(path).values.tolist()
+    [0.25, 0.75]
     >>> load_priors("nowhere.json")
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere.json does not exist; check the path.
     """
     stored = read_json(path)
     if not is_estimate(stored):
-        raise FileError(f"{path} does not hold estimated priors; expected a file of `scarce priors --out`.")
+        raise FileError(
+            f"{path} does not hold estimated priors; expected a file written by `scarce priors --out`."
+        )
     try:
         return priors_from_dict(stored)
     except (KeyError, TypeError, ValueError) as error:
@@ -42,7 +68,7 @@ def load_priors(path: str | Path) -> PriorEstimate:
 
 
 def is_estimate(stored: Any) -> bool:
-    """Return whether the content of a JSON file is an estimate of priors, rather than bare numbers.
+    """Return whether the content of a JSON file is a saved `PriorEstimate` rather than plain numbers.
 
     Examples
     --------
@@ -53,7 +79,7 @@ def is_estimate(stored: Any) -> bool:
 
 
 def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
-    """Return the estimate that `PriorEstimate.as_dict` turned into plain data.
+    """Return the estimate from the output of `PriorEstimate.as_dict`.
 
     Examples
     --------
@@ -73,13 +99,13 @@ def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
     if any(
         (array is not None and array.shape != values.shape) or values.ndim != 1 for array in arrays.values()
     ):
-        raise ValueError("it holds another number of numbers than of classes")
+        raise ValueError("its lists have different lengths")
     if not all(
         np.isfinite(array).all()
         for name, array in arrays.items()
         if name in ("values", "raw") and array is not None
     ):
-        raise ValueError("it holds numbers that are not finite")
+        raise ValueError("values or raw are not finite")
     if classes is not None and len(set(map(str, classes))) < len(classes):
-        raise ValueError("it names a class twice")
+        raise ValueError("a class name appears twice")
     return PriorEstimate(source=stored["source"], **arrays)  # type: ignore[arg-type]

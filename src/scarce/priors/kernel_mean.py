@@ -1,4 +1,4 @@
-"""Kernel mean matching: how much of one distribution can be subtracted from another before something negative remains."""
+"""Kernel mean matching: the largest proportion of one distribution that another one can contain."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,11 +16,11 @@ from scarce.risk.mixture_proportion import Unlabeled, check_unlabeled, priors_fr
 
 __all__ = ["KernelMean", "kernel_mean", "nearest_mean"]
 
-_CHECK_EVERY = 50  # steps between two checks for convergence
+_CHECK_EVERY = 50  # steps between convergence checks
 _WIDTHS = np.logspace(-1, 1, 5)  # multiples of the median distance
 _MAX_COLUMNS = 50
 _PROPORTION_TOLERANCE = 0.005
-_EPS = 1e-6  # smaller distances between means are rounding errors
+_EPS = 1e-6  # smaller distances between means are taken for rounding errors
 _DISTANCE_TOLERANCE = (
     0.03  # of squared distances; 0.001 is up to ten times slower and changes θ by less than 0.01
 )
@@ -35,14 +35,14 @@ def nearest_mean(
     tolerance: float,
     max_steps: int = 20_000,
 ) -> FloatArray:
-    """Return the weights v ≥ 0 summing to one that minimise (u − v)ᵀ K (u − v), for u of any signs summing to one.
+    """argmin_v (u − v)ᵀ K (u − v) over weights v ≥ 0 with Σ_i v_i = 1, where u sums to one but may have negative entries.
 
-    Each step moves weight between two points, exactly as far as is best: to the point i where the objective falls
-    most, from the point j whose pair with i gains most (sequential minimal optimisation). It ends when the gap
+    Sequential minimal optimization: each step moves weight to the point i with the steepest descent, from the point j with
+    which i gains most, by an exact line search. It stops when the duality gap
 
         vᵀg − min_i g_i,    g = K(v − u),
 
-    which bounds the excess of half the squared distance, is below `tolerance` times the squared distance.
+    an upper bound of the error in half the squared distance, is below `tolerance` times the squared distance.
 
     Parameters
     ----------
@@ -51,17 +51,22 @@ def nearest_mean(
     signed : array of shape (n,)
         u.
     start : array of shape (n,)
-        Weights to start from.
+        Initial weights.
     negligible : float
-        A squared distance below which smaller ones need not be told apart.
+        A squared distance that counts as zero.
     tolerance : float
         Relative error.
     max_steps : int
-        The limit of steps; only distances of nearly zero reach it.
+        Maximum number of steps; reached only if the distance is nearly zero.
+
+    Returns
+    -------
+    array of shape (n,)
+        v.
 
     Examples
     --------
-    The nearest point of the segment from (0, 0) to (1, 0) to their signed mean (2, 0) is (1, 0):
+    The point of the segment from (0, 0) to (1, 0) that is nearest to the signed mean (2, 0) is (1, 0):
 
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> nearest_mean(points @ points.T, np.array([-1.0, 2.0]), np.array([1.0, 0.0]), negligible=0, tolerance=0).tolist()
@@ -91,32 +96,42 @@ def nearest_mean(
 def kernel_mean(
     positive: Any, unlabeled: Any, *, largest_share: float = 0.975, n_points: int = 1000, seed: int = 0
 ) -> float:
-    """Estimate the proportion θ of positives among unlabelled rows (KM2 of Ramaswamy et al., 2016).
+    """Estimate the proportion θ of positives among unlabeled rows by kernel mean matching (KM2) [1]_.
 
-    With F and H the means of the unlabelled and the positive rows in the space of a Gaussian kernel, what is left of
-    F without a proportion θ of H is λF + (1 − λ)H, λ = 1/(1 − θ). As long as there is that much of H in F, it is a weighted
-    mean of rows, and its distance d(λ) from all such means is nearly 0; beyond, the distance grows. d is convex, so
-    bisection finds the θ at which the slope
+    Let F and H be the means of the unlabeled and the positive rows in the feature space of a Gaussian kernel. Removing a
+    proportion θ of H from F leaves λF + (1 − λ)H with λ = 1/(1 − θ). As long as F contains that much of H, the remainder is a
+    weighted mean of rows, and its distance d(λ) from the set of such means is nearly 0; for larger θ the distance grows. d is
+    convex, so bisection finds the θ at which the slope
 
         d′(λ) = ⟨λF + (1 − λ)H − v, F − H⟩ / d(λ),    v the nearest weighted mean of rows,
 
-    passes 1/√n, n the size of the smaller sample. Where that is above 0.9 ‖F − H‖, which the slope may never
-    reach, the threshold is instead that of KM1: 0.8 of the slope at 1 and 0.2 of ‖F − H‖.
+    exceeds 1/√n, where n is the size of the smaller sample. If 1/√n is above 0.9 ‖F − H‖, which the slope may never reach, the
+    threshold is that of KM1 instead: 0.8 times the slope at λ = 1 plus 0.2 ‖F − H‖.
 
-    Of five kernel widths, 0.1 to 10 times the median distance, it takes the one under which the distributions are
-    farthest apart. That distance is estimated without bias: the distance between the samples themselves grows as
-    the width falls, whatever they are, so for close distributions of many columns the narrowest would win.
+    The kernel width is one of five, 0.1 to 10 times the median distance: the one that maximizes the distance between the
+    distributions. An unbiased estimate of this distance is used; the plain distance between samples grows as the width
+    shrinks, even for identical distributions, and would favor the narrowest kernel.
 
     Parameters
     ----------
-    positive, unlabeled : arrays of shape (n, d)
-        Features; more than 50 columns become 50 principal components.
+    positive, unlabeled : arrays of shape (n_P, d) and (n_U, d)
+        Features; more than 50 columns are reduced to 50 principal components.
     largest_share : float
-        The largest θ looked for. With q classes the shares are about 1 − 1/q; 1 − 1/(4q) leaves room above.
+        Upper end of the search for θ. With q classes θ is about 1 − 1/q; 1 − 1/(4q) leaves some margin.
     n_points : int
-        Rows of each sample to use, drawn at random; time and memory grow with its square.
+        Maximum number of rows of each sample, drawn at random; time and memory grow with its square.
     seed : int
-        Of the draw of rows.
+        Random seed of this draw.
+
+    Returns
+    -------
+    float
+        θ, from 0 to `largest_share`.
+
+    References
+    ----------
+    .. [1] H. Ramaswamy, C. Scott, A. Tewari, "Mixture Proportion Estimation via Kernel Embeddings of Distributions", ICML, 2016.
+       https://arxiv.org/abs/1603.02501
 
     Examples
     --------
@@ -140,8 +155,8 @@ def kernel_mean(
     nearest = mixture
 
     def remainder(theta: float) -> tuple[float, float]:
-        """Return the distance of what remains without a proportion theta of positives, and its slope."""
-        nonlocal nearest  # for one theta, a good start for the next
+        """Return d(λ) and d′(λ) of the remainder without a proportion theta of positives."""
+        nonlocal nearest  # a good starting point for the next theta
         excess = theta / (1 - theta)  # λ − 1
         signed = mixture + excess * difference
         negligible = (0.1 * excess * separation) ** 2
@@ -168,7 +183,7 @@ def _subsample(rows: FloatArray, n_rows: int, rng: np.random.Generator) -> Float
 
 
 def _reduce_columns(rows: FloatArray, seed: int) -> FloatArray:
-    rows = rows / (np.abs(rows).max() or 1.0)  # squares of tiny numbers would vanish
+    rows = rows / (np.abs(rows).max() or 1.0)  # squares of tiny numbers would underflow
     if rows.shape[1] <= _MAX_COLUMNS:
         return rows
     reduced: FloatArray = PCA(min(_MAX_COLUMNS, len(rows)), random_state=seed).fit_transform(rows)
@@ -176,11 +191,11 @@ def _reduce_columns(rows: FloatArray, seed: int) -> FloatArray:
 
 
 def _select_kernel(rows: FloatArray, n_u: int) -> FloatArray:
-    """Return the Gaussian kernel of the width that sets the first `n_u` rows farthest apart from the others."""
+    """Return the Gaussian kernel (n, n) whose width maximizes the distance between the first `n_u` rows and the others."""
     squares = pdist(rows, "sqeuclidean")
     if not squares.any():
         raise FeatureError(
-            "all rows, positive and unlabelled, have the same features; expected features that tell them apart."
+            "all rows, positive and unlabeled, have the same features; expected features that differ: check how X was read."
         )
     squares = squareform(squares / np.median(squares[squares > 0]))
     kernels = (np.exp(-squares / (2 * width * width)) for width in _WIDTHS)
@@ -188,7 +203,7 @@ def _select_kernel(rows: FloatArray, n_u: int) -> FloatArray:
 
 
 def _squared_distance(kernel: FloatArray, n_u: int) -> float:
-    """Return the squared distance of two distributions without bias: no row is compared with itself."""
+    """Return an unbiased estimate of the squared distance between two distributions: no row is compared with itself."""
     n_p = len(kernel) - n_u
     within_u = (kernel[:n_u, :n_u].sum() - n_u) / max(n_u * (n_u - 1), 1)
     within_p = (kernel[n_u:, n_u:].sum() - n_p) / max(n_p * (n_p - 1), 1)
@@ -198,19 +213,42 @@ def _squared_distance(kernel: FloatArray, n_u: int) -> float:
 @renamed_parameters(unlabelled="unlabeled")
 @dataclass(frozen=True, kw_only=True)
 class KernelMean(FeatureEstimator):
-    """1 − π_k is the share of "not k" rows by kernel mean matching (KM2); see `kernel_mean`.
+    """1 − π_k = θ_k, the largest proportion of "not k" rows that the unlabeled rows can contain.
+
+    Kernel mean matching (KM2) [1]_: the features of rows that exclude class k and of unlabeled rows are compared by their means
+    in the feature space of a Gaussian kernel. Nothing is trained.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        From which rows; see `BestBin`.
+        Which rows are unlabeled; see `BestBin`.
     n_points : int
-        Rows of either sample to use.
+        Maximum number of rows of each of the two samples; time and memory grow with its square.
+    n_rows : int
+        Maximum number of rows to draw both samples from; more are subsampled at random.
+    bootstrap, shrink, seed
+        See `PriorEstimator`; here `bootstrap` is 0 by default.
+
+    See Also
+    --------
+    Tice : Also compares features, with decision trees.
+    BestBin : The default estimator.
+    PriorEstimator : The base class, with `estimate`.
+
+    References
+    ----------
+    .. [1] H. Ramaswamy, C. Scott, A. Tewari, "Mixture Proportion Estimation via Kernel Embeddings of Distributions", ICML, 2016.
+       https://arxiv.org/abs/1603.02501
 
     Examples
     --------
-    >>> KernelMean(n_points=500).name
-    'kernel-mean'
+    >>> from scarce.simulate import scar
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(3, 600, p=[0.2, 0.3, 0.5])
+    >>> X = 4 * np.eye(3)[y] + rng.normal(size=(600, 3))
+    >>> estimate = KernelMean(n_points=300).estimate(X, scar(y, c=0.5))
+    >>> bool(np.abs(estimate.values - [0.2, 0.3, 0.5]).max() < 0.1)
+    True
     """
 
     name: ClassVar[str] = "kernel-mean"
@@ -223,11 +261,11 @@ class KernelMean(FeatureEstimator):
         check_unlabeled(self.unlabeled)
 
     def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Reduce many columns once for all classes."""
+        """Return π_k of every class; many columns are reduced once for all classes."""
         return super().raw([_reduce_columns(statistics[0], self.seed)], excluded, rates)
 
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Search proportions up to 1 − 1/400, which is beyond 1 − 1/q of a hundred classes."""
+        """Return π_k by `kernel_mean`, searching θ up to 1 − 1/400: enough for a hundred classes."""
         rest = features if self.unlabeled == "all" else features[~excluded]
         proportion = kernel_mean(
             features[excluded], rest, largest_share=1 - 1 / 400, n_points=self.n_points, seed=self.seed
@@ -236,19 +274,19 @@ class KernelMean(FeatureEstimator):
 
 
 def check_paired_features(positive: Any, unlabeled: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the features of both samples, with the same columns.
+    """Return the features of both samples as arrays, or raise `FeatureError` if their columns differ.
 
     Examples
     --------
     >>> check_paired_features([[1.0]], [[1.0, 2.0]])
     Traceback (most recent call last):
-    scarce.errors.FeatureError: positives have 1 columns and unlabelled rows 2; expected the same features.
+    scarce.errors.FeatureError: positives have 1 columns and unlabeled rows 2; expected the same features.
     """
     positive = check_numbers(positive, "the features of positives", ndim=2, error=FeatureError)
-    unlabeled = check_numbers(unlabeled, "the features of unlabelled rows", ndim=2, error=FeatureError)
+    unlabeled = check_numbers(unlabeled, "the features of unlabeled rows", ndim=2, error=FeatureError)
     if positive.shape[1] != unlabeled.shape[1]:
         raise FeatureError(
-            f"positives have {positive.shape[1]} columns and unlabelled rows {unlabeled.shape[1]}; "
+            f"positives have {positive.shape[1]} columns and unlabeled rows {unlabeled.shape[1]}; "
             "expected the same features."
         )
     return positive, unlabeled

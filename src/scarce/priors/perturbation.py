@@ -1,4 +1,4 @@
-"""Perturbed class priors, and how much wrong ones cost."""
+"""Perturb class priors, and measure how much accuracy wrong priors cost."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,21 +20,33 @@ _FLOOR = 1e-6
 
 
 def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
-    """Return priors multiplied by noise and made to sum to one again, as in the paper's sensitivity analysis.
+    """π_k ← ξ_k π_k / Σ_j ξ_j π_j, with ξ_k ~ N(1, σ²).
 
-        π_k ← ξ_k π_k / Σ_j ξ_j π_j,    ξ_k ~ N(1, σ²).
-
-    The paper does not say what becomes of a ξ_k below 0; here no factor is below 0.001, so that every class keeps
-    a prior above 0.
+    Perturb priors as in the sensitivity analysis of the SCARCE paper [1]_. The paper does not specify what happens to a ξ_k below
+    0; here factors are at least 0.001, so that every prior stays positive.
 
     Parameters
     ----------
     priors : array of shape (q,)
-        π, or numbers in its proportions.
+        π, or numbers proportional to it.
     sigma : float
-        Standard deviation of the factors; 0 changes nothing.
+        σ, the standard deviation of the factors; 0 changes nothing.
     seed : int
-        Of the factors: those of the same seed deviate from 1 in proportion to `sigma`.
+        Random seed. For a given seed, ξ − 1 is proportional to σ.
+
+    Returns
+    -------
+    array of shape (q,)
+        Perturbed priors, summing to one.
+
+    See Also
+    --------
+    scarce.priors.perturbation.prior_sensitivity : The accuracy of an estimator under perturbed priors.
+
+    References
+    ----------
+    .. [1] W. Wang, T. Ishida, Y.-J. Zhang, G. Niu, M. Sugiyama, "Learning with Complementary Labels Revisited: The
+       Selected-Completely-at-Random Setting Is More Practical", ICML, 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -46,7 +58,8 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
     values = check_numbers(priors, "the priors")
     if (values < 0).any() or not values.any():
         raise PriorError(
-            f"the priors go from {values.min():g} to {values.max():g}; expected numbers of at least 0."
+            f"the priors range from {values.min():g} to {values.max():g}; expected non-negative numbers, not all zero: correct "
+            "them."
         )
     check_number("sigma", sigma)
     factors = np.maximum(
@@ -60,16 +73,16 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
 
 @dataclass(frozen=True)
 class PriorSensitivity:
-    """Scores under perturbed priors.
+    """Accuracy of an estimator under perturbed priors.
 
     Attributes
     ----------
     sigmas : array of shape (s,)
-        Standard deviations of the factors of the priors.
+        Standard deviations σ of the factors.
     scores : array of shape (s, draws)
         The score of every fit.
     priors : array of shape (s, draws, q)
-        The priors it was given.
+        The perturbed priors of every fit.
     """
 
     sigmas: FloatArray
@@ -90,28 +103,35 @@ def prior_sensitivity(
     seed: int = 0,
     tell: Callable[[float, int, float], None] | None = None,
 ) -> PriorSensitivity:
-    """Fit an estimator repeatedly with perturbed priors π_k ξ_k, ξ_k ~ N(1, σ²), and score it.
+    """Fit and score an estimator repeatedly with priors perturbed by `perturb_priors`.
 
-    Perturbed priors that the labels contradict (π_k > 1 − π̄_k) are cut to what they leave possible.
+    Perturbed priors that contradict the labels (π_k > 1 − π̄_k) are clipped to what the labels allow.
 
     Parameters
     ----------
     estimator : estimator with a parameter ``priors``
         Cloned for every fit.
-    X, labels : array, ComplementaryLabels
-        To learn from.
-    X_test, y_test : array, array
-        To score on.
+    X : array or sparse matrix
+        Training features, one row per example.
+    labels : ComplementaryLabels or n × q indicator
+        Training labels.
+    X_test, y_test : array, array of shape (n_test,)
+        Test features and true classes, for `score`.
     priors : array of shape (q,)
         The true priors.
     sigmas : sequence of float
         Standard deviations of the factors; see `perturb_priors`.
     draws : int
-        The number of perturbations for each σ; the same draws of ξ are scaled by σ.
+        Number of perturbations for each σ; every σ scales the same draws of ξ − 1.
     seed : int
-        Of the draws.
+        Random seed of the perturbations.
     tell : callable, optional
-        Called after every fit with σ, the number of the draw and the score.
+        Called after every fit with σ, the index of the draw and the score.
+
+    Returns
+    -------
+    PriorSensitivity
+        The score and the priors of every fit.
 
     Examples
     --------
@@ -125,7 +145,8 @@ def prior_sensitivity(
     """
     if "priors" not in estimator.get_params():
         raise MethodError(
-            f"{type(estimator).__name__} has no parameter priors, so that wrong ones cannot be tried."
+            f"{type(estimator).__name__} has no parameter priors to perturb; pass an estimator that has one, such as "
+            "ScarceClassifier()."
         )
     check_integer("draws", draws, low=1)
     rates = as_labels(labels).rates

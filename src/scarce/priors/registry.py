@@ -1,4 +1,4 @@
-"""The estimators of class priors by name."""
+"""Prior estimators by name."""
 
 from dataclasses import fields
 from typing import Any
@@ -20,10 +20,28 @@ PRIOR_ESTIMATORS: dict[str, type[PriorEstimator]] = {
 
 
 def make_estimator(name: str, /, **params: Any) -> PriorEstimator:
-    """Return an estimator of class priors by its name.
+    """Return a prior estimator by its name.
+
+    Parameters
+    ----------
+    name : {"best-bin", "dedpul", "elkan-noto", "kernel-mean", "tice"}
+        The name, a key of ``PRIOR_ESTIMATORS``.
+    **params
+        Parameters of the estimator.
+
+    Returns
+    -------
+    PriorEstimator
+        A new estimator.
+
+    See Also
+    --------
+    BestBin, Dedpul, ElkanNoto, KernelMean, Tice : The estimators.
 
     Examples
     --------
+    >>> make_estimator("best-bin", scorer="linear").scorer
+    'linear'
     >>> make_estimator("best-bin", colour="red")
     Traceback (most recent call last):
     scarce.errors.MethodError: best-bin has no parameter 'colour'; it takes bootstrap, shrink, seed, scorer, ... gamma.

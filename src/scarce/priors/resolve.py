@@ -1,4 +1,4 @@
-"""Resolve the parameter `priors`: a name, numbers, an estimate or an estimator become checked class priors."""
+"""Resolve the parameter `priors`: turn a name, numbers, an estimate or an estimator into checked class priors."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from scarce.priors.registry import PRIOR_ESTIMATORS, make_estimator
 
 __all__ = ["are_learned", "are_unused", "is_estimated", "learned_priors", "resolve_priors"]
 
-_MAX_STANDARD_ERRORS = 4.0  # standard errors by which a rate may exceed 1 − π by chance
+_MAX_STANDARD_ERRORS = 4.0  # by which a rate may exceed 1 − π by chance
 _EPS = 1e-9
 
 
@@ -36,30 +36,51 @@ def resolve_priors(
     verbose: bool = False,
     check_input: bool = True,
 ) -> PriorEstimate:
-    """Return class priors for a value of the parameter `priors`.
+    """Return class priors for any value of a parameter ``priors``.
 
     Parameters
     ----------
-    priors : {"estimate", "uniform", "answers"}, PriorEstimator, array or mapping
-        ``answers`` takes the share of "yes" among the answers about a class; ``estimate`` does so where there are
-        such answers, and else runs ``BestBin(shrink=True)``. Where priors cannot be estimated, there is a warning, and
-        the shares of the candidates are used (`scarce.priors.feasible_priors`); estimates that the labels contradict are cut
-        to what they leave possible, with a warning too. Numbers are in the order of the classes, or by class name.
-        Estimators go also by their names.
+    priors : str, PriorEstimator, PriorEstimate, array of shape (q,) or mapping
+        - ``"estimate"``: from the fraction of "yes" answers if there are any, else by ``BestBin(shrink=True)``;
+        - ``"answers"``: from the fraction of "yes" answers;
+        - ``"uniform"``: 1/q each;
+        - the name of an estimator (a key of ``PRIOR_ESTIMATORS``), or a `PriorEstimator`;
+        - q numbers in the order of the classes, a mapping by class name, or a `PriorEstimate`, matched by class name.
     labels : ComplementaryLabels
-        What is known.
+        The excluded classes of n examples.
     X : array, sparse matrix or Shards, optional
-        The features that go with the labels, one row per example, for priors that are estimated from them.
+        Features of the same examples; needed if the priors have to be estimated from them.
     make_model : callable, optional
-        Makes the model of an estimator from a seed; by default the estimator makes it.
+        A function from a seed to a new model, for estimators that train one; by default they build their own.
     device : str
-        Where an estimator trains it.
+        Device to train on, such as ``"cpu"`` or ``"cuda"``.
     seed : int
-        Of an estimator that is given by name.
+        Random seed of an estimator that is given by its name.
     verbose : bool
         Show a progress bar.
     check_input : bool
-        Whether to check `X`; a caller that has checked it passes False.
+        Check `X`. Pass False if it has been checked already.
+
+    Returns
+    -------
+    PriorEstimate
+        Priors that sum to one.
+
+    Raises
+    ------
+    PriorError
+        If the given priors contradict the labels or do not match the classes, or if `X` is missing.
+
+    Warns
+    -----
+    PriorWarning
+        If priors cannot be estimated, and the candidate shares (`feasible_priors`) are used instead; or if estimated priors
+        contradict the labels (π_k > 1 − π̄_k) and are clipped.
+
+    See Also
+    --------
+    make_estimator : An estimator by its name.
+    is_estimated : Whether `X` is needed.
 
     Examples
     --------
@@ -89,14 +110,25 @@ def resolve_priors(
         k = int(np.argmax(excess))
         raise PriorError(
             f"class {labels.classes[k]} is excluded by {labels.rates[k]:.3f} of the examples, but its prior "
-            f"{found.values[k]:.3f} leaves only {1 - found.values[k]:.3f} that are of other classes; correct the priors, or "
-            "look for wrong exclusions."
+            f"{found.values[k]:.3f} leaves only {1 - found.values[k]:.3f} for other classes; correct the priors, or the "
+            "exclusions."
         )
     return found
 
 
 def is_estimated(priors: Any, labels: ComplementaryLabels) -> bool:
     """Return whether these priors have to be estimated from features.
+
+    Parameters
+    ----------
+    priors
+        A value of the parameter ``priors``; see `resolve_priors`.
+    labels : ComplementaryLabels
+        The labels of the examples; if they hold "yes" answers, ``"estimate"`` needs no features.
+
+    See Also
+    --------
+    resolve_priors : The priors.
 
     Examples
     --------
@@ -120,7 +152,7 @@ def _estimated(
     seed: int,
     settings: dict[str, Any],
 ) -> PriorEstimate:
-    """Return estimated priors, or, with a warning, feasible ones; `settings` are those of `PriorEstimator.estimate`."""
+    """Return estimated priors, or warn and return feasible ones; `settings` go to `PriorEstimator.estimate`."""
     if priors == "answers":
         return _clip_to_feasible(priors_from_answers(labels), labels)
     if priors == "estimate" and _has_yes_answers(labels):
@@ -134,7 +166,7 @@ def _estimated(
         )
     if X is None:
         raise PriorError(
-            "to estimate priors the features are needed; pass priors='uniform' or the priors themselves."
+            "X is missing, and these priors are estimated from features; pass X, priors='uniform' or the priors themselves."
         )
     return _try_estimate(lambda: estimator.estimate(X, labels, **settings), labels)
 
@@ -148,20 +180,18 @@ def _try_estimate(run: Callable[[], PriorEstimate], labels: ComplementaryLabels)
 
 
 def _fall_back(labels: ComplementaryLabels, reason: str) -> PriorEstimate:
-    _warn(
-        f"the priors are taken from the shares of the candidates: {reason}; pass priors=[...] if you know them."
-    )
+    _warn(f"the candidate shares are used as priors: {reason}; pass priors=[...] if you know them.")
     return feasible_priors(labels)
 
 
 def _clip_to_feasible(found: PriorEstimate, labels: ComplementaryLabels) -> PriorEstimate:
-    """Return the estimate, clipped with a warning to what the labels allow."""
+    """Return the estimate; if it contradicts the labels, warn and clip it to what they allow."""
     excess = _excess(found.values, labels)
     if not excess.any():
         return found
     _warn(
-        f"the priors are cut to what the labels leave possible: class {abbreviate(labels.classes[excess > 0])} is excluded by more "
-        "examples than its estimated prior leaves; pass priors=[...] if you know them."
+        f"the priors are clipped to what the labels allow: class {abbreviate(labels.classes[excess > 0])} is excluded by more "
+        "examples than its estimated prior allows; pass priors=[...] if you know them."
     )
     return replace(found, values=to_simplex(found.values, labels.rates))
 
@@ -184,7 +214,7 @@ def _warn(message: str) -> None:
 
 
 def _check_given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
-    if hasattr(priors, "to_dict"):  # a pandas Series names its classes, in an order of its own
+    if hasattr(priors, "to_dict"):  # a pandas Series names its classes, in any order
         priors = priors.to_dict()
     if isinstance(priors, Mapping):
         by_name = {str(name): value for name, value in priors.items()}
@@ -202,16 +232,31 @@ def _check_given(priors: Any, labels: ComplementaryLabels) -> FloatArray:
 
 
 def _excess(values: FloatArray, labels: ComplementaryLabels) -> FloatArray:
-    """Return by how much rates_k exceeds 1 − π_k beyond chance: only examples of other classes can exclude class k."""
+    """Return by how much π̄_k exceeds 1 − π_k beyond chance, of shape (q,): only examples of other classes exclude class k."""
     room = 1 - values
     excess = labels.rates - room - _MAX_STANDARD_ERRORS * np.sqrt(values * room / labels.n_examples)
     return np.where(excess > _EPS, excess, 0.0)
 
 
 def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
-    """Return whether priors are learned in training: none are given, the method can learn them, and nothing is better.
+    """Return whether the method learns the priors in training.
 
-    The share of "yes" among answers is better if questions were random, which only `answers` need not assume.
+    It does if no priors are given and the method can learn them, unless "yes" answers give better ones. Those are better if
+    the questions were chosen at random; only the method ``answers`` does not need this assumption.
+
+    Parameters
+    ----------
+    method : Method
+        The method to train with.
+    priors
+        A value of the parameter ``priors``; see `resolve_priors`.
+    labels : ComplementaryLabels
+        The training labels.
+
+    See Also
+    --------
+    learned_priors : The priors, after training.
+    are_unused : Whether the method uses no priors at all.
 
     Examples
     --------
@@ -230,7 +275,20 @@ def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> boo
 
 
 def are_unused(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
-    """Return whether priors can be left out: none are given, estimating them would take features, and the method uses none.
+    """Return whether priors need not be estimated: none are given, and the method neither uses nor learns them.
+
+    Parameters
+    ----------
+    method : Method
+        The method to train with.
+    priors
+        A value of the parameter ``priors``; see `resolve_priors`.
+    labels : ComplementaryLabels
+        The training labels; if they hold "yes" answers, priors cost nothing and are computed anyway.
+
+    See Also
+    --------
+    are_learned : Whether the method learns the priors in training.
 
     Examples
     --------
@@ -252,11 +310,25 @@ def learned_priors(
     Parameters
     ----------
     method : Method
-        After training.
+        The method, after training.
     classes : array of shape (q,)
-        The classes.
+        The class names.
     labels : ComplementaryLabels, optional
-        The labels of the training data; with these, the priors are those of `Method.regularize_priors`.
+        The training labels; if given, the priors are regularized by `Method.regularize_priors`.
+
+    Returns
+    -------
+    PriorEstimate
+        Priors that sum to one; ``raw`` holds the priors as learned.
+
+    Raises
+    ------
+    PriorError
+        If the method does not learn priors.
+
+    See Also
+    --------
+    are_learned : Whether a method learns the priors in training.
 
     Examples
     --------
@@ -264,12 +336,12 @@ def learned_priors(
     >>> from scarce.methods import make_method
     >>> learned_priors(make_method("scarce"), np.array(["cat", "dog"]))
     Traceback (most recent call last):
-    scarce.errors.PriorError: scarce learns no priors; pass priors='estimate', 'uniform' or numbers.
+    scarce.errors.PriorError: scarce does not learn priors; pass priors='estimate', 'uniform' or numbers.
     """
     values = method.learned_priors()
     if values is None:
         raise PriorError(
-            f"{method.facts.name} learns no priors; pass priors='estimate', 'uniform' or numbers."
+            f"{method.facts.name} does not learn priors; pass priors='estimate', 'uniform' or numbers."
         )
     values = values.double().cpu()
     raw = values.numpy()

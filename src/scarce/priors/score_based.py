@@ -1,4 +1,4 @@
-"""Prior estimators that use the scores of held-out rows."""
+"""Prior estimators that use scores of held-out rows."""
 
 import math
 from abc import abstractmethod
@@ -39,7 +39,7 @@ _MIN_BATCH_SIZE, _MIN_STEPS_PER_EPOCH = 16, 8
 _MIN_ROWS_FOR_HOLD_OUT, _MIN_EXCLUSIONS_FOR_HOLD_OUT = (
     5000,
     500,
-)  # with as many a fifth of the rows is enough to estimate a prior
+)  # from here on, a fifth of the rows is enough to estimate a prior
 _DEFAULT_FOLDS = 5
 
 
@@ -57,17 +57,17 @@ def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
 
 
 class PositiveVersusUnlabeled(Method):
-    """Separates rows that exclude a class from the others, for all classes at once."""
+    """Separate the rows that exclude a class from the others, for all classes at once."""
 
     facts = MethodFacts("class priors", "P versus U", "Garg et al., NeurIPS 2021", "SCAR")
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """One network, q outputs, one pass."""
+        """`positive_versus_unlabeled` of the q outputs."""
         return positive_versus_unlabeled(logits, batch.excluded)
 
 
 def split_folds(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield rows to train on and rows held out: with one fold a fifth of all rows, else every row once.
+    """Yield training rows and held-out rows: one fold holds out a fifth of the rows, more folds hold out every row once.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def split_folds(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np
 
 @dataclass
 class _HeldOutScores(Callback):
-    """Keeps the held-out scores of the last `last` epochs, or of the one with the lowest held-out loss."""
+    """Keep the held-out scores of the last `last` epochs, or of the epoch with the lowest held-out loss."""
 
     inputs: Any
     labels: ComplementaryLabels
@@ -90,7 +90,7 @@ class _HeldOutScores(Callback):
     device: torch.device
 
     def on_train_begin(self, state: TrainingState) -> None:
-        """Forget an earlier run."""
+        """Discard the scores of an earlier run."""
         self.kept: list[FloatArray] = []
         self.lowest = np.inf
 
@@ -117,7 +117,32 @@ def network_scores(
     device: torch.device,
     verbose: bool,
 ) -> list[FloatArray]:
-    """Train one network with q outputs on the first rows; return its scores of the second, one array per epoch kept."""
+    """Train one network on the training rows and return its scores of the held-out rows.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or Shards
+        Features of all rows.
+    labels : ComplementaryLabels
+        Their labels.
+    rows : pair of arrays
+        Indices of the training rows and of the held-out rows.
+    make_model : callable
+        From a seed to a network with q outputs.
+    recipe : Recipe
+        How to train it.
+    last : int or None
+        Return the scores of the last epochs; None for the epoch with the lowest held-out loss.
+    device : torch.device
+        Device to train on.
+    verbose : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    list of arrays of shape (m, q)
+        One array of scores of the m held-out rows per epoch.
+    """
     training, held_out = rows
     held_out_scores = _HeldOutScores(take_rows(X, held_out), labels[held_out], last, device)
     callbacks = [held_out_scores, ProgressBar()] if verbose else [held_out_scores]
@@ -136,15 +161,14 @@ def network_scores(
 def classifier_scores(
     X: Any, labels: ComplementaryLabels, rows: tuple[NDArray[np.intp], NDArray[np.intp]], classifier: Any
 ) -> FloatArray:
-    """Train a scikit-learn classifier per class on the first rows; return log p(x | N_k) / p(x | U_k) of the second."""
+    """Train a scikit-learn classifier per class on the training rows; return log p(x | N_k) / p(x | U_k) of the held-out rows."""
     if not hasattr(classifier, "predict_proba"):
         raise MethodError(
-            f"scorer={classifier!r} has no predict_proba; expected 'network', 'linear', 'boosting' or a classifier with it."
+            f"scorer={classifier!r} has no predict_proba; pass 'network', 'linear', 'boosting' or a classifier that has one."
         )
     if isinstance(X, Shards):
         raise MethodError(
-            f"scorer={classifier!r} needs all rows in memory, and there are {X!r}; use scorer='network', which reads "
-            "them a batch at a time."
+            f"scorer={classifier!r} needs all rows in memory, but X is {X!r}; use scorer='network', which reads batches."
         )
     training, held_out = rows
     X = X.reshape(X.shape[0], -1)
@@ -166,21 +190,21 @@ def classifier_scores(
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredEstimator(PriorEstimator):
-    """Trains scorers of "excludes k" against "does not", and estimates every prior from the scores of held-out rows.
+    """Base class of estimators that train scorers of "excludes k" versus "does not", and use the scores of held-out rows.
 
     Parameters
     ----------
     scorer : {"network", "linear", "boosting"} or scikit-learn classifier
-        ``network`` trains one network with an output per class; the others a classifier per class, for tables.
+        ``"network"`` trains one network with an output per class; the others train one classifier per class, for tables.
     folds : int, optional
-        1 holds out a fifth of the rows; more hold out every row once, which small data need and which costs as many
-        trainings. By default 5 for less than 5,000 rows or 500 exclusions of some class, else 1.
+        1 holds out a fifth of the rows. A larger number trains that many scorers and holds out every row once; small data need
+        this. By default 5 for fewer than 5,000 rows or fewer than 500 exclusions of some class, else 1.
     last : int, optional
-        Take the mean over the last epochs of the network, instead of the epoch with the lowest held-out loss.
+        Average over this many last epochs of the network; by default the epoch with the lowest held-out loss is used.
     module : str, nn.Module or callable
-        The network, if `estimate` gets none.
+        The network, if `make_model` is not passed to `estimate`.
     recipe : Recipe, optional
-        How it is trained: by default 10 annealed epochs, and at least 100 steps.
+        How the network is trained; by default for 10 annealed epochs, or more for at least 100 steps.
     """
 
     scorer: Any = "network"
@@ -195,13 +219,13 @@ class ScoredEstimator(PriorEstimator):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), low=1)
         if self.recipe is not None and not isinstance(self.recipe, Recipe):
-            raise MethodError(f"recipe={self.recipe!r}; expected a Recipe of scarce.training.")
+            raise MethodError(f"recipe={self.recipe!r}; expected a Recipe: pass scarce.training.Recipe(...).")
         if isinstance(self.scorer, str):
             check_option("scorer", self.scorer, ("network", "linear", "boosting"), also="a classifier")
 
     @abstractmethod
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from the scores of the rows and which of them exclude k; there are rows of either kind."""
+        """Return π_k from scores of shape (m,), the rows that exclude k (some, but not all), and π̄_k."""
 
     def statistics(
         self,
@@ -212,7 +236,7 @@ class ScoredEstimator(PriorEstimator):
         device: str,
         verbose: bool,
     ) -> tuple[list[FloatArray], NDArray[np.intp]]:
-        """Return the scores of held-out rows, one array for every epoch that counts."""
+        """Return the scores of held-out rows, one array per epoch used, and the indices of these rows."""
         make = make_model or partial(self._build_model, X, labels.n_classes)
         torch_device = check_device(device) if self.scorer == "network" else torch.device("cpu")
         n, min_count = labels.n_examples, labels.counts.min()
@@ -220,7 +244,7 @@ class ScoredEstimator(PriorEstimator):
             1 if n >= _MIN_ROWS_FOR_HOLD_OUT and min_count >= _MIN_EXCLUSIONS_FOR_HOLD_OUT else _DEFAULT_FOLDS
         )
         if folds > n:
-            raise MethodError(f"folds={folds}; there are only {n} rows to hold out.")
+            raise MethodError(f"folds={folds}; there are only {n} rows to hold out: pass fewer folds.")
         fold_scores, held_out = [], []
         for rows in split_folds(n, folds, self.seed):
             if self.scorer == "network":
@@ -236,7 +260,7 @@ class ScoredEstimator(PriorEstimator):
         return [np.concatenate(epoch) for epoch in zip(*fold_scores, strict=True)], np.concatenate(held_out)
 
     def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Return the mean over the epochs that count; NaN where a class is not identifiable from the rows."""
+        """Return π_k of every class, averaged over the epochs used; NaN if it is not identifiable from these rows."""
         estimates = np.full((len(statistics), len(rates)), np.nan)
         for epoch, scores in enumerate(statistics):
             for k in identifiable_classes(excluded):
@@ -250,7 +274,7 @@ class ScoredEstimator(PriorEstimator):
     def _resolve_recipe(self, n_rows: int) -> Recipe:
         if self.recipe is not None:
             return self.recipe
-        # An epoch has at least eight steps, so that the best epoch can be chosen.
+        # At least eight steps per epoch, so that the best epoch can be chosen.
         batch_size = min(ANNEALED.batch_size, max(_MIN_BATCH_SIZE, n_rows // _MIN_STEPS_PER_EPOCH))
         min_epochs = math.ceil(_MIN_STEPS / math.ceil(n_rows / batch_size))
         return replace(ANNEALED, batch_size=batch_size, epochs=max(_EPOCHS, min_epochs), seed=self.seed)

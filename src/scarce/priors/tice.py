@@ -1,4 +1,4 @@
-"""TIcE: the fraction of positives that are labelled, from the subset of rows where labels are densest."""
+"""TIcE: the fraction of positives that are labeled, from the subsets of rows with the most labels."""
 
 import heapq
 from dataclasses import dataclass
@@ -16,41 +16,52 @@ from scarce.priors.feature_based import FeatureEstimator
 __all__ = ["Tice", "best_lower_bound", "tice"]
 
 _FOLDS = 5
-_N_INTERVALS = 4  # that the range of a feature is split into
-_MIN_ROWS = 10  # rows in a subset
-_PSEUDO_COUNT = 5  # unlabelled rows added to a subset, so that a tiny one is not taken for a dense one
+_N_INTERVALS = 4  # into which the range of every feature is split
+_MIN_ROWS = 10  # in a subset
+_PSEUDO_COUNT = 5  # added to every subset when splits are compared, so that tiny subsets do not win
 
 IntArray = NDArray[np.intp]
 
 
 def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) -> float:
-    """Estimate the label frequency c, the fraction of positives that are labelled (Bekker and Davis, 2018).
+    """Estimate the label frequency c, the fraction of positives that are labeled with TIcE [1]_.
 
-    In every subset of the rows the labelled fraction is at most c, and in one of positives only it is c. So
+    In every subset of the rows the expected labeled fraction is at most c, and it equals c in a subset of positives. By
+    Chebyshev's inequality, with probability 1 − δ,
 
-        c ≥ L/T − √( c̃ (1 − c̃) (1 − δ) / (δ T) ),    δ = max(0.025, 1/(1 + 0.004 n)),
+        c ≥ L/T − √( c̃ (1 − c̃) (1 − δ) / (δ T) ),    δ = max(0.025, 1/(1 + 0.004 n_test)),
 
-    with L labelled among the T rows of a subset and n test rows, holds with probability 1 − δ (Chebyshev). A
-    decision tree grown on one fold proposes subsets in which labels are dense, the other four test them, and the
-    mean over the folds of the best bound is the estimate: first with c̃ = 0.5, then once more with c̃ that estimate.
+    where L of the T rows of the subset are labeled, n_test is the number of test rows, and c̃ is a guess of c. A decision tree
+    grown on one of five folds proposes subsets with many labels, the other four folds test them, and the estimate is the best
+    bound, averaged over the folds: first with c̃ = 0.5, then again with c̃ set to the first estimate.
 
-    Each feature, scaled to [0, 1], is split into four equal intervals, at most once on the way to a subset. With ȳ_k for the
-    label, 1 − π_k = π̄_k / c.
+    A split divides the range of a feature into four equal intervals; no feature is split twice on the path to a subset. With
+    "excludes k" as the label, 1 − π_k = π̄_k / c.
 
     Parameters
     ----------
     features : array of shape (n, d)
-        Of all rows, labelled or not.
-    positive : array of shape (n,)
-        True where a row is labelled positive.
+        Features of all rows, labeled or not.
+    positive : bool array of shape (n,)
+        Whether each row is labeled positive.
     max_splits : int
-        The most splits of a tree.
+        Maximum number of splits of a tree.
     seed : int
-        Of the assignment to folds.
+        Random seed of the folds.
+
+    Returns
+    -------
+    float
+        c, from 0 to 1.
+
+    References
+    ----------
+    .. [1] J. Bekker, J. Davis, "Estimating the Class Prior in Positive and Unlabeled Data Through Decision Tree Induction",
+       AAAI, 2018. https://doi.org/10.1609/aaai.v32i1.11715
 
     Examples
     --------
-    Half of the rows with a one are labelled, and none with a zero:
+    Half of the rows with feature 1 are labeled, and none with feature 0:
 
     >>> features = np.repeat([0.0, 1.0], 20_000)[:, np.newaxis]
     >>> positive = np.arange(40_000) % 2 * features[:, 0] > 0
@@ -73,7 +84,7 @@ def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) 
 
 
 def _to_intervals(features: FloatArray) -> NDArray[np.uint8]:
-    """Return in which of four intervals of its feature's range every value lies."""
+    """Return the index (0 to 3) of the interval of its feature's range that every value lies in, of shape (n, d)."""
     low, width = features.min(axis=0), np.ptp(features, axis=0)
     scaled = (features - low) / np.where(width > 0, width, 1.0)
     quarters: NDArray[np.uint8] = np.minimum(scaled * _N_INTERVALS, _N_INTERVALS - 1).astype(np.uint8)
@@ -84,12 +95,13 @@ def _check_labeled(positive: Any, n: int) -> BoolArray:
     labeled = np.asarray(positive)
     if labeled.dtype != bool or labeled.shape != (n,):
         raise LabelError(
-            f"positive holds {labeled.dtype} of shape {labeled.shape}; expected true or false for each of {n} rows."
+            f"positive has dtype {labeled.dtype} and shape {labeled.shape}; expected True or False for each of {n} rows: pass a "
+            "bool array."
         )
     if n < _FOLDS * _MIN_ROWS or labeled.all() or not labeled.any():
         raise LabelError(
-            f"{labeled.sum()} of {n} rows are labelled positive; expected at least {_FOLDS * _MIN_ROWS} rows, some of them "
-            "labelled and some not."
+            f"{labeled.sum()} of {n} rows are labeled positive; expected at least {_FOLDS * _MIN_ROWS} rows, some "
+            "labeled and some not: collect more examples or labels."
         )
     return labeled
 
@@ -102,15 +114,29 @@ def best_lower_bound(
     c: float,
     max_splits: int,
 ) -> float:
-    """Return the best lower bound of c over the subsets of `test_rows` in the leaves and nodes of a tree grown on `grow_rows`."""
+    """Return the best lower bound of c over the subsets of `test_rows` that the nodes of a tree grown on `grow_rows` define.
+
+    Parameters
+    ----------
+    intervals : array of shape (n, d)
+        The interval, 0 to 3, of every feature value.
+    labeled : array of shape (n,)
+        Whether each row is labeled.
+    grow_rows, test_rows : arrays of row indices
+        The rows that the tree is grown on, and those that bounds are computed from.
+    c : float
+        c̃, the guess of c in the margin.
+    max_splits : int
+        Maximum number of splits.
+    """
     delta = max(0.025, 1 / (1 + 0.004 * len(test_rows)))
     spread = c * (1 - c) * (1 - delta) / delta
 
     def bound(rows: IntArray) -> float:
         return float(labeled[rows].mean() - np.sqrt(spread / len(rows)))
 
-    best = float(labeled[test_rows].mean())  # over all rows it needs no margin
-    order = count()  # of equal bounds, the oldest first
+    best = float(labeled[test_rows].mean())  # the fraction over all rows needs no margin
+    order = count()  # breaks ties: the oldest subset first
     queue = [(-bound(grow_rows), next(order), grow_rows, test_rows, np.arange(intervals.shape[1]))]
     while queue and max_splits:
         max_splits -= 1
@@ -124,7 +150,7 @@ def best_lower_bound(
             )
             if len(test_subset) >= _MIN_ROWS:
                 best = max(best, bound(test_subset))
-            # Even if all its rows were labelled, a smaller subset could not exceed the best bound.
+            # The best conceivable subset has these L labeled rows and no others: its bound is 1 − √(spread / L).
             may_improve = labeled[test_subset].sum() * (1 - best) ** 2 > spread
             if (
                 may_improve
@@ -138,7 +164,7 @@ def best_lower_bound(
 def _split(
     intervals: NDArray[np.uint8], labeled: BoolArray, features: IntArray
 ) -> tuple[int | None, IntArray]:
-    """Return the feature with the interval in which labels are densest, and the features left for its intervals."""
+    """Return the feature with the interval of the highest labeled fraction, and the features that its intervals may split."""
     n, d = intervals.shape
     cells = intervals + _N_INTERVALS * np.arange(d)
     counts = np.bincount(cells.ravel(), minlength=_N_INTERVALS * d).reshape(d, _N_INTERVALS)
@@ -149,23 +175,44 @@ def _split(
     scores = (labeled_counts / (counts + _PSEUDO_COUNT)).max(axis=1)
     chosen = int(np.argmax(np.where(splits, scores, -1.0)))
     remaining = splits.copy()
-    remaining[chosen] = False  # and what does not split these rows does not split a subset
+    remaining[chosen] = False  # features that do not split these rows do not split a subset either
     return int(features[chosen]), features[remaining]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tice(FeatureEstimator):
-    """1 − π_k = π̄_k / c_k, c_k the largest fraction of rows that exclude k in a subset of the feature space; see `tice`.
+    """1 − π_k = π̄_k / c_k, where c_k is the largest fraction of rows that exclude k in any subset of the feature space.
+
+    TIcE [1]_: decision trees search the subsets, and a margin accounts for their size. Nothing else is trained.
 
     Parameters
     ----------
     max_splits : int
-        The limit of splits of the feature space.
+        Maximum number of splits of a tree.
+    n_rows : int
+        Maximum number of rows to use; more are subsampled at random.
+    bootstrap, shrink, seed
+        See `PriorEstimator`; here `bootstrap` is 0 by default.
+
+    See Also
+    --------
+    KernelMean : Also compares features, without decision trees.
+    BestBin : The default estimator.
+    PriorEstimator : The base class, with `estimate`.
+
+    References
+    ----------
+    .. [1] J. Bekker, J. Davis, "Estimating the Class Prior in Positive and Unlabeled Data Through Decision Tree Induction",
+       AAAI, 2018. https://doi.org/10.1609/aaai.v32i1.11715
 
     Examples
     --------
-    >>> Tice().name
-    'tice'
+    >>> from scarce.simulate import scar
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(3, 3000, p=[0.2, 0.3, 0.5])
+    >>> X = 6 * np.eye(3)[y] + rng.normal(size=(3000, 3))
+    >>> Tice().estimate(X, scar(y, c=0.5)).values.round(1).tolist()
+    [0.2, 0.3, 0.5]
     """
 
     name: ClassVar[str] = "tice"
@@ -173,5 +220,5 @@ class Tice(FeatureEstimator):
     max_splits: int = 500
 
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from the label frequency."""
+        """Return π_k = 1 − π̄_k / c_k, with c_k by `tice`."""
         return 1 - min(1.0, rate / tice(features, excluded, max_splits=self.max_splits, seed=self.seed))

@@ -1,4 +1,4 @@
-"""Three well-separated blobs of points: a problem that any sound method learns."""
+"""Three well-separated blobs of points: a problem that every method should learn."""
 
 from typing import Any
 
@@ -12,7 +12,27 @@ __all__ = ["three_blobs"]
 
 
 def three_blobs(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float32], NDArray[Any], ComplementaryLabels]:
-    """Return points in the plane, their true classes, and one uniform complementary label each.
+    """Return three well-separated Gaussian blobs in the plane, with one uniform complementary label per point.
+
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    seed : int
+        Same seed, same points and labels.
+
+    Returns
+    -------
+    X : array of shape (n, 2)
+        The points.
+    y : array of shape (n,)
+        Their true classes: ant, bee or cat.
+    labels : ComplementaryLabels
+        One excluded class per point.
+
+    See Also
+    --------
+    check_method, check_complementary_estimator : Checks that train on such blobs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The contract of an estimator that learns from complementary labels, beside scikit-learn's own."""
+"""Contract tests for estimators that learn from complementary labels, in addition to those of scikit-learn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def _check_raises(action: Callable[[], object], *words: str) -> None:
 
 
 def check_label_formats_agree(estimator: Any) -> None:
-    """Container, dense indicator and sparse indicator train the same classifier."""
+    """`ComplementaryLabels`, a dense and a sparse indicator give the same predictions."""
     X, _, labels = three_blobs()
     numbered = ComplementaryLabels.from_indicator(labels.indicator())
     formats = [numbered, numbered.indicator(dtype=int), numbered.to_csr()]
@@ -36,13 +36,13 @@ def check_label_formats_agree(estimator: Any) -> None:
 
 
 def check_rejects_one_dimension(estimator: Any) -> None:
-    """A single column of labels is an error that names both possible meanings."""
+    """One-dimensional `y` is rejected with an error that names both possible meanings."""
     X, y, _ = three_blobs()
     _check_raises(lambda: clone(estimator).fit(X, y), "from_single", "labels='ordinary'")
 
 
 def check_rejects_invalid_rows(estimator: Any) -> None:
-    """Other lengths, NaN, and a row that excludes everything are errors."""
+    """Different lengths, NaN, and a row that excludes every class are rejected."""
     X, _, labels = three_blobs()
     _check_raises(lambda: clone(estimator).fit(X[:-1], labels), "299", "300")
     broken = X.copy()
@@ -54,7 +54,7 @@ def check_rejects_invalid_rows(estimator: Any) -> None:
 
 
 def check_classes_and_predictions(estimator: Any) -> None:
-    """`classes_` are those of the labels, and predictions are members of them."""
+    """`classes_` are the classes of the labels, and all predictions are among them."""
     X, _, labels = three_blobs()
     fitted = clone(estimator).fit(X, labels)
     assert_array_equal(fitted.classes_, labels.classes)
@@ -62,7 +62,7 @@ def check_classes_and_predictions(estimator: Any) -> None:
 
 
 def check_probabilities(estimator: Any) -> None:
-    """Probabilities sum to one and agree with the predictions."""
+    """Probabilities have shape (n, q), sum to one and agree with the predictions."""
     X, _, labels = three_blobs()
     fitted = clone(estimator).fit(X, labels)
     probabilities = fitted.predict_proba(X)
@@ -88,7 +88,7 @@ def check_deterministic(estimator: Any) -> None:
 
 
 def check_learns(estimator: Any) -> None:
-    """Three blobs are separated with one complementary label each, and `score` needs no truth to say so."""
+    """Three blobs are separated with one complementary label per point, and `score` agrees with and without true classes."""
     X, y, labels = three_blobs()
     fitted = clone(estimator).fit(X, labels)
     assert fitted.score(X, y) > 0.9, f"accuracy {fitted.score(X, y):.3f} on three blobs"
@@ -97,7 +97,7 @@ def check_learns(estimator: Any) -> None:
 
 
 def check_zero_or_more_labels(estimator: Any) -> None:
-    """Rows without a label and rows with all but one class excluded are fine."""
+    """Rows without a label, and rows with all classes but one excluded, are accepted."""
     X, y, labels = three_blobs()
     excluded, turn = labels.indicator(), np.arange(len(X)) // 3 % 3  # the classes themselves alternate
     excluded[turn == 0] = False
@@ -120,7 +120,17 @@ _CHECKS: tuple[Check, ...] = (
 
 
 def complementary_estimator_checks() -> list[tuple[str, Check]]:
-    """Return the names and functions of all checks, to parametrise a test with; each takes an unfitted estimator.
+    """Return the name and function of every check, for `pytest.mark.parametrize`; each takes an unfitted estimator.
+
+    Returns
+    -------
+    list of (str, callable)
+        The checks.
+
+    See Also
+    --------
+    check_complementary_estimator : Run them all.
+    method_checks : The checks of methods.
 
     Examples
     --------
@@ -131,7 +141,17 @@ def complementary_estimator_checks() -> list[tuple[str, Check]]:
 
 
 def check_complementary_estimator(estimator: Any) -> None:
-    """Run every check on an unfitted estimator; raise `AssertionError` at the first that fails.
+    """Run all checks on an unfitted estimator; the first that fails raises an `AssertionError`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An unfitted classifier that takes `ComplementaryLabels` or an n × q indicator as `y`.
+
+    See Also
+    --------
+    complementary_estimator_checks : The checks one by one.
+    check_method : The same for methods.
 
     Examples
     --------

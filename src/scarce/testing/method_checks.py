@@ -1,4 +1,4 @@
-"""The contract of a method: what every loss must obey whatever its idea."""
+"""Contract tests for methods: properties that every loss must have."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -67,7 +67,7 @@ def _linear() -> nn.Module:
 
 
 def check_facts(make: MakeMethod) -> None:
-    """The facts say who made it, what it assumes and what it takes."""
+    """The facts are complete: name, title, paper, assumption, and the kinds of rows."""
     facts = make().facts
     assert facts.name
     assert facts.title
@@ -78,7 +78,7 @@ def check_facts(make: MakeMethod) -> None:
 
 
 def check_gradient(make: MakeMethod) -> None:
-    """The loss is a scalar whose gradient agrees with differences in float64."""
+    """The loss is a scalar, and its gradient agrees with finite differences in float64."""
     labels = _labels(make())
     logits = _random_logits().requires_grad_(True)
     method = _prepared(make, labels)
@@ -133,7 +133,7 @@ def check_probabilities(make: MakeMethod) -> None:
 
 
 def check_state(make: MakeMethod) -> None:
-    """The state is complete: a prepared copy that takes it has the same loss, an unprepared one the same scores."""
+    """The state is complete: a prepared copy that loads it has the same loss, an unprepared one the same scores."""
     labels, logits = _labels(make()), _random_logits()
     batch = _batch(labels, logits)
     method = _prepared(make, labels)
@@ -146,7 +146,7 @@ def check_state(make: MakeMethod) -> None:
 
 
 def check_inputs_unused(make: MakeMethod) -> None:
-    """A method without `uses_inputs` needs no inputs: in distributed training other processes may hold them."""
+    """A method without `uses_inputs` works without inputs, which other processes hold in distributed training."""
     labels, logits = _labels(make()), _random_logits()
     method, blind = _prepared(make, labels), _prepared(make, labels)
     if method.uses_inputs:
@@ -160,7 +160,7 @@ def check_inputs_unused(make: MakeMethod) -> None:
 
 
 class _Interrupt(Callback):
-    """Ends a run in the middle, as Ctrl-C would."""
+    """Interrupts a run after three epochs, as Ctrl-C would."""
 
     def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
         if run.epoch == 3:
@@ -192,7 +192,7 @@ def check_resume(make: MakeMethod) -> None:
 
 
 def check_learns(make: MakeMethod) -> None:
-    """Three blobs are separated with one uniform complementary label each."""
+    """Three blobs are separated with one uniform complementary label per point."""
     X, y, labels = three_blobs()
     model, method = _linear(), make()
     transition = (1 - torch.eye(3)) / 2
@@ -219,7 +219,17 @@ _CHECKS: tuple[Check, ...] = (
 
 
 def method_checks() -> list[tuple[str, Check]]:
-    """Return the names and functions of all checks, to parametrise a test with; each takes a maker of methods.
+    """Return the name and function of every check, for `pytest.mark.parametrize`; each takes a function that makes a method.
+
+    Returns
+    -------
+    list of (str, callable)
+        The checks.
+
+    See Also
+    --------
+    check_method : Run them all.
+    complementary_estimator_checks : The checks of estimators.
 
     Examples
     --------
@@ -230,7 +240,17 @@ def method_checks() -> list[tuple[str, Check]]:
 
 
 def check_method(method: str | MakeMethod) -> None:
-    """Run every check on a method, given by name or as a function that makes it; raise at the first that fails.
+    """Run all checks on a method; the first that fails raises an error.
+
+    Parameters
+    ----------
+    method : str or callable
+        The name of a method, or a function without arguments that makes it.
+
+    See Also
+    --------
+    method_checks : The checks one by one.
+    check_complementary_estimator : The same for estimators.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One epoch: every batch becomes logits, a loss and a step."""
+"""One epoch of minibatch training."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,9 +20,9 @@ __all__ = ["check_finite_loss", "check_batch_size", "train_epoch"]
 
 
 def train_epoch(state: TrainingState, reader: BatchReader) -> float:
-    """Train for one epoch and return the mean loss; all randomness is a function of the seed and the epoch.
+    """Train for one epoch and return the mean loss over its steps; all randomness is a function of seed and epoch.
 
-    The loss is that of the whole batch, even if several processes compute the logits of one shard each: losses that
+    The loss is computed from the whole batch, even if several processes compute the logits of one shard each, so losses that
     are not a mean over rows, and methods that keep a state of every row, stay exact.
     """
     recipe, optimizer = state.recipe, state.optimizer
@@ -59,7 +59,7 @@ def train_epoch(state: TrainingState, reader: BatchReader) -> float:
 def check_batch_size(state: TrainingState, n_rows: int) -> None:
     """Raise a `MethodError` if a batch has too few rows for all processes."""
     min_batch = min(n_rows, state.recipe.batch_size)
-    if state.context.world_size > 1 and has_batch_norm(state.model) and min_batch < _min_batch_rows(state):
+    if state.is_distributed and has_batch_norm(state.model) and min_batch < _min_batch_rows(state):
         raise MethodError(
             f"a batch has {min_batch} rows for {state.context.world_size} processes, and batch norm needs two for each; set a "
             "larger batch_size (--batch-size), or start fewer processes."
@@ -67,12 +67,12 @@ def check_batch_size(state: TrainingState, n_rows: int) -> None:
 
 
 def _min_batch_rows(state: TrainingState) -> int:
-    """Return the smallest size of a last batch: two rows, and for batch norm two in every process."""
+    """Return the minimum size of the last batch: two rows, with batch norm two per process."""
     return 2 * state.context.world_size if has_batch_norm(state.model) else 2
 
 
 def _reading_context(state: TrainingState) -> DistributedContext:
-    """Return the context in which inputs are read: that of the run, or a single process if each needs all inputs."""
+    """Return the context that inputs are sharded by: that of the run, or a single process if the method needs all inputs."""
     return SINGLE_PROCESS if state.method.uses_inputs else state.context
 
 
@@ -91,7 +91,7 @@ def _augment(state: TrainingState, batch: Batch, seed: tuple[int, int]) -> Batch
 
 
 def _logits(state: TrainingState, batch: Batch, seed: tuple[int, int]) -> Tensor:
-    """Return the logits of all rows of a step; each process computes its shard."""
+    """Return the logits of a batch, of shape (B, q); each process computes those of its shard."""
     inputs = state.method.model_inputs(batch)
     if state.method.uses_inputs:
         n_rows, local_inputs = len(inputs), inputs[state.context.local_rows(len(inputs))]
@@ -114,8 +114,8 @@ def _check_logits_shape(logits: Any, expected: tuple[int, int]) -> None:
 
 
 def _check_all_gradients(state: TrainingState) -> None:
-    """Raise a `MethodError` if a weight got no gradient: other processes would wait for it forever."""
-    if state.context.world_size == 1:
+    """Raise a `MethodError` if a weight has no gradient, for which other processes would wait forever."""
+    if not state.is_distributed:
         return
     without_gradient = [
         name
@@ -130,7 +130,7 @@ def _check_all_gradients(state: TrainingState) -> None:
 
 
 def check_finite_loss(losses: Tensor, state: TrainingState) -> None:
-    """Raise `DivergedError` if losses or weights are no longer finite numbers."""
+    """Raise a `DivergedError` if a loss or a weight is no longer finite."""
     if not losses.isfinite().all():
         step = int((~losses.isfinite()).nonzero()[0])
         problem = f"the loss became {losses[step].item()} at step {step + 1} of epoch {state.epoch + 1}"

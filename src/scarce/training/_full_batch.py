@@ -1,4 +1,4 @@
-"""An epoch of L-BFGS: one iteration over all rows, deterministic, for linear models and likelihoods."""
+"""One epoch of L-BFGS: a deterministic iteration over all rows, for linear models and likelihoods."""
 
 import torch
 from torch import nn
@@ -18,9 +18,9 @@ _OTHER_LIKELIHOOD_METHODS = ("cc", "scar-likelihood")  # besides methods with `l
 
 
 def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
-    """Do one iteration and return the objective before it: the mean loss and λ/2 ‖W‖².
+    """Run one iteration and return the objective before it: the mean loss plus λ/2 ‖W‖².
 
-    A method that learns from every step (`Method.after_step`) is shown all rows once more with the new weights.
+    A method with an `after_step` hook then gets all rows again, with the new weights.
     """
     n = len(reader.source)
     indices = list(torch.arange(n).split(_CHUNK_ROWS))  # type: ignore[no-untyped-call]
@@ -53,7 +53,7 @@ def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
 
 
 def has_converged(state: TrainingState, loss: float) -> bool:
-    """Return whether the loss has hardly changed over the last epochs of the stage, this one included."""
+    """Return whether the loss has converged: it has hardly changed over the last ten epochs of the stage."""
     stage_records = state.history.records[sum(state.stages[:-1]) :]
     if len(stage_records) < _CONVERGENCE_EPOCHS:
         return False
@@ -73,7 +73,7 @@ def check_full_batch(state: TrainingState) -> None:
         raise MethodError(
             "optimizer='lbfgs' is for module='linear', and this model is not linear; choose 'adam', or module='linear'."
         )
-    if state.context.world_size > 1:
+    if state.is_distributed:
         raise MethodError("optimizer='lbfgs' is for one process; leave out distributed, or choose 'adam'.")
 
 

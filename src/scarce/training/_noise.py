@@ -1,4 +1,4 @@
-"""Gaussian noise on training inputs: a function of seed, epoch and step, whatever the number of processes."""
+"""Gaussian noise on training inputs: a function of seed, epoch and step, for any number of processes."""
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ __all__ = ["add_noise", "input_scale"]
 
 
 def input_scale(model: nn.Module) -> Tensor | float:
-    """Return the standard deviation of the inputs if the first layer of the model standardises them; else 1.
+    """Return the standard deviation of the inputs if the first layer of the model standardizes them, else 1.
 
     Examples
     --------
@@ -37,18 +37,18 @@ def add_noise(
 
     Parameters
     ----------
-    inputs : tensor of shape (B', ...)
-        The local rows.
+    inputs : Tensor of shape (B', ...)
+        The rows of the batch that this process computes.
     strength : float
-        The deviation of the noise, in units of `scale`.
-    scale : tensor or float
+        The standard deviation of the noise, in units of `scale`.
+    scale : Tensor or float
         The standard deviation of the inputs.
     n_rows : int
-        The number of rows of the batch.
+        B, the number of rows of the whole batch.
     local_rows : slice
-        Which of them this process computes.
+        Which rows of the batch this process computes.
     seed : tuple of int
-        Fixes the noise.
+        Same seed, same noise.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Augmentations of image batches, as tensor operations; randomness comes from torch's current generator."""
+"""Augmentations of image batches, as tensor operations with torch's default random generator."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,12 @@ _PADDING_PIXELS = 4
 
 
 def random_crop(images: Tensor) -> Tensor:
-    """Pad every image by four black pixels on all sides, then crop it to its size at a random position.
+    """Pad every image by four black pixels on all sides, then crop it at random to its original size.
+
+    Parameters
+    ----------
+    images : Tensor of shape (B, h, w) or (B, c, h, w)
+        The images.
 
     Examples
     --------
@@ -32,7 +37,12 @@ def random_crop(images: Tensor) -> Tensor:
 
 
 def random_flip(images: Tensor) -> Tensor:
-    """Mirror every image left to right with probability one half.
+    """Flip every image left to right with probability 1/2.
+
+    Parameters
+    ----------
+    images : Tensor of shape (B, h, w) or (B, c, h, w)
+        The images.
 
     Examples
     --------
@@ -47,7 +57,7 @@ AUGMENTATIONS: dict[str, Callable[[Tensor], Tensor]] = {"crop": random_crop, "fl
 
 
 def augment(inputs: Tensor, names: tuple[str, ...]) -> Tensor:
-    """Apply the augmentations of these names, in order; they are for images.
+    """Apply augmentations by name, in order; only images can be augmented.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Batches: sources of inputs, the order of an epoch and its split, and a reader of inputs and labels."""
+"""Batches: sources of inputs, the order of the rows in an epoch, and a reader of inputs and labels."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,23 +35,23 @@ _MAX_INDICATOR_NUMBERS = 2**18
 
 
 class Source(Protocol):
-    """Rows of inputs that can be gathered by index."""
+    """The inputs of n examples, read by row index."""
 
     @property
     def blocks(self) -> Sequence[int]:
-        """The numbers of consecutive rows that are best read together; see `epoch_order`."""
+        """The sizes of the blocks of consecutive rows that are best read together; see `epoch_order`."""
 
     def __len__(self) -> int: ...
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
-        """Yield the inputs of one batch of row numbers after the other, as floats of this type."""
+        """Yield the inputs of each batch of row indices as floats of this type, of shape (B, ...)."""
 
     def fingerprint(self) -> str:
-        """Return a short text that changes when the data do; a checkpoint is tied to it."""
+        """Return a short text that depends on the data, to tell whether a checkpoint belongs to them."""
 
 
 class ArraySource:
-    """A dense array, kept as it is; images of bytes become floats from 0 to 1 a batch at a time."""
+    """A dense array or tensor; images of bytes become floats from 0 to 1 batch by batch."""
 
     def __init__(self, array: Any) -> None:
         if array.ndim == 0:
@@ -78,7 +78,7 @@ class ArraySource:
 
 
 class ShardSource:
-    """Rows in files, read a batch at a time; the numbers are those that an array of them would give."""
+    """Rows in files, read batch by batch; the inputs are the same as from one array in memory."""
 
     def __init__(self, rows: Shards) -> None:
         _check_numeric(rows.dtype)
@@ -100,7 +100,7 @@ class ShardSource:
 
 
 class SparseSource:
-    """A sparse matrix, made dense a batch at a time."""
+    """A sparse matrix, made dense batch by batch."""
 
     def __init__(self, matrix: Any) -> None:
         self.rows = sparse.csr_matrix(matrix)
@@ -118,12 +118,12 @@ class SparseSource:
 
 
 def as_source(inputs: Any, workers: int = 0) -> Source:
-    """Wrap an array, tensor, sparse matrix, `Shards` or `Dataset` as a source of batches.
+    """Return an array, tensor, sparse matrix, `Shards` or `Dataset` as a source of batches.
 
     Parameters
     ----------
     inputs : array, tensor, sparse matrix, Shards or Dataset
-        One row per example; arrays of `numpy.memmap` are read from disk a batch at a time.
+        One row per example; an array of `numpy.memmap` is read from disk batch by batch.
     workers : int
         The number of worker processes that read a `Dataset` ahead; other inputs need none.
 
@@ -151,13 +151,13 @@ def as_source(inputs: Any, workers: int = 0) -> Source:
 
 
 def float_dtype(model: nn.Module) -> torch.dtype:
-    """Return the type of numbers a model computes with."""
+    """Return the dtype of the weights of a model."""
     kinds = (weight.dtype for weight in model.parameters() if weight.is_floating_point())
     return next(kinds, torch.get_default_dtype())
 
 
 def input_dtype(model: nn.Module) -> torch.dtype:
-    """Return the type of the inputs of a model: that of its weights, or float64 if its first layer centres columns in it.
+    """Return the dtype of the inputs of a model: that of its weights, or float64 if its first layer centers columns in float64.
 
     Examples
     --------
@@ -169,17 +169,17 @@ def input_dtype(model: nn.Module) -> torch.dtype:
 
 
 def epoch_order(blocks: Sequence[int], generator: torch.Generator) -> Tensor:
-    """Return all row numbers at random: the blocks in random order, and the rows within each.
+    """Return all row indices in random order: the blocks in random order, and the rows within each.
 
-    With a single block every order of the rows is equally probable. With several, rows of one block stay together, so
-    that it has to be read only once.
+    With a single block, all orders of the rows are equally probable. With several, the rows of a block stay together, so
+    that each block is read only once.
 
     Parameters
     ----------
     blocks : sequence of int
-        The sizes of the blocks that the rows stand in, one after the other.
+        The sizes of the blocks of consecutive rows.
     generator : torch.Generator
-        To draw from.
+        The random generator.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def epoch_order(blocks: Sequence[int], generator: torch.Generator) -> Tensor:
 
 
 def split_order(order: Tensor, batch_size: int, min_rows: int) -> list[Tensor]:
-    """Split an order of rows into batches; if fewer than `min_rows` are left for the last, they join the one before it.
+    """Split an order of rows into batches; a last batch of fewer than `min_rows` rows is merged with the one before it.
 
     Examples
     --------
@@ -217,13 +217,13 @@ class BatchReader:
     source : Source
         The inputs.
     labels : ComplementaryLabels
-        What is known of them.
+        Their labels.
     device : torch.device
-        Where the batches go.
+        The device of the batches.
     dtype : torch.dtype
-        The type of their numbers.
+        Their dtype.
     input_dtype : torch.dtype, optional
-        That of the inputs, where it is another.
+        The dtype of the inputs, if it is another.
     """
 
     source: Source
@@ -236,11 +236,11 @@ class BatchReader:
     def of(
         cls, model: nn.Module, source: Source, labels: ComplementaryLabels, device: torch.device
     ) -> "BatchReader":
-        """Return the reader of batches in the types of numbers of a model."""
+        """Return the reader of batches in the dtypes of a model."""
         return cls(source, labels, device, float_dtype(model), input_dtype(model))
 
     def read(self, indices: list[Tensor], input_indices: list[Tensor] | None = None) -> Iterator[Batch]:
-        """Yield the batches of these row numbers; with `input_indices`, with the inputs of those rows only."""
+        """Yield the batches of these row indices; with `input_indices`, they hold the inputs of those rows only."""
         rows = zip(
             indices,
             self.source.batches(input_indices or indices, self.input_dtype or self.dtype),
@@ -252,7 +252,7 @@ class BatchReader:
             yield Batch(inputs.to(self.device), excluded, index, known)
 
     def _iter_excluded(self, indices: list[Tensor]) -> Iterator[Tensor]:
-        """Yield ȳ of every batch; those of many small batches are computed at once, which costs no more than one alone."""
+        """Yield ȳ of every batch, of shape (B, q); many small batches are computed at once, at the cost of one."""
         max_numbers = self.labels.n_classes * max(map(len, indices), default=1)
         n_batches = max(1, _MAX_INDICATOR_NUMBERS // max_numbers)
         for start in range(0, len(indices), n_batches):

@@ -1,4 +1,4 @@
-"""Build a model for given data from its name, a module or a function, with a layer that standardises the inputs."""
+"""Build a model for given data from a name, a module or a function, with a layer that standardizes the inputs."""
 
 import copy
 from collections.abc import Callable
@@ -25,20 +25,20 @@ _MAX_MEAN_IN_DEVIATIONS = 1024  # farther from zero, float32 keeps fewer than fo
 def build_model(
     module: str | nn.Module | MakeModule, X: Any, n_classes: int, *, seed: int, standardize: bool = True
 ) -> nn.Module:
-    """Return a model for the rows of `X`: by name, a copy of a module, or what a function makes.
+    """Return a model for the rows of `X`: a built-in one by name, a copy of a module, or the result of a function.
 
     Parameters
     ----------
     module : str, nn.Module or callable
-        The name of a built-in model, a module to copy, or a function from input shape and number of classes to a module.
-    X : array, sparse matrix or Shards
-        The rows it is for.
+        The name of a built-in model, a module to copy, or a function that maps input shape and number of classes to a module.
+    X : array, sparse matrix or Shards of shape (n, ...)
+        The features; their shape, and with `standardize` their statistics, determine the model.
     n_classes : int
-        The number of outputs.
+        The number of outputs q.
     seed : int
-        Of the initial weights.
+        The seed of the initial weights.
     standardize : bool
-        Bring the columns of a table to mean 0 and standard deviation 1 by a first layer; images stay as they are.
+        Prepend a layer that scales the columns of a table to mean 0 and standard deviation 1; images stay as they are.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def build_model(
 
 
 def _standardize(X: Any, dtype: torch.dtype) -> Standardize:
-    """Return the layer for the columns of `X`, which centres them in float64 if float32 would lose their differences."""
+    """Return the layer for the columns of `X`; it centers them in float64 if float32 would lose their differences."""
     mean, deviation = column_statistics(X)
     is_wide = X.dtype.kind in "iu" or X.dtype.itemsize > 4
     is_far = (np.abs(mean) > _MAX_MEAN_IN_DEVIATIONS * deviation) & (deviation > ROUNDING * np.abs(mean))

@@ -21,19 +21,31 @@ _NO_BEST: dict[str, Any] = {"value": float("-inf"), "epoch": 0, "stage": 0, "wei
 
 
 class Callback:
-    """Acts around the epochs of a run; override what you need."""
+    """Base class of callbacks of a training run; override the hooks you need.
+
+    See Also
+    --------
+    EpochMetric, EarlyStopping, ProgressBar : The built-in callbacks.
+    train : Takes a list of callbacks.
+
+    Examples
+    --------
+    >>> class StopAtZeroLoss(Callback):
+    ...     def on_epoch_end(self, state, record):
+    ...         state.stop = record["loss"] < 1e-6
+    """
 
     def on_train_begin(self, state: "TrainingState") -> None:
-        """Act before the first epoch."""
+        """Called before the first epoch, and when a run resumes."""
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """Act after an epoch; may add numbers to its record, or set ``state.stop``."""
+        """Called after every epoch; may add numbers to `record`, or set ``state.stop``."""
 
     def on_train_end(self, state: "TrainingState") -> None:
-        """Act when the run is over, also when it was interrupted."""
+        """Called after the last epoch, and also after an interruption or an error."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what a resumed run must know."""
+        """Return the state that a checkpoint has to hold for a resumed run."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -41,35 +53,48 @@ class Callback:
 
 
 class EpochMetric(Callback):
-    """Record a number of the current model after every epoch.
+    """Compute a metric after every epoch and record it in the history.
 
     Parameters
     ----------
     name : str
-        The name in the history.
+        The name of the metric in the history.
     function : callable
-        From the run to a number.
+        Maps the `TrainingState` to a number.
+
+    See Also
+    --------
+    EarlyStopping : Stop when such a metric no longer improves.
+
+    Examples
+    --------
+    >>> bias = EpochMetric("bias", lambda state: state.model.bias.abs().max().item())
     """
 
     def __init__(self, name: str, function: Callable[["TrainingState"], float]) -> None:
         self.name, self.function = name, function
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """Record the number."""
+        """Record the metric."""
         record[self.name] = float(self.function(state))
 
 
 class EarlyStopping(Callback):
-    """Stop when a recorded number has not risen for `patience` epochs, and restore the weights of its best epoch.
+    """Stop when a metric has not improved for `patience` epochs, and restore the weights of the best epoch.
 
-    With a method that trains in stages it ends the stage, and the next begins with the weights of the best epoch.
+    A method that trains in stages ends the stage instead, with the weights of its best epoch. Values are compared within a stage
+    only.
 
     Parameters
     ----------
     monitor : str
-        Which number of the history; higher is better. Only numbers of the same stage are compared.
+        The name of the metric in the history; higher is better.
     patience : int
-        How many epochs to wait for a better one.
+        The number of epochs without improvement after which to stop.
+
+    See Also
+    --------
+    EpochMetric : Record a metric to monitor.
     """
 
     def __init__(self, monitor: str, patience: int) -> None:
@@ -77,12 +102,12 @@ class EarlyStopping(Callback):
         self.best = dict(_NO_BEST)
 
     def on_train_begin(self, state: "TrainingState") -> None:
-        """Forget an earlier run, unless this one resumes from a checkpoint."""
+        """Reset the best value, unless the run resumes from a checkpoint."""
         if state.epoch == 0:
             self.best = dict(_NO_BEST)
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """Compare, and keep the weights if they are the best so far of the stage."""
+        """Keep the weights if they are the best of the stage so far; end the stage after `patience` epochs without a better one."""
         if self.monitor not in record:
             raise MethodError(
                 f"early stopping looks for {self.monitor!r}, but an epoch records {', '.join(record)}; "
@@ -103,16 +128,16 @@ class EarlyStopping(Callback):
             self._restore_best(state)
 
     def on_train_end(self, state: "TrainingState") -> None:
-        """Restore the best weights, if the run has ended in the middle of a stage."""
+        """Restore the best weights if the run ended in the middle of a stage."""
         if state.epoch < sum(state.stages):
             self._restore_best(state)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the best so far."""
+        """Return the best value with its epoch, stage and weights."""
         return self.best
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the best so far."""
+        """Restore what `state_dict` returned."""
         self.best = state
 
     def _restore_best(self, state: "TrainingState") -> None:
@@ -121,7 +146,13 @@ class EarlyStopping(Callback):
 
 
 class ProgressBar(Callback):
-    """A bar that counts epochs and shows the latest numbers."""
+    """Show a progress bar with the epochs done and the latest values of the history.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Where to show it; by default standard error.
+    """
 
     def __init__(self, console: Console | None = None) -> None:
         self._bar = make_progress(
@@ -136,7 +167,7 @@ class ProgressBar(Callback):
         )
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """Advance it."""
+        """Advance the bar."""
         shown = {
             name: value
             for name, value in record.items()

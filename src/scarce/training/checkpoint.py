@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to resume, in one safetensors file that is written atomically."""
+"""Checkpoints: all a run needs to resume, in one safetensors file that is written atomically."""
 
 import json
 import zlib
@@ -27,11 +27,11 @@ __all__ = ["CHECKPOINT_FORMAT", "run_fingerprint", "load_state", "check_same_run
 _FORMAT = "scarce-state-1"
 _TENSOR = "__tensor__"
 CHECKPOINT_FORMAT = 5
-"""Changes when a run needs more of a checkpoint than earlier versions wrote, or finds it under other names."""
+"""Raise when a checkpoint has to hold more than before, or holds it under other names."""
 
 
 def save_state(path: str | Path, state: dict[str, Any]) -> None:
-    """Write a tree of dicts, lists, numbers, strings and tensors; the file replaces an earlier one atomically.
+    """Write nested dicts and lists of numbers, strings and tensors; an existing file is replaced atomically.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
 
 
 def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) -> dict[str, Any]:
-    """Return the settings and the fingerprints of model and data, by name."""
+    """Return the settings of a run and the fingerprints of its model and data, by name."""
     weights = "\n".join(f"{name} {tuple(w.shape)} {w.dtype}" for name, w in state.model.state_dict().items())
     digest = bytes_digest([weights.encode()], short=True)
     return {
@@ -132,7 +132,7 @@ def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) ->
 
 
 def check_same_run(path: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
-    """Raise a `FileError` that names the first difference between the identities of two runs."""
+    """Raise a `FileError` if the fingerprints of two runs differ; the message names the first difference."""
     if stored.get("checkpoint_format") != CHECKPOINT_FORMAT:
         raise FileError(
             f"{path} is a checkpoint of another version of scarce (its format is {stored.get('checkpoint_format')}, expected "

@@ -1,4 +1,4 @@
-"""Inputs from a user's `Dataset`, read by this process or by workers, with the same result."""
+"""Inputs from a torch `Dataset`, with the same result for any number of workers."""
 
 import random
 import signal
@@ -22,9 +22,9 @@ _SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
 
 
 class DatasetSource:
-    """A user's `Dataset`; of an item that is a tuple, the first element is the input.
+    """Inputs from a map-style `Dataset`; if its items are tuples, the first element is the input.
 
-    What an item draws at random from torch, numpy.random or random depends on its number and the epoch only, not on the
+    The random numbers that an item draws from torch, numpy.random or random depend on its index and the epoch only, not on the
     process that reads it.
 
     Parameters
@@ -32,7 +32,7 @@ class DatasetSource:
     dataset : Dataset
         With ``__len__`` and ``__getitem__``.
     workers : int
-        The number of worker processes that read ahead; with 0 the training process reads itself.
+        The number of worker processes that read ahead; with 0, the training process reads.
     """
 
     def __init__(self, dataset: Dataset[Any], workers: int = 0) -> None:
@@ -48,7 +48,7 @@ class DatasetSource:
         return self.blocks[0]
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
-        """Yield the inputs of one batch of row numbers after the other."""
+        """Yield the inputs of each batch of row indices, of shape (B, ...)."""
         batches = _BatchDataset(self.dataset, indices, torch.initial_seed())
         read = self._read_ahead(batches) if self.workers else map(batches.read, indices)
         for inputs in read:
@@ -79,7 +79,7 @@ class DatasetSource:
 
 
 class _BatchDataset(Dataset[Any]):
-    """The batches of one epoch, for a loader: tensors, or text that says what went wrong."""
+    """The batches of one epoch, for a `DataLoader`: tensors, or the text of an error."""
 
     def __init__(self, dataset: Dataset[Any], indices: list[Tensor], seed: int) -> None:
         self.dataset, self.indices, self.seed = dataset, indices, seed
@@ -94,7 +94,7 @@ class _BatchDataset(Dataset[Any]):
             return str(error)
 
     def read(self, index: Tensor) -> Tensor:
-        """Return the inputs of the items with these numbers."""
+        """Return the inputs of the items with these indices."""
         rows, items, name = index.tolist(), [], type(self.dataset).__name__
         try:
             with _preserve_random_state():
@@ -128,7 +128,7 @@ class _BatchDataset(Dataset[Any]):
 
 @contextmanager
 def _preserve_random_state() -> Iterator[None]:
-    """Restore all random states after the block, but for those of a GPU, which a forked process may not touch."""
+    """Restore all random states after the block, except those of a GPU, which a forked process must not touch."""
     python, legacy = random.getstate(), np.random.get_state()
     try:
         with torch.random.fork_rng(devices=[]):
@@ -139,7 +139,7 @@ def _preserve_random_state() -> Iterator[None]:
 
 
 def _seed_item(seed: int, row: int) -> None:
-    """Seed what an item may draw from; multiples of an odd number, so that no two rows have the same seed."""
+    """Seed the generators that an item may draw from; multiples of an odd number give every row another seed."""
     item_seed = (seed + row * _SEED_MULTIPLIER) % 2**64
     random.seed(item_seed)
     np.random.seed(item_seed % 2**32)
@@ -147,9 +147,9 @@ def _seed_item(seed: int, row: int) -> None:
 
 
 def _start_workers(loader: DataLoader[Any]) -> Iterator[Any]:
-    """Start the processes of a loader, and put back the signal handler that torch installs with them.
+    """Start the processes of a loader, and remove the signal handler that torch installs with them.
 
-    It raises wherever the program happens to be when a process dies; the loader itself notices, too, if a little later.
+    The handler raises wherever the program happens to be when a process dies; the loader notices too, a little later.
     """
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         return iter(loader)

@@ -1,4 +1,4 @@
-"""Inference, a batch at a time: logits of all rows, and their mean loss under a method."""
+"""Batched inference: logits of all rows, and their mean loss under a method."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,9 +22,9 @@ def map_logits(
     batch_size: int = 1024,
     device: str | torch.device = "cpu",
 ) -> Tensor:
-    """Return ``function(logits)`` of all rows on the CPU, computed batch after batch in evaluation mode.
+    """Return ``function(logits)`` of all rows, computed batch by batch in evaluation mode.
 
-    Of n rows and q classes only what the function returns is kept, never n × q logits.
+    Only the results of `function` are kept, so the (n, q) logits of all rows are never in memory.
 
     Parameters
     ----------
@@ -33,11 +33,20 @@ def map_logits(
     inputs : array, tensor, sparse matrix or Dataset
         One row per example, as `train` takes them.
     function : callable
-        From the logits of a batch, on `device`, to a tensor with one row for each of them.
+        Maps the logits of a batch, of shape (B, q) on `device`, to a tensor of shape (B, ...).
     batch_size : int
-        Rows at once.
+        The number of rows per batch.
     device : str or torch.device
-        Where the model is.
+        The device of the model.
+
+    Returns
+    -------
+    Tensor of shape (n, ...)
+        The results of all rows, on the CPU.
+
+    See Also
+    --------
+    predict_logits : Return the logits themselves.
 
     Examples
     --------
@@ -61,7 +70,27 @@ def map_logits(
 def predict_logits(
     model: nn.Module, inputs: Any, *, batch_size: int = 1024, device: str | torch.device = "cpu"
 ) -> Tensor:
-    """Return the logits of all rows, computed in evaluation mode, on the CPU.
+    """Return the logits of all rows, computed in evaluation mode.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Maps a batch of inputs to logits of shape (B, q).
+    inputs : array, tensor, sparse matrix or Dataset
+        One row per example, as `train` takes them.
+    batch_size : int
+        The number of rows per batch.
+    device : str or torch.device
+        The device of the model.
+
+    Returns
+    -------
+    Tensor of shape (n, q)
+        The logits, on the CPU.
+
+    See Also
+    --------
+    map_logits : Keep a function of the logits only, which needs less memory.
 
     Examples
     --------
@@ -81,22 +110,26 @@ def mean_loss(
     batch_size: int = 1024,
     device: str | torch.device = "cpu",
 ) -> float:
-    """Return the mean loss of rows, computed in evaluation mode, under a method whose `loss_is_likelihood`.
+    """Return the mean loss over all rows, in evaluation mode, of a method whose `loss_is_likelihood`.
 
     Parameters
     ----------
     model : nn.Module
         Maps a batch of inputs to logits of shape (B, q).
     method : Method
-        Prepared, for any rows.
+        A prepared method; the rows need not be those it was prepared with.
     inputs : array, tensor, sparse matrix or Dataset
         One row per example, as `train` takes them.
     labels : ComplementaryLabels
-        What is known of these rows.
+        The labels of these rows.
     batch_size : int
-        Rows at once.
+        The number of rows per batch.
     device : str or torch.device
-        Where the model is.
+        The device of the model.
+
+    See Also
+    --------
+    map_logits, predict_logits : Predictions of a model.
 
     Examples
     --------
@@ -122,7 +155,7 @@ def mean_loss(
 
 @contextmanager
 def _evaluation_mode(model: nn.Module) -> Iterator[None]:
-    """Set a model to evaluation mode, without gradients; then restore the modes of its modules."""
+    """Set a model to evaluation mode, without gradients; restore the modes of its modules afterwards."""
     modes = [(module, module.training) for module in model.modules()]  # they may differ
     model.eval()
     try:

@@ -1,4 +1,4 @@
-"""The one training loop."""
+"""The training loop."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ __all__ = ["REVISION", "train", "train_checked"]
 REVISION = 1
 """Raise when the same settings give other numbers; results of earlier revisions are then outdated."""
 
-_CHUNK_ROWS = 1024  # of a pass without training
+_CHUNK_ROWS = 1024  # rows per batch of a pass without training
 
 
 def train(
@@ -56,43 +56,61 @@ def train(
 ) -> History:
     """Train a model in place.
 
+    n is the number of examples, q the number of classes, and B the size of a batch.
+
     Parameters
     ----------
     model : nn.Module
         Maps a batch of inputs to logits of shape (B, q).
     method : Method
-        How labels become a loss; see `scarce.methods.make_method`.
-    inputs : array, tensor, sparse matrix or Dataset
-        One row per example; arrays of bytes with more than two axes are images and are scaled to [0, 1].
+        Turns labels into a loss; see `scarce.methods.make_method`.
+    inputs : array, tensor, sparse matrix, Shards or Dataset
+        The features, one row per example, of shape (n, ...). Arrays of bytes with more than two axes are images and are scaled to
+        [0, 1].
     labels : ComplementaryLabels
-        What is known, in the same order.
+        The labels of the n examples, in the same order.
     recipe : Recipe
-        Epochs, optimiser and seed.
-    priors : array-like, optional
-        π of shape (q,), for methods that need it.
-    transition : {"uniform", "confirmed"} or array-like, optional
-        p(ȳ | y) of shape (q, q), for methods that need it; see `scarce.methods.transition.resolve_transition`.
+        Epochs, optimizer, seed and other hyperparameters.
+    priors : array-like of shape (q,), optional
+        Class priors π, for methods that need them.
+    transition : {"uniform", "confirmed"} or array-like of shape (q, q), optional
+        p(ȳ | y), for methods that need it; see `scarce.methods.transition.resolve_transition`.
     make_model : callable, optional
         Makes another model of the same kind, for methods that train two.
     callbacks : sequence of Callback
         Called after every epoch, in order.
     checkpoint : path, optional
         Written after every epoch. If the file exists, training resumes from it and ends with exactly the weights
-        of a run that was never interrupted.
+        of an uninterrupted run.
     device : str or torch.device
-        Where to compute.
+        The device to train on.
     workers : int
         The number of worker processes that read a `Dataset` ahead; other inputs need none.
     distributed : bool
-        Train together with the other processes that torchrun has started, each of which calls this with the same
-        arguments: every batch is sharded, and the result is that of one process, except for what the network or an
-        augmentation draws at random, and batch norm. Only the first process writes the checkpoint.
+        Train together with the other processes that torchrun has started; each calls `train` with the same arguments. Every
+        batch is sharded. The result is that of one process, except for random numbers of the network and of augmentations, and
+        for batch norm. Only the first process writes the checkpoint.
 
     Returns
     -------
     History
-        One record per epoch: epoch, loss (mean over steps), learning_rate, seconds, and what method and callbacks add.
+        One record per epoch: epoch, loss (the mean over steps), learning_rate, seconds, and what method and callbacks add.
         Methods that train in stages have more epochs than the recipe.
+
+    Raises
+    ------
+    MethodError
+        If method, model, labels and recipe do not go together.
+    FeatureError
+        If inputs and labels differ in length, or the inputs are not numbers.
+    DivergedError
+        If the loss or a weight is no longer finite.
+
+    See Also
+    --------
+    Recipe : The hyperparameters.
+    predict_logits, map_logits : Predict with the trained model.
+    scarce.ScarceClassifier : Builds model, method and recipe, and trains them.
 
     Examples
     --------
@@ -144,26 +162,26 @@ def train_checked(
     device: torch.device,
     context: DistributedContext = SINGLE_PROCESS,
 ) -> History:
-    """Train a model in place, as `train` does, on a source and a problem that are known to fit each other.
+    """Train a model in place, like `train`, on arguments that have been checked.
 
     Parameters
     ----------
     model : nn.Module
         Maps a batch of inputs to logits of shape (B, q).
     method : Method
-        How labels become a loss.
+        Turns labels into a loss.
     source : Source
-        The inputs.
+        The inputs of n examples.
     problem : Problem
-        The labels of the inputs, in the same order, and checked priors and transition matrix.
+        Their labels, in the same order, with priors and transition matrix.
     recipe : Recipe
-        Epochs, optimiser and seed.
+        Epochs, optimizer, seed and other hyperparameters.
     callbacks : sequence of Callback
         Called after every epoch, in order.
     checkpoint : path, optional
-        Written after every epoch, and resumed from.
+        Written after every epoch; if it exists, training resumes from it.
     device : torch.device
-        Where to compute.
+        The device to train on.
     context : DistributedContext
         The processes that train together.
     """
@@ -188,7 +206,7 @@ def train_checked(
 
 
 def _initialize_lazy_layers(model: nn.Module, source: Source) -> None:
-    """Pass one row through a model with lazy layers, which sets their shapes."""
+    """Run a model with lazy layers on one row, which sets their shapes."""
     if any(is_lazy(weight) for weight in model.parameters()):
         was_training = model.training
         (row,) = source.batches([torch.tensor([0])], input_dtype(model))
@@ -198,7 +216,7 @@ def _initialize_lazy_layers(model: nn.Module, source: Source) -> None:
 
 
 def _set_dropout(model: nn.Module, method: Method, probability: float) -> None:
-    """Set the dropout probability of the built-in networks, also of one that the method has."""
+    """Set the dropout probability of the built-in networks, including one inside the method."""
     layers = [layer for layer in (*model.modules(), *method.modules()) if isinstance(layer, MLP)]
     if probability and not layers:
         raise MethodError(
@@ -244,7 +262,7 @@ def _train(
 
 
 def _begin_stage(state: TrainingState, reader: BatchReader) -> bool:
-    """Begin another stage if the method asks for one, given the logits of all rows; return whether it does."""
+    """Start another stage if the method asks for one, given the logits of all rows; return whether it does."""
     if not state.method.multi_stage:
         return False
     indices = list(torch.arange(len(reader.source)).split(_CHUNK_ROWS))  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Recipes: how a model is trained, apart from the method; two have names."""
+"""Recipes: the hyperparameters of a training run, and two named ones."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -27,36 +27,49 @@ _OPTIONAL_DEFAULTS = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of a training run; the seed fixes the order of the rows and all other randomness.
+    """Hyperparameters of a training run.
+
+    ``ANNEALED`` is the default; ``PAPER`` trains for 200 epochs at a constant learning rate, as the SCARCE paper does.
 
     Parameters
     ----------
-    epochs, batch_size : int
-        The number of passes over the data, and of rows in a step.
+    epochs : int
+        The number of passes over the data.
+    batch_size : int
+        The number of rows per step.
     optimizer : {"adam", "sgd", "lbfgs"}
-        Adam with L2 weight decay, SGD with momentum 0.9, or L-BFGS: one iteration over all rows is then an epoch, the L2 penalty
-        is weight_decay / 2 times the squared weights (biases left out), and learning rate, schedule and batch size play no part.
-        It is for ``linear`` and methods whose loss is a likelihood, and ends when the loss has converged.
+        Adam with L2 weight decay, SGD with momentum 0.9, or L-BFGS. With L-BFGS, an epoch is one iteration over all rows, the L2
+        penalty is weight_decay / 2 times the squared weights without biases, and learning rate, schedule and batch size are
+        ignored. It requires a linear model and a method whose loss is a likelihood, and stops at convergence.
     learning_rate, weight_decay : float
-        Of the optimiser.
+        Learning rate and weight decay of the optimizer.
     schedule : {"cosine", "constant"}
-        Whether the learning rate falls to zero along half a cosine.
+        Whether the learning rate falls to zero along half a cosine, or stays constant.
     augmentation : tuple of {"crop", "flip"}
-        What is done to the images of every training batch; see `scarce.training.augmentation`.
+        Random augmentations of the images of every training batch; see `scarce.training.augmentation`.
     input_noise : float
-        Gaussian noise that is added to the inputs of every training batch, in units of the deviations of columns where the model
-        standardises them, else of the inputs themselves.
+        The standard deviation of Gaussian noise added to the inputs of every training batch: relative to that of each column
+        if the model standardizes its inputs, else absolute.
     dropout : float
         The dropout probability of the hidden units of ``mlp``.
     seed : int
-        Same seed, same result.
+        Fixes the order of the rows and all other randomness.
     micro_batch : int, optional
-        The number of rows of a batch that the network processes at a time: the step of the whole batch with the memory of a
-        few rows, at the price of a second forward pass; see `scarce.training.wrappers.MicroBatched`.
+        Process each batch in pieces of this many rows. The step is the same and needs less memory, but a second forward pass;
+        see `scarce.training.wrappers.MicroBatched`.
     precision : {"full", "bf16"}
-        Whether the network computes with its own type of numbers, or where it may with 16 bits; the loss is always full.
+        ``bf16`` runs the network under bfloat16 autocast; the loss is always computed in full precision.
     compile : bool
-        Let torch compile the network at the first step, which needs a C++ compiler.
+        Compile the network with `torch.compile`, which needs a C++ compiler.
+
+    See Also
+    --------
+    train : Train a model by a recipe.
+
+    References
+    ----------
+    W. Wang, T. Ishida, Y.-J. Zhang, G. Niu and M. Sugiyama, "Learning with Complementary Labels Revisited: The
+    Selected-Completely-at-Random Setting Is More Practical", ICML 2024. https://arxiv.org/abs/2311.15502
 
     Examples
     --------
@@ -108,7 +121,7 @@ class Recipe:
                 )
 
     def settings(self) -> dict[str, Any]:
-        """Return what identifies a run, for JSON; some settings count only if they differ from their defaults.
+        """Return the settings that identify a run, for JSON; some are included only if they differ from their defaults.
 
         Examples
         --------
@@ -123,7 +136,7 @@ class Recipe:
         }
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        """Return the optimiser of these parameters."""
+        """Return an optimizer of these parameters."""
         if self.optimizer == "lbfgs":
             return torch.optim.LBFGS(
                 parameters, 1.0, max_iter=1, max_eval=26, history_size=10, line_search_fn="strong_wolfe"
@@ -135,7 +148,7 @@ class Recipe:
         return torch.optim.Adam(parameters, self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
     def rate_at(self, progress: float) -> float:
-        """Return the learning rate when `progress`, from 0 to 1, of all steps are done.
+        """Return the learning rate at a fraction `progress` of all steps, from 0 to 1.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Where a training run computes: the device, the random state, and the processes that share every batch."""
+"""The runtime of a training run: the device, the random state, and the processes that share every batch."""
 
 import atexit
 import os
@@ -52,7 +52,7 @@ def check_device(device: str | torch.device) -> torch.device:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch inside the block, and restore its random state afterwards.
+    """Seed torch inside the block and restore its random state afterwards.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 class _AllGatherRows(torch.autograd.Function):
-    """Local rows in, all rows out; backwards, the gradient of all rows in, that of the local rows out.
+    """Gather the rows of all processes; the backward pass selects the gradient of the local rows.
 
     Every process computes the same loss of all rows, so the gradient of the local rows is exact. It is multiplied by the
     number of processes because DistributedDataParallel averages gradients where a sum is needed.
@@ -90,12 +90,14 @@ class _AllGatherRows(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class DistributedContext:
-    """The processes of a run, as seen by one of them; by default there is only this one.
+    """The processes that train together, seen from one of them; by default there is only one.
 
     Parameters
     ----------
-    rank, world_size : int
-        Which process this is, and how many there are.
+    rank : int
+        The rank of this process.
+    world_size : int
+        The number of processes.
 
     Examples
     --------
@@ -107,18 +109,18 @@ class DistributedContext:
     world_size: int = 1
 
     def shard(self, n_rows: int) -> slice:
-        """Return which of `n_rows` rows this process computes; shards differ by one row at most."""
+        """Return the slice of `n_rows` rows that this process computes; the sizes of shards differ by at most one."""
         rows_per_process, remainder = divmod(n_rows, self.world_size)
         start = self.rank * rows_per_process + min(self.rank, remainder)
         return slice(start, start + rows_per_process + (self.rank < remainder))
 
     def local_rows(self, n_rows: int) -> slice:
-        """Return which rows this process puts through the network: its shard, or the first row if that is empty."""
+        """Return the slice of rows that this process runs through the network: its shard, or the first row if that is empty."""
         shard = self.shard(n_rows)
         return shard if shard.start < shard.stop else slice(0, 1)
 
     def all_gather_rows(self, local: Tensor, n_rows: int) -> Tensor:
-        """Return the rows of all processes from those that each has computed, differentiably; one all-reduce."""
+        """Gather the rows that each process has computed, with gradients, in one all-reduce."""
         if self.world_size == 1:
             return local
         shard = self.shard(n_rows)
@@ -128,7 +130,7 @@ class DistributedContext:
 
     @contextmanager
     def rank_seeded(self, *seed: int) -> Iterator[None]:
-        """Seed torch inside the block by these numbers and the rank; outside, all processes share the same state."""
+        """Seed torch inside the block by these numbers and the rank; outside the block all processes have the same state."""
         if self.world_size == 1:
             yield
         else:
@@ -153,13 +155,13 @@ class DistributedContext:
         return value  # type: ignore[no-any-return]
 
     def parallelize(self, model: nn.Module) -> nn.Module:
-        """Return the model, wrapped where processes train it together, so that a step adds up their gradients."""
+        """Return the model, wrapped in DistributedDataParallel if there are several processes."""
         if self.world_size == 1 or not any(weight.requires_grad for weight in model.parameters()):
             return model
         return DistributedDataParallel(model)
 
     def broadcast_tensors(self, tensors: Iterable[Tensor]) -> None:
-        """Replace these tensors by those of the first process."""
+        """Copy these tensors from the first process, in place."""
         if self.world_size > 1:
             for tensor in tensors:
                 dist.broadcast(tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor, 0)
@@ -169,15 +171,15 @@ SINGLE_PROCESS = DistributedContext()
 
 
 def is_distributed() -> bool:
-    """Return whether this process was started by torchrun, or has joined others by itself."""
+    """Return whether this process was started by torchrun, or is in a process group already."""
     return dist.is_initialized() or dist.is_torchelastic_launched()
 
 
 @contextmanager
 def distributed_context(distributed: bool, device: torch.device) -> Iterator[DistributedContext]:
-    """Join the other processes of the run, if there are any.
+    """Join the other processes of a distributed run; without `distributed`, yield the context of a single process.
 
-    A process that dies or falls silent ends the others with a `ProcessError` that names it.
+    If a process dies or hangs, the others raise a `ProcessError` that names it.
     """
     if not distributed:
         yield SINGLE_PROCESS
@@ -207,7 +209,7 @@ def _is_connection_error(error: RuntimeError) -> bool:
 
 
 def _name_missing(context: DistributedContext) -> str:
-    """Name the processes that do not answer within some seconds."""
+    """Return the ranks of the processes that do not answer within a few seconds, as text."""
     # The first process keeps the store: if it is gone nobody gets an answer, and if it hangs the others wait forever.
     missing = [0]
 

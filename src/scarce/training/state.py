@@ -1,4 +1,4 @@
-"""The state of a training run: what it trains, its progress, and how it is saved and resumed."""
+"""The state of a training run: model, method, optimizer, progress and history."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -21,7 +21,19 @@ __all__ = ["History", "TrainingState"]
 
 @dataclass
 class History:
-    """One record of named numbers, or lists of numbers, per epoch.
+    """The metrics of a training run, one record per epoch.
+
+    Index it by the name of a metric for a list with one value per epoch; iterate over it for the records.
+
+    Parameters
+    ----------
+    records : list of dict
+        One per epoch: numbers, or lists of numbers, by name.
+
+    See Also
+    --------
+    train : Returns the history of a run.
+    EpochMetric : Adds a metric to it.
 
     Examples
     --------
@@ -44,22 +56,32 @@ class History:
 
 @dataclass
 class TrainingState:
-    """A training run as callbacks see it.
+    """The state of a training run, which callbacks can read and change.
 
     Attributes
     ----------
+    model : nn.Module
+        The model that is trained.
+    method : Method
+        The prepared method.
+    recipe : Recipe
+        The hyperparameters.
+    optimizer : torch.optim.Optimizer
+        The optimizer of the current stage.
     epoch : int
-        The number of epochs done.
+        The number of finished epochs.
     stop : bool
-        Set by a callback to end the run after this epoch.
+        A callback sets it to True to stop after this epoch.
     history : History
-        The records so far.
+        The records of the finished epochs.
     stages : list of int
-        The number of epochs of each stage that has begun; most methods have one.
+        The number of epochs of each stage started so far; most methods have one stage.
+    callbacks : sequence of Callback
+        The callbacks of the run.
     initial_weights : dict
         The state of the model before the first epoch, for methods that train in stages.
     context : DistributedContext
-        The processes that train the model together; by default only this one.
+        The processes that train together.
     wrapped_model : nn.Module
         The model as a training step calls it; see `scarce.training.wrappers.wrap_model` and `DistributedContext.parallelize`.
     """
@@ -88,7 +110,7 @@ class TrainingState:
         callbacks: Sequence[Callback],
         context: DistributedContext = SINGLE_PROCESS,
     ) -> "TrainingState":
-        """Return the run of a prepared method before its first epoch."""
+        """Return the state before the first epoch, for a prepared method."""
         stages = [method.first_stage(recipe.epochs)]
         optimizer = _make_optimizer(model, method, recipe)
         state = cls(model, method, recipe, optimizer, stages, callbacks, context=context)
@@ -96,10 +118,15 @@ class TrainingState:
             state.initial_weights = deepcopy(model.state_dict())
         return state
 
-    def start_stage(self, epochs: int) -> bool:
-        """Start another stage of that many epochs: from the initial weights, with a new optimizer; return whether there is one.
+    @property
+    def is_distributed(self) -> bool:
+        """Whether several processes train together."""
+        return self.context.world_size > 1
 
-        The first process decides how many, and what the method has learned for the stage; 0 epochs are none.
+    def start_stage(self, epochs: int) -> bool:
+        """Start a stage of that many epochs from the initial weights, with a new optimizer; return False for 0 epochs.
+
+        The number of epochs and the buffers of the method are those of the first process.
         """
         epochs = self.context.call_on_rank_zero(lambda: epochs)
         self.context.broadcast_tensors(self.method.buffers())
@@ -111,15 +138,15 @@ class TrainingState:
         return True
 
     def end_stage(self) -> None:
-        """End the current stage after this epoch; without stages, the run."""
+        """End the current stage after this epoch, and with the last stage the run."""
         self.stages[-1] = self.epoch - sum(self.stages[:-1])
 
     def agree_on_end(self) -> None:
-        """Take from the first process when the stage and the run end, which callbacks may have changed."""
+        """Copy `stop` and `stages`, which callbacks may have changed, from the first process."""
         self.stop, self.stages = self.context.call_on_rank_zero(lambda: (self.stop, self.stages))
 
     def weights(self) -> dict[str, dict[str, Tensor]]:
-        """Return the state of model and method."""
+        """Return the state dicts of model and method."""
         return {"model": self.model.state_dict(), "method": self.method.state_dict()}
 
     def load_weights(self, weights: dict[str, dict[str, Tensor]]) -> None:
@@ -128,13 +155,13 @@ class TrainingState:
         self.method.load_state_dict(weights["method"])
 
     def stateful_callbacks(self) -> list[Callback]:
-        """Return the callbacks whose state a resumed run needs; others, such as a progress bar, may change."""
+        """Return the callbacks that have a state to save; others, such as a progress bar, may differ when a run resumes."""
         return [
             callback for callback in self.callbacks if type(callback).state_dict is not Callback.state_dict
         ]
 
     def save(self, path: Path, identity: dict[str, Any]) -> None:
-        """Write all that the run needs to resume; the first process does."""
+        """Write a checkpoint; in distributed training only the first process writes."""
         state = {
             "identity": identity,
             "epoch": self.epoch,
@@ -149,7 +176,7 @@ class TrainingState:
         self.context.call_on_rank_zero(lambda: save_state(path, state))
 
     def resume(self, path: Path, identity: dict[str, Any]) -> None:
-        """Restore the state of a run of the same identity when it was last saved, if it was."""
+        """Restore the state from a checkpoint of the same run, if there is one."""
         if not self.context.call_on_rank_zero(path.exists):
             return
         state = self.context.call_on_rank_zero(lambda: load_state(path))

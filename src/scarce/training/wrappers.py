@@ -15,19 +15,19 @@ __all__ = ["Compiled", "MicroBatched", "Autocast", "has_batch_norm", "wrap_model
 
 
 class MicroBatched(nn.Module):
-    """The same logits and gradients as the network itself, with the memory of a few rows.
+    """A network that processes a batch in micro-batches: the same logits and gradients with less memory.
 
-    The rows are split into equal micro-batches of at most `size`. Only their logits are kept; when the gradient of the loss of
-    *all* of them is known, every micro-batch is computed once more, with the same randomness, and its gradient is added up. So
-    losses that are not a mean over rows stay exact, and a step costs one more forward pass. Batch norm sees one micro-batch at
-    a time, of two rows at least.
+    The rows are split into equal micro-batches of at most `size` rows, and only their logits are kept. In the backward pass,
+    once the gradient of the loss of *all* rows is known, each micro-batch is computed again with the same random numbers, and
+    its gradient is accumulated. Losses that are not a mean over rows therefore stay exact, and a step costs a second forward
+    pass. Batch norm sees one micro-batch at a time, of at least two rows.
 
     Parameters
     ----------
     model : nn.Module
-        From rows to logits.
+        Maps rows to logits of shape (B, q).
     size : int
-        Rows of a micro-batch.
+        The maximum number of rows of a micro-batch.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class MicroBatched(nn.Module):
         self.model, self.size = model, size
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Return the logits of all rows."""
+        """Return the logits of all rows, of shape (B, q)."""
         max_splits = len(rows) // 2 if has_batch_norm(self.model) else len(rows)
         micro_batches = rows.tensor_split(max(1, min(-(-len(rows) // self.size), max_splits)))
         return torch.cat([self._logits(micro_batch) for micro_batch in micro_batches])
@@ -54,7 +54,7 @@ class MicroBatched(nn.Module):
 
 
 def has_batch_norm(model: nn.Module) -> bool:
-    """Return whether a layer of the model needs more than one row at a time.
+    """Return whether the model has a batch norm layer, which needs more than one row at a time.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def has_batch_norm(model: nn.Module) -> bool:
 
 @contextmanager
 def _preserve_buffers(model: nn.Module) -> Iterator[None]:
-    """Restore all buffers after the block: batch norm has counted these rows already."""
+    """Restore all buffers after the block, since batch norm has counted these rows already."""
     before = [buffer.clone() for buffer in model.buffers()]
     try:
         yield
@@ -76,12 +76,12 @@ def _preserve_buffers(model: nn.Module) -> Iterator[None]:
 
 
 class Compiled(nn.Module):
-    """A network that torch compiles when it is first called; a failure raises a `MethodError`.
+    """A network compiled with `torch.compile` at its first call; a failure raises a `MethodError`.
 
     Parameters
     ----------
     model : nn.Module
-        From rows to logits.
+        Maps rows to logits of shape (B, q).
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -106,7 +106,12 @@ class Compiled(nn.Module):
 
 
 class Autocast(nn.Module):
-    """A network computed with bfloat16 where torch deems it safe; its weights and logits keep their type.
+    """A network under bfloat16 autocast; its weights and logits keep their dtype.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Maps rows to logits of shape (B, q).
 
     Examples
     --------
@@ -126,7 +131,7 @@ class Autocast(nn.Module):
 
 
 def wrap_model(model: nn.Module, recipe: Recipe) -> nn.Module:
-    """Return the model as its recipe computes it; it shares the model's weights.
+    """Return the model with the wrappers that the recipe asks for; they share the model's weights.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Networks trained side by side in one batch of matrices."""
+"""Networks trained together as one batched network."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ from scarce.simulate import from_transition, scar, scar_single, uniform
 
 
 def gains_of_twenty_seeds(draw):
-    """Gains of mechanisms on 400 examples, with calibrated predictions that know 70 % of the classes."""
+    """Gains of mechanisms on 400 examples, with calibrated predictions that are right for 70 %."""
     y = Y[:400]
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -32,7 +32,7 @@ def gains_of_twenty_seeds(draw):
     ],
 )
 def test_compare_mechanisms_identifies_mechanism_by_held_out_labels(draw, is_uniform, depends_on_class):
-    """Unneeded parameters may seem useful by chance in a few of twenty samples; needed ones always do."""
+    """Superfluous parameters may seem useful by chance in a few of twenty samples; necessary ones always do."""
     found = [(gains.is_uniform, gains.depends_on_class) for gains in gains_of_twenty_seeds(draw)]
     assert found.count((is_uniform, depends_on_class)) >= (20 if depends_on_class else 16)
 

@@ -75,7 +75,7 @@ def test_fit_stack_ignores_large_offset_and_constant_column():
 
 def test_fit_stack_rejects_nystroem_for_sparse_features():
     X, y = bag_of_words()
-    with pytest.raises(MethodError, match="linear and mlp only"):
+    with pytest.raises(MethodError, match="expected 'linear' or 'mlp'"):
         fit_stack(X, uniform(y), learners=["nystroem"])
 
 

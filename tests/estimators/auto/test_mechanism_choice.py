@@ -1,4 +1,4 @@
-"""Which labelling mechanisms are considered for given labels, or asked for by name."""
+"""The mechanisms that are chosen for given labels, or by name."""
 
 import pytest
 from helpers.mechanisms import CYCLIC, Y, confident_predictor

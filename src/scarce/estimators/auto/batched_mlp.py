@@ -1,6 +1,6 @@
-"""Small networks, for all folds and mechanisms, trained together as one batched network.
+"""Train small networks for all folds and mechanisms together, as one batched network.
 
-A step is small, so it is written out: the forward pass, its gradient and AdamW are about twenty batched operations.
+Steps are so small that overhead matters, so forward pass, gradient and AdamW are written out as about twenty batched operations.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from scarce.models import MLP
 __all__ = ["MLPSettings", "Task", "fit_mlps", "mlp_gradient"]
 
 _BATCH_SIZE = 128
-_MIN_EPOCHS = 10  # for large data, where the steps would give fewer
+_MIN_EPOCHS = 10  # on large data, where the given steps would be fewer epochs
 _BETAS, _EPS = (0.9, 0.999), 1e-8  # of Adam
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What one model is fitted to: some rows, and the log-likelihoods of all rows, of shape (n, q)."""
+    """What one model is fitted to: the indices of some rows, and the log-likelihoods E of all n rows, of shape (n, q)."""
 
     rows: NDArray[np.int64]
     log_likelihood: Tensor
@@ -33,22 +33,22 @@ class Task:
 
 @dataclass(frozen=True)
 class MLPSettings:
-    """How a network is trained: AdamW with the learning rate falling along a cosine to zero.
+    """How a network is trained: AdamW with a cosine schedule to zero.
 
     Attributes
     ----------
     hidden : int
-        Rectified units.
+        Number of hidden ReLU units.
     noise : float
-        The standard deviation of Gaussian noise that is added to the inputs of every step.
+        Standard deviation of the Gaussian noise that is added to the inputs at every step.
     warm_up : float
-        The fraction of the steps, from the first, that use the convex loss: cross-entropy to softmax(E).
+        Fraction of the steps, at the beginning, that use the convex loss: cross-entropy with the target softmax(E).
     steps : int
-        Steps of 128 rows; more for large data, ten epochs at least.
+        Number of steps of 128 rows; large data get more, for at least ten epochs.
     dropout : float
-        The fraction of hidden units that is dropped in every step.
+        Dropout probability of the hidden units.
     learning_rate, weight_decay : float
-        Of AdamW.
+        Settings of AdamW.
     """
 
     hidden: int = 128
@@ -68,23 +68,28 @@ def fit_mlps(
     seed: int = 0,
     dtype: torch.dtype = torch.float32,
 ) -> list[MLP]:
-    """Train one network for every task, side by side: the loss is −mean log Σ_y p_y e^{E_y} of a batch of its rows.
+    """Train one network for every task, all in parallel, with the loss −mean log Σ_y p_y e^{E_y} over a batch of its rows.
 
-    Networks share initial weights, noise, dropped units and the random numbers that pick rows, so their difference is
-    due to tasks and settings; and a network does not depend on which others are trained with it.
+    All networks share initial weights, noise, dropout masks and the random numbers that pick rows. Differences between them are
+    therefore due to tasks and settings only, and a network does not depend on which others are trained with it.
 
     Parameters
     ----------
     X : tensor or sparse matrix of shape (n, d)
         The features.
-    tasks : sequence of Task
-        Which rows, and what is known of them.
-    settings : sequence of MLPSettings
-        How to train each; only `noise` and `warm_up` may differ.
+    tasks : sequence of m Task
+        The rows and log-likelihoods of each network.
+    settings : sequence of m MLPSettings
+        How to train each network; only `noise` and `warm_up` may differ.
     seed : int
-        Of all random numbers.
+        Random seed.
     dtype : torch.dtype
-        The numbers to compute with.
+        Floating-point type of weights and features.
+
+    Returns
+    -------
+    list of m MLP
+        The trained networks, frozen.
 
     Examples
     --------
@@ -126,15 +131,15 @@ def mlp_gradient(
     kept: Tensor,
     out: Sequence[Tensor],
 ) -> None:
-    """Write the gradient of the loss of m networks, each with a batch of its own, into `out`.
+    """Write the gradients of m networks, each with its own batch, to `out`.
 
     With h = relu(x W₁ + b₁) · kept, f = h W₂ + b₂ and p = softmax(f), the gradient with respect to f is that of
-    `scarce.estimators.auto.linear_likelihood.linear_objective`, (p − softmax(f + E)) / B, or (p − t) / B where the loss is soft.
+    `scarce.estimators.auto.linear_likelihood.linear_objective`, (p − softmax(f + E)) / B, or (p − t) / B for the convex loss.
 
     Parameters
     ----------
     weights, out : four tensors of shape (m, d, h), (m, 1, h), (m, h, q), (m, 1, q)
-        W₁, b₁, W₂, b₂, and their gradients.
+        W₁, b₁, W₂, b₂, and where to write their gradients.
     inputs : tensor of shape (m, B, d)
         x.
     log_likelihood, target : tensors of shape (m, B, q)
@@ -142,7 +147,7 @@ def mlp_gradient(
     is_soft : tensor of shape (m, 1, 1)
         Which networks use the convex loss.
     kept : tensor of shape (B, h)
-        What hidden units are multiplied by.
+        The dropout mask, scaled.
     """
     hidden = torch.baddbmm(weights[1], inputs, weights[0]).relu_().mul_(kept)
     f = torch.baddbmm(weights[3], hidden, weights[2])
@@ -156,7 +161,7 @@ def mlp_gradient(
 
 
 class _Batches:
-    """Reads the features, log-likelihoods and targets of random rows of every task."""
+    """Read the features, log-likelihoods and targets of random rows of every task."""
 
     def __init__(self, X: Any, tasks: Sequence[Task], dtype: torch.dtype) -> None:
         self.X, self.dtype = X if sparse.issparse(X) else X.to(dtype), dtype
@@ -169,7 +174,7 @@ class _Batches:
         ]
 
     def take(self, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return row ⌊u · size⌋ of every task, for each u in [0, 1)."""
+        """Return features (m, B, d), log-likelihoods and targets (m, B, q) of row ⌊u · size⌋ of every task, for B numbers u."""
         rows = torch.stack([rows[(u * len(rows)).long()] for rows in self.rows])
         if sparse.issparse(self.X):
             dense = torch.from_numpy(self.X[rows.flatten().numpy()].toarray()).to(self.dtype)
@@ -180,7 +185,7 @@ class _Batches:
 
 
 def _initial_weights(sizes: tuple[int, int, int], random: torch.Generator, dtype: torch.dtype) -> Tensor:
-    """Return W₁, b₁, W₂, b₂ as one vector, uniform in ± 1/√fan-in as layers of torch are."""
+    """Return W₁, b₁, W₂, b₂ as one vector, uniform in ± 1/√fan-in as in `torch.nn.Linear`."""
     weights = [
         (torch.rand(rows * fan_out, generator=random, dtype=dtype) * 2 - 1) / sqrt(fan_in)
         for fan_in, fan_out in (sizes[:2], sizes[1:])
@@ -190,7 +195,7 @@ def _initial_weights(sizes: tuple[int, int, int], random: torch.Generator, dtype
 
 
 def _views(flat: Tensor, sizes: tuple[int, int, int]) -> list[Tensor]:
-    """Return W₁, b₁, W₂, b₂ of every network as views of their vectors, of shape (m, …)."""
+    """Return W₁, b₁, W₂, b₂ of all networks, of shape (m, …), as views of their flat vectors."""
     d, h, q = sizes
     shapes = (d, h), (1, h), (h, q), (1, q)
     pieces = torch.split(flat, [rows * columns for rows, columns in shapes], dim=1)

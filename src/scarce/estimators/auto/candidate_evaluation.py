@@ -1,4 +1,4 @@
-"""Candidates of the stack, evaluated by the likelihood of held-out labels; those that clearly lose are dropped early."""
+"""Score the candidates of a stack by the likelihood of held-out labels, drop clear losers early, and weight the rest."""
 
 import time
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _MIN_PROBABILITY = (
 
 @dataclass
 class EvaluatedCandidate:
-    """A candidate, with its predictions of held-out rows and the likelihoods of their labels, fold by fold."""
+    """A candidate with its predictions for held-out rows and the likelihoods of their labels, one array per fold."""
 
     learner: Learner
     mechanism: Mechanism
@@ -37,7 +37,7 @@ class EvaluatedCandidate:
 
 
 class CandidateEvaluator:
-    """Evaluates candidates fold by fold; those that clearly lose on the first fold are dropped."""
+    """Evaluate candidates fold by fold; those that clearly lose on the first fold are dropped."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class CandidateEvaluator:
         self.candidates: list[EvaluatedCandidate] = []
 
     def evaluate(self, learners: Sequence[Learner]) -> None:
-        """Cross-fit learners under every mechanism."""
+        """Cross-fit these learners under every mechanism; do nothing once the deadline has passed, unless it is the first call."""
         if self.candidates and time.monotonic() > self.deadline:
             return
         group = [
@@ -79,13 +79,13 @@ class CandidateEvaluator:
             self._add_folds(group, range(1, len(self.folds)))
 
     def weights(self) -> tuple[list[EvaluatedCandidate], NDArray[np.float64]]:
-        """Return the candidates that were evaluated on all folds, and their weights."""
+        """Return the candidates that were evaluated on all folds, and their stacking weights."""
         finished = [
             candidate for candidate in self.candidates if len(candidate.likelihoods) == len(self.folds)
         ]
         if not finished:
             raise MethodError(
-                f"all candidates failed, the first with: {self.candidates[0].error}; name other learners, or a method."
+                f"all candidates failed, the first with: {self.candidates[0].error}; choose other learners, or one method by name."
             )
         table = np.stack([np.concatenate(candidate.likelihoods) for candidate in finished], axis=1)
         return finished, stacking_weights(table)
@@ -93,7 +93,7 @@ class CandidateEvaluator:
     def held_out(
         self, finished: Sequence[EvaluatedCandidate], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the weighted mean of held-out predictions, for all rows that were evaluated."""
+        """Return the weighted mean of the held-out predictions, of shape (n, q)."""
         mean = np.zeros(self.criterion.shape)
         for candidate, weight in zip(finished, weights, strict=True):
             for fold, p in zip(self.folds, candidate.predictions, strict=True):
@@ -101,7 +101,7 @@ class CandidateEvaluator:
         return mean
 
     def _add_folds(self, group: list[tuple[EvaluatedCandidate, Tensor]], numbers: Sequence[int]) -> None:
-        """Add the likelihoods of some folds; if the models cannot be trained together, train them one by one."""
+        """Add the likelihoods of these folds; if training the models together fails, train them one by one to find the culprit."""
         if not group or not numbers:
             return
         started = time.monotonic()
@@ -123,14 +123,26 @@ class CandidateEvaluator:
 
 
 def _is_clearly_worse(likelihoods: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
-    """Return whether held-out labels are clearly less likely than under the best candidate, compared row by row."""
+    """Return whether held-out labels are clearly less likely than under the best candidate, by a paired comparison of rows."""
     difference = np.log(best) - np.log(likelihoods)
     standard_error = difference.std() / np.sqrt(len(difference))
     return bool(difference.mean() > _MIN_STANDARD_ERRORS * standard_error)
 
 
 def label_likelihoods(probabilities: Any, log_likelihood: Any) -> NDArray[np.float64]:
-    """Return Σ_y p_iy e^{E_iy} of every row, divided by the largest e^{E_iy} of the row, with p at min_weight 10⁻⁴.
+    """Σ_y p_iy e^{E_iy} / max_y e^{E_iy} of every row i, with p clipped to at least 10⁻⁴.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, q)
+        p.
+    log_likelihood : array of shape (n, q)
+        E.
+
+    Returns
+    -------
+    array of shape (n,)
+        Relative likelihoods of the labels.
 
     Examples
     --------
@@ -144,19 +156,24 @@ def label_likelihoods(probabilities: Any, log_likelihood: Any) -> NDArray[np.flo
 
 
 def stacking_weights(likelihoods: Any, *, steps: int = 100, min_weight: float = 0.02) -> NDArray[np.float64]:
-    """Return weights w_j ≥ 0 with Σ w = 1 that make Σ_i log Σ_j w_j L_ij large, by EM from equal weights.
+    """Increase Σ_i log Σ_j w_j L_ij over weights w_j ≥ 0 with Σ_j w_j = 1, by EM steps from equal weights.
 
-    A step is w_j ← w_j mean_i L_ij / Σ_l w_l L_il. A limited number of steps keeps models of nearly equal likelihood
-    together. Weights below `min_weight` become zero in the end.
+    A step is w_j ← w_j mean_i L_ij / Σ_l w_l L_il. The number of steps is limited, so that models of nearly equal likelihood keep
+    nearly equal weights. Finally, weights below `min_weight` are set to zero.
 
     Parameters
     ----------
     likelihoods : array of shape (n, m)
-        L_ij > 0, the likelihood of the labels of row i under model j, which has not seen them.
+        L_ij > 0, the likelihood of the labels of row i under model j, which was not trained on them.
     steps : int
-        EM steps.
+        Number of EM steps.
     min_weight : float
-        The smallest weight that is kept; the largest weight always is.
+        The smallest weight that is kept; the largest weight is always kept.
+
+    Returns
+    -------
+    array of shape (m,)
+        w.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the automatic default did, and why."""
+"""The record of what the automatic default tried and chose."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,20 +11,30 @@ __all__ = ["Candidate", "Choice"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """One learner under one mechanism.
+    """One candidate of a stack: a learner trained under a mechanism.
 
     Attributes
     ----------
     name, mechanism, learner : str
-        What it is.
+        Its name, ``"<learner>, <mechanism>"``, and the two parts.
     weight : float
         Its weight in the stack; 0 if it is not a member.
     score : float or None
         The mean log-likelihood of held-out labels under the criterion; None if it was not evaluated on all folds.
     seconds : float
-        The time its evaluation took; models that were trained together share it.
+        How long its evaluation took; models that are trained together share the time equally.
     error : str or None
-        Why it was left out, if it failed.
+        The error message, if it failed.
+
+    See Also
+    --------
+    Choice : All candidates of a fit.
+
+    Examples
+    --------
+    >>> candidate = Candidate("linear C=1, scar", "scar", "linear C=1", weight=0.7, score=-0.5, seconds=0.1)
+    >>> candidate.weight > 0  # it is a member of the stack
+    True
     """
 
     name: str
@@ -38,22 +48,34 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was tried and what was chosen.
+    """What ``method="auto"`` tried, what it chose, and why.
 
     Attributes
     ----------
     candidates : tuple of Candidate
-        In the order of their weights and scores.
+        The candidates, sorted by weight and then by score, best first.
     criterion : str
-        The mechanism under which the likelihood of held-out labels was computed, the same for all candidates.
+        The mechanism under which the likelihood of held-out labels is computed; the same for all candidates.
     gate : CoExclusion or None
-        The test of SCAR, where examples have several labels.
-    priors : tuple of float
-        The class priors that were estimated.
+        The test of SCAR, if some examples have several labels.
+    priors : tuple of q floats
+        The estimated class priors.
     reason : str
-        One sentence.
+        The choice and the reason in one sentence.
     error_rates : pair of floats or None
-        Of recorded answers: how often annotators wrongly say "no" and "yes", as far as it was learned.
+        With recorded answers, the learned rates at which annotators wrongly say "no" and wrongly say "yes".
+
+    See Also
+    --------
+    fit_stack : Makes the choice.
+    scarce.ScarceClassifier : Stores it as `choice_`.
+
+    Examples
+    --------
+    >>> candidates = Candidate("linear C=1, scar", "scar", "linear C=1", weight=1.0, score=-0.5, seconds=0.1),
+    >>> choice = Choice(candidates, criterion="scar", gate=None, priors=(0.25, 0.75), reason="exclusions agree with SCAR")
+    >>> [candidate.name for candidate in choice.candidates if candidate.weight > 0]
+    ['linear C=1, scar']
     """
 
     candidates: tuple[Candidate, ...]
@@ -65,7 +87,7 @@ class Choice:
 
     @classmethod
     def from_method(cls, method: str, reason: str) -> "Choice":
-        """Return the choice of one method without candidates to compare.
+        """Return the choice of a single method, without a comparison of candidates.
 
         Examples
         --------
@@ -75,7 +97,7 @@ class Choice:
         return cls((Candidate(method, method, method, 1.0, None, 0.0),), "", None, (), reason)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it.
+        """Return the choice as plain data that JSON can store.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Do exclusions depend on the true class, and how? Nested mechanisms compared by the likelihood of held-out labels."""
+"""Test whether and how exclusions depend on the true class: compare nested mechanisms by the likelihood of held-out labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,22 +29,22 @@ __all__ = [
 ]
 
 _MAX_EXCLUSION_PROBABILITY = 0.98
-_SCAR_STRENGTH = 20.0  # rows with the probabilities of SCAR that are added to every class
+_SCAR_STRENGTH = 20.0  # pseudo-rows of every class, with the exclusion probabilities of SCAR
 _EM_STEPS = 15
-_MIN_PROBABILITY = 1e-4  # of predicted classes
-_MIN_GAIN = 3.0  # of log-likelihood by a richer mechanism: odds of twenty to one
+_MIN_PROBABILITY = 1e-4  # of a class by the predictions
+_MIN_GAIN = 3.0  # in log-likelihood to accept a richer mechanism: odds of twenty to one
 
 
 @dataclass(frozen=True)
 class Gains:
-    """By how much richer mechanisms raise the log-likelihood of held-out labels, summed over all rows.
+    """Gains of richer mechanisms in the log-likelihood of held-out labels, summed over all rows.
 
     Attributes
     ----------
     scar : float or None
-        What SCAR gains over uniform labels; None if examples have zero or more labels.
+        Gain of SCAR over uniform labels; None if examples have zero or more labels instead of one each.
     class_conditional : float
-        What class-conditional exclusions gain over SCAR.
+        Gain of class-conditional exclusions over SCAR.
     """
 
     scar: float | None
@@ -57,12 +57,12 @@ class Gains:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether single labels look uniformly drawn."""
+        """Whether single labels look like uniform draws."""
         return not self.depends_on_class and self.scar is not None and self.scar <= _MIN_GAIN
 
 
 def scar_from_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
-    """Return the SCAR mechanism that gives the rates of the labels with these priors.
+    """Return the SCAR mechanism that, with these priors (q,), reproduces the rates of the labels.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def scar_from_priors(labels: ComplementaryLabels, priors: Tensor) -> Scar:
 
 
 def scar_matrix(scar: Scar) -> Tensor:
-    """Return C[y, k] of SCAR: c_k off the diagonal, or w_k / (1 − w_y) with one label per row.
+    """C[y, k] = c_k off the diagonal, or w_k / (1 − w_y) with one label per row: the exclusion matrix (q, q) of SCAR.
 
     Examples
     --------
@@ -95,21 +95,26 @@ def scar_matrix(scar: Scar) -> Tensor:
 def exclusion_matrix_given_predictions(
     labels: ComplementaryLabels, probabilities: Tensor, scar: Scar, strength: float = _SCAR_STRENGTH
 ) -> Tensor:
-    """Return the C that makes the labels likely, Σ_i log Σ_y p_iy P(labels of i | C[y]), with p fixed, by EM from SCAR.
+    """Increase Σ_i log Σ_y p_iy P(labels of i | C[y]) over the exclusion matrix C, with p fixed, by EM from SCAR.
 
     With p fixed the problem is concave. A step is C[y, k] ← (Σ_i t_iy ȳ_ik + s S[y, k]) / (Σ_i t_iy + s), where t_i is the
-    posterior of row i and S the matrix of SCAR, which counts for s rows; with one label per row, rows of C sum to one.
+    posterior of row i, and S is the matrix of SCAR, which counts as s pseudo-rows. With one label per row, rows of C sum to one.
 
     Parameters
     ----------
     labels : ComplementaryLabels
         ȳ.
     probabilities : tensor of shape (n, q)
-        p: predictions of models that have not seen these labels.
+        p, predicted by models that were not trained on these labels.
     scar : Scar
-        What C is drawn towards.
+        The mechanism that C is shrunk towards.
     strength : float
-        s.
+        s, the strength of this shrinkage.
+
+    Returns
+    -------
+    Tensor of shape (q, q)
+        C[y, k], the probability that a row of class y excludes k.
 
     Examples
     --------
@@ -139,19 +144,19 @@ def exclusion_matrix_given_predictions(
 def compare_mechanisms(
     labels: ComplementaryLabels, probabilities: Tensor, folds: Sequence[NDArray[np.int64]]
 ) -> Gains:
-    """Return what SCAR gains over uniform labels and class-conditional exclusions over SCAR, on rows held out in turn.
+    """Return the gains of SCAR over uniform labels, and of class-conditional exclusions over SCAR, by cross-validation.
 
-    Each mechanism is estimated from all folds but one, given the predictions, and evaluated by Σ log Σ_y p_y P(labels | y)
-    of the fold that was left out. Parameters that are not needed cost likelihood there.
+    Given the predictions, each mechanism is estimated from all folds but one, and scored by Σ_i log Σ_y p_iy P(labels of i | y)
+    on the held-out fold. Superfluous parameters lower the score.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        What is known of each row.
+        The labels of n rows.
     probabilities : tensor of shape (n, q)
-        Predictions of models that have not seen the labels of the row.
-    folds : sequence of arrays
-        The rows of each fold.
+        p, predicted by models that were not trained on the labels of the row.
+    folds : sequence of arrays of int
+        The row indices of each fold.
 
     Examples
     --------
@@ -174,7 +179,7 @@ def compare_mechanisms(
         training = np.setdiff1d(all_rows, fold)
         scar = scar_from_priors(labels[training], p[training].mean(dim=0))
         if scar.single != single:
-            continue  # too few labels to compare
+            continue  # too few labels in the other folds
         C = exclusion_matrix_given_predictions(labels[training], p[training], scar)
         known, held_out = labels[fold], p[fold]
         scar_log_likelihood = _log_likelihood(known, held_out, scar_matrix(scar), single)
@@ -185,7 +190,7 @@ def compare_mechanisms(
 
 
 def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: bool) -> float:
-    """Σ_i log Σ_y p_iy P(labels of i | y) over the rows that are informative of the mechanism."""
+    """Σ_i log Σ_y p_iy P(labels of i | y), over the rows that say something about the mechanism."""
     excluded = excluded_tensor(labels)
     log_p = clamp_confirmed(p.log(), confirmed_tensor(labels))
     row_log_likelihoods = torch.logsumexp(log_p + _log_likelihoods(excluded, C, single), dim=1)

@@ -1,4 +1,4 @@
-"""Feature maps of a table: scaled columns, and Nyström features of the Gaussian kernel."""
+"""Feature maps of a table: scaled columns, and Nyström features of a Gaussian kernel."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,24 +17,25 @@ __all__ = ["Features", "Kind", "make_features", "predict_probabilities"]
 
 Kind = Literal["columns", "kernel"]
 
-_MAX_DEVIATIONS = 6.0  # standard deviations, at which columns are clipped
+_MAX_DEVIATIONS = 6.0  # columns are clipped to this many standard deviations
 _N_LANDMARKS = 250
-_CHUNK_VALUES = 2**22  # made dense at once
-_MAX_DENSE_VALUES = 2**24  # a sparse matrix with fewer values is made dense for networks
+_CHUNK_VALUES = 2**22  # converted to dense at a time
+_MAX_DENSE_VALUES = 2**24  # a smaller sparse matrix is converted to dense for networks
 
 
 @dataclass(frozen=True)
 class Features:
-    """The rows of a table as learners take them.
+    """The features of a table in the forms that learners use.
 
     Attributes
     ----------
     columns : tensor or sparse matrix of shape (n, d)
-        Dense columns standardised and clipped to ± 6; sparse ones with one common scale, so that rows have norm 1 in the mean.
+        Scaled columns: dense columns are standardized and clipped to ± 6; sparse columns share one scale, which makes the
+        root mean square of the row norms 1.
     scaling : ScaleColumns
-        The layer that does this to raw inputs.
+        The layer that scales raw inputs like this.
     kernel_layer : NystroemFeatures or None
-        From scaled columns to kernel features; not for sparse data.
+        The layer from scaled columns to kernel features; None for sparse data.
     """
 
     columns: Any
@@ -54,20 +55,20 @@ class Features:
 
     @cached_property
     def dense(self) -> Any:
-        """The columns as a tensor, unless they are sparse and too many numbers for that."""
+        """The columns as a tensor; large sparse columns stay sparse."""
         is_small = self.is_sparse and np.prod(self.columns.shape, dtype=float) <= _MAX_DENSE_VALUES
         return torch.from_numpy(self.columns.toarray()) if is_small else self.columns
 
     def matrix(self, kind: Kind) -> Any:
-        """Return the matrix a learner of this kind takes."""
+        """Return the matrix that a learner of this kind is trained on."""
         return self.kernel if kind == "kernel" else self.columns
 
     def take(self, rows: NDArray[np.int64]) -> "Features":
-        """Return the features of some rows."""
+        """Return the features of the rows with these indices."""
         return Features(self.columns[rows], self.scaling, self.kernel_layer)
 
     def model(self, kind: Kind, head: nn.Module) -> nn.Sequential:
-        """Return the model from raw inputs to logits of a head that was fitted to features of this kind."""
+        """Return a model from raw inputs to logits, around a head that was fitted to features of this kind."""
         layers: list[nn.Module] = [self.scaling]
         if kind == "kernel":
             assert self.kernel_layer is not None
@@ -76,7 +77,7 @@ class Features:
 
 
 def make_features(X: Any, seed: int = 0) -> Features:
-    """Return the features of a table; statistics are those of all rows, in float64.
+    """Return the features of a table (n, d); the statistics of the columns are computed over all rows in float64.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def make_features(X: Any, seed: int = 0) -> Features:
 
 
 def predict_probabilities(head: nn.Module, matrix: Any) -> NDArray[np.float64]:
-    """Return class probabilities of shape (n, q) of a head, for the rows of a matrix of features.
+    """Return the class probabilities (n, q) of a head for a matrix of features (n, d), in chunks.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def predict_probabilities(head: nn.Module, matrix: Any) -> NDArray[np.float64]:
 
 
 def _kernel_layer(columns: Tensor, seed: int) -> NystroemFeatures:
-    """Take rows as landmarks, and γ = 1 / median squared distance between them."""
+    """Return Nyström features with random rows as landmarks, and γ = 1 / median squared distance between these."""
     chosen = np.random.default_rng(seed).permutation(len(columns))[:_N_LANDMARKS]
     landmarks = columns[chosen]
     distances = torch.cdist(landmarks.double(), landmarks.double()) ** 2

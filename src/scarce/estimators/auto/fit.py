@@ -1,4 +1,4 @@
-"""The automatic default for tables, sparse text and embeddings: a stack of learners under several mechanisms."""
+"""The automatic default for tables, sparse text and embeddings: a stack of learners trained under several mechanisms."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -35,25 +35,38 @@ __all__ = ["StackResult", "fit_stack"]
 
 Progress = Callable[[float, str], None]
 
-_MAX_EVALUATION_ROWS = 20_000  # larger data are evaluated on a sample of this size
-_EVALUATION_FRACTION = 0.6  # of the time limit; the rest is for fitting to all rows
-_ESTIMATION_ITERATIONS = 60  # of the linear models from which parameters of mechanisms are estimated
+_MAX_EVALUATION_ROWS = 20_000  # on larger data, candidates are evaluated on a sample of this size
+_EVALUATION_FRACTION = 0.6  # of the time limit; the rest is for training the members on all rows
+_ESTIMATION_ITERATIONS = 60  # of the linear models that the parameters of mechanisms are estimated from
 
 
 @dataclass(frozen=True, eq=False)
 class StackResult:
-    """A stack, from raw inputs to log-probabilities, and how it was chosen.
+    """A fitted stack, and how it was chosen.
 
     Attributes
     ----------
     model : Stack
-        The stack.
+        The stack, a torch module from raw inputs (n, d) to log-probabilities (n, q).
     choice : Choice
-        What was tried, and why this was chosen.
-    rows : array of int
-        The rows that candidates were evaluated on.
-    held_out : array of shape (len(rows), q)
-        Class probabilities of these rows from the same stack, each by members that were fitted without it.
+        What was tried, what was chosen, and why.
+    rows : int array of shape (m,)
+        The indices of the rows that candidates were evaluated on: all rows, or a sample of 20,000.
+    held_out : array of shape (m, q)
+        Out-of-fold class probabilities of these rows: each comes from members that were trained without it.
+
+    See Also
+    --------
+    fit_stack : Returns it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from scarce.simulate import uniform
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = fit_stack(X, uniform(y, seed=0), learners=["linear"])
+    >>> bool((result.held_out.argmax(axis=1) == y[result.rows]).mean() > 0.9)
+    True
     """
 
     model: Stack
@@ -73,26 +86,43 @@ def fit_stack(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> StackResult:
-    """Fit learners × mechanisms, evaluate them by the likelihood of held-out labels, and stack the best.
+    """Train learners × mechanisms, score them by the likelihood of held-out labels, and stack the best.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
         The features.
     labels : ComplementaryLabels
-        What is known of each row.
+        The labels of the n rows.
     seed : int
-        Of folds, landmarks and networks: the same seed gives the same result.
-    mechanisms : collection of str, optional
-        Some of candidate-sets, scar, class-conditional and answers; by default what the labels allow.
-    learners : collection of str, optional
-        Some of the families linear, nystroem and mlp; by default all.
+        Random seed of folds, landmarks and networks; the same seed gives the same result.
+    mechanisms : collection of {"candidate-sets", "scar", "class-conditional", "answers"}, optional
+        The models of how the labels arise to train under; by default those that the labels suggest.
+    learners : collection of {"linear", "nystroem", "mlp"}, optional
+        The kinds of learners; by default all.
     priors : sequence of q numbers, optional
         Class priors π, for SCAR; by default they are estimated.
     time_limit : float, optional
-        Seconds after which no candidates are added. There is always a result.
+        Seconds after which no more candidates are added; at least one is always fitted.
     progress : callable, optional
-        Called with the completed fraction of the work, and the present step.
+        Called with the completed fraction of the work and the name of the current step.
+
+    Returns
+    -------
+    StackResult
+        The stack, the choice, and out-of-fold predictions.
+
+    Raises
+    ------
+    LabelError
+        If no example has a label.
+    MethodError
+        If all candidates fail, or the learners or mechanisms do not suit the data.
+
+    See Also
+    --------
+    scarce.ScarceClassifier : The same with the interface of scikit-learn.
+    Choice : What was tried and chosen.
 
     Examples
     --------
@@ -102,7 +132,7 @@ def fit_stack(
     >>> X, y = load_iris(return_X_y=True)
     >>> result = fit_stack(X, uniform(y, seed=0), learners=["linear"])
     >>> predicted = result.model(torch.from_numpy(X)).argmax(dim=1).numpy()
-    >>> bool((predicted == y).mean() > 0.9)  # never having seen a true label
+    >>> bool((predicted == y).mean() > 0.9)  # trained without any true label
     True
     >>> result.choice.criterion
     'candidate-sets'
@@ -112,7 +142,10 @@ def fit_stack(
         check_number("time_limit", time_limit)
     check_informative(labels)
     if X.shape[0] != len(labels):
-        raise FeatureError(f"X has {X.shape[0]} rows and there are {len(labels)} labels; expected as many.")
+        raise FeatureError(
+            f"X has {X.shape[0]} rows and there are {len(labels)} labels; expected one label per row: pass both of the same "
+            "examples."
+        )
     report = progress or (lambda fraction, step: None)
     deadline = float("inf") if time_limit is None else started + time_limit
     evaluation_deadline = float("inf") if time_limit is None else started + _EVALUATION_FRACTION * time_limit
@@ -148,7 +181,7 @@ def fit_stack(
 
 
 def _sample_rows(n: int, seed: int) -> NDArray[np.int64]:
-    """Return the rows to evaluate on, sorted."""
+    """Return the sorted indices of the rows to evaluate on."""
     return np.sort(np.random.default_rng(seed).permutation(n)[:_MAX_EVALUATION_ROWS])
 
 
@@ -158,7 +191,9 @@ def _grid(features: Features, n_classes: int, families: Collection[str] | None) 
     grid = default_learners(features, n_classes)
     kept = [learner for learner in grid if families is None or learner.family in families]
     if not kept:
-        raise MethodError("sparse features suit the learners linear and mlp only; name one of them.")
+        raise MethodError(
+            "these learners do not work with sparse features; expected 'linear' or 'mlp': choose one of them."
+        )
     return kept
 
 
@@ -195,7 +230,7 @@ def _refit(
     seed: int,
     deadline: float,
 ) -> tuple[list[nn.Module], NDArray[np.float64]]:
-    """Fit the members to all rows, the heaviest first until time is up; return them and the weights that remain."""
+    """Train the members on all rows, those with the largest weight first, until the deadline; return them and their weights."""
     all_rows = np.arange(len(labels))
     log_likelihoods = {
         candidate.mechanism.name: candidate.mechanism.log_likelihood(labels) for candidate in finished
@@ -243,7 +278,7 @@ def _candidates(
 
 
 def _error_rates(criterion: Mechanism, labels: ComplementaryLabels) -> tuple[float, float] | None:
-    """Return the mean error rates of the recorded answers, if answers are the criterion."""
+    """Return the mean error rates over the recorded answers, or None if answers are not the criterion."""
     if not isinstance(criterion, AnswersWithErrors):
         return None
     who = np.searchsorted(criterion.annotators, given_answers(labels).annotator)

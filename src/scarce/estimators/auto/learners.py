@@ -1,4 +1,4 @@
-"""The learners of the automatic default, and predictions of rows by models that have not seen their labels."""
+"""The learners of the automatic default, and their out-of-fold predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 FAMILIES = ("linear", "nystroem", "mlp")
-_MAX_NETWORK_WEIGHTS = 2**22  # wider sparse data are left to linear models
+_MAX_NETWORK_WEIGHTS = 2**22  # on wider sparse data only linear models are trained
 _SPARSE_SCALE = 10.0  # networks learn slowly from rows of norm 1
 
 
 @dataclass(frozen=True)
 class LinearLearner:
-    """A linear model of scaled columns, or of kernel features; see `scarce.estimators.auto.linear_likelihood`."""
+    """A linear model on scaled columns or kernel features; see `scarce.estimators.auto.linear_likelihood`."""
 
     C: float
     start: Start = "soft"
@@ -40,12 +40,12 @@ class LinearLearner:
 
     @property
     def family(self) -> str:
-        """One of linear and nystroem."""
+        """``"linear"`` or ``"nystroem"``."""
         return "nystroem" if self.kind == "kernel" else "linear"
 
     @property
     def name(self) -> str:
-        """Family and C."""
+        """The family and C, such as ``"linear C=1"``."""
         return f"{self.family} C={self.C:g}"
 
 
@@ -63,7 +63,7 @@ Learner = LinearLearner | MLPLearner
 
 
 def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed: int = 0) -> list[nn.Module]:
-    """Return one model for every learner and its task, from features to logits; networks are trained together.
+    """Return one model, from features to logits, for every pair of learner and task; networks are trained together.
 
     Examples
     --------
@@ -98,12 +98,12 @@ def fit_learners(features: Features, jobs: Sequence[tuple[Learner, Task]], seed:
 
 
 def first_learner(features: Features) -> LinearLearner:
-    """Return a linear learner with the C that is usual for such features: it is evaluated first."""
+    """Return the linear learner that is evaluated first, with a typical C for dense or sparse features."""
     return LinearLearner(10.0 if features.is_sparse else 1.0)
 
 
 def default_learners(features: Features, n_classes: int) -> list[Learner]:
-    """Return the learners of the grid, the cheap ones first.
+    """Return the learners of the grid, the cheapest first.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def default_learners(features: Features, n_classes: int) -> list[Learner]:
 
 
 def make_folds(n: int, n_folds: int = 4, *, seed: int = 0) -> list[NDArray[np.int64]]:
-    """Return the rows of each fold: random, of nearly equal size, and none empty.
+    """Return the sorted row indices of random folds of nearly equal size, none of them empty.
 
     Examples
     --------
@@ -149,9 +149,25 @@ def cross_fit(
     predicted: Sequence[int],
     seed: int = 0,
 ) -> list[list[NDArray[np.float64]]]:
-    """Return, for each learner and log-likelihood, the class probabilities of the rows of the folds numbered `predicted`.
+    """Return out-of-fold class probabilities: those of each fold come from models trained on all other folds.
 
-    They come from models that were fitted to all other folds. Networks of all jobs are trained together.
+    Parameters
+    ----------
+    features : Features
+        The features of n rows.
+    jobs : sequence of (Learner, Tensor of shape (n, q))
+        Learners, and the log-likelihoods of the labels to train them with; networks of all jobs are trained together.
+    folds : sequence of arrays of int
+        The row indices of each fold.
+    predicted : sequence of int
+        The indices of the folds to predict.
+    seed : int
+        Random seed of the learners.
+
+    Returns
+    -------
+    list of lists of arrays of shape (fold size, q)
+        One list per job, with one array per predicted fold.
 
     Examples
     --------
@@ -160,7 +176,7 @@ def cross_fit(
     >>> folds = make_folds(8)
     >>> features, log_likelihood = make_features(np.arange(8.0)[:, None]), torch.zeros(8, 3)
     >>> ((p,),) = cross_fit(features, [(LinearLearner(C=1.0), log_likelihood)], folds, predicted=[0])
-    >>> p.round(3).tolist()  # two rows; the labels say nothing
+    >>> p.round(3).tolist()  # two rows, uninformative labels
     [[0.333, 0.333, 0.333], [0.333, 0.333, 0.333]]
     """
     all_rows = np.arange(features.columns.shape[0])
@@ -176,6 +192,8 @@ def cross_fit(
         for model, (learner, fold, _) in zip(models, pairs, strict=True)
     ]
     if not all(np.isfinite(p).all() for p in predictions):
-        raise DivergedError(f"{jobs[0][0].name} predicts numbers that are not finite; its training diverged.")
+        raise DivergedError(
+            f"{jobs[0][0].name} predicts numbers that are not finite: its training diverged; look for extreme values in X."
+        )
     size = len(predicted)
     return [predictions[start : start + size] for start in range(0, len(predictions), size)]

@@ -1,4 +1,4 @@
-"""Linear models under the likelihood of labels, by full-batch L-BFGS."""
+"""Linear models trained by the likelihood of the labels, with full-batch L-BFGS."""
 
 from collections.abc import Callable
 from typing import Any, Literal, get_args
@@ -24,22 +24,23 @@ _SOFT_TOLERANCE, _TOLERANCE = 1e-4, 1e-6  # of the loss, relative; features are 
 
 
 def linear_objective(X: Any, log_likelihood: Tensor, C: float, *, soft: bool = False) -> Objective:
-    """Return loss and gradient as a function of the flat parameters (W, b), W of shape (d, q).
+    """Return a function from the flat parameters (W, b), W of shape (d, q), to the loss and its gradient.
 
     With f = X W + b and p = softmax(f),
 
         loss = −Σ_i log Σ_y p_iy e^{E_iy} + ‖W‖² / 2C,     ∂loss/∂f = p − softmax(f + E),
 
-    the bias free. With `soft` the loss is the cross-entropy to t = softmax(E) instead, which is convex: ∂loss/∂f = p − t.
+    without a penalty on b. With `soft` the loss is the cross-entropy with the target t = softmax(E) instead, which is convex:
+    ∂loss/∂f = p − t.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        The features; sparse ones stay sparse.
+        The features; a sparse matrix stays sparse.
     log_likelihood : tensor of shape (n, q)
-        E, the log-likelihood of the labels of a row, by class.
+        E, the log-likelihood of the labels of row i given class y.
     C : float
-        The weight of the data against the penalty, as in scikit-learn.
+        Inverse regularization strength, as in scikit-learn.
     soft : bool
         Use the convex loss.
 
@@ -57,7 +58,7 @@ def linear_objective(X: Any, log_likelihood: Tensor, C: float, *, soft: bool = F
 
     def evaluate(flat: Vector) -> tuple[float, Vector]:
         weights, bias = flat[:-q].reshape(d, q), flat[-q:]
-        # Products are NumPy's: those of torch are several times slower for matrices with few columns.
+        # NumPy multiplies, because torch is several times slower for matrices with few columns.
         f = torch.from_numpy(X @ weights.astype(X.dtype) + bias.astype(X.dtype))
         log_p = torch.log_softmax(f, dim=1)
         if soft:
@@ -77,10 +78,10 @@ def linear_objective(X: Any, log_likelihood: Tensor, C: float, *, soft: bool = F
 def fit_linear(
     X: Any, log_likelihood: Tensor, C: float, start: Start = "soft", *, iterations: int = 150
 ) -> Linear:
-    """Return the linear model that minimises `linear_objective`, from one of three starting points.
+    """Return the linear model that minimizes `linear_objective`, from one of three starting points.
 
-    The loss has local minima. ``soft`` starts from the minimum of the convex loss, ``soft3`` from three times its
-    weights, which suits features of small norm, and ``zero`` from zero.
+    The loss has local minima. ``"soft"`` starts from the minimum of the convex loss, ``"soft3"`` from three times its weights
+    (better for features of small norm), and ``"zero"`` from zero.
 
     Examples
     --------

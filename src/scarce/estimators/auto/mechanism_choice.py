@@ -1,4 +1,4 @@
-"""Which mechanisms the labels may have come from, and which of them is the criterion for all candidates."""
+"""Choose the mechanisms to train under, and the one that scores all candidates (the criterion)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ MECHANISMS = ("candidate-sets", "scar", "class-conditional", "answers")
 
 @dataclass(frozen=True)
 class MechanismChoice:
-    """The mechanisms of the grid, the criterion, the result of the gate, the priors, and the reason."""
+    """The mechanisms of the grid, the criterion, the test of SCAR (gate), the priors, and the reason."""
 
     mechanisms: tuple[Mechanism, ...]
     criterion: Mechanism
@@ -63,28 +63,34 @@ def choose_mechanisms(
     names: Collection[str] | None = None,
     priors: Tensor | None = None,
 ) -> MechanismChoice:
-    """Estimate the mechanisms that the labels allow and choose the criterion.
+    """Estimate the mechanisms that suit the labels and choose the criterion.
 
-    Recorded answers: candidate sets and answers with error rates; the latter are the criterion. Otherwise, if some example has
-    several labels, `co_exclusion_test` decides whether they are candidate sets. If not, uniform labels, SCAR and
-    class-conditional exclusions are compared by the likelihood of held-out labels (`compare_mechanisms`), and the best is the
-    criterion. Two are tried: the best and candidate sets, which are the same as uniform single labels. Class-conditional
-    exclusions are tried beside these: their parameters let a model that predicts one class too often correct itself.
+    If answers are recorded, the mechanisms are candidate sets and answers with error rates, and the latter are the criterion.
+    Otherwise, if some example has several labels, `co_exclusion_test` decides whether they are candidate sets. If they are not,
+    uniform labels, SCAR and class-conditional exclusions are compared by the likelihood of held-out labels
+    (`compare_mechanisms`), and the best one is the criterion. The mechanisms are then the best one and candidate sets, which are
+    equivalent to uniform single labels. If uniform labels are best, class-conditional exclusions are added: their parameters
+    allow a model that predicts one class too often to correct itself.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        What is known.
+        The labels of n examples.
     out_of_fold : callable
-        Predictions of the first learner.
+        Out-of-fold predictions of the first learner; see `OutOfFold`.
     several_out_of_fold : callable
-        The mean of those of several learners, for counting C.
-    folds : sequence of arrays
-        The rows of each fold.
+        The mean out-of-fold predictions of several learners, to estimate C from.
+    folds : sequence of arrays of int
+        The row indices of each fold.
     names : collection of str, optional
-        The mechanisms to consider; by default all that the labels allow.
-    priors : tensor of q numbers, optional
-        π, if it is known; by default it is estimated.
+        The mechanisms to consider; by default all that suit the labels.
+    priors : tensor of shape (q,), optional
+        π, if known; by default it is estimated.
+
+    Returns
+    -------
+    MechanismChoice
+        The mechanisms with their parameters, and the criterion.
     """
     for name in names or ():
         check_option("mechanism", name, MECHANISMS)
@@ -98,7 +104,7 @@ def choose_mechanisms(
         answers, learned = estimate_answers(labels, out_of_fold)
         chosen = [sets, answers] if is_wanted("candidate-sets") else [answers]
         return MechanismChoice(
-            tuple(chosen), answers, None, learned, "it is recorded which questions were asked"
+            tuple(chosen), answers, None, learned, "the labels record which questions were asked"
         )
     if names is not None and set(names) == {"answers"}:
         raise MethodError(
@@ -109,7 +115,7 @@ def choose_mechanisms(
     if not len(labels.indices):
         return MechanismChoice((sets,), sets, None, shares, "only true classes are known")
     if names is not None and not {"scar", "class-conditional"} & set(names):
-        return MechanismChoice((sets,), sets, None, shares, "candidate sets were asked for")
+        return MechanismChoice((sets,), sets, None, shares, "only candidate sets were requested")
     log_likelihood = sets.log_likelihood(labels)
     first = out_of_fold(log_likelihood)
     if priors is None:

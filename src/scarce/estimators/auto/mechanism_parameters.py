@@ -1,4 +1,4 @@
-"""The parameters of mechanisms, from out-of-fold predictions: no row is predicted by a model that has seen its label."""
+"""Estimate the parameters of mechanisms from out-of-fold predictions, by models that were not trained on the row."""
 
 from collections.abc import Callable
 
@@ -28,33 +28,40 @@ __all__ = [
 ]
 
 OutOfFold = Callable[[Tensor], NDArray[np.float64]]
-"""From log-likelihoods E (n × q) to class probabilities (n × q) of models that were fitted to E of the other folds."""
+"""A function from log-likelihoods E (n, q) to out-of-fold class probabilities (n, q) of models trained with E."""
 
 _ANSWER_ROUNDS, _MATRIX_ROUNDS = 4, 2
-_CANDIDATE_WEIGHT = 0.1  # of the candidate shares in the priors
+_CANDIDATE_WEIGHT = 0.1  # weight of the candidate shares in the priors
 _INITIAL_ERROR_RATE = 0.1
 _ERROR_RATE_RANGE = 0.002, 0.45
-_PRIOR_RIGHT_ANSWERS = 20.0  # that are added to those of all annotators
-_PRIOR_ANSWERS = 20.0  # that the rate of all annotators counts for in the rate of one
+_PRIOR_RIGHT_ANSWERS = 20.0  # pseudo-answers without errors, added to those of all annotators
+_PRIOR_ANSWERS = 20.0  # pseudo-answers at the mean rate, added to those of each annotator
 
 
 def estimate_scar(
     labels: ComplementaryLabels, out_of_fold: OutOfFold, first: NDArray[np.float64]
 ) -> tuple[Scar, Tensor]:
-    """Return the SCAR mechanism and priors, in two steps.
+    """Estimate the SCAR mechanism and the priors, in two steps.
 
-    The mean posterior of candidate sets gives first priors, these a SCAR mechanism, and its mean posterior the priors.
-    A tenth of the candidate shares is mixed in, so that no class vanishes. Further steps would drift: a class of larger
-    prior has a larger c, and so gets more of every row that does not exclude it.
+    The mean posterior under candidate sets gives initial priors and with them a SCAR mechanism; the mean posterior under this
+    mechanism gives the final priors. The candidate shares are mixed in with weight 0.1, so that no class vanishes. More steps
+    would drift: a class with a larger prior has a larger c, and so a larger posterior in every row that does not exclude it.
 
     Parameters
     ----------
     labels : ComplementaryLabels
-        What is known.
+        The labels of n examples.
     out_of_fold : callable
-        Predictions of the first learner.
+        Out-of-fold predictions of the first learner; see `OutOfFold`.
     first : array of shape (n, q)
-        Those under the mechanism of candidate sets.
+        Its predictions under candidate sets.
+
+    Returns
+    -------
+    scar : Scar
+        The mechanism with the final priors.
+    priors : Tensor of shape (q,)
+        π.
     """
     log_likelihood = CandidateSets().log_likelihood(labels)
     scar = scar_from_priors(labels, mean_posterior(labels, first, log_likelihood))
@@ -66,7 +73,7 @@ def estimate_scar(
 def mean_posterior(
     labels: ComplementaryLabels, probabilities: NDArray[np.float64], log_likelihood: Tensor
 ) -> Tensor:
-    """Return priors: the mean posterior, with a tenth of the candidate shares mixed in."""
+    """Return priors (q,): 0.9 times the mean posterior plus 0.1 times the candidate shares."""
     known = class_posteriors(probabilities, log_likelihood).mean(dim=0)
     return (1 - _CANDIDATE_WEIGHT) * known + _CANDIDATE_WEIGHT * torch.from_numpy(candidate_shares(labels))
 
@@ -74,9 +81,10 @@ def mean_posterior(
 def estimate_class_conditional(
     labels: ComplementaryLabels, scar: Scar, out_of_fold: OutOfFold
 ) -> ClassConditional:
-    """Return C, in rounds that begin with candidate sets: predictions give C, and C the next predictions.
+    """Estimate class-conditional exclusions, in rounds: predictions give C, and C gives the next predictions.
 
-    See `scarce.estimators.auto.class_dependence.exclusion_matrix_given_predictions`.
+    The first predictions are under candidate sets. See
+    `scarce.estimators.auto.class_dependence.exclusion_matrix_given_predictions`.
     """
     mechanism: CandidateSets | ClassConditional = CandidateSets()
     for _ in range(_MATRIX_ROUNDS):
@@ -87,9 +95,10 @@ def estimate_class_conditional(
 
 
 def estimate_answers(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tuple[AnswersWithErrors, Tensor]:
-    """Return error rates of annotators, and priors: in four rounds, a rate becomes (expected wrong + …) / (asked + …).
+    """Estimate the error rates of annotators and the priors, in four rounds: predictions give rates, and rates predictions.
 
-    That of all annotators is drawn towards zero, (wrong + 1) / (asked + 20), and that of one annotator towards that of all.
+    The mean rate of all annotators is (expected wrong answers + 1) / (answers + 20), shrunk towards zero; the rate of each
+    annotator is shrunk towards the mean rate by 20 pseudo-answers.
     """
     table = given_answers(labels)
     annotators, who = np.unique(table.annotator, return_inverse=True)
@@ -111,7 +120,7 @@ def estimate_answers(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tup
 
 
 def class_posteriors(probabilities: NDArray[np.float64], log_likelihood: Tensor) -> Tensor:
-    """Return p_y e^{E_y} / Σ_j p_j e^{E_j}.
+    """p_y e^{E_y} / Σ_j p_j e^{E_j} of every row, of shape (n, q).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How labels arise: each mechanism gives the log-likelihood of the labels of a row, by class."""
+"""Models of how labels arise: each mechanism gives the log-likelihood of the labels of a row given its class."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -38,10 +38,10 @@ class Mechanism(Protocol):
 
     @property
     def name(self) -> str:
-        """What the mechanism is called."""
+        """The name of the mechanism."""
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
-        """Return E of shape (n, q) in float64: E_iy = log P(labels of row i | class y), up to a constant of the row."""
+        """Return E of shape (n, q) in float64: E_iy = log P(labels of row i | class y), up to a constant per row."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class CandidateSets:
     name: str = "candidate-sets"
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
-        """Return E."""
+        """Return E, of shape (n, q)."""
         return clamp_confirmed(safe_log(1 - excluded_tensor(labels)), confirmed_tensor(labels))
 
 
 @dataclass(frozen=True)
 class Scar:
-    """Every wrong class k is excluded with the probability c_k; with one label per row, k ≠ y with P(k) ∝ w_k.
+    """Every wrong class k is excluded with probability c_k; with one label per row, it is k ≠ y with P(k) ∝ w_k.
 
-    See `scarce.risk.scar_likelihood`. Where labels come one per row, rows without any say nothing.
+    See `scarce.risk.scar_likelihood`. With one label per row, rows without a label are uninformative.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Scar:
     name: str = "scar"
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
-        """Return E."""
+        """Return E, of shape (n, q)."""
         c = self.exclusion_probabilities.double()
         ratios = (single_label_ratios if self.single else scar_ratios)(c, torch.zeros_like(c))
         return _with_confirmed(scar_log_likelihood(excluded_tensor(labels), ratios), labels, self.single)
@@ -95,7 +95,7 @@ class Scar:
 
 @dataclass(frozen=True)
 class ClassConditional:
-    """A row of class y excludes k with the probability C[y, k]; with one label per row, the rows of C sum to one.
+    """A row of class y excludes k with probability C[y, k]; with one label per row, the rows of C sum to one.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class ClassConditional:
     name: str = "class-conditional"
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
-        """Return E."""
+        """Return E, of shape (n, q)."""
         likelihood = single_label_log_likelihood if self.single else class_conditional_log_likelihood
         return _with_confirmed(
             likelihood(excluded_tensor(labels), self.exclusion_probabilities.double()), labels, self.single
@@ -126,16 +126,16 @@ class ClassConditional:
 
 @dataclass(frozen=True)
 class AnswersWithErrors:
-    """Answers to "is it class k?" by annotators who err: P(no | y = k) and P(yes | y ≠ k) are theirs.
+    """Answers to "is it class k?" by annotators with error rates P(no | y = k) and P(yes | y ≠ k).
 
-    A question that nobody answered says nothing. Rows that nobody was asked about but whose class is confirmed are certain.
+    Skipped questions are uninformative. The class of a row without answers is certain if it is confirmed.
 
     Attributes
     ----------
-    annotators : array of str
-        Who answers, sorted.
-    false_negative_rates, false_positive_rates : tensors
-        One of each per annotator.
+    annotators : str array of shape (a,)
+        The names of the annotators, sorted.
+    false_negative_rates, false_positive_rates : tensors of shape (a,)
+        The error rates of each annotator.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class AnswersWithErrors:
     name: str = "answers"
 
     def log_likelihood(self, labels: ComplementaryLabels) -> Tensor:
-        """Return E."""
+        """Return E, of shape (n, q)."""
         table = given_answers(labels)
         who = torch.from_numpy(np.searchsorted(self.annotators, table.annotator))
         rows, asked = (
@@ -167,7 +167,7 @@ class AnswersWithErrors:
 
 
 def given_answers(labels: ComplementaryLabels) -> Answers:
-    """Return the answers of labels without those that were skipped.
+    """Return the recorded answers without skipped questions.
 
     Examples
     --------
@@ -195,5 +195,5 @@ def excluded_tensor(labels: ComplementaryLabels) -> Tensor:
 
 
 def confirmed_tensor(labels: ComplementaryLabels) -> Tensor:
-    """Return the index of the confirmed class of every row, −1 where there is none."""
+    """Return the index of the confirmed class of every row, of shape (n,); −1 if there is none."""
     return torch.from_numpy(labels.confirmed.astype(np.int64))

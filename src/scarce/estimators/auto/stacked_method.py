@@ -1,4 +1,4 @@
-"""The stack as the classifier uses it: the method it keeps, and a progress bar."""
+"""The stack inside a classifier: its method, and a progress bar."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,14 +15,15 @@ __all__ = ["StackedMethod", "progress_bar"]
 
 
 class StackedMethod(Method):
-    """What `ScarceClassifier` keeps beside a stack: its logits are log-probabilities, and priors came out of the fit.
+    """−mean log Σ_{j ∈ S} p_j, S being the candidate classes of a row.
 
-    As a loss it has that of candidate sets, −mean log Σ_{j ∈ S} p_j.
+    The `method_` of a `ScarceClassifier` that has fitted a stack. The logits of a stack are log-probabilities, and its priors are
+    estimated during the fit.
 
     Parameters
     ----------
-    priors : sequence of float
-        π, as estimated while the stack was fitted.
+    priors : sequence of q floats
+        π, as estimated during the fit.
 
     Examples
     --------
@@ -44,7 +45,7 @@ class StackedMethod(Method):
         self._candidates = ClassifierConsistent()
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """−mean log Σ_S p."""
+        """−mean log Σ_{j ∈ S} p_j."""
         return self._candidates.loss(logits, batch)
 
     def learned_priors(self) -> Tensor | None:
@@ -54,7 +55,7 @@ class StackedMethod(Method):
 
 @contextmanager
 def progress_bar(show: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function of the completed fraction and the present step, which shows them as a progress bar on standard error."""
+    """Yield a function of the completed fraction and the current step that updates a progress bar on standard error."""
     if not show:
         yield None
         return
