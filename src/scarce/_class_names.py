@@ -100,7 +100,7 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
         raise LabelError(
-            f"class {values[counts > 1][0]!s} is named twice in classes; class names must be distinct."
+            f"class {values[counts > 1][0]!s} is named twice in classes; expected distinct names: remove or rename one."
         )
     return names
 

@@ -69,7 +69,7 @@ def text_table(
 ) -> str:
     """Return a table no wider than `width`; the first `n_text_columns` columns are flush left, the others, numbers, flush right.
 
-    Lines are broken between words, and within very long ones. Where not even words fit side by side, every row is a
+    Lines are broken between words, and very long words are broken too. If the columns do not fit even so, every row becomes a
     paragraph.
 
     Examples

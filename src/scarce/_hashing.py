@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_SHORT_DIGITS = 16  # hexadecimal digits digits
+_SHORT_DIGITS = 16  # hexadecimal digits
 
 
 def bytes_digest(chunks: Iterable[bytes], *, short: bool = False) -> str:
@@ -26,7 +26,7 @@ def bytes_digest(chunks: Iterable[bytes], *, short: bool = False) -> str:
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:
-    """Return 16 digits that identify settings; they must be JSON-serializable, and their order does not matter.
+    """Return 16 hexadecimal digits that identify JSON-serializable settings; the order of the settings does not matter.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: the Jinja environment, and images as data URIs."""
+"""Self-contained HTML pages: a Jinja environment, and images as data URIs."""
 
 import base64
 

@@ -56,7 +56,7 @@ def encode_truth(y: Any, classes: Classes = None) -> Truth:
 
 
 def check_true_classes(y: Any) -> Array:
-    """Check that `y` holds one true class per example, and return it as an array of integers or text.
+    """Check that `y` contains one true class per example, and return it as an array of integers or text.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def check_true_classes(y: Any) -> Array:
         values = values.astype(np.int64)
     if values.ndim != 1 or values.dtype.kind not in "biuU":
         raise LabelError(
-            f"y holds {values.dtype} values; expected class names or whole class numbers: convert y with astype(str) "
+            f"y contains {values.dtype} values; expected class names or whole class numbers: convert y with astype(str) "
             "or astype(int)."
         )
     return values

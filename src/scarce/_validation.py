@@ -49,7 +49,7 @@ def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "
     options : iterable
         The allowed values.
     also : str
-        What the caller accepts besides the options and has ruled out already; for the message.
+        What else the caller accepts, for the message; the caller checks for it first.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def check_probabilities(
     if numbers.shape != (length,):
         raise MethodError(f"{name} has shape {numbers.shape}; expected {length} numbers, {meaning}.")
     if not (np.isfinite(numbers) & (numbers >= 0)).all():
-        raise MethodError(f"{name} holds a negative or missing number; expected probabilities, {meaning}.")
+        raise MethodError(f"{name} contains a negative or missing number; expected probabilities, {meaning}.")
     total = numbers.sum()
     if abs(total - 1) > tolerance:
         raise MethodError(f"{name} sums to {total:.4g}; expected 1: divide it by its sum.")
@@ -205,7 +205,7 @@ def check_probabilities(
 
 
 def check_transition(transition: Any, classes: Array, *, tolerance: float = _SUM_TOLERANCE) -> FloatArray:
-    """Check a row-stochastic q × q matrix, and return it: row y holds p(excluded class | true class y).
+    """Check a row-stochastic q × q matrix, and return it: row y is the distribution p(excluded class | true class y).
 
     Examples
     --------

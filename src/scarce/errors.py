@@ -32,7 +32,7 @@ class ScarceError(ValueError):
 
 
 class EnvironmentFailure(ScarceError):  # noqa: N818
-    """A failure that invalid input did not cause: of the network, of another process, or of a training run."""
+    """A failure that is not caused by invalid input: no network, a process that died, or a loss that diverged."""
 
     exit_code = 1
 
@@ -66,7 +66,7 @@ class DivergedError(EnvironmentFailure):
 
 
 class ProcessError(EnvironmentFailure):
-    """Another process of the same distributed training that has ended or does not respond."""
+    """Another process of the same distributed training has ended or does not respond."""
 
 
 class PriorWarning(UserWarning):

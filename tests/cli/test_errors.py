@@ -185,7 +185,7 @@ def test_commands_reject_file_of_another_format(
     (tmp_path / "no-images").mkdir()
     labels, out = ["--labels", dataset_dir / "labels.csv"], ["--out", tmp_path / "model"]
     assert "text" in run_expecting_error("train", tmp_path / "features.csv", *labels, *out)
-    assert "holds no images" in run_expecting_error("train", tmp_path / "no-images", *labels, *out)
+    assert "contains neither images" in run_expecting_error("train", tmp_path / "no-images", *labels, *out)
     assert "read from .csv" in run_expecting_error("labels", "describe", tmp_path / "labels.xlsx")
     assert "does not state which tool wrote it" in run_expecting_error(
         "labels", "describe", tmp_path / "export.json"
@@ -306,9 +306,12 @@ def test_train_rejects_wrong_options(
         ("train", "Missing"),
         ("evaluate {dataset_dir}/model {dataset_dir}/features.csv", "--labels FILE, --truth FILE"),
         ("labels simulate {dataset_dir}/truth.csv out.csv --process luck", "process='luck' is unknown"),
-        ("labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rate=0.5", "takes no 'rate'"),
+        (
+            "labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rate=0.5",
+            "has no parameter 'rate'",
+        ),
         ("labels simulate {dataset_dir}/truth.csv out.csv --process scar --set rates=0.1,0.2", "3 classes"),
-        ("labels simulate {dataset_dir}/truth.csv out.csv --set name=x", "takes no 'name'"),
+        ("labels simulate {dataset_dir}/truth.csv out.csv --set name=x", "has no parameter 'name'"),
         ("labels simulate {dataset_dir}/truth.csv out.txt", ".csv or .npz"),
         ("labels convert {dataset_dir}/labels.csv out.txt", ".csv or .npz"),
         (

@@ -225,4 +225,6 @@ def test_priors_with_linear_scorer_rejects_shards(run_expecting_error, dataset_d
 def test_train_names_foreign_file_among_shards(run_expecting_error, dataset_dir, shards):
     (shards / "arrays" / "notes.txt").touch()
     labels = ["--labels", dataset_dir / "labels.csv", "--out", shards / "model"]
-    assert "notes.txt lies among .npy files" in run_expecting_error("train", shards / "arrays", *labels)
+    assert "notes.txt is in a folder of .npy shards" in run_expecting_error(
+        "train", shards / "arrays", *labels
+    )

@@ -90,7 +90,7 @@ def test_image_folder_names_damaged_image(tmp_path, ending):
 
 
 def test_image_folder_rejects_no_images_deep_images_and_id_column(tmp_path):
-    with pytest.raises(FileError, match=r"holds no images \(.*\.png"):
+    with pytest.raises(FileError, match=r"contains neither images \(.*\.png"):
         read_features(tmp_path)
     Image.fromarray(np.array([[1000]], np.uint16)).save(tmp_path / "deep.png")
     with pytest.raises(FeatureError, match=r"deep\.png has more than 8 bits"):

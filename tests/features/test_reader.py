@@ -89,7 +89,7 @@ def test_read_features_keeps_nan_in_csv(write):
         ("id,a\np,1\n,2\n", {}, ["row 1", "id is missing"]),
         ("id,example_id,a\np,1,2\n", {}, ["both example_id and id", "id_column="]),
         ("a,b\n1,2\n", {"id_column": "c"}, ["no column 'c'", "--id-column"]),
-        ("1.5,2.5\n3,4\n", {}, ["line 1 holds numbers", "names of the columns"]),
+        ("1.5,2.5\n3,4\n", {}, ["line 1 contains numbers", "names of the columns"]),
         ("a;b\n1;2\n", {}, ["';'", "commas"]),
         ("a,b\n1,2\n", {"image_size": "8x8"}, ["image_size='8x8'", "folders of images"]),
     ],

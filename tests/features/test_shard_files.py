@@ -151,17 +151,17 @@ def empty(folder):
 @pytest.mark.parametrize(
     ("breaking", "parts"),
     [
-        (break_shape, ["part-2.npy holds float64 of shape (9, 3)", "part-0.npy float64 of shape (3, 4)"]),
-        (break_type, ["part-2.npy holds float32", "the same type"]),
-        (break_rows, ["part-0.npy holds float64 of shape ()"]),
+        (break_shape, ["part-2.npy contains float64 of shape (9, 3)", "part-0.npy float64 of shape (3, 4)"]),
+        (break_type, ["part-2.npy contains float32", "the same type"]),
+        (break_rows, ["part-0.npy contains float64 of shape ()"]),
         (empty, ["shape (0, 4)"]),
         (lambda folder: (folder / "part-2.npy").write_bytes(b"\x93NUMPY"), ["part-2.npy", "damaged"]),
         (lambda folder: (folder / "part-2.npy").write_bytes((folder / "part-2.npy").read_bytes()[:-8]), ["truncated"]),
-        (lambda folder: (folder / "notes.txt").touch(), ["notes.txt lies among .npy files", "elsewhere"]),
-        (lambda folder: (folder / "more.parquet").touch(), ["part-0.npy lies among .parquet files"]),
-        (lambda folder: (folder / "more.npy").mkdir(), ["more.npy lies among .npy files"]),
+        (lambda folder: (folder / "notes.txt").touch(), ["notes.txt is in a folder of .npy shards", "elsewhere"]),
+        (lambda folder: (folder / "more.parquet").touch(), ["part-0.npy is in a folder of .parquet shards"]),
+        (lambda folder: (folder / "more.npy").mkdir(), ["more.npy is in a folder of .npy shards"]),
         (lambda folder: np.save(folder / "part-10.npy", VALUES), ["part-10.npy comes before part-2.npy", "digits"]),
-        (lambda folder: np.save(folder / "part-2.npy", np.array([["a"]])), ["part-2.npy holds <U1"]),
+        (lambda folder: np.save(folder / "part-2.npy", np.array([["a"]])), ["part-2.npy contains <U1"]),
     ],
 )  # fmt: skip
 def test_npy_folder_rejects_inconsistent_files(tmp_path, breaking, parts):
@@ -197,7 +197,10 @@ def test_parquet_folder_rejects_inconsistent_files(tmp_path, breaking, parts):
             {"a": [1.0], "b": [None], "c": [1.0], "d": [1.0]},
             "part-2.parquet: row 0, column b: the value is missing",
         ),
-        ({"a": [1.0], "b": ["red"], "c": [1.0], "d": [1.0]}, "part-2.parquet: column b holds string values"),
+        (
+            {"a": [1.0], "b": ["red"], "c": [1.0], "d": [1.0]},
+            "part-2.parquet: column b contains string values",
+        ),
     ],
 )
 def test_parquet_folder_names_invalid_values_when_read(tmp_path, columns, part):

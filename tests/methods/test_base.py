@@ -106,9 +106,9 @@ TRANSITION_METHODS = ["forward", "cpe-i", "cpe-f", "cpe-t"]
         (2 * T, "transition, row of true class ant, sums to 2; expected 1"),
         (
             [[0.0, 1.5, -0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]],
-            "row of true class ant, holds a negative or missing number",
+            "row of true class ant, contains a negative or missing number",
         ),
-        (np.where(T > 0, T, np.nan), "row of true class ant, holds a negative or missing number"),
+        (np.where(T > 0, T, np.nan), "row of true class ant, contains a negative or missing number"),
     ],
 )
 def test_transition_methods_reject_missing_or_invalid_matrix(name, transition, message):

@@ -34,8 +34,8 @@ def test_processes_reject_invalid_seed(seed):
         (np.eye(3)[:2], r"shape \(2, 3\); expected 3 × 3"),
         (np.eye(2), r"shape \(2, 2\); expected 3 × 3"),
         ([[0, 1, 0], [0.5, 0, 0.499], [1, 0, 0]], "row of true class dog, sums to 0.999"),
-        ([[0, 1, 0], [1.5, 0, -0.5], [1, 0, 0]], "row of true class dog, holds a negative"),
-        ([[0, 1, 0], [1, 0, np.nan], [1, 0, 0]], "row of true class dog, holds a negative or missing"),
+        ([[0, 1, 0], [1.5, 0, -0.5], [1, 0, 0]], "row of true class dog, contains a negative"),
+        ([[0, 1, 0], [1, 0, np.nan], [1, 0, 0]], "row of true class dog, contains a negative or missing"),
         ([[0, 1, 0], [1, 0], [1, 0, 0]], "is not understood; expected numbers"),
         ("biased", "is not understood; expected numbers"),
     ],
@@ -108,7 +108,9 @@ def test_uniform_multiple_rejects_invalid_sizes(sizes, message):
 def test_human_rejects_classes_not_in_source():
     with pytest.raises(LabelError, match="classes names 3; clcifar10 has 10"):
         human([0, 1, 2], classes=3)
-    with pytest.raises(LabelError, match="class lorry is not a class of clcifar10, though others are"):
+    with pytest.raises(
+        LabelError, match="class lorry is not a class of clcifar10, but other names in classes are"
+    ):
         human(["cat"], classes=[*human_counts().classes[:9], "lorry"])
     with pytest.raises(LabelError, match="row 0: the true class lorry"):
         human(["lorry"])
@@ -135,7 +137,7 @@ def test_ask_rejects_invalid_questions_and_rates():
 def test_simulate_rejects_unknown_process_and_parameter():
     with pytest.raises(MethodError, match="process='unifrom' is unknown; expected 'uniform', 'biased-a'"):
         simulate("unifrom", [0, 1])
-    with pytest.raises(MethodError, match="'uniform' takes no 'noise'; it takes classes, seed"):
+    with pytest.raises(MethodError, match="'uniform' has no parameter 'noise'; it takes classes, seed"):
         simulate("uniform", [0, 1], noise=0.1)
     with pytest.raises(MethodError, match="'noisy' needs 'noise'"):
         simulate("noisy", [0, 1])

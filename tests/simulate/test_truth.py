@@ -30,7 +30,7 @@ REQUIRED_PARAMS = {
         ([0, 1, 10], "row 2: the true class 10 is not one of the classes"),
         ([0, "cat"], "row 1: the true class cat is not one of the classes"),
         ([[0], [1, 2]], "list of lists"),
-        ([{}, {}], "y holds object values"),
+        ([{}, {}], "y contains object values"),
         (np.array([b"a", b"b"]), "expected class names"),
     ],
 )

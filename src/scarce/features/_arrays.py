@@ -22,7 +22,7 @@ def input_shape(X: Any) -> tuple[int, ...]:
 
 
 def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield chunks of rows of an array or of `Shards`, a few megabytes each, with the number of their first row.
+    """Yield chunks of rows of an array or of `Shards`, a few megabytes each, with the index of their first row.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _centered_squares(X: Any, mean: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def check_finite(X: Any) -> None:
-    """Raise a `FeatureError` for NaN, infinity or numbers too large for float32, and name the first.
+    """Raise a `FeatureError` that names the first NaN, infinity or number too large for float32, if there is one.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     ids = sorted(paths)
     if not ids:
         raise FileError(
-            f"{folder} holds no images ({', '.join(sorted(_SUFFIXES))}), and no shards (.npy, .parquet); check the path."
+            f"{folder} contains neither images ({', '.join(sorted(_SUFFIXES))}) nor shards (.npy, .parquet); check the path."
         )
     sizes: dict[Size, str] = {}
     is_gray = True

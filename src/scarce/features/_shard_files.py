@@ -58,9 +58,9 @@ class ParquetShard:
 
 
 def find_shards(folder: Path) -> list[Path]:
-    """Return the ``.npy`` or ``.parquet`` files of a folder, sorted by name; none if it holds no such files, or holds images.
+    """Return the ``.npy`` or ``.parquet`` files of a folder, sorted by name; none if it has no such files, or has images.
 
-    Names that begin with ``.`` or ``_`` are ignored; any other file or folder beside the shards raises a `FileError`.
+    Names that begin with ``.`` or ``_`` are ignored; any other file or folder among the shards raises a `FileError`.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def find_shards(folder: Path) -> list[Path]:
     )
     if other is not None:
         raise FileError(
-            f"{other} lies among {suffix} files; expected files of one type only in a folder of shards: move it elsewhere."
+            f"{other} is in a folder of {suffix} shards; expected files of one type only: move it elsewhere."
         )
     return paths
 
@@ -119,7 +119,7 @@ def open_shards(
         first = shards[0]
         if array.shape[1:] != first.shape[1:] or array.dtype != first.dtype or array.ndim == 0:
             raise FeatureError(
-                f"{path} holds {array.dtype} of shape {array.shape}, and {first.path.name} {first.dtype} of shape "
+                f"{path} contains {array.dtype} of shape {array.shape}, and {first.path.name} {first.dtype} of shape "
                 f"{first.shape}; expected the same type in all files, and shapes that differ in the "
                 "number of rows only: write all files alike."
             )
@@ -171,6 +171,6 @@ def _natural_key(path: Path) -> list[tuple[int, str]]:
 def _check_unchanged(shard: NpyShard | ParquetShard, array: Array) -> None:
     if (array.shape, array.dtype) != (shard.shape, shard.dtype):
         raise FileError(
-            f"{shard.path} has changed while it was in use: it now holds {array.dtype} of shape {array.shape}, and held "
-            f"{shard.dtype} of shape {shard.shape}; do not change the files, and start again."
+            f"{shard.path} has changed while it was in use: it now contains {array.dtype} of shape {array.shape}, "
+            f"before {shard.dtype} of shape {shard.shape}; do not change the files, and start again."
         )

@@ -1,4 +1,4 @@
-"""Read features from tables, in which every column is numeric except one that may hold the ids."""
+"""Read features from tables, in which every column is numeric, except possibly a column of ids."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -33,7 +33,7 @@ def find_id_column(header: list[str], id_column: str | None) -> str | None:
     found = [name for name in ("example_id", "id") if name in header]
     if len(found) > 1:
         raise FeatureError(
-            "both example_id and id are columns; pass the one that holds the ids as id_column= (--id-column)."
+            "both example_id and id are columns; expected one column of ids: pass its name as id_column= (--id-column)."
         )
     return found[0] if found else None
 
@@ -94,7 +94,7 @@ def _check_header(header: list[str]) -> None:
     # pandas names unnamed columns 0, 1, 2, ...; any other numbers in the header are data.
     if all(map(_is_number, header)) and header != [str(column) for column in range(len(header))]:
         raise FeatureError(
-            "line 1 holds numbers; expected the names of the columns: add them as the first line."
+            "line 1 contains numbers; expected the names of the columns: add them as the first line."
         )
 
 
@@ -128,7 +128,7 @@ def parquet_values(table: Any, names: list[str]) -> NDArray[np.float64]:
             )
         if numbers.dtype.kind not in "biuf":
             raise FeatureError(
-                f"column {name} holds {table[name].type} values; expected numbers: encode it, drop it, or pass it "
+                f"column {name} contains {table[name].type} values; expected numbers: encode it, drop it, or pass it "
                 "as id_column= (--id-column) if it identifies the examples."
             )
         values[:, column] = numbers

@@ -35,7 +35,7 @@ class Features:
     Raises
     ------
     FeatureError
-        If `values` is not numeric or has no rows or columns, or if `ids` does not hold one distinct id per row.
+        If `values` is not numeric or has no rows or columns, or if `ids` does not contain one distinct id per row.
 
     See Also
     --------
@@ -54,7 +54,7 @@ class Features:
     def __post_init__(self) -> None:
         if self.values.dtype.kind not in "biuf":
             raise FeatureError(
-                f"the features hold {self.values.dtype} values; expected numbers: encode them as numbers."
+                f"the features contain {self.values.dtype} values; expected numbers: encode them as numbers."
             )
         if self.values.ndim < 2 or 0 in self.values.shape:
             raise FeatureError(
@@ -94,7 +94,7 @@ def read_features(
         - a folder of images, whose ids are their relative paths;
         - a folder of ``.npy`` or ``.parquet`` files: the shards of one table, in the order of their names.
     id_column : str, optional
-        The column of a table that holds the ids; by default ``example_id`` or ``id``, if there is one.
+        The column of a table with the ids; by default ``example_id`` or ``id``, if there is one.
     image_size : str or (height, width), optional
         Resize the images of a folder to this size, for example ``"32x32"``.
 
@@ -171,7 +171,7 @@ def _read_arrays(path: Path) -> Features:
     name = next((name for name in _FEATURE_NAMES if name in arrays), None)
     if name is None and len(arrays) != 1:
         raise FileError(
-            f"{path} holds the arrays {', '.join(arrays) or 'none'}; expected one array, or one with the name "
+            f"{path} contains the arrays {', '.join(arrays) or 'none'}; expected one array, or one with the name "
             f"{', '.join(_FEATURE_NAMES[:-1])} or {_FEATURE_NAMES[-1]}: rename the features."
         )
     return Features(arrays[name] if name else next(iter(arrays.values())), ids)

@@ -47,8 +47,8 @@ class ArrayShard:
 class Shards:
     """A read-only array whose rows are spread over several files; only the rows you take are read into memory.
 
-    Indexing selects rows and columns without reading anything; `take` reads. Memory-mapped files are read row by row. Other files
-    are read whole and kept in memory one at a time, so take the rows of a file together; `blocks` gives their numbers.
+    Indexing selects rows and columns without reading them; `take` reads. Memory-mapped files are read row by row. Other files are
+    read whole and kept in memory one at a time, so take the rows of a file together; `blocks` says how many rows each file has.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Shards:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Self:
-        """Return a view of some rows, or with ``[:, columns]`` of some columns; nothing is read."""
+        """Return a view of some rows, or with ``[:, columns]`` of some columns, without reading them."""
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, Ellipsis)
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)

@@ -1,4 +1,4 @@
-"""Read true classes from files, for evaluation; training never needs them."""
+"""Read true classes from files, for evaluation; training on complementary labels does not need them."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
         ``.npy`` with one class per example; an idx file; or ``.csv`` or ``.parquet`` with a column ``label`` or ``class``, or with
         a single column besides the ids.
     id_column : str, optional
-        The column that holds the ids; by default ``example_id`` or ``id``, if there is one.
+        The column with the ids; by default ``example_id`` or ``id``, if there is one.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[
     FileError
         If the file is missing, damaged, or of an unknown type.
     LabelError
-        If it does not hold one class per example.
+        If the file does not contain one class per example.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""The share of each class among the candidate classes, a rough estimate of class priors from labels alone."""
+"""The share of each class in the candidate sets: a rough estimate of class priors from labels alone."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from scarce.labels.container import ComplementaryLabels
 
 
 def candidate_shares(labels: ComplementaryLabels) -> NDArray[np.float64]:
-    """(1/n) Σ_i 1[k ∈ S_i] / |S_i|: return the mean share of each class k among the candidates S_i of example i.
+    """(1/n) Σ_i 1[k ∈ S_i] / |S_i|: return the mean share of each class k in the candidate sets S_i of the n examples.
 
     The candidates are the classes that are not excluded; a confirmed class is the only candidate of its example.
 

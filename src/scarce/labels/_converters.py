@@ -1,4 +1,7 @@
-"""Convert input to (row, class) pairs or compressed rows; each converter rejects input of any other kind."""
+"""Convert input to compressed rows and class names; each converter rejects input of any other kind.
+
+A function called ``from_…`` returns the first three columns of `ComplementaryLabels`: ``indptr``, ``indices`` and ``classes``.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
@@ -13,8 +16,25 @@ from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
 
+Exclusions = tuple[IntArray, IntArray, Array]
 
-def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
+
+def from_indicator(matrix: Any, classes: Iterable[Any] | None) -> Exclusions:
+    """Convert a matrix of shape (n, q) in which 1 means "not this class"."""
+    shape, rows, columns = _find_ones(matrix, "the indicator")
+    names = _check_width(classes, shape[1])
+    return *csr_from_pairs(rows, columns, shape), names
+
+
+def from_candidates(matrix: Any, classes: Iterable[Any] | None) -> Exclusions:
+    """Convert a matrix of shape (n, q) in which 1 means "still possible"."""
+    shape, rows, columns = _find_ones(matrix, "the candidate matrix")
+    excluded = np.ones(shape, bool)
+    excluded[rows, columns] = False
+    return from_indicator(excluded, classes)
+
+
+def _find_ones(matrix: Any, meaning: str) -> tuple[tuple[int, int], IntArray, IntArray]:
     """Return the shape (n, q) of a 0/1 matrix, dense or sparse, and the rows and columns of its ones."""
     if sparse.issparse(matrix):
         coordinates = sparse.coo_matrix(matrix)
@@ -29,7 +49,7 @@ def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], In
             )
         if dense.dtype.kind not in "biuf":
             raise LabelError(
-                f"{meaning} holds {dense.dtype} values; expected 0 and 1. For lists of class names use from_lists."
+                f"{meaning} contains {dense.dtype} values; expected 0 and 1. For lists of class names use from_lists."
             )
         shape, values = dense.shape, dense
         rows, columns = np.nonzero(dense)
@@ -43,12 +63,23 @@ def pairs_from_indicator(matrix: Any, meaning: str) -> tuple[tuple[int, int], In
             if np.isnan(value)
             else "use from_columns for class numbers"
         )
-        raise LabelError(f"row {row}: {meaning} holds the value {value}; expected only 0 and 1 ({fix}).")
+        raise LabelError(f"row {row}: {meaning} contains the value {value}; expected only 0 and 1 ({fix}).")
     return (int(shape[0]), int(shape[1])), rows, columns
 
 
-def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[IntArray, IntArray]:
-    """Return `indptr, indices` of n lists (or sets) of excluded class names."""
+def _check_width(classes: Iterable[Any] | None, width: int) -> Array:
+    """Return the class names of a matrix with `width` columns, by default their numbers."""
+    names = check_classes(width if classes is None else classes)
+    if len(names) != width:
+        raise LabelError(
+            f"the matrix has {width} columns but classes names {len(names)}; expected one column per class: correct classes."
+        )
+    return names
+
+
+def from_lists(rows: Iterable[Collection[Any]], classes: int | Iterable[Any]) -> Exclusions:
+    """Convert n lists (or sets) of excluded class names."""
+    names = check_classes(classes)
     shape = getattr(rows, "shape", ())
     if len(shape) > 1:
         raise LabelError(
@@ -70,7 +101,7 @@ def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[Int
                 f"row {number}: got {row!r}, expected a list of class names such as [{row!r}]. "
                 "For one class per example use ComplementaryLabels.from_single(y, classes)."
             )
-    code = {name: index for index, name in enumerate(classes.tolist())}
+    code = {name: index for index, name in enumerate(names.tolist())}
     try:
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         columns = np.fromiter(map(code.__getitem__, chain.from_iterable(lists)), np.int32, lengths.sum())
@@ -79,13 +110,12 @@ def csr_from_lists(rows: Iterable[Collection[Any]], classes: Array) -> tuple[Int
             unknown = [name for name in row if not _is_known(name, code)]
             if unknown:
                 raise LabelError(
-                    f"row {number}: {unknown[0]!r} is not one of the classes ({abbreviate(classes)}); "
+                    f"row {number}: {unknown[0]!r} is not one of the classes ({abbreviate(names)}); "
                     "correct it or add it to classes."
                 ) from error
         raise
-    return csr_from_pairs(
-        np.repeat(np.arange(len(lists), dtype=np.int32), lengths), columns, (len(lists), len(classes))
-    )
+    numbers = np.repeat(np.arange(len(lists), dtype=np.int32), lengths)
+    return *csr_from_pairs(numbers, columns, (len(lists), len(names))), names
 
 
 def _is_known(name: Any, code: dict[Any, int]) -> bool:
@@ -107,50 +137,56 @@ def _as_array(matrix: Any, what: str) -> Array:
         ) from None
 
 
-def csr_from_ordinary(values: Array, classes: Array) -> tuple[IntArray, IntArray]:
-    """Return `indptr, indices` of n examples that exclude every class but their own, without building a dense matrix.
+def from_ordinary(y: Any, classes: Any) -> Exclusions:
+    """Convert n true classes to the exclusion of every other class, without building a dense matrix.
 
     Examples
     --------
-    >>> indptr, indices = csr_from_ordinary(np.array([1, 0]), np.arange(3))
+    >>> indptr, indices, classes = from_ordinary([1, 0], 3)
     >>> indptr.tolist(), indices.tolist()
     ([0, 2, 4], [0, 2, 1, 2])
     """
-    codes = encode_names(values, classes)
-    others = np.arange(len(classes) - 1, dtype=np.int32)
+    values = names_to_array(y, "class")
+    names = check_classes(np.unique(values) if classes is None else classes)
+    codes = encode_names(values, names)
+    others = np.arange(len(names) - 1, dtype=np.int32)
     excluded = others + (others >= codes[:, None])
-    return np.arange(len(codes) + 1) * len(others), excluded.ravel()
+    return np.arange(len(codes) + 1) * len(others), excluded.ravel(), names
 
 
-def pairs_from_single(excluded: Any, classes: Array) -> tuple[IntArray, IntArray]:
-    """Return the rows and class indices of exactly one excluded class per example, two arrays of shape (n,)."""
-    names = names_to_array(excluded, "excluded class")
-    if names.ndim != 1:
+def from_single(excluded: Any, classes: int | Iterable[Any]) -> Exclusions:
+    """Convert exactly one excluded class per example."""
+    names = check_classes(classes)
+    values = names_to_array(excluded, "excluded class")
+    if values.ndim != 1:
         raise LabelError(
-            f"from_single expects one class per example, got an array of shape {names.shape}; use from_columns or from_indicator."
+            f"from_single expects one class per example, got an array of shape {values.shape}; use from_columns or from_indicator."
         )
-    return np.arange(len(names)), encode_names(names, classes)
+    rows, columns = np.arange(len(values)), encode_names(values, names)
+    return *csr_from_pairs(rows, columns, (len(values), len(names))), names
 
 
-def pairs_from_columns(table: Any, classes: Array, missing: Any) -> tuple[int, IntArray, IntArray]:
-    """Return n, and the rows and class indices of an n × m table; `missing`, NaN and empty text mark empty cells."""
-    names = _as_array(table, "the table of columns")
-    if names.ndim != 2:
+def from_columns(table: Any, classes: int | Iterable[Any], missing: Any) -> Exclusions:
+    """Convert an n × m table of excluded classes; `missing`, NaN and empty text mark empty cells."""
+    names = check_classes(classes)
+    cells = _as_array(table, "the table of columns")
+    if cells.ndim != 2:
         raise LabelError(
-            f"from_columns expects an n × m table, got shape {names.shape}; for one class per example use from_single."
+            f"from_columns expects an n × m table, got shape {cells.shape}; for one class per example use from_single."
         )
-    if names.dtype.kind not in "iufbU":
-        names = text_or_empty(names.ravel()).reshape(names.shape)
+    if cells.dtype.kind not in "iufbU":
+        cells = text_or_empty(cells.ravel()).reshape(cells.shape)
     is_blank, missing_value = (
-        (names == "", str(missing)) if names.dtype.kind == "U" else (np.isnan(names), missing)
+        (cells == "", str(missing)) if cells.dtype.kind == "U" else (np.isnan(cells), missing)
     )
-    is_empty = is_blank | (names == missing_value)
+    is_empty = is_blank | (cells == missing_value)
     rows = np.nonzero(~is_empty)[0]
-    return len(names), rows, encode_names(names[~is_empty], classes, rows=rows)
+    columns = encode_names(cells[~is_empty], names, rows=rows)
+    return *csr_from_pairs(rows, columns, (len(cells), len(names))), names
 
 
-def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArray, IntArray]:
-    """Return the shape (n, q) of a matrix of answers, and the rows, columns and codes of the questions that were asked.
+def answers_from_matrix(matrix: Any, classes: Iterable[Any] | None) -> tuple[Answers, int, Array]:
+    """Return the answers in a matrix of shape (n, q), n, and the class names.
 
     Cells are 1 or yes, 0 or no, −1 or skip, and NaN, None or empty where the question was not asked.
     """
@@ -174,11 +210,12 @@ def answers_from_matrix(matrix: Any) -> tuple[tuple[int, int], IntArray, IntArra
     else:
         codes = parse_answers(text_or_empty(cells.ravel()).reshape(cells.shape))
     rows, columns = np.nonzero(codes != NOT_ASKED)
-    return (cells.shape[0], cells.shape[1]), rows, columns, codes[rows, columns].astype(np.int8)
+    answers = Answers.from_columns(rows, columns, codes[rows, columns])
+    return answers, len(cells), _check_width(classes, cells.shape[1])
 
 
-def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array, Answers]:
-    """Return the class names (q), the ids (n) and the answers of a table with one row per question."""
+def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Answers, Array, Array]:
+    """Return the answers in a table with one row per question, the ids (n), and the class names (q)."""
     if not hasattr(table, "keys"):
         raise LabelError(
             f"the answer table is a {type(table).__name__}; expected a DataFrame or a dict with the columns "
@@ -215,11 +252,8 @@ def answers_from_table(table: Any, classes: Any, ids: Any) -> tuple[Array, Array
         )
     was_asked = codes != NOT_ASKED
     annotators = columns["annotator"][was_asked] if "annotator" in columns else None
-    return (
-        names,
-        ids,
-        Answers.from_columns(rows[was_asked], class_index[was_asked], codes[was_asked], annotators),
-    )
+    answers = Answers.from_columns(rows[was_asked], class_index[was_asked], codes[was_asked], annotators)
+    return answers, ids, names
 
 
 def _required_column(values: Any, name: str) -> Array:

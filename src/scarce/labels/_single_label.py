@@ -4,16 +4,16 @@ import numpy as np
 
 from scarce.labels.container import ComplementaryLabels
 
-# If 5 examples with several labels are expected, none occur by chance with a probability of only exp(−5).
+# If 5 examples with several labels are expected, the probability that none occurs is only exp(−5).
 _MIN_EXPECTED_MULTIPLE = 5.0
 
 
 def is_single_label(labels: ComplementaryLabels) -> bool:
     """Return whether examples have at most one excluded class by design, and not by chance.
 
-    Labels with exactly one excluded class on every example are single; labels with several on any example are not. In between, if
-    some examples have none, labels are single if more than five examples with several would be expected from independent
-    exclusions with probabilities c_k = π̄_k / (1 − 1/q).
+    If every example excludes exactly one class, the labels are single; if any example excludes several, they are not. If examples
+    exclude one class or none, the labels are single if independent exclusions with probabilities c_k = π̄_k / (1 − 1/q) would give
+    more than five examples with several exclusions on average.
 
     Examples
     --------

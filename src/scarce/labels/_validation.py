@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 def check_consistent(labels: "ComplementaryLabels") -> None:
-    """Raise a `LabelError` if labels are malformed or contradictory."""
-    _check_csr(labels)
+    """Raise a `LabelError` if the columns of labels do not fit together, or if the labels contradict each other."""
     _check_columns(labels)
     _check_answers(labels)
     q = labels.n_classes
@@ -28,30 +27,6 @@ def check_consistent(labels: "ComplementaryLabels") -> None:
         raise LabelError(
             f"{labels.name_of(row)} is confirmed as {labels.classes[labels.confirmed[row]]} and excludes it too; "
             "keep one of the two."
-        )
-
-
-def _check_csr(labels: "ComplementaryLabels") -> None:
-    indptr, indices = labels.indptr, labels.indices
-    if indptr.ndim != 1 or len(indptr) < 2:
-        raise LabelError(
-            "the labels have no rows; expected at least one example: check the input for missing rows."
-        )
-    if indptr[0] != 0 or indptr[-1] != indices.size or (labels.per_example < 0).any():
-        raise LabelError(
-            "indptr does not split indices into rows; expected increasing offsets from 0: make labels with a converter (from_...)."
-        )
-    if indices.size and (indices.min() < 0 or indices.max() >= labels.n_classes):
-        raise LabelError(
-            f"indices range from {indices.min()} to {indices.max()}; expected 0 to {labels.n_classes - 1}: make labels with a "
-            "converter (from_...)."
-        )
-    is_increasing = indices[1:] > indices[:-1]
-    starts = indptr[1:-1]
-    is_increasing[starts[(starts > 0) & (starts < indices.size)] - 1] = True
-    if not is_increasing.all():
-        raise LabelError(
-            "indices are not sorted and distinct in every row, as expected; make labels with a converter (from_...)."
         )
 
 

@@ -1,4 +1,4 @@
-"""The table of yes/no answers, and policies that resolve contradictory answers."""
+"""The table of yes/no answers, and the policies for contradictory answers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -165,9 +165,9 @@ def resolve_conflicts(
 ) -> tuple[IntArray, IntArray, NDArray[np.int32]]:
     """Resolve answers into exclusions and confirmed classes.
 
-    Answers contradict each other if there is "yes" and "no" to one question, "yes" to two classes of an example, or "no" to every
-    class. The policy ``raise`` raises an error, ``drop`` leaves out the disputed claims, and ``majority`` follows the larger
-    number of votes and leaves out ties. Under the last two, "no" to every class leaves out all exclusions of the example.
+    Answers contradict each other if a question is answered both "yes" and "no", or if an example gets "yes" for two classes or
+    "no" for every class. The policy ``raise`` raises an error, ``drop`` leaves out the disputed answers, and ``majority`` takes
+    the majority vote and leaves out ties. With both, an example that gets "no" for every class keeps no exclusions.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def resolve_conflicts(
     Returns
     -------
     rows, columns : arrays of int of shape (e,)
-        The e exclusions as pairs of example and class.
+        Example and class of each of the e exclusions.
     confirmed : array of int32 of shape (n,)
         The confirmed class of each example, −1 where unknown.
     """

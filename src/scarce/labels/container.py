@@ -2,27 +2,26 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
-from scipy import sparse
+from numpy.typing import NDArray
 
 from scarce._arrays import Array, IntArray, csr_from_pairs, csr_positions, read_only, row_indices
-from scarce._class_names import check_classes, names_to_array
+from scarce._class_names import names_to_array
 from scarce.errors import LabelError
 from scarce.labels import _converters as convert
 from scarce.labels._alignment import Join, align
+from scarce.labels._exclusions import Exclusions
 from scarce.labels._validation import check_consistent
 from scarce.labels.answers import Answers, Conflict, resolve_conflicts
 from scarce.labels.summary import LabelSummary, summarize
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComplementaryLabels:
-    """The classes that each of n examples does not belong to: ``excluded[i, k]`` means that example i is not of class k.
+class ComplementaryLabels(Exclusions):
+    """The classes that each of n examples does not belong to: ``indicator()[i, k]`` means that example i is not of class k.
 
     Labels are immutable and stored as compressed sparse rows, so memory grows with the number of exclusions and not with n × q.
     Make them with the converter for your data: `from_indicator`, `from_lists`, `from_single`, `from_columns`, `from_candidates`,
@@ -41,7 +40,7 @@ class ComplementaryLabels:
     confirmed : array of int32 of shape (n,)
         Index of the class that an example is known to belong to (from a "yes"), −1 where unknown.
     answers : Answers or None
-        The table of answers that the labels were made from.
+        The table of answers from which the labels were made, if any.
 
     See Also
     --------
@@ -57,31 +56,23 @@ class ComplementaryLabels:
     [[1, 0, 0], [0, 1, 1], [0, 0, 0]]
     """
 
-    indptr: IntArray
-    indices: IntArray
-    classes: Array
     ids: Array | None = None
     confirmed: NDArray[np.int32] = None  # type: ignore[assignment]
     answers: Answers | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         # A broadcast view takes no memory if no class is confirmed.
-        unknown = np.broadcast_to(np.int32(-1), max(len(self.indptr) - 1, 0))
-        columns: dict[str, Array | None] = {
-            "indptr": np.asarray(self.indptr, np.int64),
-            "indices": np.asarray(self.indices, np.int32),
-            "classes": check_classes(self.classes),
-            "confirmed": np.asarray(unknown if self.confirmed is None else self.confirmed, np.int32),
-            "ids": None if self.ids is None else names_to_array(self.ids, "id"),
-        }
-        for name, column in columns.items():
-            object.__setattr__(self, name, None if column is None else read_only(column))
+        confirmed = (
+            np.broadcast_to(np.int32(-1), self.n_examples) if self.confirmed is None else self.confirmed
+        )
+        ids = None if self.ids is None else read_only(names_to_array(self.ids, "id"))
+        object.__setattr__(self, "confirmed", read_only(np.asarray(confirmed, np.int32)))
+        object.__setattr__(self, "ids", ids)
         check_consistent(self)
 
     @classmethod
-    def from_indicator(
-        cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
-    ) -> "ComplementaryLabels":
+    def from_indicator(cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None) -> Self:
         """Convert a matrix in which 1 means "not this class".
 
         Parameters
@@ -98,12 +89,10 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_indicator([[0, 1, 1], [1, 0, 0]]).per_example.tolist()
         [2, 1]
         """
-        shape, rows, columns = convert.pairs_from_indicator(matrix, "the indicator")
-        names = _check_width(classes, shape[1])
-        return cls(*csr_from_pairs(rows, columns, shape), names, ids)
+        return cls(*convert.from_indicator(matrix, classes), ids)
 
     @classmethod
-    def from_ordinary(cls, y: Any, classes: Any = None, *, ids: Any = None) -> "ComplementaryLabels":
+    def from_ordinary(cls, y: Any, classes: Any = None, *, ids: Any = None) -> Self:
         """Convert true classes: every example excludes all classes but its own.
 
         With the class frequencies as priors, the SCARCE risk of such labels equals the one-versus-rest risk.
@@ -122,14 +111,10 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_ordinary(["dog", "cat", "cow"]).indicator(dtype=int).tolist()
         [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
         """
-        values = names_to_array(y, "class")
-        names = check_classes(np.unique(values) if classes is None else classes)
-        return cls(*convert.csr_from_ordinary(values, names), names, ids)
+        return cls(*convert.from_ordinary(y, classes), ids)
 
     @classmethod
-    def from_candidates(
-        cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None
-    ) -> "ComplementaryLabels":
+    def from_candidates(cls, matrix: Any, classes: Iterable[Any] | None = None, *, ids: Any = None) -> Self:
         """Convert a matrix in which 1 means "still possible", as in partial-label data sets.
 
         Parameters
@@ -146,15 +131,12 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_candidates([[1, 0, 1], [0, 1, 1]]).indices.tolist()
         [1, 0]
         """
-        shape, rows, columns = convert.pairs_from_indicator(matrix, "the candidate matrix")
-        excluded = np.ones(shape, bool)
-        excluded[rows, columns] = False
-        return cls.from_indicator(excluded, classes, ids=ids)
+        return cls(*convert.from_candidates(matrix, classes), ids)
 
     @classmethod
     def from_lists(
         cls, rows: Iterable[Collection[Any]], classes: int | Iterable[Any], *, ids: Any = None
-    ) -> "ComplementaryLabels":
+    ) -> Self:
         """Convert one list or set of excluded class names per example.
 
         Parameters
@@ -171,14 +153,11 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_lists([{"a", "b"}, []], classes=["a", "b", "c"]).per_example.tolist()
         [2, 0]
         """
-        names = check_classes(classes)
-        return cls(*convert.csr_from_lists(rows, names), names, ids)
+        return cls(*convert.from_lists(rows, classes), ids)
 
     @classmethod
-    def from_single(
-        cls, excluded: Any, classes: int | Iterable[Any], *, ids: Any = None
-    ) -> "ComplementaryLabels":
-        """Convert exactly one excluded class per example, which is a class that it does *not* belong to.
+    def from_single(cls, excluded: Any, classes: int | Iterable[Any], *, ids: Any = None) -> Self:
+        """Convert exactly one excluded class per example: a class that the example does *not* belong to.
 
         Parameters
         ----------
@@ -194,14 +173,12 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_single([2, 0], classes=3).indicator(dtype=int).tolist()
         [[0, 0, 1], [1, 0, 0]]
         """
-        names = check_classes(classes)
-        rows, columns = convert.pairs_from_single(excluded, names)
-        return cls(*csr_from_pairs(rows, columns, (len(rows), len(names))), names, ids)
+        return cls(*convert.from_single(excluded, classes), ids)
 
     @classmethod
     def from_columns(
         cls, table: Any, classes: int | Iterable[Any], *, missing: Any = -1, ids: Any = None
-    ) -> "ComplementaryLabels":
+    ) -> Self:
         """Convert a table with up to m excluded classes per example.
 
         Parameters
@@ -211,7 +188,7 @@ class ComplementaryLabels:
         classes : int or sequence of length q
             All class names, in order, including those that no example excludes; an integer q means 0 to q − 1.
         missing : object
-            The value of empty cells, besides NaN and None.
+            The value that marks an empty cell, like NaN and None.
         ids : sequence of length n, optional
             Distinct names of the examples.
 
@@ -220,9 +197,7 @@ class ComplementaryLabels:
         >>> ComplementaryLabels.from_columns([[2, 2, 0], [1, -1, -1]], classes=3).per_example.tolist()
         [2, 1]
         """
-        names = check_classes(classes)
-        n, rows, columns = convert.pairs_from_columns(table, names, missing)
-        return cls(*csr_from_pairs(rows, columns, (n, len(names))), names, ids)
+        return cls(*convert.from_columns(table, classes, missing), ids)
 
     @classmethod
     def from_answer_matrix(
@@ -232,7 +207,7 @@ class ComplementaryLabels:
         *,
         ids: Any = None,
         conflict: Conflict = "raise",
-    ) -> "ComplementaryLabels":
+    ) -> Self:
         """Convert a matrix of answers to "is it this class?". "No" excludes the class, "yes" confirms it.
 
         Parameters
@@ -244,7 +219,7 @@ class ComplementaryLabels:
         ids : sequence of length n, optional
             Distinct names of the examples.
         conflict : {"raise", "drop", "majority"}
-            What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+            What to do with contradictory answers: raise an error, leave out the disputed answers, or follow the majority.
 
         Examples
         --------
@@ -252,14 +227,8 @@ class ComplementaryLabels:
         >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
         ([[1, 1, 0], [0, 0, 1]], [-1, 1])
         """
-        shape, rows, columns, codes = convert.answers_from_matrix(matrix)
-        return cls._from_resolved(
-            Answers.from_columns(rows, columns, codes),
-            shape[0],
-            _check_width(classes, shape[1]),
-            ids,
-            conflict,
-        )
+        answers, n, names = convert.answers_from_matrix(matrix, classes)
+        return cls._from_resolved(answers, n, names, ids, conflict)
 
     @classmethod
     def from_answers(
@@ -269,7 +238,7 @@ class ComplementaryLabels:
         *,
         ids: Any = None,
         conflict: Conflict = "raise",
-    ) -> "ComplementaryLabels":
+    ) -> Self:
         """Convert a table of answers to "is it this class?", one row per question.
 
         "No" excludes the class and "yes" confirms it. "Skip" is kept in `answers` but has no effect; an empty answer means that the
@@ -284,7 +253,7 @@ class ComplementaryLabels:
         ids : sequence of length n, optional
             All examples, in order; by default the examples in the table, in order of first appearance.
         conflict : {"raise", "drop", "majority"}
-            What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+            What to do with contradictory answers: raise an error, leave out the disputed answers, or follow the majority.
 
         Examples
         --------
@@ -293,13 +262,13 @@ class ComplementaryLabels:
         >>> labels.indicator(dtype=int).tolist(), labels.confirmed.tolist()
         ([[1, 0], [0, 0]], [1, -1])
         """
-        names, ids, answers = convert.answers_from_table(table, classes, ids)
+        answers, ids, names = convert.answers_from_table(table, classes, ids)
         return cls._from_resolved(answers, len(ids), names, ids, conflict)
 
     @classmethod
     def _from_resolved(
         cls, table: Answers, n: int, classes: Array, ids: Any = None, conflict: Conflict = "raise"
-    ) -> "ComplementaryLabels":
+    ) -> Self:
         """Make labels of n examples from a table of answers, resolved under a conflict policy."""
         names = np.arange(n) if ids is None else names_to_array(ids, "id")
         if len(names) != n:
@@ -307,70 +276,8 @@ class ComplementaryLabels:
         rows, columns, confirmed = resolve_conflicts(table, n, names, classes, conflict)
         return cls(*csr_from_pairs(rows, columns, (n, len(classes))), classes, ids, confirmed, table)
 
-    @property
-    def n_examples(self) -> int:
-        """Number of examples n."""
-        return len(self.indptr) - 1
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes q."""
-        return len(self.classes)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape (n, q) of the indicator."""
-        return self.n_examples, self.n_classes
-
-    @cached_property
-    def counts(self) -> IntArray:
-        """Number of examples n_k that exclude each class, shape (q,)."""
-        return read_only(np.bincount(self.indices, minlength=self.n_classes))
-
-    @property
-    def rates(self) -> NDArray[np.float64]:
-        """π̄_k = n_k / n: fraction of examples that exclude each class, shape (q,)."""
-        return self.counts / self.n_examples
-
-    @property
-    def per_example(self) -> IntArray:
-        """Number of classes that each example excludes, shape (n,)."""
-        return read_only(np.diff(self.indptr))
-
-    def indicator(self, rows: Any = None, dtype: DTypeLike = bool) -> Array:
-        """Return the exclusions as a dense matrix.
-
-        Parameters
-        ----------
-        rows : array of int, mask or slice, optional
-            The m examples, in order; by default all.
-        dtype : data type
-            Type of the matrix.
-
-        Returns
-        -------
-        array of shape (m, q)
-            1 (or True) where the example excludes the class, else 0.
-
-        Examples
-        --------
-        >>> ComplementaryLabels.from_single([2, 0, 1], classes=3).indicator([1], dtype=int).tolist()
-        [[1, 0, 0]]
-        """
-        chosen = np.arange(self.n_examples) if rows is None else row_indices(rows, self.n_examples)
-        positions, lengths = csr_positions(self.indptr, chosen)
-        dense = np.zeros((len(chosen), self.n_classes), dtype)
-        dense[np.repeat(np.arange(len(chosen)), lengths), self.indices[positions]] = 1
-        return dense
-
-    def to_csr(self) -> sparse.csr_matrix:
-        """Return the exclusions as a sparse boolean matrix of shape (n, q)."""
-        return sparse.csr_matrix(
-            (np.ones(len(self.indices), bool), self.indices, self.indptr), shape=self.shape
-        )
-
     def summary(self) -> LabelSummary:
-        """Return the numbers of exclusions per class and per example; printing them shows a table."""
+        """Count the exclusions per class and per example; printing the result shows a table."""
         return summarize(self)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -388,7 +295,7 @@ class ComplementaryLabels:
         write_labels(self, Path(path), force=force)
 
     def align(self, ids: Any, join: Join = "exact") -> tuple["ComplementaryLabels", IntArray]:
-        """Bring the labels into the order of the feature rows, by id.
+        """Return the labels in the order of the feature rows, matched by id.
 
         Parameters
         ----------
@@ -418,9 +325,6 @@ class ComplementaryLabels:
         """Return the row number of an example, and its id if it has one, as text for a message."""
         return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]})"
 
-    def __len__(self) -> int:
-        return self.n_examples
-
     def __getitem__(self, rows: Any) -> "ComplementaryLabels":
         if isinstance(rows, tuple):  # scikit-learn indexes arrays as [rows, ...]
             if len(rows) != 2 or rows[1] is not Ellipsis:
@@ -445,9 +349,6 @@ class ComplementaryLabels:
         vars(sliced).update(columns, classes=self.classes, answers=answers)
         return sliced
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return self.indicator(dtype=np.uint8 if dtype is None else dtype)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ComplementaryLabels):
             return NotImplemented
@@ -468,12 +369,3 @@ class ComplementaryLabels:
 
 def _equal_columns(one: object, other: object, names: tuple[str, ...]) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
-
-
-def _check_width(classes: Iterable[Any] | None, width: int) -> Array:
-    names = check_classes(width if classes is None else classes)
-    if len(names) != width:
-        raise LabelError(
-            f"the matrix has {width} columns but classes names {len(names)}; expected one column per class: correct classes."
-        )
-    return names

@@ -18,11 +18,11 @@ class LabelSummary:
     Attributes
     ----------
     n_examples, n_classes, n_exclusions : int
-        Numbers of examples n, of classes q, and of exclusions in all.
+        Number of examples n, of classes q, and of exclusions.
     n_confirmed : int
         Number of examples with a confirmed class.
     n_answers, n_skipped : int
-        Number of answers, and of those that were skipped; 0 for labels without answers.
+        Number of answers, and how many of them are "skip"; 0 for labels without answers.
     examples_by_exclusions : tuple of int
         Entry m is the number of examples with m exclusions.
     classes : tuple of length q

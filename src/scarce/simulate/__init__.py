@@ -1,7 +1,7 @@
 """Simulate complementary labels from true classes.
 
-A *process* draws the labels: uniform, biased, SCAR, noisy, from a transition matrix, several per example, as human annotators gave
-them, or as answers to yes/no questions. `simulate` calls a process by its name. This package does not import torch.
+A *process* draws the labels: uniform, biased, SCAR, noisy, from any transition matrix, several per example, with the errors of
+human annotators, or as answers to yes/no questions. `simulate` calls a process by its name. This package does not import torch.
 """
 
 from scarce.simulate.human import HUMAN_SOURCES, human, human_counts, human_transition

@@ -1,8 +1,8 @@
 """Turn uniform random numbers into labels, block by block.
 
-NumPy supplies only uniform numbers, which are compared with probabilities; a seed therefore gives the same labels on every machine
-and with every version of NumPy's distributions. Changing the order in which the numbers are drawn,
-or the size of a block, changes the labels of a seed.
+NumPy supplies only uniform numbers, which are compared with probabilities. A seed therefore gives the same labels on every
+machine, even if a new version of NumPy samples its distributions differently. Changing the order in which numbers are drawn, or
+the size of a block, changes the labels of a seed.
 """
 
 from collections.abc import Callable, Iterator
@@ -114,8 +114,9 @@ def sample_categorical(cumulative: FloatArray, rows: IntArray, uniforms: FloatAr
 def sample_subset(uniforms: FloatArray, allowed: BoolArray, sizes: IntArray) -> BoolArray:
     """Sample a subset of the allowed classes of every row, uniformly among all subsets of the given size.
 
-    Each class in turn is chosen with probability (still needed) / (still available), which makes all subsets of that size equally
-    likely without sorting. `uniforms` has shape (b, q) or more columns, `allowed` and the result (b, q), and `sizes` (b,).
+    Classes are visited in order and chosen with probability (still needed) / (still available). This makes all subsets of that
+    size equally likely without sorting. `uniforms` has shape (b, q) or more columns, `allowed` and the result (b, q), and `sizes`
+    (b,).
 
     Examples
     --------

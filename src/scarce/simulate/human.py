@@ -1,4 +1,4 @@
-"""Labels drawn from the statistics of human annotators of CLCIFAR-10 and CLCIFAR-20, errors included.
+"""Labels drawn with the frequencies, errors included, of the human annotators of CLCIFAR-10 and CLCIFAR-20.
 
 The counts are those of Wang et al., "CLImage: Human-annotated datasets for complementary-label learning"
 (https://arxiv.org/abs/2305.08295): one of the three labels of each image for CLCIFAR-10, all three for CLCIFAR-20. Annotators saw
@@ -112,7 +112,7 @@ def human_transition(source: str = "clcifar10") -> FloatArray:
 def human(
     y: Any, *, source: str = "clcifar10", draws: int = 3, classes: Classes = None, seed: int = 0
 ) -> ComplementaryLabels:
-    """Draw labels as human annotators gave them: each example excludes the classes that `draws` annotators named.
+    """Draw labels with the frequencies and errors of human annotators; each example excludes what `draws` of them name.
 
     Parameters
     ----------
@@ -121,10 +121,10 @@ def human(
     source : {"clcifar10", "clcifar20"}
         The data set whose annotators are simulated.
     draws : int
-        Annotators per example, one label each; labels may repeat and may be wrong.
+        Number of annotators per example. Each names one class; the names may repeat and may be wrong.
     classes : int or sequence, optional
         The q classes in the desired order: the names of the source in any order, or q other names, which replace those of the
-        source in its order. By default the names of the source, or 0 to q − 1 if `y` holds numbers.
+        source in its order. By default the names of the source, or 0 to q − 1 if `y` contains numbers.
     seed : int
         Seed of the random generator; the same seed gives the same labels on every machine.
 
@@ -164,6 +164,7 @@ def human(
         transition = transition[np.ix_(indices, indices)]
     elif (indices >= 0).any():
         raise LabelError(
-            f"class {names[indices < 0][0]} is not a class of {source}, though others are; use its names only, or only other names."
+            f"class {names[indices < 0][0]} is not a class of {source}, but other names in classes are; "
+            f"use only names of {source}, or none of them."
         )
     return labels_from_transition(truth, transition, seed, draws)

@@ -24,10 +24,10 @@ def ask(
     classes: Classes = None,
     seed: int = 0,
 ) -> ComplementaryLabels:
-    """Ask yes/no questions about random classes of every example, and label it with the answers.
+    """Simulate yes/no questions about random classes of every example, and make labels from the answers.
 
-    The questions do not depend on the true class, so a question about class k is answered "yes" with probability π_k. "No"
-    excludes the class, "yes" confirms it; the labels keep the table of answers.
+    The questions do not depend on the true class, so without errors a question about class k is answered "yes" with probability
+    π_k. "No" excludes the class, "yes" confirms it; the labels keep the table of answers.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def ask(
         Probability of answering "no" about the true class.
     false_positive_rate : float
         Probability of answering "yes" about a wrong class. If errors make answers contradict each other (two "yes", or "no" to
-        every class), the labels leave out the disputed claims and ``labels.answers`` keeps them.
+        every class), the labels leave out the disputed answers, and ``labels.answers`` keeps them.
     classes : int or sequence, optional
         All q classes, in order; by default the sorted values of `y`.
     seed : int

@@ -35,7 +35,7 @@ PROCESSES: Mapping[str, Callable[..., ComplementaryLabels]] = MappingProxyType(
         "ask": ask,
     }
 )
-"""The processes by name: functions of the true classes, with the parameters ``classes`` and ``seed`` and their own."""
+"""The processes by name. Each is a function of the true classes that takes ``classes``, ``seed`` and its own parameters."""
 
 
 def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
@@ -58,9 +58,9 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     Raises
     ------
     MethodError
-        If the process or one of its parameters does not exist or is invalid.
+        If the process is unknown, or a parameter is unknown, missing or invalid.
     LabelError
-        If `y` does not hold one class per example.
+        If `y` does not contain one class per example.
 
     See Also
     --------
@@ -72,7 +72,7 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     [2, 2, 2]
     >>> simulate("scar", ["cat", "dog"], rate=0.1)
     Traceback (most recent call last):
-    scarce.errors.MethodError: the process 'scar' takes no 'rate'; it takes c, rates, error_rate, classes, seed.
+    scarce.errors.MethodError: the process 'scar' has no parameter 'rate'; it takes c, rates, error_rate, classes, seed.
     """
     process = PROCESSES[check_option("process", name, PROCESSES)]
     check_renamed(f"the process {name!r}", process, params)
@@ -80,7 +80,9 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     names = [parameter.name for parameter in known]
     for given in params:
         if given not in names:
-            raise MethodError(f"the process {name!r} takes no {given!r}; it takes {', '.join(names)}.")
+            raise MethodError(
+                f"the process {name!r} has no parameter {given!r}; it takes {', '.join(names)}."
+            )
     for parameter in known:
         if parameter.default is Parameter.empty and parameter.name not in params:
             raise MethodError(f"the process {name!r} needs {parameter.name!r}; pass {parameter.name}=...")

@@ -35,10 +35,10 @@ def scar(
     c : float or sequence of length q, optional
         Exclusion probabilities c_k; one number applies to all classes. Give either `c` or `rates`.
     rates : float or sequence of length q, optional
-        Target rates π̄_k, from which c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`.
+        Target rates π̄_k. They give c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`.
     error_rate : float
-        Probability that an example excludes its true class as well, which is a wrong label. Rows that would exclude every class are
-        drawn again; with few classes and large c this makes errors slightly rarer.
+        Probability that an example wrongly excludes its true class. Rows that would exclude every class are drawn again; with few
+        classes and large c this makes errors slightly rarer.
     classes : int or sequence, optional
         All q classes, in order; by default the sorted values of `y`.
     seed : int
@@ -135,7 +135,7 @@ def scar_single(
     y : sequence of length n
         The true class of each example, by name or number.
     rates : float or sequence of length q, optional
-        Rates π̄_k of the independent draws, c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`. Give either these or `c`.
+        Rates π̄_k of the independent draws, c_k = π̄_k / (1 − π_k), with π the class frequencies in `y`. Give either `rates` or `c`.
     c : float or sequence of length q, optional
         Exclusion probabilities c_k.
     classes : int or sequence, optional

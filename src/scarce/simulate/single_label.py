@@ -57,7 +57,7 @@ def uniform(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryL
 
 
 def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
-    """Draw one label per example from a random biased matrix, for any number of classes.
+    """Draw one label per example from a randomly drawn biased matrix, for any number of classes.
 
     The seed determines both the matrix (see `biased_transition`) and the labels.
 
@@ -92,7 +92,7 @@ def biased(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLa
 def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
     """Draw one label per example of ten classes from the matrix "biased-a" (`BIASED_A`).
 
-    Every row holds .75/3, .13/3 and .12/3 three times each.
+    Every row contains .75/3, .13/3 and .12/3, three times each.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def biased_a(y: Any, *, classes: Classes = None, seed: int = 0) -> Complementary
 def biased_b(y: Any, *, classes: Classes = None, seed: int = 0) -> ComplementaryLabels:
     """Draw one label per example of ten classes from the matrix "biased-b" (`BIASED_B`).
 
-    Every row holds .66/3, .24/3 and .10/3 three times each.
+    Every row contains .66/3, .24/3 and .10/3, three times each.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def noisy(
     noise : float
         Noise level η: the fraction of labels drawn uniformly from all classes, the true one included.
     base : {"strong", "weak"} or array of shape (q, q)
-        The transition matrix without noise. A name stands for one fixed matrix: `seed` changes the labels, not the matrix. For
+        The transition matrix without noise. A name means one fixed matrix: `seed` changes the labels, not the matrix. For
         another shuffle pass, for example, ``strong_transition(10, seed=7)``. The names require q − 1 to be divisible by three.
     classes : int or sequence, optional
         All q classes, in order; by default the sorted values of `y`.
@@ -227,7 +227,7 @@ def from_transition(
         Number of labels drawn per example. By default draws are independent and may repeat: an example excludes all classes drawn
         for it. Rows that would exclude every class are drawn again.
     distinct : bool
-        Draw without replacement: exactly `draws` different labels, each from the classes of T[y] that are left.
+        Draw without replacement: exactly `draws` different labels, each from T[y] without the classes already drawn.
     classes : int or sequence, optional
         All q classes, in order; by default the sorted values of `y`.
     seed : int

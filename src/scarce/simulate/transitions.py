@@ -136,7 +136,7 @@ def scar_single_transition(c: Any) -> FloatArray:
 
         T[y, k] = c_k Π_{j≠k,y} (1 − c_j) / Σ_{l≠y} c_l Π_{j≠l,y} (1 − c_j) = w_k / (W − w_y)      (k ≠ y)
 
-    with w_k = c_k / (1 − c_k) and W = Σ_k w_k. SCAR holds only approximately, because T[y, k] / c_k varies with y.
+    with w_k = c_k / (1 − c_k) and W = Σ_k w_k. These labels are only approximately SCAR, because T[y, k] varies with y.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def noisy_transition(noise: float, base: Any = "strong", n_classes: int = 10) ->
     noise : float
         Noise level η: the fraction of labels drawn uniformly from all classes.
     base : {"strong", "weak"} or array of shape (q, q)
-        The matrix without noise; a name stands for `strong_transition` or `weak_transition` with seed 0.
+        The matrix without noise; a name means `strong_transition` or `weak_transition` with seed 0.
     n_classes : int
         Number of classes q.
 

@@ -50,7 +50,7 @@ def test_grid_rejects_infinite_numbers(tmp_path: Path) -> None:
         (
             "scar",
             "ratez = 0.2",
-            "the process 'scar' takes no 'ratez'; it takes c, rates, error_rate, classes, seed",
+            "the process 'scar' has no parameter 'ratez'; it takes c, rates, error_rate, classes, seed",
         ),
         ("scar", "rates = 7", "rates of class 0 is 7; expected a probability from 0 to 1"),
         (

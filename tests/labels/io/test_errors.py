@@ -110,7 +110,7 @@ def test_read_labels_survives_damage_anywhere_in_array_file(tmp_path, suffix):
     ("change", "part"),
     [
         ({"format": np.array("scarce-labels-2")}, "another version"),
-        ({"format": np.array("other")}, "does not hold labels written by scarce"),
+        ({"format": np.array("other")}, "does not contain labels written by scarce"),
         ({"indices": np.array([0.5])}, "'indices' is missing or malformed"),
         ({"indptr": None}, "'indptr' is missing"),
         ({"answers.example": np.array([0])}, "'answers.class_index' is missing"),

@@ -176,7 +176,7 @@ def test_csv_rejects_labels_not_covered_by_answers(tmp_path):
     labels = ComplementaryLabels(
         np.array([0, 1]), np.array([0]), np.array(["a", "b"]), answers=Answers.from_columns([0], [1], [-1])
     )
-    with pytest.raises(LabelError, match=r"hold more than their answers.*\.npz"):
+    with pytest.raises(LabelError, match=r"not what their answers imply.*\.npz"):
         labels.save(tmp_path / "a.csv")
     labels.save(tmp_path / "a.npz")
     assert read_labels(tmp_path / "a.npz") == labels

@@ -154,7 +154,7 @@ def check_process_params(process: str, params: Mapping[str, Any], n_classes: int
     >>> check_process_params("scar", {"rates": [0.95] + [0.1] * 9}, 10)
     >>> check_process_params("scar", {"ratez": 0.2}, 10)
     Traceback (most recent call last):
-    scarce.errors.MethodError: the process 'scar' takes no 'ratez'; it takes c, rates, error_rate, classes, seed.
+    scarce.errors.MethodError: the process 'scar' has no parameter 'ratez'; it takes c, rates, error_rate, classes, seed.
     """
     for name in _SET_PER_TRIAL:
         if name in params:

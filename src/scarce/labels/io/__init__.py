@@ -1,4 +1,4 @@
-"""Read and write label files: the suffix gives the file type, the header or `form` the meaning."""
+"""Read and write label files. The suffix gives the file type; the header or `form` says how to read the content."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -34,10 +34,10 @@ def read_labels(
         ``.npz`` as written by `ComplementaryLabels.save`; ``.csv`` or ``.parquet`` with a header; ``.npy``; or an export of an
         annotation tool as ``.json`` or ``.jsonl``.
     form : str, optional
-        What the file means. The header of a table is enough if it is a table of answers (columns ``example_id``, ``class_name``,
+        How to read the file. Not needed if the header shows it: a table of answers (columns ``example_id``, ``class_name``,
         ``answer`` and optionally ``annotator``), lists (columns ``example_id`` and ``excluded``, with class names separated by
-        ``;``), or a matrix of yes, no and empty cells with one column per class. Otherwise pass the form, because the same
-        numbers can have opposite meanings:
+        ``;``), or a matrix of yes, no and empty cells with one column per class. Otherwise required, because the same numbers
+        can have opposite meanings; leave it out for ``.npz``.
 
         - ``"answers"``: one row per question;
         - ``"answer-matrix"``: yes or 1, no or 0, skip or −1, or empty, with one column per class;
@@ -51,7 +51,7 @@ def read_labels(
     classes : int or sequence of length q, optional
         All class names, in order; required if the file does not name them.
     conflict : {"raise", "drop", "majority"}
-        What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+        What to do with contradictory answers: raise an error, leave out the disputed answers, or follow the majority.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def read_labels(
     FileError
         If the file is missing, damaged, or of an unknown type.
     LabelError
-        If its content does not have the stated form, or the labels contradict each other.
+        If the content of the file does not match `form`, or the labels contradict each other.
 
     See Also
     --------
@@ -73,8 +73,8 @@ def read_labels(
     Notes
     -----
     Class names and ids become integers if all of them are whole numbers; otherwise they stay text. Without a column
-    ``example_id`` the labels have no ids and must be in the order of the features. In messages, lines of the file count from 1
-    and rows below the header from 0.
+    ``example_id`` the labels have no ids and must be in the order of the features. Error
+    messages count the lines of the file from 1, and the rows below the header from 0.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _read(path: Path, form: str | None, classes: Any, conflict: Conflict) -> Com
 def write_labels(labels: ComplementaryLabels, path: str | Path, *, force: bool = False) -> None:
     """Write labels as ``.csv`` (readable) or ``.npz`` (compact and complete).
 
-    A CSV file holds a matrix of yes, no and empty cells or, for labels with answers, the table of answers.
+    A CSV file contains a matrix of yes, no and empty cells or, for labels with answers, the table of answers.
 
     Parameters
     ----------

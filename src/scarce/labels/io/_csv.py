@@ -52,7 +52,7 @@ def _wide_rows(labels: ComplementaryLabels, ids: Array) -> Iterator[list[str]]:
 def _long_rows(labels: ComplementaryLabels, answers: Answers, ids: Array) -> Iterator[list[str]]:
     if not any(_is_resolution(labels, answers, policy) for policy in get_args(Conflict)):
         raise LabelError(
-            "the labels hold more than their answers, which a CSV file cannot store; save as .npz."
+            "the labels are not what their answers imply, and a CSV file stores only the answers; save as .npz."
         )
     classes = list(map(str, labels.classes.tolist()))
     ends = np.searchsorted(answers.example, np.arange(labels.n_examples), side="right").tolist()

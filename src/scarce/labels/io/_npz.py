@@ -42,7 +42,7 @@ def read_npz(path: Path) -> ComplementaryLabels:
                 "again with this version."
             )
         raise FileError(
-            f"{path} does not hold labels written by scarce; save your own matrix as .npy and pass its form= (--form)."
+            f"{path} does not contain labels written by scarce; save your own matrix as .npy and pass its form= (--form)."
         )
     kinds = _COLUMN_KINDS | ({"ids": "iufbU"} if "ids" in arrays else {})
     kinds |= _ANSWER_KINDS if any(name in arrays for name in _ANSWER_KINDS) else {}

@@ -33,8 +33,8 @@ def read_label_studio(
     path : path
         The export, a list of tasks.
     meaning : {"excluded", "answer"}
-        What a choice means: a class that the example is *not*, or yes or no to the class that the task names in
-        ``data[class_field]``.
+        What a choice means. ``excluded``: a class that the example is *not*; ``answer``: yes or no to the class that the task
+        names in ``data[class_field]``.
     class_field : str
         The field of ``data`` with the class that the task asks about.
     control : str, optional
@@ -44,7 +44,7 @@ def read_label_studio(
     classes : int or sequence of length q, optional
         All class names, in order; required for ``meaning="excluded"``.
     conflict : {"raise", "drop", "majority"}
-        What to do when annotators contradict each other: raise an error, leave out the disputed claims, or follow the majority.
+        What to do when annotators contradict each other: raise an error, leave out the disputed answers, or follow the majority.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def read_label_studio(
     check_option("meaning", meaning, get_args(Meaning))
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
-        raise FileError(f"{path} does not hold a list of tasks, as expected. {_EXPORT_HINT}")
+        raise FileError(f"{path} is not a list of tasks, as expected. {_EXPORT_HINT}")
     with prefix_errors(path):
         if meaning == "excluded" and classes is None:
             raise LabelError(
@@ -108,7 +108,10 @@ def read_label_studio(
             examples[example] = None
             asked_class = (
                 name_field(
-                    data, class_field, where, "Name the field that holds the asked class with class_field=."
+                    data,
+                    class_field,
+                    where,
+                    "Name the field of the class that the task asks about with class_field=.",
                 )
                 if meaning == "answer"
                 else None

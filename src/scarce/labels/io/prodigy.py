@@ -26,7 +26,7 @@ def read_prodigy(
     classes : int or sequence of length q, optional
         All class names, in order; by default the labels in the export, sorted.
     conflict : {"raise", "drop", "majority"}
-        What to do with contradictory answers: raise an error, leave out the disputed claims, or follow the majority.
+        What to do with contradictory answers: raise an error, leave out the disputed answers, or follow the majority.
 
     Returns
     -------
