@@ -15,9 +15,9 @@ SOURCE = Path(scarce.__file__).parent
 MAX_FILES = 40
 CHECKS = {
     "labels": ("labels/_validation.py", "check_consistent"),
-    "features": ("features/arrays.py", "check_finite"),
+    "features": ("features/_arrays.py", "check_finite"),
     "transition": ("_validation.py", "check_transition"),
-    "device": ("training/runtime.py", "check_device"),
+    "device": ("training/_runtime.py", "check_device"),
 }
 
 

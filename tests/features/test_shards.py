@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from scarce.errors import FeatureError
 from scarce.features import Shards, read_features
-from scarce.features.shards import ArrayShard, take_rows
+from scarce.features._arrays import take_rows
+from scarce.features.shards import ArrayShard
 
 SIZES = (3, 0, 5, 1)
 VALUES = np.random.default_rng(0).normal(size=(sum(SIZES), 4))

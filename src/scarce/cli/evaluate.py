@@ -85,7 +85,7 @@ def evaluate(
         raise LabelError(
             "--priors and --label-noise are for complementary labels; pass --labels FILE, or leave them out."
         )
-    from scarce.features.shards import take_rows
+    from scarce.features._arrays import take_rows
     from scarce.labels import read_labels
 
     classifier, names = load_model(model)

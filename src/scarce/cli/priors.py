@@ -95,7 +95,7 @@ def priors(
             f"--figure {figure} has an unknown format; expected a name that ends in .png, .svg or .pdf."
         )
     from scarce.features import read_features
-    from scarce.features.shards import take_rows
+    from scarce.features._arrays import take_rows
     from scarce.labels import read_labels
     from scarce.priors import make_estimator, priors_from_answers
     from scarce.priors.io import save_priors

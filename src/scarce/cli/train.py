@@ -227,7 +227,7 @@ def train(
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
     from scarce.features import read_features
-    from scarce.features.shards import take_rows
+    from scarce.features._arrays import take_rows
     from scarce.labels import read_labels
     from scarce.training._runtime import check_device, is_distributed
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from scarce._validation import check_number
 from scarce.errors import MethodError
-from scarce.features.shards import take_rows
+from scarce.features._arrays import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method
 from scarce.metrics import complementary_accuracy, fit_label_model

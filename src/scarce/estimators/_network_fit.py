@@ -21,8 +21,7 @@ from scarce.estimators._fit_settings import (
     training_recipe,
 )
 from scarce.estimators.auto import Choice
-from scarce.features._arrays import input_shape
-from scarce.features.shards import take_rows
+from scarce.features._arrays import input_shape, take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, Problem
 from scarce.methods._transition import resolve_transition

@@ -13,7 +13,7 @@ from scarce.estimators._base import report_on_predictions
 from scarce.estimators._fitting import check_consistent_length, check_inputs
 from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.classifier import ScarceClassifier
-from scarce.features.shards import take_rows
+from scarce.features._arrays import take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.metrics import ComplementaryReport
 

@@ -1,4 +1,4 @@
-"""Arrays of features: chunks of rows, column statistics, and a check for finite numbers."""
+"""Arrays of features: some of their rows, chunks of rows, column statistics, and a check for finite numbers."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from scarce.errors import FeatureError
-from scarce.features.shards import Shards
+from scarce.features.shards import ArrayShard, Shards
 
 _MAX_FLOAT32 = float(np.finfo(np.float32).max)
 _MAX_CHUNK_NUMBERS = 2**21  # 16 MB as float64
@@ -33,6 +33,19 @@ def iter_chunks(X: Any) -> Iterator[tuple[int, NDArray[Any]]]:
     for start in range(0, X.shape[0], step):
         end = min(start + step, X.shape[0])
         yield start, X.take(np.arange(start, end)) if isinstance(X, Shards) else X[start:end]
+
+
+def take_rows(X: Any, rows: Any) -> Any:
+    """Return some rows of features without reading data on disk; return `X` itself for all rows in order.
+
+    Examples
+    --------
+    >>> take_rows(np.eye(2), [1]).tolist()
+    [[0.0, 1.0]]
+    """
+    if np.array_equal(rows, np.arange(X.shape[0])):
+        return X
+    return (Shards([ArrayShard(X)]) if isinstance(X, np.memmap) else X)[rows]
 
 
 def column_statistics(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -175,16 +175,3 @@ class Shards:
     def __repr__(self) -> str:
         shape = " × ".join(f"{side:,}" for side in self.shape)
         return f"Shards({shape} {self.dtype} in {len(self._shards):,} files)"
-
-
-def take_rows(X: Any, rows: Any) -> Any:
-    """Return some rows of features without reading data on disk; return `X` itself for all rows in order.
-
-    Examples
-    --------
-    >>> take_rows(np.eye(2), [1]).tolist()
-    [[0.0, 1.0]]
-    """
-    if np.array_equal(rows, np.arange(X.shape[0])):
-        return X
-    return (Shards([ArrayShard(X)]) if isinstance(X, np.memmap) else X)[rows]

@@ -16,17 +16,17 @@ from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import NO, NOT_ASKED, YES, Answers, parse_answers
 
-Exclusions = tuple[IntArray, IntArray, Array]
+ExclusionColumns = tuple[IntArray, IntArray, Array]
 
 
-def from_indicator(matrix: Any, classes: Iterable[Any] | None) -> Exclusions:
+def from_indicator(matrix: Any, classes: Iterable[Any] | None) -> ExclusionColumns:
     """Convert a matrix of shape (n, q) in which 1 means "not this class"."""
     shape, rows, columns = _find_ones(matrix, "the indicator")
     names = _check_width(classes, shape[1])
     return *csr_from_pairs(rows, columns, shape), names
 
 
-def from_candidates(matrix: Any, classes: Iterable[Any] | None) -> Exclusions:
+def from_candidates(matrix: Any, classes: Iterable[Any] | None) -> ExclusionColumns:
     """Convert a matrix of shape (n, q) in which 1 means "still possible"."""
     shape, rows, columns = _find_ones(matrix, "the candidate matrix")
     excluded = np.ones(shape, bool)
@@ -77,7 +77,7 @@ def _check_width(classes: Iterable[Any] | None, width: int) -> Array:
     return names
 
 
-def from_lists(rows: Iterable[Collection[Any]], classes: int | Iterable[Any]) -> Exclusions:
+def from_lists(rows: Iterable[Collection[Any]], classes: int | Iterable[Any]) -> ExclusionColumns:
     """Convert n lists (or sets) of excluded class names."""
     names = check_classes(classes)
     shape = getattr(rows, "shape", ())
@@ -137,7 +137,7 @@ def _as_array(matrix: Any, what: str) -> Array:
         ) from None
 
 
-def from_ordinary(y: Any, classes: Any) -> Exclusions:
+def from_ordinary(y: Any, classes: Any) -> ExclusionColumns:
     """Convert n true classes to the exclusion of every other class, without building a dense matrix.
 
     Examples
@@ -154,7 +154,7 @@ def from_ordinary(y: Any, classes: Any) -> Exclusions:
     return np.arange(len(codes) + 1) * len(others), excluded.ravel(), names
 
 
-def from_single(excluded: Any, classes: int | Iterable[Any]) -> Exclusions:
+def from_single(excluded: Any, classes: int | Iterable[Any]) -> ExclusionColumns:
     """Convert exactly one excluded class per example."""
     names = check_classes(classes)
     values = names_to_array(excluded, "excluded class")
@@ -166,7 +166,7 @@ def from_single(excluded: Any, classes: int | Iterable[Any]) -> Exclusions:
     return *csr_from_pairs(rows, columns, (len(values), len(names))), names
 
 
-def from_columns(table: Any, classes: int | Iterable[Any], missing: Any) -> Exclusions:
+def from_columns(table: Any, classes: int | Iterable[Any], missing: Any) -> ExclusionColumns:
     """Convert an n × m table of excluded classes; `missing`, NaN and empty text mark empty cells."""
     names = check_classes(classes)
     cells = _as_array(table, "the table of columns")

@@ -21,7 +21,8 @@ from torch.nn.functional import logsigmoid
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_option
 from scarce.errors import MethodError
-from scarce.features.shards import Shards, take_rows
+from scarce.features._arrays import take_rows
+from scarce.features.shards import Shards
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
