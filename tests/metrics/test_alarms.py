@@ -107,7 +107,7 @@ def test_constant_predictions_of_most_common_class_raise_alarm(kind):
 
 @pytest.mark.parametrize("kind", ["uniform", "SCAR", "one question"])
 def test_learned_priors_contradicted_by_labels_raise_alarm(kind):
-    """The test does not know that uniform labels have equal exclusion probabilities, so large priors are sometimes possible."""
+    """Equal exclusion probabilities of uniform labels are not assumed, so large priors are sometimes possible."""
     belief, fired = np.array([0.88, *[0.12 / 9] * 9]), []
     for seed in range(8):
         y, predicted, _ = classifier(seed)

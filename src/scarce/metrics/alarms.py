@@ -288,9 +288,9 @@ def _wrong_labels(
     if overall > _MIN_APPARENT_ERROR_RATE and remains and exceeds:
         yield Alarm(
             "wrong-labels",
-            f"according to the labels, {overall:.0%} of all predictions are wrong, and so are {among:.0%} of the more confident half, "
-            "which should have far fewer errors: some labels may be wrong, or the confidence may be meaningless. Pass the error rate "
-            "of the labels if you know it.",
+            f"according to the labels, {overall:.0%} of all predictions are wrong, and so are {among:.0%} of the more confident "
+            "half, which should have far fewer errors: some labels may be wrong, or the confidence may be meaningless. Pass the "
+            "error rate of the labels if you know it.",
         )
 
 

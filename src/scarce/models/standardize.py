@@ -17,8 +17,8 @@ class Standardize(nn.Module):
     mean, deviation : Tensor of shape (d,)
         Mean and standard deviation of each column.
     rest : Tensor of shape (d,), optional
-        The rounding error of `mean`: the exact mean minus `mean`. If given, inputs are centered in float64 and then converted to the
-        dtype of `deviation`. A column of large values that vary little, such as Unix times, then keeps its precision.
+        The rounding error of `mean`: the exact mean minus `mean`. If given, inputs are centered in float64 and then converted to
+        the dtype of `deviation`. A column of large values that vary little, such as Unix times, then keeps its precision.
 
     See Also
     --------
