@@ -1,4 +1,4 @@
-"""Accuracy from complementary labels: by hand, by slow loops, over a whole population and over many draws."""
+"""Accuracy from complementary labels against values by hand, slow loops, a whole population and many draws."""
 
 from itertools import product
 
@@ -206,7 +206,7 @@ def test_complementary_accuracy_may_be_negative():
     many = ComplementaryLabels.from_single([0, 1, 2] * 50, classes=3)
     estimate = complementary_accuracy([0, 1, 2] * 50, many, [1 / 3] * 3)
     assert estimate.value == pytest.approx(-1)
-    # There is no hit; one more would have the weight 2/3 / 50.
+    # There is no hit; a single one would have the weight 2/3 / 50.
     assert (estimate.low, estimate.high) == (0, pytest.approx(2 / 3 / 50 * chi2.ppf(0.975, 2) / 2))
 
 
@@ -221,7 +221,7 @@ KNOWN = {  # what cannot be estimated from the labels alone
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", LABEL_KINDS)
 def test_interval_with_estimated_priors_covers_truth(kind):
-    """For a classifier, and for constant predictions, whose accuracy is the prior of their class."""
+    """Both for a classifier and for constant predictions, whose accuracy is the prior of the predicted class."""
     rng, covered = np.random.default_rng(2), []
     for seed in range(100):
         y, predicted = draw_predictions(rng, 500)
@@ -284,9 +284,9 @@ VALID_PRIORS = [0.5, 0.3, 0.2]
             VALID_PRIORS,
             0.95,
             FeatureError,
-            r"predictions of shape \(1,\) and 2 labeled examples; expected one prediction each",
+            r"the predictions have shape \(1,\); expected \(2,\), one per labeled example",
         ),
-        ([["a"], ["b"]], VALID_PRIORS, 0.95, FeatureError, r"predictions of shape \(2, 1\)"),
+        ([["a"], ["b"]], VALID_PRIORS, 0.95, FeatureError, r"the predictions have shape \(2, 1\)"),
         (
             ["a", "x"],
             VALID_PRIORS,

@@ -1,4 +1,4 @@
-"""Alarms about an estimated accuracy: each is raised if something is wrong, and none otherwise."""
+"""Alarms about an estimated accuracy: each is raised if its assumption fails, and none otherwise."""
 
 import numpy as np
 import pytest
@@ -107,14 +107,14 @@ def test_constant_predictions_of_most_common_class_raise_alarm(kind):
 
 @pytest.mark.parametrize("kind", ["uniform", "SCAR", "one question"])
 def test_learned_priors_contradicted_by_labels_raise_alarm(kind):
-    """The exclusion probabilities of uniform labels are not known to be equal, so large priors are sometimes possible."""
+    """Equal exclusion probabilities of uniform labels are not assumed, so large priors are sometimes possible."""
     belief, fired = np.array([0.88, *[0.12 / 9] * 9]), []
     for seed in range(8):
         y, predicted, _ = classifier(seed)
         report = complementary_report(predicted, UNBIASED_LABELS[kind](y, seed), learned_priors=belief)
         fired.append(alarm_names(report) == ["learned-priors"])
         for alarm in report.alarms:
-            assert "believes that 88% of the examples are of class 0" in alarm.message
+            assert "learned a prior of 88% for class 0" in alarm.message
     assert sum(fired) >= (7 if kind == "uniform" else 8)
 
 
@@ -136,7 +136,7 @@ def test_predicted_class_never_excluded_raises_alarm(seed):
     labels = from_transition(y, transition / transition.sum(axis=1, keepdims=True), classes=Q, seed=seed)
     report = complementary_report(predicted, labels)
     assert alarm_names(report) == ["unidentified"]
-    fraction = f"{(predicted == 3).mean():.0%} of the predictions are 3, which nobody excludes"
+    fraction = f"{(predicted == 3).mean():.0%} of the predictions are of classes that no example excludes (3)"
     assert report.alarms[0].message.startswith(fraction)
     assert report.accuracy.unseen == (3,)
 
@@ -146,7 +146,7 @@ def test_predicted_class_never_asked_about_raises_alarm():
     labels = ask(y, rates=np.where(np.arange(Q) == 3, 0.0, 0.2), classes=Q, seed=0)
     report = complementary_report(predicted, labels)
     assert alarm_names(report)[0] == "unidentified"
-    assert "which nobody was asked about" in report.alarms[0].message
+    assert "classes that no question asks about (3)" in report.alarms[0].message
     assert report.accuracy.unseen == (3,)
 
 
@@ -157,7 +157,7 @@ def test_overstated_error_rates_raise_alarm(seed):
     model = fit_label_model(labels, np.full(Q, 1 / Q), errors=ErrorRates(0.05, 0.0))
     report = complementary_report(y, labels, model)
     assert "unidentified" in alarm_names(report)
-    assert "more than labels can show" in report.alarms[alarm_names(report).index("unidentified")].message
+    assert "which is impossible" in report.alarms[alarm_names(report).index("unidentified")].message
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -171,7 +171,7 @@ def test_biased_labels_raise_alarm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_candidate_sets_of_similar_classes_raise_alarm(seed):
-    """Candidates are the true class and, half of the time, one fixed class it is confused with."""
+    """Candidates are the true class and, half of the time, the next class."""
     y, predicted, _ = classifier(seed, n=1000)
     candidates = np.eye(Q, dtype=int)[y]
     confused = np.random.default_rng(seed).random(1000) < 0.5
@@ -190,8 +190,8 @@ def test_classes_excluded_together_raise_alarm(seed):
     excluded[np.arange(N), y] = False
     report = complementary_report(predicted, ComplementaryLabels.from_indicator(excluded))
     assert alarm_names(report) == ["scar-violated"]
-    assert "excluded together" in report.alarms[0].message
-    # Priors estimated under SCAR are no evidence now; the rates of exclusions are.
+    assert "not excluded independently of each other" in report.alarms[0].message
+    # Priors estimated under SCAR no longer count as evidence; only the exclusion rates do.
     for believed, expected in ((0.55, ["scar-violated"]), (0.95, ["learned-priors", "scar-violated"])):
         priors = np.full(Q, (1 - believed) / (Q - 1))
         priors[0] = believed
@@ -211,7 +211,7 @@ def test_questions_about_predicted_class_raise_alarm(fraction, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_wrong_answers_to_single_questions_raise_alarm(seed):
-    """Unless error rates are given or learned: frequencies of "yes" sum to 0.9 + 9 · 0.1 = 1.8 instead of 1."""
+    """If error rates are taken as zero: the fractions of "yes" sum to 0.9 + 9 · 0.1 = 1.8 instead of 1."""
     y, predicted, _ = classifier(seed)
     labels = ask(y, classes=Q, seed=seed, false_negative_rate=0.1, false_positive_rate=0.1)
     believed = fit_label_model(labels, errors=ErrorRates(0.0, 0.0))
@@ -226,7 +226,7 @@ def test_wrong_answers_to_single_questions_raise_alarm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_answers_better_than_assumed_raise_alarm(seed):
-    """With 0.1 of wrong "yes", the frequencies of "yes" should sum to 0.95 + 9 · 0.1."""
+    """With the assumed error rates, the fractions of "yes" should sum to 0.95 + 9 · 0.1; without errors they sum to 1."""
     y, predicted, _ = classifier(seed)
     labels = ask(y, classes=Q, seed=seed)
     model = fit_label_model(labels, errors=ErrorRates(0.05, 0.1))
@@ -235,7 +235,7 @@ def test_answers_better_than_assumed_raise_alarm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_wrong_labels_raise_alarm_if_confidence_is_given(seed):
-    """The most confident predictions are all correct, but labels contradict them as often as the others."""
+    """The most confident predictions are all correct, but the labels contradict them as often as all others."""
     y, predicted, confidence = classifier(seed, n=6000, accuracy=0.95)
     labels = from_transition(y, with_errors(uniform_transition(Q), 0.05), classes=Q, seed=seed)
     assert alarm_names(complementary_report(predicted, labels, confidence=confidence)) == ["wrong-labels"]

@@ -29,7 +29,7 @@ def test_calibration_error_of_one_bin_compares_means():
     assert error == pytest.approx(abs(4 / 6 - (0.9 + 0.8 + 0.7 + 0.4 + 0.6 + 1.0) / 6))
 
 
-def test_calibration_error_of_sure_mistakes_is_one():
+def test_calibration_error_of_certain_mistakes_is_one():
     assert expected_calibration_error([[1, 0], [0, 1]], [1, 0]) == 1
     assert expected_calibration_error([[1, 0], [0, 1]], [0, 1]) == 0
 
@@ -108,7 +108,7 @@ def test_reliability_ignores_order_of_rows_and_classes(case, seed):
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=6), st.integers(1, 30)
 )
 def test_calibration_error_of_true_frequencies_is_zero(groups, bins):
-    """Of 2m rows with probability (m + k) / 2m for the first class, k ≤ m, exactly that share is of it."""
+    """Of 2m rows with probability (m + k) / 2m for the first class, k ≤ m, exactly that fraction belong to it."""
     p, y = [], []
     for m, k in groups:
         right = m + min(k, m)
@@ -138,7 +138,7 @@ def test_reliability_accepts_float32_tensors():
             [[0.5, 0.5]],
             [0, 1],
             {},
-            r"the probabilities have shape \(1, 2\); expected \(2, 2\): a row for each",
+            r"the probabilities have shape \(1, 2\); expected \(2, 2\): pass one row per entry of y",
         ),
         ([[0.5, 0.5]], ["a"], {"classes": "abc"}, "classes is the single string 'abc'"),
         ([[0.5, 0.5]], ["a"], {"classes": ["a", "b", "c"]}, r"shape \(1, 2\); expected \(1, 3\)"),
@@ -147,12 +147,12 @@ def test_reliability_accepts_float32_tensors():
         ([[0.5, 0.5]], [[0]], {}, r"y has shape \(1, 1\)"),
         ([[0.5, 0.5]], [float("nan")], {}, "row 0: the true class is missing"),
         (np.empty((0, 2)), [], {}, "y is empty"),
-        ([], [], {}, r"the probabilities have shape \(0,\); expected a row per example"),
+        ([], [], {}, r"the probabilities have shape \(0,\); expected one row per example"),
         (
             [0.5, 0.5],
             [0, 1],
             {},
-            r"shape \(2,\); expected .* \(np.column_stack\(\[1 - p, p\]\) for two classes\)",
+            r"shape \(2,\); expected .* for two classes pass np.column_stack\(\[1 - p, p\]\)",
         ),
         ([[1.0]], [0], {}, r"shape \(1, 1\); expected"),
         ([[0.5, 0.5], [1.0]], [0, 1], {}, "the probabilities are not a matrix of numbers"),

@@ -1,4 +1,4 @@
-"""The test of SCAR based on classes excluded together: by hand, by a slow loop and by simulation."""
+"""The co-exclusion test of SCAR against values by hand, a slow loop and simulated labels."""
 
 from itertools import combinations
 
@@ -14,7 +14,7 @@ from scarce.simulate import scar, uniform
 def test_co_exclusion_test_matches_value_by_hand():
     labels = ComplementaryLabels.from_lists([[0, 1], []] * 50, classes=3)
     found = co_exclusion_test(labels, [0.0, 0.0, 1.0])
-    # r = 1/2, covariance 1/4, nothing of the priors: z = √100 · (1/4) / (1/4) = 10
+    # r = 1/2, covariance 1/4, no contribution of the priors: z = √100 · (1/4) / (1/4) = 10
     assert found.statistic == pytest.approx(100)
     assert found.excess == pytest.approx(0.99)
     assert (found.n_pairs, found.rejects_scar) == (1, True)
@@ -48,7 +48,7 @@ def test_co_exclusion_test_accepts_scar_labels(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_co_exclusion_test_rejects_candidate_sets_of_similar_classes(seed):
-    # Candidates are the true class and, half of the time, one fixed class it is confused with.
+    # Candidates are the true class and, half of the time, the next class.
     random = np.random.default_rng(seed)
     y = random.integers(6, size=1000)
     candidates = np.eye(6, dtype=int)[y]
@@ -70,7 +70,7 @@ def test_co_exclusion_test_ignores_ordinary_labels_and_unused_classes():
 
 
 @pytest.mark.parametrize("n", [9, 10, 18])
-def test_co_exclusion_test_ignores_class_that_all_exclude(n):
+def test_co_exclusion_test_ignores_class_that_every_example_excludes(n):
     """The mean of n ones may be rounded up to more than one."""
     found = co_exclusion_test(ComplementaryLabels.from_lists([[0, 2], [1, 2]] * n, classes=4), [0.25] * 4)
     assert found.n_pairs == 1

@@ -1,4 +1,4 @@
-"""The confusion matrix without true labels: by hand, by slow loops, over whole populations and over many draws."""
+"""The confusion matrix without true labels against values by hand, slow loops, whole populations and many draws."""
 
 import numpy as np
 import pytest
@@ -143,7 +143,7 @@ def weighted_cells_of_exclusions(predicted, excluded, priors, weights):
 
 
 def weighted_cells_of_answers(predicted, answers, errors, weights):
-    """A_jk = ((1 − fp) s_j − P(predicted j and no | asked about k)) / (1 − fn − fp), the same way."""
+    """A_jk = ((1 − fp) s_j − P(predicted j and no | asked about k)) / (1 − fn − fp), with weighted examples."""
     n, q = answers.shape
     net = 1 - errors.false_negative - errors.false_positive
     cells = np.zeros((q, q))
@@ -336,7 +336,7 @@ def test_matrix_of_nearly_uninformative_labels_is_bounded():
 
 @pytest.mark.parametrize("error", [0.0, 0.05])
 def test_predictions_of_class_never_excluded_count_as_correct(error):
-    """With errors too: a class that is never excluded cannot be corrected."""
+    """Even if the error rate is known: errors in a class that is never excluded cannot be corrected."""
     labels = ComplementaryLabels.from_single([0, 1] * 100, classes=3)
     model = fit_label_model(labels, [0.4, 0.4, 0.2], errors=ErrorRates(error, 0.0))
     predicted = np.where(np.arange(200) < 100, 2, 1 - np.arange(200) % 2)
@@ -344,7 +344,7 @@ def test_predictions_of_class_never_excluded_count_as_correct(error):
     assert confusion.matrix[:, 2] == pytest.approx(confusion.tallies.predicted_fractions)
     estimate = complementary_accuracy(predicted, labels, model)
     assert estimate.unseen == (2,)
-    # All predictions of class 2 may be wrong, which is half of all, or by Wilson's interval somewhat more.
+    # All predictions of class 2 may be wrong: half of all predictions, or slightly more by Wilson's interval.
     half = binomtest(100, 200).proportion_ci(method="wilson").high
     assert 0.5 < half < 0.6
     assert estimate.value - half - 0.1 < estimate.low < estimate.value - half

@@ -147,7 +147,7 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         (
             lambda: covering_rate([0], LABELS),
             FeatureError,
-            r"predictions of shape \(1,\) and 2 labeled examples",
+            r"the predictions have shape \(1,\); expected \(2,\)",
         ),
         (lambda: covering_rate([0, 3], LABELS), LabelError, "the prediction 3 is not one of the classes"),
         (

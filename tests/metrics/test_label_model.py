@@ -77,7 +77,7 @@ def test_priors_of_answers_are_frequencies_of_yes_by_hand():
 
 
 def test_priors_of_answers_sum_to_one():
-    """Yes to 2 of 4 and 1 of 4: 2 to 1."""
+    """Yes to 2 of 4 and 1 of 4, a ratio of 2 to 1."""
     labels = labels_from_answers(np.arange(8), [0] * 4 + [1] * 4, [1, 1, 0, 0, 1, 0, 0, 0], 8, 2)
     assert fit_label_model(labels, errors=NO_ERRORS).priors.tolist() == pytest.approx([2 / 3, 1 / 3])
 
@@ -109,7 +109,7 @@ def test_priors_of_population_of_answers_are_exact(n_questions, false_negative, 
 
 
 def test_priors_of_two_classes_with_one_exclusion_are_frequencies():
-    """The class is the one that is not excluded: 0.7 ± √(0.7 · 0.3 / 1000)."""
+    """The true class is the one that is not excluded: 0.7 ± √(0.7 · 0.3 / 1000)."""
     model = fit_label_model(ComplementaryLabels.from_single([0] * 300 + [1] * 700, classes=2))
     assert model.source == "labels"
     assert model.priors == pytest.approx([0.7, 0.3], abs=0.005)
@@ -358,7 +358,7 @@ LITTLE_DATA = {
     "one row that says nothing": ComplementaryLabels.from_lists([[]], classes=3),
     "two classes": ComplementaryLabels.from_single([0, 1, 1], classes=2),
     "two classes, some rows without a label": ComplementaryLabels.from_lists([[0], [1], []], classes=2),
-    "a class that nobody excludes": ComplementaryLabels.from_single([0, 1] * 20, classes=3),
+    "a class that no example excludes": ComplementaryLabels.from_single([0, 1] * 20, classes=3),
     "one class that everybody excludes": ComplementaryLabels.from_single([2] * 30, classes=3),
     "all classes but one excluded": ComplementaryLabels.from_lists([[0, 1], [0, 2], [1, 2]], classes=3),
     "all rows of one class": ComplementaryLabels.from_lists([[0, 1]] * 20, classes=3),
@@ -368,7 +368,7 @@ LITTLE_DATA = {
     "only no": labels_from_answers([0, 1], [0, 1], [0, 0], 2, 3),
     "only skipped": labels_from_answers([0, 1], [0, 1], [-1, -1], 2, 3),
     "no to every class": labels_from_answers([0, 0, 1], [0, 1, 1], [0, 0, 1], 2, 2),
-    "nobody was asked": labels_from_answers([], [], [], 3, 3),
+    "no questions": labels_from_answers([], [], [], 3, 3),
     "60 classes, one exclusion": uniform(np.arange(300) % 60, seed=0),
     "60 classes, several exclusions": scar(np.arange(300) % 60, c=0.3, seed=0),
     "60 classes, answers": ask(np.arange(300) % 60, questions=10, seed=0),

@@ -175,7 +175,7 @@ def test_report_with_learned_error_rates_assumes_none(kind):
     report = complementary_report(predicted, LABEL_KINDS[kind](y, 1))
     assert report.label_model.error_source == "learned"
     assert report.if_labels_are_wrong is None
-    assert "errors in labels              learned: wrong no " in str(report)
+    assert "label error rates             learned: false negatives " in str(report)
 
 
 # Confusions --------------------------------------------------------------------------------------------------------
@@ -194,17 +194,17 @@ def test_most_confused_finds_planted_confusion(kind, seed):
     predicted_name, true, fraction, error = report.most_confused()[0]
     assert (predicted_name, true) == ("horse", "cow")
     assert fraction == pytest.approx(1 / 18, abs=4 * error)
-    assert "  cow called horse: " in str(report)
+    assert "  cow predicted as horse: " in str(report)
     assert len(report.most_confused(0)) == 0
 
 
-def test_most_confused_sorts_by_lower_bound():
+def test_most_confused_sorts_by_fraction():
     y, predicted = draw_predictions(np.random.default_rng(0), 20_000)
     labels = ask(y, questions=3, classes=Q, seed=1)
     report = complementary_report(predicted, labels, fit_label_model(labels, errors=NO_ERRORS))
     found = report.most_confused(10)
     assert len(found) == 6  # all confusions occur
-    assert found == sorted(found, key=lambda one: 2 * one[3] - one[2])
+    assert found == sorted(found, key=lambda one: -one[2])
     for predicted_name, true, fraction, error in found:
         assert fraction == pytest.approx(JOINT[predicted_name, true], abs=4 * error)
 
@@ -232,7 +232,7 @@ def test_class_lines_fit_width(names):
         assert (f"... and {q - 20} more classes" in table) == (q > 20)
 
 
-CONFUSIONS = "confusions, as shares of all examples:"
+CONFUSIONS = "largest confusions (percent of all examples):"
 
 
 def test_report_prints_accuracy_priors_and_alarms():
@@ -242,7 +242,7 @@ def test_report_prints_accuracy_priors_and_alarms():
     assert text.startswith(f"accuracy without true labels  {report.accuracy}")
     assert f"balanced accuracy             {report.balanced_accuracy.value:.4f} (" in text
     assert "priors                        given" in text
-    assert "if 5% of labels are wrong     between " in text
+    assert "with up to 5% wrong labels    " in text
     assert "ALARM" not in text
     constant = complementary_report(np.zeros(1000, int), uniform(y, classes=Q, seed=1))
     assert "priors                        estimated from these labels" in str(constant)
@@ -302,7 +302,7 @@ LITTLE_DATA = {
     "one row": ComplementaryLabels.from_lists([[1]], classes=3),
     "two classes": ComplementaryLabels.from_single([0, 1, 1], classes=2),
     "two classes, some rows without a label": ComplementaryLabels.from_lists([[0], [1], []], classes=2),
-    "a class that nobody excludes": ComplementaryLabels.from_single([0, 1] * 30, classes=3),
+    "a class that no example excludes": ComplementaryLabels.from_single([0, 1] * 30, classes=3),
     "one class that everybody excludes": ComplementaryLabels.from_single([2] * 30, classes=3),
     "all classes but one excluded": ComplementaryLabels.from_lists([[0, 1], [0, 2], [1, 2]], classes=3),
     "few labels among many rows": ComplementaryLabels.from_lists([[0], [1], *[[]] * 200], classes=3),
@@ -311,7 +311,7 @@ LITTLE_DATA = {
     "only yes": labels_from_answers([0, 1], [0, 1], [1, 1], 2, 3),
     "only no": labels_from_answers([0, 1], [0, 1], [0, 0], 2, 3),
     "only skipped": labels_from_answers([0, 1], [0, 1], [-1, -1], 2, 3),
-    "some rows that nobody was asked about": labels_from_answers([0, 2], [0, 2], [1, 0], 6, 3),
+    "some rows without questions": labels_from_answers([0, 2], [0, 2], [1, 0], 6, 3),
     "no to every class": labels_from_answers([0, 0, 1], [0, 1, 1], [0, 0, 1], 2, 2),
     "60 classes, one exclusion": uniform(np.arange(600) % 60, seed=0),
     "60 classes, several exclusions": scar(np.arange(600) % 60, c=0.3, seed=0),
@@ -368,7 +368,7 @@ def test_report_of_any_labels_is_finite(case):
 @pytest.mark.parametrize(
     ("predicted", "how", "error", "message"),
     [
-        ([0], {}, FeatureError, r"predictions of shape \(1,\) and 2 labeled examples"),
+        ([0], {}, FeatureError, r"the predictions have shape \(1,\); expected \(2,\)"),
         ([0, 7], {}, LabelError, "the prediction 7 is not one of the classes"),
         ([0, 1], {"priors": [0.5, 0.5]}, PriorError, "expected 3 numbers"),
         ([0, 1], {"level": 95}, MethodError, "level=95; expected a number above 0 and below 1"),
@@ -381,7 +381,7 @@ def test_report_rejects_invalid_input(predicted, how, error, message):
 
 @pytest.mark.parametrize(("q", "n"), [(10, 2000), (20, 1000)])
 def test_most_confused_is_empty_for_flawless_classifier(q, n):
-    """There are hundreds of cells, one in forty of which exceeds two standard errors by chance."""
+    """There are hundreds of cells, of which one in forty would exceed two standard errors by chance."""
     y = np.random.default_rng(0).integers(0, q, n)
     for seed in range(5):
         assert complementary_report(y, uniform(y, classes=q, seed=seed)).most_confused() == []

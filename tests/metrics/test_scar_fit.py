@@ -1,4 +1,4 @@
-"""The test of SCAR given the predicted class: whole populations, planted violations, and many draws."""
+"""The test of SCAR given the predicted class, on whole populations, planted violations and many draws."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_fit_scar_accepts_population_with_known_errors(error):
 
 @pytest.mark.parametrize("priors", [None, np.full(4, 0.25)], ids=["estimated", "given"])
 def test_fit_scar_names_planted_violation(priors):
-    """All examples predicted 3 exclude 0; the others exclude any wrong class."""
+    """All examples predicted as 3 exclude 0; the others exclude any wrong class."""
     y = np.arange(1200) % 4
     chosen = uniform(y, classes=4, seed=0).indices
     labels = ComplementaryLabels.from_single(np.where(y == 3, 0, chosen), classes=4)

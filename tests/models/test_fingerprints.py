@@ -1,4 +1,4 @@
-"""The initial weights of every network from a seed, and its outputs."""
+"""The initial weights and outputs of every network, for a fixed seed."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ WHERE = "`REVISION` to {revision} in scarce.models.registry"
 
 
 class Case(NamedTuple):
-    """A network for inputs of a shape."""
+    """A network by name, and the shape of its inputs."""
 
     name: str
     shape: tuple[int, ...]

@@ -30,5 +30,5 @@ def test_lenet_rejects_inputs_other_than_images(shape):
 
 @pytest.mark.parametrize("shape", [(11, 28), (28, 11), (3, 8, 8)])
 def test_lenet_rejects_small_images(shape):
-    with pytest.raises(MethodError, match=r"images of 12 × 12 or more, got .*; choose module='mlp'"):
+    with pytest.raises(MethodError, match=r"images of 12 × 12 pixels or more, got .*; choose module='mlp'"):
         make_model("lenet", shape, 3)

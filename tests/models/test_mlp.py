@@ -6,7 +6,7 @@ from torch.nn.functional import relu
 from scarce.models import make_model
 
 
-def test_mlp_equals_one_hidden_layer_of_rectified_units():
+def test_mlp_equals_one_hidden_layer_with_relu():
     model = make_model("mlp", (2, 3), 4)
     x = torch.rand(5, 2, 3)
     hidden = relu(x.flatten(1) @ model.hidden.weight.T + model.hidden.bias)

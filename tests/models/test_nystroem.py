@@ -1,4 +1,4 @@
-"""Nystroem features against the exact kernel."""
+"""Nyström features against the exact kernel."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Scaled columns whose values are far from zero."""
+"""Scaling of columns whose values are far from zero."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Standardized columns: mean, deviation, constant columns and saved state."""
+"""Standardized columns: mean, standard deviation, constant columns and saved state."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def test_standardize_gives_zero_mean_and_unit_deviation():
 
 @pytest.mark.parametrize("noise", [0.0, 1e-17, 1e-9])
 def test_standardize_only_centers_constant_columns(noise):
-    """Rounding gives a column of 0.1 a deviation of 1e-17; dividing by it would amplify rounding errors."""
+    """Due to rounding, a constant column of 0.1 may have a deviation of 1e-17; dividing by it would amplify rounding errors."""
     layer = Standardize(torch.tensor([0.1, 5.0]), torch.tensor([noise, 2.0]))
     assert layer(torch.tensor([[0.1000001, 9.0]]))[0].tolist() == pytest.approx([0.0, 2.0], abs=1e-6)
 

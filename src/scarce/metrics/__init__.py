@@ -1,6 +1,6 @@
 """Evaluate a classifier: accuracy, risk and selection criteria from complementary labels alone; calibration from true labels.
 
-In all of them n is the number of examples and q the number of classes.
+Everywhere, n is the number of examples and q the number of classes.
 """
 
 from scarce.metrics.accuracy import AccuracyEstimate, complementary_accuracy

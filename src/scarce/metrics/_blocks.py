@@ -1,4 +1,4 @@
-"""Scores of shape (n, q), read a block of rows at a time, so that no metric holds n × q numbers in memory."""
+"""Scores of shape (n, q), read one block of rows at a time, so that no metric needs memory for n × q numbers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from scarce._validation import abbreviate
 from scarce.errors import FeatureError, LabelError
 from scarce.labels import ComplementaryLabels
 
-_MAX_CELLS = 1 << 19  # scores of a block: 4 MB for any n and q
+_MAX_CELLS = 1 << 19  # scores per block: 4 MB in float64
 
 
 class Block(NamedTuple):
-    """Scores of a block of rows, and their exclusions as pairs of row and class."""
+    """Scores of a block of rows, and the exclusions of these rows as pairs of row and class."""
 
     scores: FloatArray
     """The scores, of shape (b, q)."""
@@ -78,20 +78,20 @@ def to_float_matrix(scores: Any, what: str) -> FloatArray:
     --------
     >>> to_float_matrix([["a", "b"]], "probabilities")
     Traceback (most recent call last):
-    scarce.errors.LabelError: the probabilities are not a matrix of numbers; expected a row per example and a column per class: ...
+    scarce.errors.LabelError: the probabilities are not a matrix of numbers; expected one row per example and one column per ...
     """
     try:
         return np.asarray(scores.detach().cpu() if isinstance(scores, Tensor) else scores, float)
     except (OverflowError, TypeError, ValueError):
         raise LabelError(
-            f"the {what} are not a matrix of numbers; expected a row per example and a column per class: pass a dense array."
+            f"the {what} are not a matrix of numbers; expected one row per example and one column per class: pass a dense array."
         ) from None
 
 
 def _check_scores_shape(shape: tuple[int, ...], expected: tuple[int, int], what: str) -> None:
     if tuple(shape) != expected:
         raise LabelError(
-            f"the {what} have shape {tuple(shape)}; expected {expected}, the shape of the labels: pass those of the same examples."
+            f"the {what} have shape {tuple(shape)}; expected {expected} like the labels: pass the {what} of the same examples."
         )
 
 
@@ -107,13 +107,13 @@ def predicted_codes(predicted: Any, labels: ComplementaryLabels) -> IntArray:
     names = names_to_array(predicted)
     if names.shape != (labels.n_examples,):
         raise FeatureError(
-            f"there are predictions of shape {names.shape} and {labels.n_examples} labeled examples; expected one prediction each: "
+            f"the predictions have shape {names.shape}; expected ({labels.n_examples},), one per labeled example: "
             "pass clf.predict(X) of the same examples."
         )
     codes = lookup_codes(names, labels.classes)
     if (codes < 0).any():
         raise LabelError(
-            f"the prediction {names[codes < 0][0]!s} is not one of the classes ({abbreviate(labels.classes)}); predict "
-            "names of classes, or make the labels with classes=[...] that include it."
+            f"the prediction {names[codes < 0][0]!s} is not one of the classes ({abbreviate(labels.classes)}); pass predicted "
+            "class names, or include it in classes=[...] of the labels."
         )
     return codes

@@ -5,8 +5,9 @@ its class,
 
     P(predicted j, y = k) = ( c_k s_j − P(predicted j, "not k") ) / ( c_k − ρ_k ).
 
-The probabilities on the right are frequencies: among all examples for exclusions, among those asked about k for answers to random
-questions. The sum of the diagonal is the accuracy. For exclusions without errors, c_k = r_k / (1 − π_k) and ρ_k = 0, it is
+The probabilities on the right are estimated by frequencies: among all examples for exclusions, and among the questions about k
+for answers to random questions. The sum of the diagonal is the accuracy. For exclusions without errors, c_k = r_k / (1 − π_k) and
+ρ_k = 0, with r_k = P("not k"), so the accuracy is
 
     1 − Σ_k (1 − π_k) P(predicted k | k is excluded).
 """
@@ -37,15 +38,15 @@ class Tallies:
     predicted : array of shape (q,)
         The number of examples predicted as each class.
     asked : array of shape (q,)
-        The number of opportunities for a label "not k": questions about k, or n for exclusions.
+        How often a label "not k" was possible: the number of questions about k, or n for exclusions.
     denied : array of shape (q,)
         The number of labels "not k".
     contradicted : array of shape (q, q)
-        The number of labels "not k" of examples predicted j.
+        The number of labels "not k" of examples predicted j, in row j and column k.
     asked_predicted : array of shape (q, q)
-        The number of opportunities for a label "not k" of examples predicted j.
+        The same count as `asked`, among examples predicted j.
     rows, classes, is_denied : array of shape (m,)
-        Example and class of each of m labels, and whether it is "not k"; m counts answers, or exclusions.
+        The example and class of each of m answers or exclusions, and whether it says "not k".
     codes : array of shape (n,)
         The predicted classes, as indices.
     from_answers : bool
@@ -81,19 +82,19 @@ class Tallies:
 
     @property
     def rates(self) -> FloatArray:
-        """r of shape (q,), the fraction of opportunities at which the label is "not k"."""
+        """r of shape (q,), the number of labels "not k" as a fraction of `asked`."""
         return self.denied / np.maximum(self.asked, 1)
 
 
 def tally_labels(codes: IntArray, labels: ComplementaryLabels) -> Tallies:
-    """Count labels by predicted class.
+    """Count labels by the class predicted for their example.
 
     Parameters
     ----------
     codes : array of shape (n,)
         Predicted classes, as indices.
     labels : ComplementaryLabels
-        If some answers are "yes", all answers are taken as answers to random questions; otherwise exclusions are counted.
+        If some answers are "yes", all are counted as answers to random questions; otherwise the exclusions are counted.
 
     Returns
     -------
@@ -147,13 +148,13 @@ class Confusion:
     tallies : Tallies
         The counts.
     trials : array of shape (q,)
-        The denominator of x_jk: the number of labels "not k"; for answers without given priors, the number of questions about k.
+        The denominator of x_jk: the number of labels "not k" or, for answers without given priors, of questions about k.
     contradicted_fractions : array of shape (q, q)
-        x_jk.
+        x_jk, the number of labels "not k" of examples predicted j, divided by `trials`.
     alpha, beta : array of shape (q,)
-        α_k = c_k / (c_k − ρ_k) and β_k, from priors and error rates.
+        α_k = c_k / (c_k − ρ_k) and β_k = r_k / (c_k − ρ_k), or 1 / (c_k − ρ_k) for answers without given priors.
     alpha_draws, beta_draws, prior_draws : array of shape (m, q)
-        α, β and π of all m draws of the label model.
+        α, β and π for each of the m draws of the label model.
     priors : array of shape (q,)
         π.
     """
@@ -197,7 +198,7 @@ class Confusion:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """The standard error of every cell of A, of shape (q, q), from the counts and from the draws of the label model."""
+        """The standard error of every cell of A, of shape (q, q), due to the counts and to the uncertainty of the label model."""
         s, x = self.tallies.predicted_fractions[:, None], self.contradicted_fractions
         a, b = (
             self.alpha_draws - self.alpha_draws.mean(axis=0),
@@ -211,11 +212,11 @@ class Confusion:
 
     @property
     def clear_confusions(self) -> NDArray[np.bool_]:
-        """Which cells off the diagonal are significantly above zero, bool of shape (q, q), at a family-wise level of 5 %.
+        """Which off-diagonal cells are significantly above zero, bool of shape (q, q), at a family-wise level of 5 %.
 
-        The error of the counts is the larger of that at the estimate and that under the hypothesis of a zero cell,
-        x_jk = α_k s_j / β_k: for a count of zero the former is too small. The uncertainty of the label model moves whole
-        columns, so it is not corrected for the number of cells.
+        The standard error of a cell is the larger of two: the one at the estimate, which is too small for a count of zero, and the
+        one under the null hypothesis that the cell is zero, x_jk = α_k s_j / β_k. Errors in the label model shift whole columns,
+        so their contribution is not corrected for the number of cells.
         """
         q = len(self.trials)
         at_zero = np.clip(
@@ -279,8 +280,8 @@ def _coefficients(
         ones, net = np.ones_like(priors), np.maximum(1 - false_negative - false_positive, _EPS)
         return ones * (1 - false_positive) / net, ones / net
     c = np.maximum(rates - false_negative * priors, 0) / np.maximum(1 - priors, _EPS)
-    # If c is near ρ, labels carry no information; do not amplify their noise by dividing by almost zero.
+    # If c is near ρ, the labels carry almost no information; limit how much dividing by c − ρ amplifies their noise.
     net = np.maximum(c - false_negative, _MIN_NET_FRACTION * np.maximum(c, rates) + _EPS)
-    # Without errors exactly 1 and 1 − π; the same for a class that is never excluded, whose predictions count as correct.
+    # Without errors α = 1 and β = 1 − π exactly. A class that is never excluded gets the same: its predictions count as correct.
     has_no_errors = (false_negative == 0) | (rates == 0)
     return np.where(has_no_errors, 1.0, c / net), np.where(has_no_errors, 1 - priors, rates / net)

@@ -1,7 +1,7 @@
 """The posterior of class priors and error rates given labels under SCAR, by Laplace's approximation.
 
-The prior over exclusion probabilities is a mixture: nearly equal ones, and unequal ones. Draws come from both components in
-proportion to their posterior probability. Around its mode each component is approximated by Student's t distribution.
+The prior over exclusion probabilities is a mixture of two components: nearly equal ones, and unequal ones. Draws come from both
+in proportion to their posterior probability. Each component is approximated by Student's t distribution around its mode.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,17 @@ from scarce.metrics._laplace import Normal, laplace, mean_penalty, sigmoid
 from scarce.metrics.intervals import wilson_interval
 from scarce.risk import answer_log_likelihood, clamp_confirmed
 
-_MAX_DRAWS, _MAX_DRAWN_NUMBERS = 1000, 100_000  # draws, and numbers in all draws together
+_MAX_DRAWS, _MAX_DRAWN_NUMBERS = 1000, 100_000  # draws, and draws times classes
 # More rows would hardly improve the posterior.
 _MAX_ROWS, _MAX_ROWS_TIMES_Q2 = 20_000, 2_000_000
-_MAX_CLASSES = 60  # with more, each prior matters little, and priors are drawn around the candidate shares
+_MAX_CLASSES = 60  # with more, each prior matters little, so draw them around the candidate shares
 _DIRICHLET_CONCENTRATION = 0.5  # of the Dirichlet distribution over priors
 # Standard deviations of the log-odds of exclusion probabilities in the two components.
 _EQUAL_LOGIT_SD, _UNEQUAL_LOGIT_SD = 0.05, 0.7
 _MIN_UNEQUAL_FRACTION = 0.35  # of the draws, even if exclusion probabilities look equal
 # The prior of error rates is normal on the logit scale: 0.4 % to 18 %.
 _TYPICAL_ERROR_RATE, _ERROR_LOGIT_SD = 0.03, 1.0
-_CAP_LEVEL = 0.99  # level of the interval of 1 − r, which priors cannot exceed
+_CAP_LEVEL = 0.99  # of the interval of 1 − r, whose upper bound is an upper bound of the prior
 _EPS = 1e-9
 _IMPOSSIBLE_LOG_LIKELIHOOD = -50.0  # of events of probability zero
 
@@ -52,14 +52,14 @@ def draw_error_rates(
 ) -> FloatArray:
     """Draw error rates from their posterior given all answers, with the log-likelihood Σ_i log Σ_y π_y Π P(answers of i | y).
 
-    A fraction of the draws is zero: the posterior probability that there are no errors.
+    A fraction of the draws, the posterior probability that there are no errors, is zero, unless rates were learned before.
 
     Parameters
     ----------
     labels : ComplementaryLabels
         Labels with answers.
     learned : (float, float) or None
-        False-negative and false-positive rate learned from other answers of the same annotators.
+        False-negative and false-positive rate learned from other answers of the same annotators; the center of their prior.
     rng : Generator
         The random numbers.
 
@@ -133,7 +133,7 @@ def priors_from_yes_rates(
 
     def priors(yes_rates: FloatArray, false_negative: Any, false_positive: Any) -> FloatArray:
         found = np.maximum((yes_rates - false_positive) / (1 - false_negative - false_positive), _EPS)
-        # Classes without questions divide what remains, or 1/q if less remains.
+        # Classes without questions share the remaining probability, but at least 1/q.
         found = np.where(unasked, 0, found)
         remaining = np.maximum(1 - found.sum(axis=-1, keepdims=True), 1 / labels.n_classes) / max(
             unasked.sum(), 1
@@ -146,7 +146,7 @@ def priors_from_yes_rates(
 
 
 def draw_priors(labels: ComplementaryLabels, error_rate: float, rng: np.random.Generator) -> FloatArray:
-    """Draw priors of shape (m, q) from their posterior given exclusions, from both components of the prior."""
+    """Draw class priors of shape (m, q) from both components of their posterior given exclusions."""
     q, single = labels.n_classes, is_single_label(labels)
     if q > _MAX_CLASSES:
         return rng.dirichlet(
@@ -179,7 +179,7 @@ def draw_priors(labels: ComplementaryLabels, error_rate: float, rng: np.random.G
     )
     samples = np.concatenate([equal.draw(n_equal, rng), unequal.draw(m_draws - n_equal, rng)])[:, :q]
     draws = torch.from_numpy(samples).softmax(dim=1).numpy()
-    # A fraction 1 − ρ of class k does not exclude it, so π_k ≤ (1 − r_k) / (1 − ρ), up to the sampling error of r.
+    # Of the examples of class k, a fraction 1 − ρ does not exclude it, so π_k ≤ (1 − r_k) / (1 − ρ), up to sampling error in r.
     _, max_not_excluded = wilson_interval(
         len(labels) - labels.counts.astype(float), np.full(q, float(len(labels))), _CAP_LEVEL
     )
@@ -187,7 +187,7 @@ def draw_priors(labels: ComplementaryLabels, error_rate: float, rng: np.random.G
 
 
 def cap_distributions(draws: FloatArray, caps: FloatArray) -> FloatArray:
-    """Cap distributions of shape (m, q) at `caps` of shape (q,), which sum to at least one; scale up the other classes instead."""
+    """Cap distributions of shape (m, q) at `caps` of shape (q,), whose sum is at least one, and scale up the other classes."""
     for _ in caps:
         draws = np.minimum(np.maximum(draws, _EPS), caps)
         free = np.where(draws < caps, draws, 0.0)
@@ -200,7 +200,7 @@ def cap_distributions(draws: FloatArray, caps: FloatArray) -> FloatArray:
 def exclusion_log_likelihood(
     labels: ComplementaryLabels, error_rate: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Σ_i [Σ_k log P(ȳ_ik | y ≠ k) + log Σ_y π_y P(ȳ_iy | y) / P(ȳ_iy | other)], as a function of log π and logit c, both (q,)."""
+    """Σ_i [Σ_k log P(ȳ_ik | y_i ≠ k) + log Σ_y π_y P(ȳ_iy | y_i = y) / P(ȳ_iy | y_i ≠ y)], given log π and logit c, both (q,)."""
     distinct, confirmed_codes, times = _distinct_rows(labels)
     excluded = torch.from_numpy(distinct)
     is_labeled = torch.from_numpy(distinct.any(axis=1) | (confirmed_codes < 0))[:, None]
@@ -238,7 +238,7 @@ def _distinct_rows(labels: ComplementaryLabels) -> tuple[NDArray[np.bool_], IntA
 def single_label_log_likelihood(
     labels: ComplementaryLabels, error_rate: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Σ_k n_k log [(1 − ρ) Σ_{y ≠ k} π_y w_k / (W − w_y) + ρ π_k], as a function of log π and log w, both of shape (q,)."""
+    """Σ_k n_k log [(1 − ρ) Σ_{y ≠ k} π_y w_k / (W − w_y) + ρ π_k] with W = Σ_k w_k, given log π and log w, both of shape (q,)."""
     counts = torch.from_numpy(labels.counts.astype(np.float64))
     known = labels.confirmed[labels.confirmed >= 0]
     confirmed = torch.from_numpy(np.bincount(known, minlength=labels.n_classes).astype(np.float64))

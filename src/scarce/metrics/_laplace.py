@@ -22,7 +22,7 @@ class Normal(NamedTuple):
     mean : Tensor of shape (d,)
         The mode.
     scaled_directions : Tensor of shape (d, d)
-        A square root of the covariance: eigenvectors times standard deviations, one per row.
+        A square root of the covariance, one eigenvector times its standard deviation per row.
     log_evidence : float
         The logarithm of the integral of the density, up to (d / 2) log 2π.
     """
@@ -32,7 +32,7 @@ class Normal(NamedTuple):
     log_evidence: float
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw points of shape (n, d) from Student's t distribution, whose heavier tails cover skewed densities better."""
+        """Draw points of shape (n, d) from Student's t distribution, because its heavier tails cover skewed densities better."""
         t_samples = rng.standard_normal((n, len(self.mean))) / np.sqrt(
             rng.chisquare(_T_DEGREES_OF_FREEDOM, (n, 1)) / _T_DEGREES_OF_FREEDOM
         )
@@ -59,7 +59,7 @@ def laplace(loss: Callable[[Tensor], Tensor], start: Tensor) -> Normal:
 
 
 def minimize_lbfgs(loss: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
-    """Return the minimizer of a loss, of shape (d,), by L-BFGS.
+    """Return the minimizer of a loss, of shape (d,), found by L-BFGS.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""A test of SCAR by exclusion rates given the predicted class, which does not need priors.
+"""A test of SCAR that compares exclusion rates given the predicted class, and does not need priors.
 
 Under SCAR, a fraction c_k (1 − P(y = k | predicted j)) of the examples predicted j excludes class k. So for any classifier,
 
     P("not k" | predicted j) ≤ c_k    and    Σ_k P("not k" | predicted j) / c_k = q − 1,
 
-with c_k = r_k / (1 − π_k). The statistic is the sum of squared standardized violations, minimized over the priors π.
+with c_k = r_k / (1 − π_k). The statistic is the sum of squared standardized violations, minimized over π if it is unknown.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from scarce.metrics._laplace import mean_penalty, minimize_lbfgs
 _FALSE_ALARM_RATE = 5e-3  # upper bound of the probability of rejecting SCAR if it holds
 _MIN_EXAMPLES = 20  # predicted classes with fewer examples are not tested
 _NEGLIGIBLE_VIOLATION = (
-    0.1  # relative; it hardly changes the accuracy, but would be significant with many examples
+    0.1  # relative; hardly changes the accuracy, but would be significant with many examples
 )
 _EPS = 1e-6
 
@@ -34,11 +34,12 @@ class ScarFit:
     Attributes
     ----------
     statistic, critical_value : float
-        The sum of squared violations, and its upper 0.5 % quantile under SCAR (a bound).
+        The sum of squared violations, and an upper bound of its 99.5 % quantile under SCAR.
     predicted, excluded : int
         The classes j and k of the largest violation.
     rate, max_rate : float
-        The fraction of the examples predicted j that exclude k, and its upper limit c_k.
+        The fraction of the examples predicted j that exclude k, and its upper limit c_k. If the sums over k are violated most,
+        j has the largest such violation and `max_rate` is 1.
     """
 
     statistic: float
@@ -50,7 +51,7 @@ class ScarFit:
 
     @property
     def rejects_scar(self) -> bool:
-        """Whether no priors explain the exclusions."""
+        """Whether no priors, or not the given ones, explain the exclusions."""
         return self.statistic > self.critical_value
 
 
@@ -72,9 +73,9 @@ def fit_scar(
     error_rate : float
         ρ, the probability that an example excludes its own class.
     is_single : bool
-        Whether examples have one label by design; the number of labels is then not tested.
+        Whether every example has exactly one label by design; the sums over k are then not tested.
     rows : array of bool, shape (n,), optional
-        The examples to test, chosen without their labels, such as the most confident ones.
+        The examples to test, chosen without looking at their labels, such as those with confident predictions.
 
     Returns
     -------

@@ -4,9 +4,9 @@ Under SCAR, with class priors π,
 
     accuracy = 1 − Σ_k (1 − π_k) · P( predicted k | k is excluded ):
 
-one minus the rate, weighted by the priors, at which examples that exclude k are predicted k. Answers to random questions need
-no priors, because they are a random sample: accuracy = 1 − Σ_k P( predicted k and "no" | asked about k ).
-`scarce.metrics._confusion` has the general form, with errors in labels.
+because the examples that exclude k are a random sample of those that are not of class k. Answers to random questions are a
+random sample of all examples, so they need no priors: accuracy = 1 − Σ_k P( predicted k and "no" | asked about k ).
+`scarce.metrics._confusion` has the general form, with label errors.
 """
 
 from dataclasses import dataclass
@@ -28,15 +28,15 @@ class AccuracyEstimate:
     Attributes
     ----------
     value : float
-        The estimate. It is unbiased for known priors, so for a small sample it may be below 0 or above 1.
+        The estimate. It is not clipped, which keeps it unbiased for known priors, so it may be below 0 or above 1.
     standard_error : float
-        Its standard deviation, over samples of this size and over the priors and error rates that are compatible with the labels.
+        Its standard deviation, from the sampling of examples and from the uncertainty of priors and error rates.
     low, high : float
         Bounds of the confidence interval.
     level : float
         Confidence level of the interval.
     unseen : tuple
-        Predicted classes that no example excludes: wrong predictions of them cannot be detected.
+        Predicted classes that no example excludes, or no question asks about: wrong predictions of them cannot be detected.
 
     See Also
     --------
@@ -64,10 +64,13 @@ def complementary_accuracy(
 ) -> AccuracyEstimate:
     """1 − Σ_k (1 − π_k) a_k, the accuracy of predictions estimated from complementary labels.
 
-    a_k is the fraction of the examples excluding k that are predicted k. For one label per example and known priors the
-    standard error is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k); in general it is that of a sum over independent examples. The
-    interval combines that of a weighted sum of rare events (Fay and Feuer) with the uncertainty of estimated priors and error
-    rates, so it is valid even if an a_k is 0 or few examples exclude k.
+    a_k is the fraction of the n_k examples excluding k that are predicted k. If some answers are "yes", the labels count as
+    answers to random questions: (1 − π_k) a_k becomes P(predicted k and "no" | asked about k) unless priors are given.
+    If the label model has error rates, the estimate is corrected for them.
+
+    For one label per example and known priors the standard error is √(Σ_k (1 − π_k)² a_k (1 − a_k) / n_k); in general it is that
+    of a sum over independent examples. The interval combines Fay and Feuer's interval for weighted sums of rare events [1]_ with
+    the uncertainty of estimated priors and error rates, so it is valid even if some a_k is 0 or few examples exclude k.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ def complementary_accuracy(
     labels : ComplementaryLabels
         Labels of the same examples.
     priors : array of shape (q,) or LabelModel, optional
-        π, or how the labels arise. By default `fit_label_model` estimates it from the labels, never from a classifier.
+        π, or a label model. By default `fit_label_model` estimates it from the labels, never from a classifier.
     level : float
         Confidence level of the interval.
 
@@ -89,6 +92,11 @@ def complementary_accuracy(
     --------
     complementary_report : The same with recall, precision, the confusion matrix and alarms.
     fit_label_model : Priors and error rates from labels.
+
+    References
+    ----------
+    .. [1] M. P. Fay and E. J. Feuer, "Confidence Intervals for Directly Standardized Rates: A Method Based on the Gamma
+       Distribution", Statistics in Medicine 16(7), 1997.
 
     Examples
     --------
@@ -104,7 +112,7 @@ def complementary_accuracy(
 def accuracy_from_confusion(
     confusion: Confusion, labels: ComplementaryLabels, level: float = 0.95
 ) -> AccuracyEstimate:
-    """Return the sum of the diagonal of a confusion matrix, with its interval.
+    """Return the accuracy, the sum of the diagonal of an estimated confusion matrix, with its interval.
 
     Parameters
     ----------
@@ -127,14 +135,14 @@ def accuracy_from_confusion(
     unseen = (trials == 0) & (tallies.predicted > 0)
     value = best_value - wrong
     max_weight = float(weights[seen].max(initial=0.0))
-    # Counts of rare events are skewed: the errors of a good classifier, the hits of a bad one.
+    # The distribution of a rare count is skewed, so use the rarer one: errors of a good classifier, hits of a bad one.
     if value > best_value / 2:
         low, high = gamma_interval(wrong, variance, max_weight, level)
         below, above = high - wrong, wrong - low
     else:
         low, high = gamma_interval(max(value, 0.0), variance, max_weight, level)
         below, above = value - low, high - value
-    # All predictions of an unseen class may be wrong, but no more than there are examples of other classes.
+    # All predictions of an unseen class may be wrong, but not more of them than there are examples of other classes.
     _, predicted = wilson_interval(tallies.predicted, np.full(len(trials), float(tallies.n_examples)), level)
     not_of_class = np.quantile(confusion.beta_draws, (1 + level) / 2, axis=0)
     undetected = float(np.minimum(confusion.alpha * predicted, not_of_class)[unseen].sum())

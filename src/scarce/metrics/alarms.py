@@ -1,4 +1,4 @@
-"""Alarms: checks, without true labels, of whether an accuracy estimated without true labels can be trusted."""
+"""Alarms: reasons not to trust an accuracy estimate, found without true labels."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,9 +24,7 @@ _MAX_INTERVAL_WIDTH = 0.5  # a wider interval is uninformative
 _MIN_APPARENT_ERROR_RATE = 0.1  # of all examples; below it wrong labels do not matter
 _MAX_REMAINING_FRACTION = 0.3  # of the apparent error rate, in the more confident half
 _MAX_EXCESS_ERROR_RATE = 0.03  # above the error rate that the classifier expects there
-_MAX_EXPECTED_REMAINING_FRACTION = (
-    0.65  # as _MAX_REMAINING_FRACTION, if the classifier expects that many errors
-)
+_MAX_EXPECTED_REMAINING_FRACTION = 0.65  # the same, if the classifier itself expects that many errors
 
 
 class Alarm(NamedTuple):
@@ -34,7 +32,7 @@ class Alarm(NamedTuple):
 
     See Also
     --------
-    complementary_report : Raises alarms.
+    complementary_report : Returns alarms with the estimates.
 
     Examples
     --------
@@ -69,7 +67,7 @@ def find_alarms(
     labels : ComplementaryLabels
         The labels it was estimated from.
     model : LabelModel
-        How the labels arise.
+        Priors and error rates of the labels.
     accuracy : AccuracyEstimate
         The estimate.
     learned_priors : array of shape (q,), optional
@@ -115,8 +113,8 @@ def _impossible_shares(
         k = int(excess.argmax())
         yield Alarm(
             "impossible-shares",
-            f"class {labels.classes[k]} is predicted for {fractions[k]:.0%} of the examples, but the labels allow at most "
-            f"{high[k]:.0%}. It is predicted far too often; train with another method, or pass priors if you know them.",
+            f"class {labels.classes[k]} is predicted for {fractions[k]:.0%} of the examples, but according to the labels at most "
+            f"{high[k]:.0%} can belong to it. Train with another method, or pass the priors if you know them.",
         )
 
 
@@ -130,8 +128,8 @@ def _learned_priors(
         k = int(excess.argmax())
         yield Alarm(
             "learned-priors",
-            f"the classifier believes that {learned[k]:.0%} of the examples are of class {labels.classes[k]}; the labels allow "
-            f"{low[k]:.0%} to {high[k]:.0%}. Train it again with priors that you know, or with more labels.",
+            f"the classifier learned a prior of {learned[k]:.0%} for class {labels.classes[k]}, but the labels allow only "
+            f"{low[k]:.0%} to {high[k]:.0%}. Train again with known priors or with more labels.",
         )
 
 
@@ -144,8 +142,8 @@ def _no_better_than_constant(
     if lower_bound <= confusion.priors[k] + 1e-9:
         yield Alarm(
             "no-better-than-constant",
-            f"the labels do not show that the classifier is better than always predicting {labels.classes[k]}, which would be "
-            f"right for about {confusion.priors[k]:.0%} of the examples.",
+            f"the labels do not show that the classifier is better than always predicting class {labels.classes[k]}, which would "
+            f"be right for about {confusion.priors[k]:.0%} of the examples. Evaluate on more labels, or train with another method.",
         )
 
 
@@ -155,23 +153,24 @@ def _unidentified(
     fractions = confusion.tallies.predicted_fractions
     undetectable = (confusion.trials == 0) & (fractions > 0.01)
     if undetectable.any():
-        verb = "was asked about" if confusion.tallies.from_answers else "excludes"
+        source = "question asks about" if confusion.tallies.from_answers else "example excludes"
         yield Alarm(
             "unidentified",
-            f"{fractions[undetectable].sum():.0%} of the predictions are {abbreviate(labels.classes[undetectable])}, which "
-            f"nobody {verb}: errors in them cannot be detected, and the estimate counts them as correct.",
+            f"{fractions[undetectable].sum():.0%} of the predictions are of classes that no {source} "
+            f"({abbreviate(labels.classes[undetectable])}): errors in them cannot be detected, so they all count as correct. "
+            "Collect labels for these classes.",
         )
     if accuracy.value - norm.ppf(0.99) * accuracy.standard_error > 1 + 1e-9:  # more than rounding
         yield Alarm(
             "unidentified",
-            f"the estimate is {accuracy.value:.2f}, more than labels can show: they contradict the predictions less often than "
-            "their error rates imply. Check the error rates.",
+            f"the estimate is {accuracy.value:.2f}, which is impossible: the labels contradict the predictions less often than "
+            "the assumed error rates imply. Check the error rates.",
         )
     if accuracy.high - accuracy.low > _MAX_INTERVAL_WIDTH:
         yield Alarm(
             "few-labels",
-            f"the {accuracy.level:.0%} interval is {accuracy.low:.2f} to {accuracy.high:.2f}: there are too few labels. Evaluate "
-            "on more of them, or pass priors if you know them.",
+            f"the {accuracy.level:.0%} interval, {accuracy.low:.2f} to {accuracy.high:.2f}, is too wide to be useful. Evaluate on "
+            "more labels, or pass the priors if you know them.",
         )
 
 
@@ -193,16 +192,16 @@ def _scar_violations(
     fit = max(fits, key=lambda fit: fit.statistic / fit.critical_value)
     if fit.rejects_scar:
         yield _scar_alarm(
-            f"{fit.rate:.0%} of the examples predicted {labels.classes[fit.predicted]} exclude "
-            f"{labels.classes[fit.excluded]}, but under SCAR at most {fit.max_rate:.0%} should"
+            f"{fit.rate:.0%} of the examples predicted as {labels.classes[fit.predicted]} exclude "
+            f"{labels.classes[fit.excluded]}, but under SCAR at most {fit.max_rate:.0%} would"
             if fit.max_rate < fit.rate
-            else f"the examples predicted {labels.classes[fit.predicted]} exclude more or fewer classes than under SCAR"
+            else f"examples predicted as {labels.classes[fit.predicted]} exclude more or fewer classes than SCAR predicts"
         )
     elif labels.per_example.max(initial=0) > 1:
         test = co_exclusion_test(labels, model.priors)
         if test.rejects_scar:
             yield _scar_alarm(
-                f"classes are excluded together more often than if they were independent (Z = {test.statistic:.1f})"
+                f"classes are not excluded independently of each other (Z = {test.statistic:.1f}; about 1 under SCAR)"
             )
 
 
@@ -219,12 +218,12 @@ def _more_confident_half(codes: IntArray, confidence: FloatArray) -> NDArray[np.
 def _scar_alarm(what: str) -> Alarm:
     return Alarm(
         "scar-violated",
-        f"{what}. Exclusions depend on more than chance, so the estimate may be far off; check it with true labels.",
+        f"{what}. Classes are not excluded completely at random, so the estimate may be far off; check it with true labels.",
     )
 
 
 def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelModel) -> Iterator[Alarm]:
-    """Test that questions are independent of predictions, and that frequencies of "yes" sum to what error rates imply."""
+    """Test that questions are independent of predictions, and that the fractions of "yes" have the sum that error rates imply."""
     t = confusion.tallies
     if not t.from_answers:
         return
@@ -238,8 +237,8 @@ def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelMo
         ):
             yield Alarm(
                 "questions-not-random",
-                f"{about_predicted:.0%} of the questions are about the predicted class, but {expected:.0%} of random questions "
-                "would be: they depend on the example. Estimate the accuracy from random questions only.",
+                f"{about_predicted:.0%} of the questions are about the predicted class; {expected:.0%} would be if questions were "
+                "random, as the estimate assumes. Evaluate on answers to random questions only.",
             )
             return
     if (t.asked == 0).any():
@@ -254,15 +253,15 @@ def _questions(confusion: Confusion, labels: ComplementaryLabels, model: LabelMo
     if abs(yes.sum() - expected) > max(4 * error, _MAX_RELATIVE_DEVIATION * 2 / 3):
         yield Alarm(
             "wrong-answers",
-            f'the frequencies of "yes" of all classes sum to {yes.sum():.2f}, expected {expected:.2f}: answers are wrong more '
-            "often than assumed, or questions were not random. Ask some questions twice, or pass the error rates.",
+            f'the fractions of "yes" over all classes sum to {yes.sum():.2f}; expected {expected:.2f}: the assumed error rates are '
+            "wrong, or the questions were not random. Ask some questions twice, or pass the error rates if you know them.",
         )
 
 
 def _wrong_labels(
     confusion: Confusion, model: LabelModel, confidence: NDArray[np.floating] | None
 ) -> Iterator[Alarm]:
-    """Compare apparent errors of the most confident predictions with those of all: wrong labels do not get rarer."""
+    """Compare the apparent error rate of confident predictions with that of all: errors caused by wrong labels do not get rarer."""
     if confidence is None or model.error_source != "none":
         return
     t = confusion.tallies
@@ -279,7 +278,7 @@ def _wrong_labels(
         found: FloatArray = apparent * (is_confident / is_confident.mean() - fraction)
         return found
 
-    # Apparent errors should be rarer where the classifier is more confident, and not exceed what it expects itself.
+    # Apparent errors should be rarer where the classifier is more confident, and not exceed what it expects there.
     remains = _is_significantly_above(contrast(_MAX_REMAINING_FRACTION), 0.0)
     exceeds = _is_significantly_above(excess, _MAX_EXCESS_ERROR_RATE) or _is_significantly_above(
         contrast(_MAX_EXPECTED_REMAINING_FRACTION), 0.0
@@ -287,9 +286,9 @@ def _wrong_labels(
     if overall > _MIN_APPARENT_ERROR_RATE and remains and exceeds:
         yield Alarm(
             "wrong-labels",
-            f"labels contradict the more confident half of the predictions as if {among:.0%} of them were wrong, and all of "
-            f"them as if {overall:.0%} were: some labels may be wrong, or the confidence may be meaningless. Pass the error rate "
-            "if you know it.",
+            f"according to the labels, {overall:.0%} of all predictions are wrong, and so are {among:.0%} of the more confident "
+            "half, which should have far fewer errors: some labels may be wrong, or the confidence may be meaningless. Pass the "
+            "error rate of the labels if you know it.",
         )
 
 

@@ -1,6 +1,6 @@
 """Calibration of predicted probabilities: of the predictions with confidence 0.8, 80 % should be correct.
 
-These are the only metrics of the package that need true classes, so they are for test data.
+These are the only metrics in this package that need true classes, for example those of a test set.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MAX_BINS = 1000
-_SUM_TOLERANCE = 1e-3  # probabilities written with three decimals
+_SUM_TOLERANCE = 1e-3  # accepts probabilities rounded to three decimals
 _MARKERS = ("o", "s", "^", "D", "v")
 _MIN_BIN_COUNT = 10  # examples; with fewer the accuracy is mostly noise, and a line through it would mislead
-_BAR_WIDTH_FRACTION = 0.84  # of the width of a bin, filled by the bars of all curves
+_BAR_WIDTH_FRACTION = 0.84  # of the width of a bin, for the bars of all curves together
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Reliability:
     confidence : array of shape (bins,)
         The mean of the largest probability over the examples in each bin; NaN in an empty bin.
     accuracy : array of shape (bins,)
-        The fraction of them whose most probable class is the true one; NaN in an empty bin.
+        The fraction of the examples in each bin whose most probable class is the true one; NaN in an empty bin.
     counts : array of shape (bins,)
         The number of examples in each bin.
 
@@ -67,7 +67,7 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     Parameters
     ----------
     probabilities : array of shape (n, q)
-        Predictions of a classifier that was not trained on these examples; rows sum to one.
+        Class probabilities from a classifier that was not trained on these examples; rows sum to one.
     y : array of shape (n,)
         Names of the true classes.
     bins : int
@@ -83,11 +83,13 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     Raises
     ------
     LabelError
-        If the probabilities are not one distribution per true class in `y`.
+        If the probabilities are not one distribution over the classes per entry of `y`, or `y` has unknown classes.
+    MethodError
+        If `bins` is not a whole number from 1 to 1000.
 
     See Also
     --------
-    expected_calibration_error : The same in one number.
+    expected_calibration_error : The curve as one number.
     reliability_figure : Draw curves.
 
     References
@@ -107,8 +109,8 @@ def reliability(probabilities: Any, y: Any, bins: int = 15, *, classes: Classes 
     expected = (len(truth.codes), truth.n_classes)
     if matrix.shape != expected:
         raise LabelError(
-            f"the probabilities have shape {matrix.shape}; expected {expected}: a row for each true class in y, "
-            "a column for each of classes."
+            f"the probabilities have shape {matrix.shape}; expected {expected}: "
+            "pass one row per entry of y and one column per class."
         )
     _check_distribution(matrix)
     highest = np.minimum(matrix.max(axis=1), 1)
@@ -159,8 +161,8 @@ def _probability_matrix(probabilities: Any) -> FloatArray:
     matrix = to_float_matrix(probabilities, "probabilities")
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise LabelError(
-            f"the probabilities have shape {matrix.shape}; expected a row per example and a column per class "
-            "(np.column_stack([1 - p, p]) for two classes)."
+            f"the probabilities have shape {matrix.shape}; expected one row per example and one column per class: "
+            "for two classes pass np.column_stack([1 - p, p])."
         )
     return matrix
 
@@ -170,25 +172,27 @@ def _check_distribution(matrix: FloatArray) -> None:
     if invalid.any():
         row = int(np.argmax(invalid))
         raise LabelError(
-            f"row {row}: the lowest probability is {matrix[row].min():.4g}; expected numbers from 0 to 1 "
-            "(predict_proba gives them, decision_function does not)."
+            f"row {row}: the lowest probability is {matrix[row].min():.4g}; expected numbers from 0 to 1: "
+            "pass the output of predict_proba, not of decision_function."
         )
     sums = matrix.sum(axis=1)
     if (abs(sums - 1) > _SUM_TOLERANCE).any():
         row = int(np.argmax(abs(sums - 1) > _SUM_TOLERANCE))
         raise LabelError(
-            f"row {row}: the probabilities sum to {sums[row]:.4g}; expected 1. Divide each row by its sum."
+            f"row {row}: the probabilities sum to {sums[row]:.4g}; expected 1: divide each row by its sum."
         )
 
 
 def reliability_figure(curves: dict[str, Reliability]) -> "Figure":
-    """Draw accuracy against confidence, where the diagonal is perfect calibration, above the number of examples per bin.
+    """Draw a reliability diagram: accuracy against confidence, and below it the number of examples per bin.
+
+    The diagonal is perfect calibration.
 
     Parameters
     ----------
     curves : dict of str to Reliability
-        One line for each name, through the bins with at least ten examples; bins with fewer are open markers. The legend
-        gives the expected calibration error (ECE).
+        The curve to draw for each name in the legend, which also shows the expected calibration error (ECE). Lines connect the
+        bins with at least ten examples; bins with fewer are open markers.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Criteria for choosing a model without true labels: those of the literature besides accuracy and risk, and a registry of all."""
+"""Criteria from the literature for choosing a model without true labels, and a registry that adds accuracy and risk."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def covering_rate(predicted: Any, labels: ComplementaryLabels) -> float:
 
     See Also
     --------
-    complementary_accuracy : An unbiased estimate under SCAR.
+    complementary_accuracy : An unbiased estimate of the accuracy under SCAR.
 
     References
     ----------
@@ -93,7 +93,7 @@ def approximated_accuracy(probabilities: Any, labels: ComplementaryLabels) -> fl
 
 
 def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> float:
-    """−mean log (p T)_k over all pairs of an example and an excluded class k: the likelihood of the exclusions (SCEL) [1]_.
+    """−mean log (p T)_k over all examples and the classes k they exclude: their mean negative log-likelihood (SCEL) [1]_.
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ def scel(probabilities: Any, labels: ComplementaryLabels, transition: Any) -> fl
 def transition_risk(
     probabilities: Any, labels: ComplementaryLabels, transition: Any, *, loss: Literal["cce", "01"] = "cce"
 ) -> float:
-    """Mean Σ_j (T⁻¹)_{kj} L_j over all pairs of an example and an excluded class k: unbiased for a known, invertible T [1]_.
+    """Mean Σ_j (T⁻¹)_{kj} L_j over all examples and the classes k they exclude [1]_.
 
-    The variance is large, and the value may be negative.
+    This is an unbiased estimate of the ordinary risk if T is known and invertible. Its variance is large, and it may be negative.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def transition_risk(
 
     See Also
     --------
-    scel : A likelihood, with less variance.
+    scel : The negative log-likelihood of the exclusions; its variance is smaller.
 
     References
     ----------
@@ -182,7 +182,7 @@ def transition_risk(
     matrix = check_transition(transition, labels.classes)
     if np.linalg.matrix_rank(matrix) < labels.n_classes:
         raise LabelError(
-            "the transition matrix has no inverse, so this risk is not defined; expected an invertible one: use scel instead."
+            "the transition matrix has no inverse, so the risk is undefined; expected an invertible matrix: use scel instead."
         )
     inverse, total = np.linalg.inv(matrix).T, 0.0
     for p, rows, columns in iter_blocks(probabilities, labels, "probabilities"):
@@ -203,7 +203,7 @@ def _check_any_exclusion(labels: ComplementaryLabels) -> None:
 
 
 class ModelOutputs(NamedTuple):
-    """The outputs of a classifier for n examples, each computed when it is called."""
+    """The outputs of a classifier for n examples, each computed when called."""
 
     predict: Callable[[], Any]
     decision_function: Callable[[], Any]
@@ -223,7 +223,7 @@ class Criterion:
     higher_is_better : bool
         Whether a higher value is better.
     needs : {"", "priors", "transition"}
-        What it needs besides outputs and labels.
+        What the function needs besides outputs and labels.
     """
 
     function: Callable[[ModelOutputs, ComplementaryLabels, Any, Any], float]

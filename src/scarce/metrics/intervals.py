@@ -12,19 +12,19 @@ def wilson_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """(p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n), Wilson's confidence interval of binomial proportions [1]_.
 
-    z is the normal quantile of the level; without trials the interval is [0, 1].
+    z is the (1 + level) / 2 quantile of the standard normal distribution. Without trials the interval is [0, 1].
 
     Parameters
     ----------
     successes, trials : array
-        p̂ n and n, of any common shape.
+        The counts p̂ n and n, of the same shape.
     level : float
         Confidence level, between 0 and 1.
 
     Returns
     -------
     low, high : array
-        Bounds, of the shape of `trials`.
+        Bounds, of the same shape as `trials`.
 
     See Also
     --------
@@ -48,17 +48,18 @@ def wilson_interval(
     middle = proportion + z**2 / (2 * n)
     half = z * np.sqrt(proportion * (1 - proportion) / n + z**2 / (4 * n**2))
     low, high = (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
-    # exactly 0 without successes and 1 without failures, which rounding would miss
+    # Exactly 0 without successes and exactly 1 without failures, where the formula gives them only up to rounding.
     return np.where(successes > 0, low, 0.0), np.where(successes < trials, high, 1.0)
 
 
 def gamma_interval(
     total: float, variance: float, max_weight: float, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the confidence interval of Fay and Feuer for a weighted sum of counts, Σ_k w_k e_k [1]_.
+    """Return Fay and Feuer's confidence interval for a weighted sum of counts, Σ_k w_k e_k [1]_.
 
-    The lower bound is a quantile of the gamma distribution with the mean and variance of the sum; the upper bound is one for the
-    sum with one more event of the largest weight. Unlike a normal interval it is valid for rare events, whose sum is skewed.
+    The lower bound is a quantile of the gamma distribution with the mean and variance of the sum. The upper bound is a quantile
+    with one more event of the largest weight. Unlike a normal interval it is valid for rare events, whose sum has a skewed
+    distribution.
 
     Parameters
     ----------

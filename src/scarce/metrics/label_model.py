@@ -1,13 +1,13 @@
-"""Label models: the class priors and error rates that evaluation needs, never learned from the classifier to evaluate.
+"""Label models: the class priors and error rates that evaluation needs, never learned from the classifier that is evaluated.
 
-For a class k let c_k be the probability that an example of another class is labeled "not k", and ρ_k the probability that an
-example of class k is. If labels depend on an example only through its class, the rate of "not k" is
+Let c_k be the probability that an example of another class is labeled "not k", and ρ_k the probability that an example of class
+k is (by mistake). If labels depend on an example only through its class, the rate of "not k" is
 
     r_k = c_k (1 − π_k) + ρ_k π_k.
 
-For answers to random questions, c = 1 − P(yes | not k) and ρ = P(no | k), so the priors follow from the error rates. For exclusions
-they do not: a class that is rarely excluded may be common, or rarely asked about. Their priors are therefore a distribution,
-the posterior under SCAR; see `scarce.metrics._label_posterior`.
+For answers to random questions, c = 1 − P(yes | not k) and ρ = P(no | k), so the error rates determine the priors. For exclusions
+they do not: a class that is rarely excluded may be common, or annotators may rarely have been asked about it. Then the priors are
+drawn from their posterior under SCAR; see `scarce.metrics._label_posterior`.
 """
 
 from dataclasses import dataclass
@@ -27,19 +27,19 @@ _EPS = 1e-9
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """How often labels are wrong.
+    """The probabilities of a wrong label, given the true class.
 
     Attributes
     ----------
     false_negative : float
-        P("no" | it is the class). For exclusions, the probability that an example excludes its own class.
+        P("no" | the example is of the class). For exclusions, the probability that an example excludes its own class.
     false_positive : float
-        P("yes" | it is not the class); 0 if there are only exclusions.
+        P("yes" | the example is of another class); 0 if there are only exclusions.
 
     Raises
     ------
     MethodError
-        If a rate is negative, or they sum to 1 or more.
+        If a rate is negative, or the rates sum to 1 or more.
 
     See Also
     --------
@@ -60,34 +60,34 @@ class ErrorRates:
             or self.false_negative + self.false_positive >= 1
         ):
             raise MethodError(
-                f"the error rates are {self.false_negative} and {self.false_positive}; expected numbers of at least 0 with a "
+                f"the error rates are {self.false_negative} and {self.false_positive}; expected nonnegative numbers with a "
                 "sum below 1: pass ErrorRates(0.05, 0.05), for example."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class LabelModel:
-    """Class priors and error rates of labels, with draws that represent their uncertainty.
+    """The class priors and error rates behind a set of labels, with draws that represent their uncertainty.
 
     Attributes
     ----------
     priors : array of shape (q,)
         π.
     errors : ErrorRates
-        How often labels are wrong.
+        The probabilities of a wrong label.
     source : {"given", "answers", "labels"}
-        Where the priors come from: given, from the frequencies of "yes" among answers to random questions, or from the likelihood
-        of the exclusions.
+        Where the priors come from: given, estimated from the fractions of "yes" among answers to random questions, or estimated
+        from the likelihood of the exclusions.
     error_source : {"given", "learned", "none"}
         Where the error rates come from; with "none" every exclusion counts as correct.
     prior_draws : array of shape (m, q)
         m draws of the priors.
     error_draws : array of shape (m, 2)
-        m draws of false-negative and false-positive rate.
+        m draws of the false-negative and the false-positive rate.
 
     See Also
     --------
-    fit_label_model : Estimate it from labels.
+    fit_label_model : Estimate a label model from labels.
 
     Examples
     --------
@@ -104,13 +104,13 @@ class LabelModel:
     error_draws: FloatArray
 
     def prior_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds of a confidence interval of every prior, each of shape (q,)."""
+        """Return the lower and upper bounds of an interval for every prior, each of shape (q,): quantiles of the draws."""
         low, high = np.quantile(self.prior_draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 
 
 def has_random_answers(labels: ComplementaryLabels) -> bool:
-    """Return whether some answers are "yes", so that priors can be estimated from answers.
+    """Return whether some answers are "yes"; if so, all answers are treated as answers to random questions.
 
     Examples
     --------
@@ -129,23 +129,23 @@ def fit_label_model(
     prior_interval: tuple[Any, Any] | None = None,
     seed: int = 0,
 ) -> LabelModel:
-    """Estimate how labels arise, from the labels and what is known about them, without a classifier.
+    """Estimate the class priors and error rates behind labels, from the labels and what you know about them.
 
     Parameters
     ----------
     labels : ComplementaryLabels
         Labels of the examples that a classifier is evaluated on.
     priors : array of shape (q,), optional
-        π, if known. By default it comes from the frequencies of "yes" if there are any, as answers to random questions, and
-        otherwise from the likelihood of the exclusions.
+        π, if known. By default it is estimated from the fractions of "yes" if some answers are "yes" (they are then treated as
+        answers to random questions), and otherwise from the likelihood of the exclusions.
     errors : ErrorRates, optional
-        Error rates, if known. By default those of answers are learned, and exclusions count as correct.
+        Error rates, if known. By default they are learned if some answers are "yes"; otherwise every exclusion counts as correct.
     learned_errors : ErrorRates, optional
         Rates learned from other answers of the same annotators, as an initial guess.
     prior_interval : pair of arrays of shape (q,), optional
-        Bounds of a 95 % interval of given priors.
+        Lower and upper bounds of a 95 % interval for the given `priors`.
     seed : int
-        Seed of the draws.
+        The seed of the draws.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def fit_label_model(
 
     See Also
     --------
-    complementary_accuracy, complementary_report, make_complementary_scorer : Take a label model in place of priors.
+    complementary_accuracy, complementary_report, make_complementary_scorer : Accept a label model in place of priors.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def fit_label_model(
 
 
 def as_label_model(labels: ComplementaryLabels, priors: Any) -> LabelModel:
-    """Return a label model for the labels: `priors` itself if it is one, or one fitted with given or estimated priors.
+    """Return `priors` if it is a label model; otherwise fit one to the labels, with the given priors or, for None, estimated ones.
 
     Examples
     --------
@@ -216,8 +216,8 @@ def check_error_rates(errors: ErrorRates, labels: ComplementaryLabels) -> None:
     mean_rate, rate = float(labels.rates.mean()), errors.false_negative
     if rate and rate >= mean_rate and not has_random_answers(labels):
         raise MethodError(
-            f"the error rate is {rate:g}, but a class is excluded by only {mean_rate:.3g} of the examples on average; expected "
-            "less than that, as such labels carry no information: pass a lower error rate."
+            f"the error rate is {rate:g}, but a class is excluded by only {mean_rate:.3g} of the examples on average; expected a "
+            "rate below that, because otherwise the labels carry no information: pass a lower error rate."
         )
 
 
@@ -227,7 +227,7 @@ def _resolve_errors(
     learned: ErrorRates | None,
     rng: np.random.Generator,
 ) -> tuple[ErrorRates, FloatArray, str]:
-    """Return rates, draws of them, and where they come from."""
+    """Return the error rates, draws of them, and their source."""
     if given is not None or not has_random_answers(labels):
         rates = given or ErrorRates(0.0, 0.0)
         draws = np.tile([rates.false_negative, rates.false_positive], (n_draws(labels.n_classes), 1))

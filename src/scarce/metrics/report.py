@@ -20,10 +20,10 @@ from scarce.metrics.label_model import ErrorRates, LabelModel, as_label_model
 _MAX_CLASSES_SHOWN = 20
 _MIN_PRIOR = 1e-3  # classes with a smaller prior get no recall
 _MAX_INTERVAL_WIDTH = 0.8  # scores with a wider interval are not reported
-_ASSUMED_ERROR_RATE = 0.05  # for the bound that is reported if error rates are unknown
+_ASSUMED_ERROR_RATE = 0.05  # reported as "up to 5% wrong labels" if error rates are unknown
 _SOURCES = {
     "given": "given",
-    "answers": 'shares of "yes" among answers (random questions)',
+    "answers": 'from the fractions of "yes" (answers to random questions)',
     "labels": "estimated from these labels",
 }
 
@@ -37,7 +37,11 @@ class Score(NamedTuple):
 
 
 class ClassScores(NamedTuple):
-    """The scores of one class; `recall` and `precision` are None if the labels do not determine them."""
+    """The scores of one class; `recall` and `precision` are None if the labels do not determine them.
+
+    `predicted` is the fraction of examples predicted as the class. `n_labels` counts the examples that exclude it or, if some
+    answers are "yes", the questions about it.
+    """
 
     name: Any
     prior: Score
@@ -58,9 +62,9 @@ class ComplementaryReport:
     balanced_accuracy : Score or None
         The mean recall over all classes; None if the labels do not determine it.
     classes : tuple of ClassScores
-        Prior, fraction of predictions, precision and recall of every class.
+        Prior, fraction of predictions, precision, recall and number of labels of every class.
     confusion : array of shape (q, q)
-        P(predicted j, y = k), one row per predicted class. It is unbiased, so cells may be negative.
+        P(predicted j, y = k), one row per predicted class. The estimate is not clipped, so cells may be negative.
     confusion_errors : array of shape (q, q)
         The standard error of every cell.
     clear_confusions : array of bool, shape (q, q)
@@ -68,12 +72,12 @@ class ComplementaryReport:
     label_model : LabelModel
         Priors and error rates of the labels.
     if_labels_are_wrong : Score or None
-        If error rates are unknown: the accuracy if 5 % of the answers, or the labels of 5 % of the examples, are wrong, with the
-        range from no errors to these.
+        The accuracy if 5 % of the examples excluded their own class; `low` and `high` are the range from no such errors to 5 %.
+        None if error rates are given or learned.
     alarms : tuple of Alarm
         Reasons not to trust the estimates.
     n_examples, n_labels : int
-        The numbers of examples and of labels behind the estimates.
+        The numbers of examples and of labels that the estimates are based on.
 
     See Also
     --------
@@ -106,7 +110,7 @@ class ComplementaryReport:
         return "\n".join([*self.summary_lines(), "", *self.class_lines(), *self.alarm_lines()])
 
     def summary_lines(self) -> list[str]:
-        """Return the lines with accuracy, balanced accuracy, assumptions, and the accuracy if labels are wrong."""
+        """Return lines with the accuracy, the balanced accuracy, their assumptions, and the accuracy if some labels are wrong."""
         errors, model = self.label_model.errors, self.label_model
         lines = [f"accuracy without true labels  {self.accuracy}"]
         if self.balanced_accuracy is not None:
@@ -115,14 +119,12 @@ class ComplementaryReport:
         lines.append(f"priors                        {_SOURCES[model.source]}")
         if model.error_source != "none":
             lines.append(
-                f"errors in labels              {model.error_source}: wrong no {errors.false_negative:.1%}, "
-                f"wrong yes {errors.false_positive:.1%} (corrected)"
+                f"label error rates             {model.error_source}: false negatives {errors.false_negative:.1%}, "
+                f"false positives {errors.false_positive:.1%} (corrected)"
             )
         if self.if_labels_are_wrong is not None:
             _, low, high = self.if_labels_are_wrong
-            lines.append(
-                f"if {_ASSUMED_ERROR_RATE:.0%} of labels are wrong     between {low:.4f} and {high:.4f}"
-            )
+            lines.append(f"with up to {_ASSUMED_ERROR_RATE:.0%} wrong labels    {low:.4f} to {high:.4f}")
         return lines
 
     def class_lines(self, width: int = MAX_WIDTH) -> list[str]:
@@ -146,9 +148,9 @@ class ComplementaryReport:
             lines.append(f"... and {len(self.classes) - _MAX_CLASSES_SHOWN:,} more classes")
         confused = self.most_confused()
         if confused:
-            lines.append("confusions, as shares of all examples:")
+            lines.append("largest confusions (percent of all examples):")
             lines += [
-                f"  {true} called {predicted}: {fraction:.1%} ± {error:.1%}"
+                f"  {true} predicted as {predicted}: {fraction:.1%} ± {error:.1%}"
                 for predicted, true, fraction, error in confused
             ]
         return lines
@@ -208,11 +210,12 @@ def complementary_report(
     labels : ComplementaryLabels
         Labels of the same examples.
     priors : array of shape (q,) or LabelModel, optional
-        π, or how the labels arise. By default `fit_label_model` estimates it from the labels, never from the classifier.
+        π, or a label model. By default `fit_label_model` estimates it from the labels, never from the classifier.
     confidence : array of shape (n,), optional
-        The confidence of each prediction, such as the largest probability; it helps to detect wrong labels.
+        The confidence of each prediction, such as its probability; it helps to detect wrong labels.
     learned_priors : array of shape (q,), optional
-        Priors that the classifier has learned. They are not used, but an alarm is raised if the labels contradict them.
+        Priors that the classifier has learned. They do not enter the estimates, but an alarm is raised if the labels contradict
+        them.
     level : float
         Confidence level of the intervals.
 
@@ -224,7 +227,11 @@ def complementary_report(
     Raises
     ------
     FeatureError
-        If there is not one prediction, or one confidence, per example.
+        If there is not exactly one prediction, or one confidence, per example.
+    LabelError
+        If a prediction is not one of the classes.
+    PriorError
+        If the priors or the label model do not fit the classes.
 
     See Also
     --------
@@ -318,7 +325,7 @@ def _class_scores(
 
 
 def _accuracy_if_labels_are_wrong(tallies: Tallies, model: LabelModel, value: float) -> Score | None:
-    """Return the accuracy if some labels are wrong, with the range from no errors to these; None if error rates are known."""
+    """Return the accuracy if 5 % of examples excluded their own class, with the range from 0 % to 5 %; None if rates are known."""
     if model.error_source != "none":
         return None
     priors, rates = model.priors, (_ASSUMED_ERROR_RATE, 0.0)

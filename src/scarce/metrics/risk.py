@@ -15,15 +15,15 @@ from scarce.risk import ClassSums, class_risks, class_sums, signed_losses
 def complementary_risk(
     logits: Any, labels: ComplementaryLabels, priors: Any, *, loss: str = "sigmoid"
 ) -> float:
-    """Σ_k (P_k + Q_k), the one-versus-rest risk over all examples, without correction [1]_.
+    """Σ_k { mean ℓ(f_k) − (1 − π_k) mean_{N_k} [ℓ(f_k) − ℓ(−f_k)] }, the uncorrected one-versus-rest risk of SCARCE [1]_.
 
-    It is unbiased under SCAR. On training data, a negative value means that the model has overfitted. Classes that no example
-    excludes are left out.
+    N_k are the examples that exclude class k; classes that no example excludes are left out. The first mean is over all examples.
+    The risk is unbiased under SCAR. On training data, a negative value means that the model has overfitted.
 
     Parameters
     ----------
     logits : array of shape (n, q)
-        Scores of the classifier.
+        f, the scores of the classifier.
     labels : ComplementaryLabels
         Labels of the same examples.
     priors : array of shape (q,)

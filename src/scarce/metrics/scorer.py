@@ -27,11 +27,11 @@ def make_complementary_scorer(
     ----------
     criterion : str
         ``accuracy`` (unbiased under SCAR), ``risk`` (negated), ``covering-rate``, ``approximated-accuracy``, and, for a
-        known transition matrix, ``scel`` and ``transition-risk`` (negated).
+        known transition matrix, ``scel`` and ``transition-risk`` (both negated).
     priors : array of shape (q,) or LabelModel, optional
-        π, or how labels arise. By default `fit_label_model` estimates it from the labels that a model is evaluated on, so all
-        candidates are compared with the same priors. It never comes from the model: a model that always predicts the class
-        it believes to be common would be right by definition.
+        π, or a label model, for ``accuracy`` and ``risk``. By default `fit_label_model` estimates it from the labels that a model
+        is evaluated on, so all candidates are compared with the same priors. It never comes from the model itself: with its own
+        priors, a model that always predicts the class it believes to be most common would look good.
     transition : array of shape (q, q), optional
         T[y, k] = P(k is excluded | y), for the criteria that need it.
 
@@ -43,7 +43,7 @@ def make_complementary_scorer(
     Raises
     ------
     MethodError
-        If the criterion is unknown, or needs a transition matrix and there is none.
+        If the criterion is unknown, or needs a transition matrix and none is given.
 
     See Also
     --------

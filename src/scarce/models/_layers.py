@@ -1,4 +1,4 @@
-"""Shared by the convolutional networks: image inputs, convolutions and their initial weights."""
+"""Helpers for convolutional networks: image inputs, convolutions and their initial weights."""
 
 import math
 
@@ -19,20 +19,21 @@ def n_channels(input_shape: tuple[int, ...], name: str, min_side: int = 4) -> in
             len(input_shape) == 3 and input_shape[2] in (1, 3, 4)
         )
         raise MethodError(
-            f"{name} takes images of {min_side} × {min_side} or more, got {input_shape}; {fix}choose module='mlp' (--module)."
+            f"{name} takes images of {min_side} × {min_side} pixels or more, got {input_shape}; "
+            f"{fix}choose module='mlp' (--module)."
         )
     return input_shape[0] if len(input_shape) == 3 else 1
 
 
 def as_images(inputs: Tensor) -> Tensor:
-    """Return images as (n, c, h, w), from (n, h, w) or (n, c, h, w), in channels-last memory format, which is faster on CPU."""
+    """Return images of shape (n, h, w) or (n, c, h, w) as (n, c, h, w) in channels-last memory format, which is faster on CPU."""
     if inputs.dim() == 4 and inputs.shape[1] > 1:
         return inputs.contiguous(memory_format=torch.channels_last)
     return inputs.reshape(len(inputs), *inputs.shape[-2:], 1).movedim(-1, 1)
 
 
 def convolution(n_in: int, n_out: int, size: int, stride: int = 1) -> nn.Conv2d:
-    """Return a convolution without bias whose padding keeps the size of an image, apart from the stride."""
+    """Return a convolution without bias, padded so that only the stride changes the size of an image."""
     return nn.Conv2d(n_in, n_out, size, stride=stride, padding=size // 2, bias=False)
 
 

@@ -26,7 +26,9 @@ class _Layer(nn.Module):
 
 
 class DenseNet(nn.Module):
-    """Three dense blocks [1]_ of three bottleneck layers of growth rate 12, with transitions that halve width and size in between.
+    """Three dense blocks [1]_, each of three bottleneck layers with growth rate 12, then global average pooling and a linear layer.
+
+    A transition after each of the first two blocks halves the number of channels and the size of the image.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""LeNet-5, as the SCARCE paper uses it."""
+"""LeNet-5, as used in the SCARCE paper."""
 
 from torch import Tensor, nn
 

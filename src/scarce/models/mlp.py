@@ -7,7 +7,7 @@ from torch.nn.functional import dropout
 
 
 class MLP(nn.Module):
-    """f(x) = W₂ max(0, W₁ x + b₁) + b₂ on flattened inputs x, with one hidden layer of 500 units: 784-500-q for MNIST.
+    """f(x) = W₂ max(0, W₁ x + b₁) + b₂ on flattened inputs x. For MNIST, its layers have 784, 500 and q units.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class MLP(nn.Module):
     Attributes
     ----------
     dropout : float
-        The dropout rate of the hidden units; the training recipe sets it.
+        The dropout rate of the hidden units; 0 unless the training recipe sets it.
 
     See Also
     --------

@@ -1,11 +1,11 @@
-"""Features of the Gaussian kernel by the Nyström method."""
+"""Nyström features: an approximate feature map of the Gaussian kernel."""
 
 from typing import Self
 
 import torch
 from torch import Tensor, nn
 
-_RANK_TOLERANCE = 1e-5  # eigenvalues below this fraction of the largest are rounding errors
+_RANK_TOLERANCE = 1e-5  # eigenvalues below this fraction of the largest count as zero
 
 
 class NystroemFeatures(nn.Module):
@@ -16,9 +16,9 @@ class NystroemFeatures(nn.Module):
     Parameters
     ----------
     landmarks : Tensor of shape (m, d)
-        Z.
+        Z, the landmarks.
     gamma : Tensor of shape ()
-        γ.
+        γ, the coefficient of the kernel.
     whitening : Tensor of shape (m, m)
         K^(−1/2).
 
@@ -53,7 +53,7 @@ class NystroemFeatures(nn.Module):
     def from_landmarks(cls, landmarks: Tensor, gamma: float) -> Self:
         """Make the layer from landmarks of shape (m, d) and γ.
 
-        K^(−1/2) is computed in float64; directions whose eigenvalue is a rounding error are dropped.
+        K^(−1/2) is computed in float64, without the directions whose eigenvalue is zero up to rounding.
         """
         points = landmarks.double()
         kernel = torch.exp(-gamma * _squared_distances(points, points))

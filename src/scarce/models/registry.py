@@ -12,7 +12,7 @@ from scarce.models.mlp import MLP
 from scarce.models.resnet import ResNet
 
 REVISION = 1
-"""Raise when the same settings give other numbers: results of earlier revisions then count as outdated."""
+"""Increment when the same settings give different numbers; results of earlier revisions are then outdated."""
 
 MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
     "linear": Linear,
@@ -24,7 +24,7 @@ MODELS: dict[str, Callable[[tuple[int, ...], int], nn.Module]] = {
 
 
 def make_model(name: str, input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-    """Make a network for inputs of a shape, with one output per class.
+    """Make a network by name, for inputs of the given shape and with one output per class.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ def make_model(name: str, input_shape: tuple[int, ...], n_classes: int) -> nn.Mo
     Returns
     -------
     nn.Module
-        From n inputs to logits of shape (n, q).
+        Maps n inputs to logits of shape (n, q).
 
     Raises
     ------
     MethodError
-        If the name is unknown, or the network does not take inputs of that shape.
+        If the name is unknown, or the network does not accept inputs of that shape.
 
     See Also
     --------
     Linear, MLP, LeNet, ResNet, DenseNet : The networks.
-    scarce.ScarceClassifier : Takes a name or your own module as ``module``.
+    scarce.ScarceClassifier : Accepts a name or your own module as ``module``.
 
     Examples
     --------

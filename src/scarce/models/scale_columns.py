@@ -1,4 +1,4 @@
-"""A first layer that brings columns to a common scale in float64, without loss of precision."""
+"""A first layer that shifts and scales columns in float64, without loss of precision."""
 
 from torch import Tensor, nn
 
@@ -6,21 +6,21 @@ from torch import Tensor, nn
 class ScaleColumns(nn.Module):
     """clip((x − shift) · factor, −limit, limit), computed in float64 and returned as float32.
 
-    A column of Unix times in seconds, about 1.7e9, keeps its digits. A factor of 0 drops a column, such as one that was constant in
-    training.
+    Thanks to float64, large values such as Unix times, about 1.7e9 seconds, keep their precision. A factor of 0 drops a column, for
+    example one that was constant in the training data.
 
     Parameters
     ----------
     shift : Tensor of shape (d,)
-        What is subtracted from each column.
+        The offset subtracted from each column.
     factor : Tensor of shape (d,)
-        What the difference is multiplied by.
+        The factor of each shifted column.
     limit : float
         The largest absolute value of an output; infinite by default.
 
     See Also
     --------
-    Standardize : Mean 0 and standard deviation 1.
+    Standardize : Scale columns to mean 0 and standard deviation 1.
 
     Examples
     --------
@@ -40,6 +40,6 @@ class ScaleColumns(nn.Module):
         self.limit = limit
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return the scaled inputs as float32, of the shape (n, d) of the inputs."""
+        """Return the scaled inputs of shape (n, d) as float32."""
         scaled = (inputs.double() - self.shift) * self.factor
         return scaled.clamp(-self.limit, self.limit).float()

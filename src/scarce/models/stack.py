@@ -15,14 +15,14 @@ from scarce.models.scale_columns import ScaleColumns
 class Stack(nn.Module):
     """log Σ_j w_j softmax(f_j(x)), the logarithm of a weighted mean of the members' class probabilities.
 
-    The log-weights are a float64 parameter without a gradient: inputs then reach the members in float64.
+    The log-weights are a frozen float64 parameter, so training and prediction pass inputs in float64.
 
     Parameters
     ----------
     members : sequence of nn.Module
-        f_j, each from inputs of shape (n, d) to logits of shape (n, q).
+        f_j, each mapping inputs of shape (n, d) to logits of shape (n, q).
     weights : sequence of float
-        w_j > 0; they are divided by their sum.
+        w_j > 0; scaled to sum to one.
 
     See Also
     --------
@@ -53,7 +53,7 @@ class Stack(nn.Module):
         return torch.stack(log_probabilities).logsumexp(dim=0)
 
     def description(self) -> dict[str, Any]:
-        """Return the layers of all members, serializable as JSON; with the `state_dict` it defines the stack."""
+        """Return the layers of all members as JSON-serializable data; together with the `state_dict` it defines the stack."""
         return {
             "members": [[_layer_description(layer) for layer in _layers(member)] for member in self.members]
         }
@@ -70,7 +70,7 @@ def stack_from_description(description: Mapping[str, Any]) -> Stack:
     Returns
     -------
     Stack
-        With weights that are all zero or arbitrary.
+        A stack whose weights are placeholders until they are loaded.
 
     Raises
     ------

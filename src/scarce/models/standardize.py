@@ -1,26 +1,26 @@
-"""A first layer that standardizes columns, so that mean and deviation are saved with the model."""
+"""A first layer that standardizes columns, so that their means and standard deviations are saved with the model."""
 
 import torch
 from torch import Tensor, nn
 
 ROUNDING = 1e-12
-"""A column whose standard deviation is a smaller fraction of its mean is constant up to rounding errors in float64."""
+"""A column counts as constant if its standard deviation is a smaller fraction of its mean, a rounding error in float64."""
 
 
 class Standardize(nn.Module):
-    """(x − mean) / deviation, column by column; a column that is constant up to rounding is only centered.
+    """(x − mean) / deviation for each column; a column that is constant up to rounding is only centered.
 
     Parameters
     ----------
     mean, deviation : Tensor of shape (d,)
         Mean and standard deviation of each column.
     rest : Tensor of shape (d,), optional
-        The rounding error of `mean`. If it is given, inputs are centered in float64 before they are converted to the dtype of
-        `deviation`, so a column whose values differ far less than their size, such as a time in seconds, keeps its digits.
+        The rounding error of `mean`: the exact mean minus `mean`. If given, inputs are centered in float64 and then converted to
+        the dtype of `deviation`. A column of large values that vary little, such as Unix times, then keeps its precision.
 
     See Also
     --------
-    ScaleColumns : Any shift and factor, with a limit.
+    ScaleColumns : Shift and scale columns by any values, and clip them.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Standardize(nn.Module):
         self.register_buffer("rest", rest)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return the standardized inputs, of the shape (n, d) of the inputs."""
+        """Return the standardized inputs of shape (n, d)."""
         if self.rest is None:
             return (inputs - self.mean) / self.scale
         return (inputs.double() - self.mean - self.rest).to(self.scale.dtype) / self.scale
