@@ -144,6 +144,17 @@ def fitted(seed=0, make=make_net, method=Tempered):
     return model.state_dict(), used.state_dict(), without_seconds(history)
 
 
+def test_train_accepts_method_by_name():
+    def weights(method):
+        model = make_linear()
+        train(model, method, INPUTS, LABELS, Recipe(epochs=2, batch_size=16), priors=PRIORS)
+        return model.state_dict()["weight"]
+
+    assert torch.equal(weights("scarce"), weights(make_method("scarce")))
+    with pytest.raises(MethodError, match="'scarcy' is unknown"):
+        weights("scarcy")
+
+
 def test_train_is_reproducible_whatever_the_global_random_state():
     torch.manual_seed(1)
     first = fitted()

@@ -36,6 +36,11 @@ class TableFacts:
     --------
     available_tables : The facts of every table.
     load_table : Read a table.
+
+    Examples
+    --------
+    >>> available_tables()["lost"].has_candidates
+    True
     """
 
     title: str

@@ -36,6 +36,12 @@ class DatasetFacts:
     --------
     available_datasets : The facts of every data set.
     load_dataset : Read a data set.
+
+    Examples
+    --------
+    >>> facts = available_datasets()["mnist"]
+    >>> facts.n_train, facts.n_classes, facts.shape
+    (60000, 10, (28, 28))
     """
 
     title: str

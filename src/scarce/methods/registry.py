@@ -35,6 +35,12 @@ def register(method: MethodClass) -> MethodClass:
     See Also
     --------
     Method : The base class, with an example.
+
+    Examples
+    --------
+    >>> from scarce.methods import ClassifierConsistent
+    >>> register(ClassifierConsistent) is ClassifierConsistent  # registering the same class again changes nothing
+    True
     """
     name = method.facts.name
     other = _METHODS.get(name, method)

@@ -82,6 +82,14 @@ class ComplementaryReport:
     See Also
     --------
     complementary_report : Computes it.
+
+    Examples
+    --------
+    >>> from scarce.simulate import uniform
+    >>> y = np.arange(900) % 3
+    >>> report = complementary_report(np.where(np.arange(900) < 800, y, 0), uniform(y, seed=0))
+    >>> report.confusion.shape, [score.name for score in report.classes]
+    ((3, 3), [0, 1, 2])
     """
 
     accuracy: AccuracyEstimate

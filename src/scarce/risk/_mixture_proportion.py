@@ -25,7 +25,13 @@ def check_unlabeled(unlabeled: str) -> None:
 
 
 class BestBinResult(NamedTuple):
-    """The estimate of `best_bin`."""
+    """The estimate of `best_bin`.
+
+    Examples
+    --------
+    >>> best_bin([0.9] * 4, [0.9, 0.1] * 2).mixture_proportion
+    0.5
+    """
 
     mixture_proportion: float
     """θ̂ = q̂_U(ẑ) / q̂_P(ẑ), clipped to at most 1."""

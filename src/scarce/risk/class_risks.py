@@ -19,7 +19,14 @@ Absent = Literal["skip", "keep"]
 
 
 class ClassSums(NamedTuple):
-    """Sums over a batch, each of shape (q,), from which its risk is computed."""
+    """Sums over a batch, each of shape (q,), from which its risk is computed.
+
+    Examples
+    --------
+    >>> excluded = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
+    >>> class_sums(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), None, excluded).all_rows.tolist()
+    [4.0, 6.0]
+    """
 
     all_rows: Tensor
     """Σ_i ℓ(f_ik) over all rows."""
@@ -34,7 +41,13 @@ class ClassSums(NamedTuple):
 
 
 class ClassRisks(NamedTuple):
-    """P_k and Q_k of every class, each of shape (q,)."""
+    """P_k and Q_k of every class, each of shape (q,).
+
+    Examples
+    --------
+    >>> ClassRisks(positive=torch.tensor([-0.1, 0.3]), negative=torch.tensor([0.2, 0.1])).positive.min().item() < 0  # overfitted
+    True
+    """
 
     positive: Tensor
     """P_k, the risk of the rows that belong to class k."""

@@ -20,7 +20,13 @@ from scarce.risk.likelihood import EPS, safe_log
 
 
 class LogRatios(NamedTuple):
-    """log r, of shape (q,)."""
+    """log r, of shape (q,).
+
+    Examples
+    --------
+    >>> scar_log_likelihood(torch.tensor([[1.0, 0.0]]), LogRatios(torch.tensor([0.5, 0.5]), torch.tensor([-1.0, -1.0]))).tolist()
+    [[-1.0, 0.5]]
+    """
 
     not_excluded: Tensor
     """log r_y(0)."""

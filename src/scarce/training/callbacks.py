@@ -92,6 +92,18 @@ class EarlyStopping(Callback):
     See Also
     --------
     EpochMetric : Record a metric to monitor.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from scarce.labels import ComplementaryLabels
+    >>> from scarce.training import Recipe, train
+    >>> X, labels = np.eye(3, dtype=np.float32), ComplementaryLabels.from_single([1, 2, 0], classes=3)
+    >>> metric = EpochMetric("constant", lambda state: 0.5)
+    >>> callbacks = [metric, EarlyStopping("constant", patience=2)]
+    >>> history = train(torch.nn.Linear(3, 3), "cc", X, labels, Recipe(epochs=50), callbacks=callbacks)
+    >>> len(history.records)
+    3
     """
 
     def __init__(self, monitor: str, patience: int) -> None:
@@ -149,6 +161,14 @@ class ProgressBar(Callback):
     ----------
     console : rich.console.Console, optional
         Where to show it; by default standard error.
+
+    Examples
+    --------
+    >>> import io
+    >>> from rich.console import Console
+    >>> bar = ProgressBar(Console(file=io.StringIO()))
+    >>> isinstance(bar, Callback)
+    True
     """
 
     def __init__(self, console: Console | None = None) -> None:

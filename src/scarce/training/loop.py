@@ -12,7 +12,7 @@ from torch.nn.parameter import is_lazy
 
 from scarce.errors import FeatureError, MethodError
 from scarce.labels import ComplementaryLabels
-from scarce.methods import Batch, Method, Problem
+from scarce.methods import Batch, Method, Problem, make_method
 from scarce.methods._transition import resolve_transition
 from scarce.models import MLP
 from scarce.training._batches import BatchReader, Source, as_source, float_dtype, input_dtype
@@ -38,7 +38,7 @@ _CHUNK_ROWS = 1024  # rows per batch of a pass without training
 
 def train(
     model: nn.Module,
-    method: Method,
+    method: str | Method,
     inputs: Any,
     labels: ComplementaryLabels,
     recipe: Recipe = ANNEALED,
@@ -60,8 +60,8 @@ def train(
     ----------
     model : nn.Module
         Maps a batch of inputs to logits of shape (B, q).
-    method : Method
-        Turns labels into a loss; see `scarce.methods.make_method`.
+    method : Method or str
+        Turns labels into a loss; a name is passed to `scarce.methods.make_method`.
     inputs : array, tensor, sparse matrix, Shards or Dataset
         The features, one row per example, of shape (n, ...). Arrays of bytes with more than two axes are images and are scaled to
         [0, 1].
@@ -72,7 +72,7 @@ def train(
     priors : array-like of shape (q,), optional
         Class priors π, for methods that need them.
     transition : {"uniform", "confirmed"} or array-like of shape (q, q), optional
-        p(ȳ | y), for methods that need it; see `scarce.methods._transition.resolve_transition`.
+        p(ȳ | y), for methods that need it; ``"confirmed"`` counts it over examples whose class is known.
     make_model : callable, optional
         Makes another model of the same kind, for methods that train two.
     callbacks : sequence of Callback
@@ -137,7 +137,7 @@ def train(
     with distributed_context(distributed, torch_device) as context:
         return train_checked(
             model,
-            method,
+            make_method(method) if isinstance(method, str) else method,
             source,
             problem,
             recipe,

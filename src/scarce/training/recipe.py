@@ -53,8 +53,7 @@ class Recipe:
     seed : int
         Fixes the order of the rows and all other randomness.
     micro_batch : int, optional
-        Process each batch in pieces of this many rows. The step is the same and needs less memory, but a second forward pass;
-        see `scarce.training._wrappers.MicroBatched`.
+        Process each batch in pieces of this many rows. The step is the same and needs less memory, but a second forward pass.
     precision : {"full", "bf16"}
         ``bf16`` runs the network under bfloat16 autocast; the loss is always computed in full precision.
     compile : bool

@@ -81,7 +81,19 @@ class TrainingState:
     context : DistributedContext
         The processes that train together.
     wrapped_model : nn.Module
-        The model as a training step calls it; see `scarce.training._wrappers.wrap_model` and `DistributedContext.parallelize`.
+        The model as a training step calls it: compiled, with autocast, micro-batches or in parallel, as the recipe says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.training import Callback, train
+    >>> class StopAfterTwo(Callback):
+    ...     def on_epoch_end(self, state, record):
+    ...         state.stop = state.epoch == 2
+    >>> from scarce.labels import ComplementaryLabels
+    >>> X, labels = np.eye(3, dtype=np.float32), ComplementaryLabels.from_single([1, 2, 0], classes=3)
+    >>> len(train(nn.Linear(3, 3), "cc", X, labels, callbacks=[StopAfterTwo()]).records)
+    2
     """
 
     model: nn.Module

@@ -51,6 +51,14 @@ def run_on_cluster(
     See Also
     --------
     run_local : Run trials in processes of this machine.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from scarce.bench import Plan, load_experiment
+    >>> plan = Plan.from_experiment(load_experiment("quick-digits")).with_data()
+    >>> for outcome in run_on_cluster(plan, Store(Path("/shared/bench")), None, "tcp://host:8786"):  # doctest: +SKIP
+    ...     print(outcome)
     """
     folder = resolve_data_dir(data_dir)
     with _connect(url) as client:

@@ -159,6 +159,12 @@ class MixtureMethod(MetaMethod):
     ----------
     mixture_proportion : Tensor of shape (q,)
         θ.
+
+    Examples
+    --------
+    >>> from scarce.methods import make_method
+    >>> isinstance(make_method("meta-pusb"), MixtureMethod)
+    True
     """
 
     mixture_proportion: Tensor
