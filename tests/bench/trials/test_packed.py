@@ -111,7 +111,9 @@ def test_packed_store_warns_of_damaged_line_and_pack_keeps_the_file(
             pack(Store(tmp_path / "store"), tmp_path / "results")
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no gzip", gzip.compress(b"{")])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"no gzip", gzip.compress(b"{")], ids=["missing", "empty", "no gzip", "no JSON"]
+)
 def test_packed_store_without_readable_curves_keeps_numbers(
     packed: PackedStore, content: bytes | None
 ) -> None:
