@@ -88,7 +88,7 @@ def test_priors_names_mistake_in_one_line(folder: Path, tmp_path: Path, run_expe
     answers = folder / "answers.csv"
     assert "is one of the inputs" in run_expecting_error(*arguments, "--out", answers, "--force")
     assert "is a folder" in run_expecting_error(*arguments, "--out", tmp_path, "--force")
-    assert "choose two names" in run_expecting_error(
+    assert "choose two different names" in run_expecting_error(
         *arguments, "--out", tmp_path / "a.png", "--figure", tmp_path / "a.png"
     )
     assert "ends in .png, .svg or .pdf" in run_expecting_error(

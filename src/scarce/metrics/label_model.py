@@ -70,7 +70,7 @@ class ErrorRates:
         ):
             raise MethodError(
                 f"the error rates are {self.false_negative} and {self.false_positive}; expected numbers of at least 0 with a "
-                "sum below 1: pass ErrorRates(0.05, 0.05), for example."
+                "sum below 1: pass ErrorRates(0.05, 0.05) (--label-noise 0.05), for example."
             )
 
 

@@ -73,7 +73,7 @@ def test_read_labels_rejects_unknown_suffix(tmp_path):
         ('example_id,cat,cow\np1,"no,\n', ["not valid CSV", "quotes"]),
         ('example_id,cat,cow\np1,"no"x,\n', ["line 2", "not valid CSV"]),
         ("example_id,cat,cow\np1,no,\n" + "x" * 200_000 + ",,\n", ["line 3", "not valid CSV"]),
-        ("example_id,cat,cow\np1,no,\n\0\0\0\0", ["zero bytes"]),
+        ("example_id,cat,cow\np1,no,\n\0\0\0\0", ["null bytes"]),
     ],
 )
 def test_read_labels_rejects_malformed_csv(tmp_path, text, parts):

@@ -98,7 +98,7 @@ def choose_mechanisms(
         answers, learned = estimate_answers(labels, out_of_fold)
         chosen = [sets, answers] if is_wanted("candidate-sets") else [answers]
         return MechanismChoice(
-            tuple(chosen), answers, None, learned, "it is recorded which questions were asked"
+            tuple(chosen), answers, None, learned, "the labels record which questions were asked"
         )
     if names is not None and set(names) == {"answers"}:
         raise MethodError(
