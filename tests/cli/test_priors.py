@@ -48,7 +48,7 @@ def test_train_accepts_estimated_priors(folder: Path, tmp_path: Path, run) -> No
     result = run(*arguments, "--out", out, "--figure", figure)
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
-    assert lines[0].split() == ["class", "prior", "raw", "estimate", "95", "%", "from", "to"]
+    assert lines[0].split() == ["class", "prior", "raw", "estimate", "95%", "from", "to"]
     assert [line.split()[0] for line in lines[1:4]] == ["ant", "bee", "cat"]
     assert "priors: estimated by best-bin; raw estimates sum to" in result.out
     estimate = load_priors(out)

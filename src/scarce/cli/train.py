@@ -203,7 +203,7 @@ def train(
         bool,
         typer.Option(
             "--no-estimate",
-            help="Skip the estimate of the accuracy from held-out labels, which takes one to four more training runs of a network.",
+            help="Skip the estimate of the accuracy from held-out labels, which trains a network one to four more times.",
         ),
     ] = False,
     explain: Annotated[
