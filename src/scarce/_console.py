@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 100
 COLUMN_GAP = 2  # spaces
-_MAX_UNBROKEN = 20  # columns; a longer word, such as a path, may be broken
+_MAX_UNBROKEN = 20  # terminal columns; a longer word, such as a path, may be broken
 
 
 def terminal_width() -> int:
-    """Return the width of text: that of the terminal, but at most `MAX_WIDTH`.
+    """Return the width to print text at: that of the terminal, at most `MAX_WIDTH`.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def make_progress(
 def text_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], n_text_columns: int = 1, width: int = MAX_WIDTH
 ) -> str:
-    """Return a table no wider than `width`; the first `n_text_columns` columns are flush left, the others, numbers, flush right.
+    """Return a table no wider than `width`; the first `n_text_columns` columns are left-aligned, the rest right-aligned.
 
-    Lines are broken between words, and very long words are broken too. If the columns do not fit even so, every row becomes a
+    Lines break between words, and within very long words. If not even single words fit side by side, each row becomes a
     paragraph.
 
     Examples
@@ -98,7 +98,7 @@ def text_table(
         )
     for row in rows:
         table.add_row(*row)
-    # Names are printed as they are: rich would read [bold] and :cat: as commands.
+    # Names are printed as they are: rich would read [bold] and :cat: as markup.
     console = Console(
         file=io.StringIO(), width=width, markup=False, emoji=False, highlight=False, color_system=None
     )
@@ -119,12 +119,12 @@ def max_display_width(texts: Iterable[str]) -> int:
 
 
 def _column_widths(rows: Sequence[Sequence[str]], n_text_columns: int, width: int) -> list[int] | None:
-    """Return the widths of the columns: those of their texts, or less for the widest if they do not fit.
+    """Return the width of each column: that of its widest text, with the widest columns narrowed until all fit.
 
-    No column becomes narrower than its longest word, which in text columns counts for at most 20. None if even that does not
-    fit.
+    No column becomes narrower than its longest word, except that text columns may break words longer than 20. Return None
+    if the columns do not fit even so.
     """
-    # Left to itself, rich breaks names and even numbers in the middle while another column still has room.
+    # On its own, rich breaks names and even numbers in the middle while another column still has room.
     columns = list(zip(*rows, strict=True))
     widths = [max_display_width(line for text in column for line in text.split("\n")) for column in columns]
     min_widths = [max_display_width(word for text in column for word in text.split()) for column in columns]

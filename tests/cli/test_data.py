@@ -95,7 +95,7 @@ def test_data_fetch_then_verify_succeeds(server: Server, tmp_path: Path, run: Ru
 def test_data_verify_fails_for_wrong_or_missing_files(
     server: Server, tmp_path: Path, run: RunCommand
 ) -> None:
-    assert run("data", "verify") == (0, "no files to check\n", "")
+    assert run("data", "verify") == (0, "no data sets found: nothing to check\n", "")
     assert run("data", "verify", "digits").code == 0
     assert run("data", "verify", "pets").code == 1
     run("data", "fetch", "pets")

@@ -254,7 +254,7 @@ def test_commands_do_not_replace_existing_outputs(
         ("--set alpha=7", "alpha=7"),
         ("--set name=x", "no parameter 'name'"),
         ("--set alpha", "expected key=value"),
-        ("--module forest", "'--module'"),
+        ("--module forest", "Invalid value for '--module': 'forest' is not one of 'auto'"),
         ("--module lenet", "lenet takes images"),
         ("--recipe soup", "'--recipe'"),
         ("--augment crop", "is for images"),
@@ -302,6 +302,7 @@ def test_train_rejects_wrong_options(
     ("command", "part"),
     [
         ("fly", "No such command 'fly'; see scarce --help"),
+        ("trian", "error: No such command 'trian'. Did you mean 'train'; see scarce --help"),
         ("labels fly", "see scarce labels --help"),
         ("train", "Missing"),
         ("evaluate {dataset_dir}/model {dataset_dir}/features.csv", "--labels FILE, --truth FILE"),

@@ -18,7 +18,7 @@ def test_main_shows_version_and_help(run: RunCommand) -> None:
     [
         (OSError(28, "No space left on device"), 1, "error: [Errno 28] No space left on device\n"),
         (PermissionError(13, "Permission denied"), 2, "error: [Errno 13] Permission denied\n"),
-        (MemoryError(), 1, "error: there is not enough memory"),
+        (MemoryError(), 1, "error: out of memory"),
         (ValueError("X is odd.\nSee the manual."), 2, "error: X is odd.\n"),
         (scarce.errors.LabelError("two\nlines"), 2, "error: two lines\n"),
     ],
@@ -53,7 +53,7 @@ def test_main_reports_out_of_memory_in_one_line(run, monkeypatch) -> None:
     monkeypatch.setattr("scarce.cli.main.app", app)
     code, _, err = run("methods")
     assert code == 1
-    assert err.startswith("error: there is not enough memory; ")
+    assert err.startswith("error: out of memory; ")
     assert "--micro-batch" in err
 
 

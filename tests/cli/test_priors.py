@@ -48,7 +48,7 @@ def test_train_accepts_estimated_priors(folder: Path, tmp_path: Path, run) -> No
     result = run(*arguments, "--out", out, "--figure", figure)
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
-    assert lines[0].split() == ["class", "prior", "raw", "estimate", "95", "%", "from", "to"]
+    assert lines[0].split() == ["class", "prior", "raw", "estimate", "95%", "from", "to"]
     assert [line.split()[0] for line in lines[1:4]] == ["ant", "bee", "cat"]
     assert "priors: estimated by best-bin; raw estimates sum to" in result.out
     estimate = load_priors(out)
@@ -88,7 +88,7 @@ def test_priors_names_mistake_in_one_line(folder: Path, tmp_path: Path, run_expe
     answers = folder / "answers.csv"
     assert "is one of the inputs" in run_expecting_error(*arguments, "--out", answers, "--force")
     assert "is a folder" in run_expecting_error(*arguments, "--out", tmp_path, "--force")
-    assert "choose two names" in run_expecting_error(
+    assert "choose two different names" in run_expecting_error(
         *arguments, "--out", tmp_path / "a.png", "--figure", tmp_path / "a.png"
     )
     assert "ends in .png, .svg or .pdf" in run_expecting_error(

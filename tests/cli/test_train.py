@@ -68,7 +68,9 @@ def test_train_forward_needs_a_transition_matrix(dataset_dir: Path, tmp_path: Pa
     command += ["--method", "forward", "--epochs", 1]
     assert "needs a transition matrix" in run(*command).err
     np.save(tmp_path / "uniform.npy", (1 - np.eye(3)) / 2)
-    assert run(*command, "--transition", tmp_path / "uniform.npy").code == 0
+    result = run(*command, "--transition", tmp_path / "uniform.npy")
+    assert result.code == 0
+    assert "trained for 1 epoch in " in result.out
 
 
 @pytest.mark.slow
@@ -120,7 +122,7 @@ def test_train_auto_learns_prior_of_class_without_answers(
     command = ["train", dataset_dir / "features.csv", "--labels", two, "--join", "left", "--classes", "0,1,2"]
     result = run(*command, "--out", tmp_path / "model", "--method", "auto", "--epochs", 2)
     assert (result.code, result.err) == (0, "")
-    assert 'share of "yes"' not in result.out
+    assert 'fraction of "yes"' not in result.out
     assert "priors: learned by answers; raw estimates sum to 1.000\n" in result.out
 
 

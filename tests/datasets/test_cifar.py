@@ -116,7 +116,7 @@ def test_load_cifar10_rejects_binary_file_of_wrong_length(tmp_path, length):
         ([1, 2], "holds a list; expected a dict"),
         ({b"labels": [7, 2]}, "has no 'data', only labels"),
         ({b"data": TEST_IMAGES.reshape(2, 3072)}, "has no 'labels'"),
-        (python_batch(TEST_IMAGES, [7]), "has 2 images, but another number of labels"),
+        (python_batch(TEST_IMAGES, [7]), "has 2 images, but a different number of labels"),
         (python_batch(TEST_IMAGES, [7, 2.5]), "'labels' does not hold whole numbers"),
         (python_batch(TEST_IMAGES, ["a", "b"]), "'labels' does not hold whole numbers"),
         (python_batch(TEST_IMAGES, [[7], [2, 3]]), "'labels' is not an array"),

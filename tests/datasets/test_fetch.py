@@ -228,7 +228,7 @@ def test_fetch_rejects_web_page(server):
     without_checksum = FileSet(
         ("pets",), (DataFile("cats"),), (Download("cats.gz", (f"{server.url}/cats.gz",)),)
     )
-    with pytest.raises(FileError, match="sent a web page in place of the file"):
+    with pytest.raises(FileError, match="sent a web page instead of the file"):
         fetch([without_checksum])
 
 
@@ -237,7 +237,7 @@ def test_ensure_without_download_sends_no_request(server, cache):
         FileError, match=f"not found: cats; put them into {cache}/pets, .*`scarce data fetch`"
     ):
         ensure(cats_file_set(f"{server.url}/cats.gz"), None, download=False)
-    with pytest.raises(FileError, match="no URL to download them from is known"):
+    with pytest.raises(FileError, match="no URL is known to download them from"):
         fetch([FileSet(("pets",), (DataFile("cats"),))])
     assert server.requests == []
 

@@ -34,9 +34,7 @@ def test_load_dataset_reads_same_images_from_alternative_files(tmp_path, monkeyp
 def test_load_dataset_rejects_files_of_another_data_set(tmp_path, monkeypatch, changes, part):
     write_idx_set(tmp_path / "pets")
     monkeypatch.setitem(DATASETS, "pets", dataclasses.replace(pet_dataset((idx_file_set(),)), **changes))
-    with pytest.raises(
-        FileError, match=f"the files of pets hold .*{part}: they are the files of another data set"
-    ):
+    with pytest.raises(FileError, match=f"the files of pets hold .*{part}: they belong to another data set"):
         load_dataset("pets", tmp_path)
 
 

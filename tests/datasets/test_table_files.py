@@ -26,7 +26,7 @@ def test_read_arff_encodes_nominal_attributes_unless_too_many_values() -> None:
         (arff_bytes().replace(b"1.5", b"?"), "missing or infinite values"),
         (
             arff_bytes().replace(b"{ ant, bee }", b"real").replace(b"bee", b"1").replace(b"ant", b"0"),
-            "class, holds numbers",
+            "class, is not nominal",
         ),
         (arff_bytes().split(b"1.5")[0], "no rows"),
     ],

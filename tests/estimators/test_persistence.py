@@ -122,7 +122,7 @@ def test_save_keeps_existing_folder_unless_forced(blobs, saved, tmp_path):
     assert (saved / "weights.safetensors").read_bytes() != before
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("precious")
-    with pytest.raises(FileError, match="is not a saved classifier and is not replaced"):
+    with pytest.raises(FileError, match="is not a saved classifier and will not be replaced"):
         classifier.save(tmp_path / "thesis", force=True)
     assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "thesis"]

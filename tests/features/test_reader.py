@@ -79,7 +79,7 @@ def test_read_features_keeps_nan_in_csv(write):
         ("a,b\n1,2\n3,\n", {}, ["line 3, column b", "missing"]),
         ("a,b\n1,2\n3, \n", {}, ["line 3, column b", "missing"]),
         ("a,b\n1,2\nred,4\n", {}, ["line 3, column a", "'red'", "id_column="]),
-        ("a,b\n1,2\n3\n", {}, ["line 3 has 1 cells"]),
+        ("a,b\n1,2\n3\n", {}, ["line 3: expected 2 cells"]),
         ("a,a\n1,2\n", {}, ["two columns are named 'a'"]),
         (",a\n0,2\n", {}, ["column 1 has no name"]),
         ("a,b\n", {}, ["no rows"]),

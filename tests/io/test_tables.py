@@ -25,11 +25,11 @@ def test_text_table_columns_of_table_without_rows(tmp_path):
         (b"a;b\n1;2\n", "separates its columns by ';'; write it with commas"),
         (b"a,,c\n", "column 2 has no name"),
         (b"a,b,a\n", "two columns are named 'a'"),
-        (b"a,b\n1\n", "line 2 has 1 cells, but the first line has 2"),
+        (b"a,b\n1\n", "line 2: expected 2 cells, as in the first line, but found 1"),
         (b"a,b\n\n1,2\n", "line 2 is blank"),
         (b'a,b\n"1,2\n', "is not valid CSV"),
         (b"a,b\n\xff,2\n", "is not UTF-8 text"),
-        (b"a,b\n\0,2\n", "holds zero bytes"),
+        (b"a,b\n\0,2\n", "contains null bytes"),
     ],
 )
 def test_read_table_rejects_invalid_csv(tmp_path, content, message):

@@ -13,7 +13,10 @@ def test_check_writable_rejects_inputs_folders_and_existing_files(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a")
     for options, message in (
-        ({"force": True, "inputs": [tmp_path / "b.csv", path]}, "is one of the inputs and is not replaced"),
+        (
+            {"force": True, "inputs": [tmp_path / "b.csv", path]},
+            "is one of the inputs and will not be replaced",
+        ),
         ({"force": False}, r"exists; choose another name, or pass force=True \(--force\)"),
     ):
         with pytest.raises(FileError, match=message):
@@ -34,7 +37,7 @@ def test_check_writable_dir_replaces_only_empty_or_marked_folders(tmp_path):
     (tmp_path / "foreign" / "thesis.txt").write_text("precious")
     for name in ("new", "empty", "marked"):
         check_writable_dir(tmp_path / name, "mark.json", force=True)
-    with pytest.raises(FileError, match="is not a saved classifier and is not replaced"):
+    with pytest.raises(FileError, match="is not a saved classifier and will not be replaced"):
         check_writable_dir(tmp_path / "foreign", "mark.json", force=True)
     with pytest.raises(FileError, match="exists; choose another name"):
         check_writable_dir(tmp_path / "empty", "mark.json", force=False)

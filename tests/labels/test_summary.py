@@ -17,8 +17,8 @@ def test_summary_text_counts_answers_and_confirmations():
     )
     assert str(labels.summary()).splitlines() == [
         "3 examples, 3 classes, 2 exclusions (0.67 per example)",
-        "examples with 0, 1, 2 exclusions: 1, 2, 0",
-        "confirmed classes: 1",
+        "examples with 0 / 1 / 2 exclusions: 1 / 2 / 0",
+        "examples with a confirmed class: 1",
         "answers: 4 (1 skipped)",
         "class  excluded   rate",
         "cat           1  0.333",
@@ -30,7 +30,7 @@ def test_summary_text_counts_answers_and_confirmations():
 def test_summary_text_truncates_long_tables():
     lists = [[0, 1, 2], [0], []]
     text = str(ComplementaryLabels.from_lists(lists, 1000).summary())
-    assert "examples with 0, 1, 2, 3 exclusions: 1, 1, 0, 1" in text
+    assert "examples with 0 / 1 / 2 / 3 exclusions: 1 / 1 / 0 / 1" in text
     assert "... and 980 more classes, 980 of them never excluded" in text
     wide = ComplementaryLabels.from_lists([list(range(25)), []], 30).summary()
     assert "examples without exclusions: 1; most exclusions on one example: 25" in str(wide)

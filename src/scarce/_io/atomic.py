@@ -49,7 +49,7 @@ def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[Path]:
 def clean_leftovers(path: str | Path) -> None:
     """Delete the temporary files that killed processes left behind in `atomic_write` of `path`.
 
-    No other process may be writing to `path` meanwhile.
+    No other process may be writing to `path` at the same time.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def clean_leftovers(path: str | Path) -> None:
 
 @contextmanager
 def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
-    """Yield a temporary folder in the same place; it replaces `folder` if the block succeeds, else it is deleted.
+    """Yield a temporary folder in the same parent folder; it replaces `folder` if the block succeeds, else it is deleted.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The idx format of MNIST and its relatives: a short header, then the numbers, often gzipped."""
+"""The idx format of MNIST and similar data sets: a short header, then the numbers, often gzipped."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _DTYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: 
 
 
 def is_idx_name(path: str | Path) -> bool:
-    """Return whether a file name is one of the idx format.
+    """Return whether a file name is that of an idx file.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from scarce.errors import FileError, ScarceError
 
 
 def check_file(path: str | Path) -> Path:
-    """Return the path, or raise `FileError` unless it is an existing, readable file.
+    """Return the path if it is an existing, readable file, else raise `FileError`.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def check_file(path: str | Path) -> Path:
 
 
 def check_dir(path: str | Path) -> Path:
-    """Return the path, or raise `FileError` unless it is an existing folder.
+    """Return the path if it is an existing folder, else raise `FileError`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
     --------
     >>> check_writable_dir(".", "classifier.json", force=True)
     Traceback (most recent call last):
-    scarce.errors.FileError: . is not a saved classifier and is not replaced; choose another name.
+    scarce.errors.FileError: . is not a saved classifier and will not be replaced; choose another name.
     """
     folder = Path(folder)
     try:
@@ -78,10 +78,11 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
                 f"{folder} exists; choose another name, or pass force=True (--force) to replace it."
             )
         is_foreign = not (folder / marker).exists() and (not folder.is_dir() or any(folder.iterdir()))
-        if folder.exists() and (
-            is_foreign or not folder.name
-        ):  # the current folder cannot be replaced by its name
-            raise FileError(f"{folder} is not a saved classifier and is not replaced; choose another name.")
+        # "." has no name that a new folder could be renamed to.
+        if folder.exists() and (is_foreign or not folder.name):
+            raise FileError(
+                f"{folder} is not a saved classifier and will not be replaced; choose another name."
+            )
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder.parent, prefix=f".{folder.name}."):
             pass
@@ -106,10 +107,7 @@ def _stat(path: str | Path) -> tuple[Path, int]:
         return path, path.stat().st_mode
     except FileNotFoundError:
         raise FileError(f"{path} does not exist; check the path.") from None
-    except (
-        OSError,
-        ValueError,
-    ) as error:  # such as a name that is too long, a folder without permission, or a zero byte
+    except (OSError, ValueError) as error:  # a name that is too long or has a null byte, or no permission
         raise FileError(f"{str(path)!r} cannot be read: {error}; check the path.") from error
 
 
@@ -144,7 +142,7 @@ def check_writable(path: str | Path, *, force: bool, inputs: Iterable[str | Path
     """
     path = Path(path)
     if any(path.exists() and Path(source).exists() and path.samefile(source) for source in inputs):
-        raise FileError(f"{path} is one of the inputs and is not replaced; choose another name.")
+        raise FileError(f"{path} is one of the inputs and will not be replaced; choose another name.")
     try:
         check_overwrite(path, force=force)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -159,6 +157,6 @@ def check_overwrite(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise FileError(f"{path} is a folder; choose the name of a file.")
     if path.exists() and not path.is_file():  # renaming over a device would destroy it
-        raise FileError(f"{path} is not an ordinary file and is not replaced; choose another name.")
+        raise FileError(f"{path} is not an ordinary file and will not be replaced; choose another name.")
     if path.exists() and not force:
         raise FileError(f"{path} exists; choose another name, or pass force=True (--force) to replace it.")

@@ -105,7 +105,7 @@ def _csv_rows(path: Path) -> Iterator[Row]:
                 width = width or len(row)
                 if len(row) != width:
                     raise FileError(
-                        f"{path} line {reader.line_num} has {len(row)} cells, but the first line has {width}; "
+                        f"{path} line {reader.line_num}: expected {width} cells, as in the first line, but found {len(row)}; "
                         "correct the line (a name with a comma needs quotes), or export the file again if it is truncated."
                     )
                 yield reader.line_num, row
@@ -124,7 +124,7 @@ def _text_lines(file: TextIO, path: Path) -> Iterator[str]:
     for line in file:
         if "\0" in line:
             raise FileError(
-                f"{path} holds zero bytes: it is damaged or not a text file; save it as CSV in UTF-8."
+                f"{path} contains null bytes: it is damaged or not a text file; save it as CSV in UTF-8."
             )
         yield line
 

@@ -1,7 +1,7 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -33,13 +33,15 @@ ClassesOption = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,C",
-        help="All classes in order, if the labels file does not name them; 10 means 0 to 9.",
+        help="All classes, in order, if the file does not name them; 10 means 0 to 9.",
         show_default=False,
     ),
 ]
 ConflictOption = Annotated[
     Literal["raise", "drop", "majority"],
-    typer.Option(help="What to do when answers contradict each other."),
+    typer.Option(
+        help="What to do when answers contradict each other: raise an error, drop those answers, or follow the majority."
+    ),
 ]
 JoinOption = Annotated[
     Literal["exact", "inner", "left"],
@@ -52,22 +54,13 @@ IdColumnOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The id column in tables of features and true classes; by default example_id or id.",
+        help="The id column in a table of features or true classes; by default example_id or id.",
         show_default=False,
     ),
 ]
 ImageSizeOption = Annotated[
     str | None,
     typer.Option(metavar="32x32", help="Resize the images of a folder.", show_default=False),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="A parameter of the option above, such as alpha=0.5; 0.1,0.2 is a list, and matrix.npy reads an array. Repeatable.",
-        show_default=False,
-    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 LabelsOption = Annotated[
@@ -87,3 +80,13 @@ SeedOption = Annotated[
 DeviceOption = Annotated[
     str, typer.Option(metavar="NAME", help="The device to compute on, such as cpu or cuda.")
 ]
+
+
+def set_option(whose: str, example: str) -> Any:
+    """Return the option ``--set``, which takes parameters of the object `whose`, such as the method."""
+    return typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help=f"A parameter of the {whose}, such as {example}; 0.1,0.2 is a list, and matrix.npy reads an array. Repeatable.",
+        show_default=False,
+    )

@@ -20,7 +20,7 @@ _SOURCES = {
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> None:
-    """Print a table no wider than the terminal; the last `numbers` of its columns are aligned right.
+    """Print a table no wider than the terminal; its last `numbers` columns are right-aligned.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def show_priors(estimate: "PriorEstimate") -> None:
     names = range(len(estimate.values)) if estimate.classes is None else estimate.classes
     columns, values = ["class", "prior", "raw estimate"], [estimate.values, estimate.raw]
     if estimate.low is not None and estimate.high is not None:
-        columns += ["95 % from", "to"]
+        columns += ["95% from", "to"]
         values += [estimate.low, estimate.high]
     rows = [
         [str(name), *(f"{number:.3f}" for number in numbers)]
@@ -77,7 +77,7 @@ def show_choice(choice: "Choice") -> None:
     ]
     print_table(["learner", "mechanism", "weight", "score", "seconds"], rows, numbers=3)
     print(
-        "score: mean log-likelihood of held-out labels; candidates without one were dropped after the first fold"
+        "score: mean log-likelihood of held-out labels; candidates without a score were dropped after the first fold"
     )
     for candidate in choice.candidates:
         if candidate.error:
@@ -89,7 +89,7 @@ def show_choice(choice: "Choice") -> None:
 
 
 def show_training(classifier: "ScarceClassifier", *, explain: bool) -> None:
-    """Print what the automatic default chose, if `explain` with the comparison, and a summary of training."""
+    """Print what the automatic default chose, with the comparison if `explain`, and a summary of training."""
     choice = getattr(classifier, "choice_", None)
     if choice is not None:
         print(choice.reason)
@@ -134,7 +134,8 @@ def _print_classes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
 
 
 def _training_text(history: "History") -> str:
-    text = f"{len(history)} epochs in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
+    epochs = "1 epoch" if len(history) == 1 else f"{len(history)} epochs"
+    text = f"for {epochs} in {sum(history['seconds']):.1f} s, last loss {history['loss'][-1]:.4f}"
     kind = next(
         (kind for kind in ("likelihood", "score", "accuracy") if f"validation_{kind}" in history.records[-1]),
         None,

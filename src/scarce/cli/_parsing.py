@@ -55,13 +55,13 @@ def translate_type_errors(settings: dict[str, Any]) -> Iterator[None]:
     >>> with translate_type_errors({"alpha": "much"}):
     ...     "much" < 1
     Traceback (most recent call last):
-    scarce.errors.MethodError: a value of --set is of the wrong kind: got alpha='much' ('<' not supported ...).
+    scarce.errors.MethodError: a value of --set has the wrong type: got alpha='much' ('<' not supported ...).
     """
     try:
         yield
     except TypeError as error:
         given = ", ".join(f"{key}={value!r}" for key, value in settings.items())
-        raise MethodError(f"a value of --set is of the wrong kind: got {given} ({error}).") from error
+        raise MethodError(f"a value of --set has the wrong type: got {given} ({error}).") from error
 
 
 def parse_classes(text: str | None) -> Any:
@@ -84,7 +84,7 @@ def parse_classes(text: str | None) -> Any:
 
 
 def parse_priors(text: str) -> Any:
-    """Return the value of ``--priors``: a name, numbers, or numbers by class, also from a JSON file.
+    """Return the value of ``--priors``: a name, numbers, numbers by class, or the content of a JSON file.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def parse_priors(text: str) -> Any:
     except ValueError:
         raise PriorError(
             f"--priors {text!r} is not understood; expected estimate, uniform, answers, numbers such as 0.3,0.7 or "
-            "cat=0.3,dog=0.7, or a JSON file with either."
+            "cat=0.3,dog=0.7, or a JSON file of numbers."
         ) from None
     if not any(separator for _, separator, _ in pairs):
         return numbers

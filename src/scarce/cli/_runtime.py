@@ -12,7 +12,7 @@ _EXTRA_PACKAGES = ("pydantic", "pandas", "matplotlib", "jinja2")
 def use_one_thread() -> None:
     """Make torch use one thread, unless ``OMP_NUM_THREADS`` is set.
 
-    Small networks are not faster with more, and on a busy machine threads mostly wait for each other.
+    Small networks do not train faster on several threads, and on a busy machine threads mostly wait for each other.
     """
     import torch
 
@@ -35,7 +35,7 @@ def rank() -> int:
 
 @contextmanager
 def needs_bench_extra(command: str) -> Iterator[None]:
-    """Raise an error that names the command to install it if a package of the extra ``bench`` is missing.
+    """If a package of the extra ``bench`` is missing, raise an error with the command that installs it.
 
     Examples
     --------

@@ -13,7 +13,8 @@ _DataDirOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="The folder to search first, before $SCARCE_DATA and the user's cache; downloads go to the first that is set.",
+        help="The folder to search first, before $SCARCE_DATA and the user's cache; downloads go to the first of these "
+        "that is set.",
         show_default=False,
     ),
 ]
@@ -44,7 +45,7 @@ def fetch(
     from scarce.datasets.registry import facts_of
 
     for name in names:
-        facts_of(name)  # raises if one is unknown, before anything is downloaded
+        facts_of(name)  # raises if the name is unknown, before anything is downloaded
     for name in names:
         print(f"{name}: {_where(fetch_dataset(name, data_dir))}")
 
@@ -74,7 +75,7 @@ def verify(
         for found in find_dataset(name, data_dir)
         if names or found.paths
     }
-    if not names:  # a data set that was found only through files of another one need not be complete
+    if not names:  # skip incomplete data sets whose files all belong to a complete one
         complete = [set(found.paths.values()) for found in sets.values() if not found.missing]
         sets = {
             key: found
@@ -82,7 +83,7 @@ def verify(
             if not found.missing or not any(set(found.paths.values()) <= paths for paths in complete)
         }
     if not sets:
-        print("no files to check")
+        print("no data sets found: nothing to check")
         return
     rows = [
         [file.name, found.state(file.name) if file.name in found.paths else "missing", str(found.folder)]

@@ -18,12 +18,13 @@ def demo(
         int, typer.Option(metavar="N", min=1, help="Epochs of each of the four training runs.")
     ] = 200,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the output even if an earlier demo did not write it.")
+        bool,
+        typer.Option("--force", help="Replace the output even if it is not the report of an earlier demo."),
     ] = False,
 ) -> None:
     """Learn digits from yes/no answers and report the results.
 
-    The report is a web page, with figures.
+    The report is a web page with figures.
     """
     with needs_bench_extra("demo"):
         from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
@@ -33,7 +34,7 @@ def demo(
     from scarce.demo.study import QUESTIONS, run_demo
 
     use_one_thread()
-    # Opened first, to fail before the work if the path cannot be written.
+    # Opened first, so that a path that cannot be written fails before the work starts.
     with atomic_write(out, force=force or is_report(out)) as temporary:
         with epoch_bars() as bars:
             result = run_demo(seed, epochs, make_callbacks=lambda title: [EpochBar(bars, title)])

@@ -55,7 +55,8 @@ def evaluate(
         typer.Option(
             metavar="PRIORS",
             help="Class priors: uniform; numbers such as cat=0.3,dog=0.7; a JSON file from `scarce priors`; an estimator such as "
-            "best-bin; or estimate, from the labels. By default, those given to `scarce train --priors`, else estimate.",
+            "best-bin; or estimate, which estimates them from the labels. By default, the priors given to `scarce train`, "
+            "else estimate.",
             show_default=False,
         ),
     ] = None,
@@ -63,9 +64,9 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="X",
-            help="The fraction of wrong answers, or of examples whose own class is excluded, such as 0.05. For answers, also two "
-            "numbers, wrong no and wrong yes: 0.05,0.02. By default, error rates of answers are estimated, and exclusions are "
-            "taken to be right.",
+            help="The fraction of wrong answers, or of examples that exclude their own class, such as 0.05. For answers, two "
+            "numbers set the rates of wrong no and wrong yes: 0.05,0.02. By default, the error rates of answers are estimated, and "
+            "exclusions are assumed to be correct.",
             show_default=False,
         ),
     ] = None,
@@ -76,8 +77,8 @@ def evaluate(
 ) -> None:
     """Estimate the accuracy of a model, even without true labels.
 
-    The accuracy is estimated from complementary labels, with an interval that covers uncertain class priors and wrong
-    labels. True classes are needed only to check the estimate. Alarms report when not to trust it.
+    The accuracy is estimated from complementary labels, with an interval that accounts for uncertain class priors and
+    wrong labels. True classes are needed only to check the estimate. Alarms warn when it should not be trusted.
     """
     if labels is None and truth is None:
         raise LabelError("there is nothing to evaluate on; pass --labels FILE, --truth FILE, or both.")
@@ -126,7 +127,7 @@ def _reorder_classes(
     if set(map(str, labels.classes)) != set(map(str, model.classes_)):
         raise LabelError(
             f"{path} has the classes {abbreviate(labels.classes)}, but the model was trained for {abbreviate(model.classes_)}; "
-            "these must be the same."
+            "pass labels of the same classes."
         )
     return with_classes(labels, model.classes_)
 
@@ -139,7 +140,7 @@ def _evaluate_without_truth(
     priors: str | None,
     label_noise: str | None,
 ) -> "tuple[ComplementaryReport, dict[str, Any]]":
-    """Return the report from complementary labels, and its numbers with further criteria."""
+    """Return the report from complementary labels, and its numbers with further metrics as a dict."""
     from scarce.metrics import (
         LabelModel,
         approximated_accuracy,

@@ -11,7 +11,7 @@ from scarce.cli._options import (
     ForceOption,
     FormOption,
     IdColumnOption,
-    SetOption,
+    set_option,
 )
 from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
 
@@ -72,7 +72,7 @@ def simulate(
             metavar="NAME", help="The process that generates labels; see `scarce labels processes`."
         ),
     ] = "uniform",
-    settings: SetOption = None,
+    settings: Annotated[list[str] | None, set_option("process", "rates=0.3")] = None,
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="The random seed; the same seed gives the same labels.")
     ] = 0,

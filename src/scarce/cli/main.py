@@ -138,7 +138,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = app(arguments, prog_name="scarce", standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as error:
-        return _fail(f"{error.format_message().rstrip('.')}; see {_command_path(error)} --help", 2)
+        problem = error.format_message().replace("Value error, ", "").rstrip(".?")
+        return _fail(f"{problem}; see {_command_path(error)} --help", 2)
     except BrokenPipeError:  # the reader, such as head, has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -146,7 +147,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if isinstance(error, RuntimeError) and not re.search("allocate memory|out of memory", str(error)):
             raise  # torch has no error class for too little memory
         return _fail(
-            "there is not enough memory; use fewer examples or a smaller model, or train with --micro-batch",
+            "out of memory; use fewer examples or a smaller model, or train with --micro-batch",
             1,
         )
     except ScarceError as error:

@@ -43,9 +43,8 @@ def predict(
         return
     if out.resolve() == features.resolve():
         raise FileError(f"{out} holds the features; choose another name for the predictions.")
-    with atomic_write(
-        out, force=force
-    ) as temporary:  # opened first, to fail before the work if it cannot be written
+    # Opened first, so that a path that cannot be written fails before the work starts.
+    with atomic_write(out, force=force) as temporary:
         classifier, names = load_model(model)
         inputs = read_inputs(features, id_column, image_size, names)
         with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -54,7 +53,7 @@ def predict(
 
 
 def _write_predictions(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
-    """Write a row per example: its id or row number, the predicted class and its probability."""
+    """Write one row per example: the id or row number, the predicted class and its probability."""
     from scarce._class_names import lookup_codes
 
     # Not the arg-max of the probabilities: where several round to 1, only the scores differ.

@@ -20,7 +20,7 @@ from scarce.cli._options import (
     LabelsOption,
     ModelName,
     SeedOption,
-    SetOption,
+    set_option,
 )
 from scarce.cli._output import show_priors
 from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
@@ -41,7 +41,7 @@ def priors(
             help="best-bin, dedpul, elkan-noto, kernel-mean or tice; or answers, the fraction of yes among the answers.",
         ),
     ] = "best-bin",
-    settings: SetOption = None,
+    settings: Annotated[list[str] | None, set_option("estimator", "bootstrap=0")] = None,
     module: Annotated[
         ModelName,
         typer.Option(metavar="NAME", help="The network that best-bin, dedpul and elkan-noto train."),
@@ -56,7 +56,7 @@ def priors(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The figure of the estimates to write: .png, .svg or .pdf.",
+            help="The file for a figure of the estimates: .png, .svg or .pdf.",
             show_default=False,
         ),
     ] = None,
@@ -73,7 +73,7 @@ def priors(
     """Estimate class priors from complementary labels.
 
     Each estimate has an interval. The raw estimates should sum to about one; if they do not, the excluded classes were
-    not chosen at random, or there are too few of them.
+    not chosen at random, or there are too few labels.
     """
     params, class_names = parse_settings(settings), parse_classes(classes)
     for name in ("seed", "module"):
@@ -89,7 +89,7 @@ def priors(
         if path is not None:
             check_writable(path, force=force, inputs=(features, labels))
     if out is not None and out == figure:
-        raise FileError(f"--out and --figure are both {out}; choose two names.")
+        raise FileError(f"--out and --figure are both {out}; choose two different names.")
     if figure is not None and figure.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise FileError(
             f"--figure {figure} has an unknown format; expected a name that ends in .png, .svg or .pdf."

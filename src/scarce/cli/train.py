@@ -20,7 +20,7 @@ from scarce.cli._options import (
     JoinOption,
     LabelsOption,
     SeedOption,
-    SetOption,
+    set_option,
 )
 from scarce.cli._output import (
     show_alarms,
@@ -64,13 +64,13 @@ def train(
             help="auto compares learners on held-out labels and stacks the best; `scarce methods` lists single methods.",
         ),
     ] = "auto",
-    settings: SetOption = None,
+    settings: Annotated[list[str] | None, set_option("method", "alpha=0.5")] = None,
     module: Annotated[
         Literal["auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"],
         typer.Option(
             metavar="NAME",
-            help="The network: linear or mlp; for images also lenet, resnet or densenet. With --method auto, linear, nystroem or "
-            "mlp compares only learners of that kind.",
+            help="The network: linear or mlp; for images also lenet, resnet or densenet. For --method auto, the only kind of "
+            "learner to compare: linear, nystroem or mlp.",
         ),
     ] = "auto",
     priors: Annotated[
@@ -99,7 +99,7 @@ def train(
     ] = "annealed",
     epochs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Passes through the data.", show_default=False),
+        typer.Option(metavar="N", min=1, help="Passes over the training data.", show_default=False),
     ] = None,
     batch_size: Annotated[
         int | None,
@@ -114,15 +114,21 @@ def train(
         ),
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(metavar="X", help="0.001 by default.", show_default=False)
+        float | None,
+        typer.Option(metavar="X", help="The learning rate; 0.001 by default.", show_default=False),
     ] = None,
     weight_decay: Annotated[
-        float | None, typer.Option(metavar="X", help="0.00001 by default.", show_default=False)
+        float | None,
+        typer.Option(
+            metavar="X", help="The L2 penalty on the weights; 0.00001 by default.", show_default=False
+        ),
     ] = None,
     augment: Annotated[
         str | None,
         typer.Option(
-            metavar="crop,flip", help="Shift or mirror the training images at random.", show_default=False
+            metavar="crop,flip",
+            help="Randomly shift (crop) or mirror (flip) the training images.",
+            show_default=False,
         ),
     ] = None,
     input_noise: Annotated[
@@ -172,8 +178,8 @@ def train(
         bool | None,
         typer.Option(
             "--early-stopping/--no-early-stopping",
-            help="Hold out some examples and keep the epoch that does best on them; needs no true labels. By default, only "
-            "--method auto uses it, on small data.",
+            help="Hold out some examples and keep the epoch that does best on them; needs no true classes. By default, "
+            "--method auto decides by the number of labels, and other methods train to the end.",
         ),
     ] = None,
     validation_fraction: Annotated[
@@ -187,7 +193,7 @@ def train(
         typer.Option(
             metavar="SECONDS",
             min=0,
-            help="After this time, --method auto adds no more learners; there is always a result.",
+            help="After this time, --method auto adds no more learners; it always fits at least one.",
             show_default=False,
         ),
     ] = None,
@@ -195,7 +201,7 @@ def train(
         bool,
         typer.Option(
             "--no-estimate",
-            help="Do not estimate the accuracy from held-out labels, which for one network takes one to four more training runs.",
+            help="Skip the estimate of the accuracy from held-out labels, which trains a network one to four more times.",
         ),
     ] = False,
     explain: Annotated[
@@ -303,13 +309,13 @@ def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any)
     from scarce.estimators import cross_fitted_report
 
     report = getattr(classifier, "held_out_report_", None)
-    how = "from labels held out in turn"
+    how = "from cross-validation"
     if report is None and classifier.distributed:
-        print("to estimate its accuracy, run `scarce evaluate` with labels of other examples")
+        print("to estimate the accuracy of the model, run `scarce evaluate` with labels of other examples")
         return
     if report is None:
         print(
-            "estimating the accuracy: training again without some examples (--no-estimate skips this)",
+            "estimating the accuracy: training again with some examples held out (--no-estimate skips this)",
             flush=True,
         )
         start_time = time.monotonic()

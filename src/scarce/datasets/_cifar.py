@@ -76,7 +76,7 @@ def _from_binary(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images
     width = len(keys) + _PIXELS  # a byte for each class, then the pixels
     if not data or len(data) % width:
         raise FileError(
-            f"{path} has {len(data)} bytes, not a multiple of {width}: it is truncated or another file; download it again."
+            f"{path} has {len(data)} bytes, not a multiple of {width}: it is truncated or the wrong file; download it again."
         )
     records = np.frombuffer(data, np.uint8).reshape(-1, width)
     return records[:, len(keys) :], records[:, : len(keys)].T.astype(np.int64)
@@ -89,10 +89,12 @@ def _from_pickle(data: bytes, path: Path, keys: tuple[str, ...]) -> tuple[Images
     if pixels.dtype != np.uint8 or pixels.shape[1:] != (_PIXELS,):
         raise FileError(
             f"{path}: the images are {pixels.dtype} of shape {pixels.shape}; expected uint8, n × {_PIXELS}: it is "
-            "another file."
+            "the wrong file."
         )
     if any(row.shape != pixels.shape[:1] for row in labels):
-        raise FileError(f"{path} has {len(pixels)} images, but another number of labels; it is another file.")
+        raise FileError(
+            f"{path} has {len(pixels)} images, but a different number of labels; it is the wrong file."
+        )
     return pixels, np.stack(labels).astype(np.int64)
 
 
@@ -105,14 +107,16 @@ def to_integers(content: dict[str, Any], key: str, path: Path) -> NDArray[Any]:
     [3, 1]
     >>> to_integers({"labels": [3, 1]}, "data", Path("batch"))
     Traceback (most recent call last):
-    scarce.errors.FileError: batch has no 'data', only labels; it is another file.
+    scarce.errors.FileError: batch has no 'data', only labels; it is the wrong file.
     """
     if key not in content:
-        raise FileError(f"{path} has no {key!r}, only {', '.join(content) or 'nothing'}; it is another file.")
+        raise FileError(
+            f"{path} has no {key!r}, only {', '.join(content) or 'nothing'}; it is the wrong file."
+        )
     try:
         array = np.asarray(content[key])
     except Exception as error:  # such as a ragged list
-        raise FileError(f"{path}: {key!r} is not an array; it is another file.") from error
+        raise FileError(f"{path}: {key!r} is not an array; it is the wrong file.") from error
     if array.dtype.kind not in "iu" or not array.size:
-        raise FileError(f"{path}: {key!r} does not hold whole numbers; it is another file.")
+        raise FileError(f"{path}: {key!r} does not hold whole numbers; it is the wrong file.")
     return array

@@ -1,4 +1,4 @@
-"""CLCIFAR-10 and CLCIFAR-20: CIFAR with three complementary labels per training image, given by people.
+"""CLCIFAR-10 and CLCIFAR-20: CIFAR with three complementary labels per training image, from human annotators.
 
 Published by Wang et al. (CLImage) as a pickled dict: ``images`` (32 × 32 × 3 each), ``ord_labels`` (the true classes),
 ``cl_labels`` (three per image) and ``names``. It is converted once to a copy without pickle in the cache.
@@ -72,7 +72,7 @@ def _to_arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
     ):
         raise FileError(
             f"{path} holds images of shape {images.shape} ({images.dtype}), true classes of shape {truth.shape} and "
-            f"labels of shape {annotations.shape}; expected n × 32 × 32 × 3 (uint8), n and n × 3: it is another file."
+            f"labels of shape {annotations.shape}; expected n × 32 × 32 × 3 (uint8), n and n × 3: it is the wrong file."
         )
     return {
         "images": np.ascontiguousarray(images.transpose(0, 3, 1, 2)),
@@ -82,7 +82,7 @@ def _to_arrays(content: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
 
 
 def read_human_cifar10(found: LocatedFiles) -> SplitArrays:
-    """Return CIFAR-10 with three labels per training image, drawn from the human matrix with fixed seeds."""
+    """Return CIFAR-10 with three labels per training image, drawn with fixed seeds from the transition matrix of CLCIFAR-10."""
     arrays = read_cifar10(found)
     annotations = [
         human(arrays.y_train, source="clcifar10", draws=1, seed=seed).indices for seed in range(_N_ANNOTATORS)

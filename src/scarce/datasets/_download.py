@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 3
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 1 << 16
-# A server that compresses a file on the way would send other bytes than those whose checksum is known.
+# A server that compresses a file in transit would send bytes that do not match the known checksum.
 _HEADERS = {"User-Agent": "scarce", "Accept-Encoding": "identity"}
 
 
@@ -24,7 +24,7 @@ class DownloadError(Exception):
 def download_file(url: str, path: Path, checksum: str | None) -> None:
     """Write what a URL serves to `path`, replacing what is there; retry if the connection breaks.
 
-    The file appears under its name once it is complete and its checksum right.
+    The file appears under its name only once it is complete and its checksum matches.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _check_response(response: "Response") -> None:
     if not response.ok:
         raise DownloadError(f"the server answered {response.status_code} {response.reason}")
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError("the server sent a web page in place of the file")
+        raise DownloadError("the server sent a web page instead of the file")
     # Some servers declare a .gz file as compressed in transit; requests would decompress it.
     response.raw.headers.discard("Content-Encoding")
 

@@ -16,7 +16,7 @@ from scarce.errors import FetchError, FileError
 
 
 def ensure(alternatives: Sequence[FileSet], data_dir: str | Path | None, download: bool) -> LocatedFiles:
-    """Return the location of one of the alternative sets of files; download it if it is missing and `download` is true."""
+    """Return the location of one of several alternative sets of files; if none is complete, download one, or raise an error."""
     found = find_file_set(alternatives, data_dir)
     if not found.missing:
         return found
@@ -26,13 +26,13 @@ def ensure(alternatives: Sequence[FileSet], data_dir: str | Path | None, downloa
 
 
 def fetch(alternatives: Sequence[FileSet], data_dir: str | Path | None = None) -> LocatedFiles:
-    """Download the missing and damaged files of a set, and return the location of all."""
+    """Download the missing and damaged files of a set, and return the location of all its files."""
     found = find_file_set(alternatives, data_dir)
     if not found.missing and not found.wrong:
         return found
     files = next((files for files in alternatives if files.downloads), None)
     if files is None:
-        raise FileError(f"{_missing_message(found)}: no URL to download them from is known.")
+        raise FileError(f"{_missing_message(found)}; no URL is known to download them from.")
     folder = download_dir(data_dir) / files.folders[0]
     try:
         with locked_dir(folder):
@@ -105,5 +105,5 @@ def _extract(archive: Path, files: FileSet, folder: Path) -> None:
         archive.unlink()
     if wanted:
         raise FetchError(
-            f"{archive.name} lacks {', '.join(sorted(wanted))}: the server sent another file; try again later."
+            f"{archive.name} lacks {', '.join(sorted(wanted))}: the server sent the wrong file; try again later."
         )

@@ -45,7 +45,7 @@ class FileSet:
     folders : tuple of str
         The usual names of their folder; downloads go to the first.
     files : tuple of DataFile
-        The files, all of them needed.
+        The files, all of which are needed.
     downloads : tuple of Download
         What to download: the files, gzipped or not, or one ``.tar.gz`` that holds them all. Empty if no URL is known.
     """
@@ -99,7 +99,7 @@ class LocatedFiles:
         return [name for name in self.paths if self.state(name) == "wrong"]
 
     def state(self, name: str) -> FileState:
-        """Return whether the checksum of a file is right; ``"unchecked"`` if no checksum is known."""
+        """Return the state of a file by its checksum; ``"unchecked"`` if no checksum is known."""
         path = self.paths[name]
         try:
             served = path.read_bytes()
@@ -120,7 +120,7 @@ class LocatedFiles:
         content, checksum = read_content(self.paths[name]), self._checksum(name)
         if checksum is not None and not matches_checksum(content, checksum):
             raise FileError(
-                f"{self.paths[name]} has the wrong checksum: it is damaged or another file; delete it, then download it again "
+                f"{self.paths[name]} has the wrong checksum: it is damaged or the wrong file; delete it, then download it again "
                 "with `scarce data fetch`."
             )
         return content
@@ -135,7 +135,7 @@ def cache_dir() -> Path:
 
 
 def search_dirs(data_dir: str | Path | None = None) -> list[Path]:
-    """Return the folders to search, in this order: `data_dir`, ``$SCARCE_DATA``, the system's, the user's cache.
+    """Return the folders to search, in this order: `data_dir`, ``$SCARCE_DATA``, ``/usr/share/datasets``, the user's cache.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def find_file_set(alternatives: Sequence[FileSet], data_dir: str | Path | None =
 def _matches_checksums(found: LocatedFiles) -> bool:
     """Return whether the small files that were found have the right checksums.
 
-    Needed where no folder name tells MNIST from its relatives, whose files have the same names.
+    Without a folder name, only checksums distinguish MNIST, Fashion-MNIST and KMNIST, whose files have the same names.
     """
     small = (name for name, path in found.paths.items() if path.stat().st_size < _MAX_IDENTIFYING_BYTES)
     return all(found.state(name) != "wrong" for name in small)
@@ -215,7 +215,7 @@ def locate_file(folder: Path, name: str) -> Path | None:
     >>> locate_file(Path("nowhere"), "train-images-idx3-ubyte") is None
     True
     """
-    # Some mirrors replace a dash of the name by a dot.
+    # Some mirrors replace a dash in the name with a dot.
     for stem in (name, name.replace("-idx", ".idx")):
         for path in (folder / stem, folder / f"{stem}.gz"):
             if os.path.isfile(path):  # false, not an error, without permission  # noqa: PTH113

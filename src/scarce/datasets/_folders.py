@@ -1,4 +1,4 @@
-"""Folders that are deleted again if they stay empty, and that are locked while a process downloads into them."""
+"""Folders for downloads: locked while a process downloads into them, and deleted again if they stay empty."""
 
 import sys
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def created_dir(folder: Path) -> Iterator[None]:
         yield
     finally:
         for directory in created:
-            with suppress(OSError):  # it is in use
+            with suppress(OSError):  # it is not empty
                 directory.rmdir()
 
 
@@ -63,5 +63,5 @@ def _acquire(lock: FileLock, folder: Path) -> None:
         lock.acquire(blocking=False)
     except Timeout:
         if sys.stderr.isatty():
-            print(f"waiting for another process that downloads to {folder}", file=sys.stderr)
+            print(f"waiting for another process to finish downloading to {folder}", file=sys.stderr)
         lock.acquire()

@@ -25,7 +25,7 @@ class TableArrays(NamedTuple):
 def read_arff(content: bytes) -> TableArrays:
     r"""Read a table whose last column is the class.
 
-    Nominal columns with at most 50 values become one column of zeros and ones per value. Others are left out.
+    Nominal columns with at most 50 values are one-hot encoded. Other columns that are not numeric are left out.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def read_arff(content: bytes) -> TableArrays:
     except Exception as error:  # SciPy raises errors of many kinds
         raise FileError(f"this is not an ARFF file: {' '.join(str(error).split())}.") from error
     finally:
-        csv.field_size_limit(limit)  # SciPy raises it for the whole process
+        csv.field_size_limit(limit)  # SciPy increases the limit for the whole process
     if not len(rows):
         raise FileError("the table has no rows; expected one row per example.")
     *names, target = meta.names()
     kind, classes = meta[target]
     if kind != "nominal":
         raise FileError(
-            f"the last column, {target}, holds numbers; expected the class, a column with named values."
+            f"the last column, {target}, is not nominal; expected the class, a column with named values."
         )
     columns: list[NDArray[Any]] = []
     for name in names:
@@ -60,7 +60,7 @@ def read_arff(content: bytes) -> TableArrays:
             columns.append((rows[name][:, None] == np.array(values, "S")).astype(np.float64))
     if not columns:
         raise FileError(
-            "the table has no columns to learn from; expected numbers, or at most 50 named values."
+            "the table has no columns to learn from; expected numeric columns, or nominal ones with at most 50 values."
         )
     X = _check_finite(np.hstack(columns))
     class_bytes = np.array(classes, "S")

@@ -1,7 +1,7 @@
 """A restricted unpickler: numbers, text, lists, dicts and arrays of numbers, and nothing else.
 
-A pickle names functions to call when it is read, so reading a pickle from others can run any code. The functions that
-NumPy arrays need are replaced by stand-ins; any other function raises an error.
+A pickle names functions to call when it is loaded, so loading a pickle from an untrusted source can run any code. The
+functions that NumPy arrays need are replaced with stand-ins; any other function raises an error.
 """
 
 import io
@@ -39,7 +39,7 @@ def unpickle(data: bytes, path: Path) -> dict[str, Any]:
             f"{path} is damaged, truncated or not a pickle of arrays; delete it and download it again."
         ) from error
     if not isinstance(content, dict):
-        raise FileError(f"{path} holds a {type(content).__name__}; expected a dict: this is another file.")
+        raise FileError(f"{path} holds a {type(content).__name__}; expected a dict: it is the wrong file.")
     return {_text(key): value for key, value in content.items()}
 
 
@@ -60,19 +60,19 @@ def _text(value: Any) -> str:
 
 
 class _DtypeStandIn:
-    """Stand-in for numpy.dtype, for plain numbers only: the pickled state of a real dtype could forge memory."""
+    """Stand-in for numpy.dtype, for plain numbers only: the pickled state of a real one could corrupt memory."""
 
     dtype = np.dtype(np.uint8)
 
     def __init__(self, code: str | bytes, *_: Any) -> None:
         if not re.fullmatch("[biuf][1248]", _text(code)):
-            raise ValueError(f"no type of numbers: {code!r}")
+            raise ValueError(f"not a numeric dtype: {code!r}")
         self.dtype = np.dtype(_text(code))
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, order, subdtype, names, fields, *_ = state
         if (subdtype, names, fields) != (None, None, None):
-            raise ValueError("no type of numbers")
+            raise ValueError("not a numeric dtype")
         self.dtype = self.dtype.newbyteorder(_text(order))  # type: ignore[arg-type]
 
 

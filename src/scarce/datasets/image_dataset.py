@@ -1,4 +1,4 @@
-"""Image data sets in memory: images, true classes, and complementary labels by people."""
+"""Image data sets in memory: images, true classes, and complementary labels by human annotators."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,7 +40,7 @@ class ImageDataset:
     classes : tuple of str
         The names of the q classes.
     labels : ComplementaryLabels or None
-        The complementary labels of the training images (classes 0 to q − 1), if people gave some.
+        The complementary labels of the training images (classes 0 to q − 1), if human annotators gave any.
     annotations : array of int, shape (n, 3), or None
         The label of each of three annotators, with repeats and mistakes.
 

@@ -38,7 +38,7 @@ def load_dataset(
     -------
     ImageDataset
         Images of shape (n, height, width) or (n, 3, height, width), true classes of shape (n,), and complementary labels if
-        people gave some.
+        human annotators gave any.
 
     Raises
     ------
@@ -168,17 +168,17 @@ def fetch_dataset(name: str, data_dir: str | Path | None = None) -> tuple[Locate
 
 
 def _check_contents(name: str, facts: DatasetFacts, arrays: SplitArrays) -> None:
-    """Raise a `FileError` if the files are those of another data set, since not all have checksums."""
+    """Raise a `FileError` if the files belong to another data set; not all files have checksums."""
     for images, n in ((arrays.X_train, facts.n_train), (arrays.X_test, facts.n_test)):
         if images.shape != (n, *facts.shape):
             raise FileError(
-                f"the files of {name} hold images of shape {images.shape}; expected {(n, *facts.shape)}: they are "
-                "the files of another data set; delete them, or choose another data_dir= (--data-dir)."
+                f"the files of {name} hold images of shape {images.shape}; expected {(n, *facts.shape)}: they "
+                "belong to another data set; delete them, or choose another data_dir= (--data-dir)."
             )
     for numbers in (arrays.y_train, arrays.y_test, arrays.annotations):
         if numbers is not None and not (numbers.min() >= 0 and numbers.max() < facts.n_classes):
             raise FileError(
                 f"the files of {name} hold classes from {numbers.min()} to {numbers.max()}; expected 0 to "
-                f"{facts.n_classes - 1}: they are the files of another data set; delete them, or choose another data_dir= "
+                f"{facts.n_classes - 1}: they belong to another data set; delete them, or choose another data_dir= "
                 "(--data-dir)."
             )

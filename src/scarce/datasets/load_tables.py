@@ -53,14 +53,14 @@ class TableFacts:
 
 _TABLES: Mapping[str, TableFacts] = MappingProxyType(
     {
-        "ecoli": TableFacts("where proteins of E. coli are", 336, 8, "tables", "ecoli.arff"),
+        "ecoli": TableFacts("where proteins are located in E. coli cells", 336, 8, "tables", "ecoli.arff"),
         "vehicle": TableFacts("silhouettes of vehicles", 846, 4, "tables", "vehicle.arff"),
         "vowel": TableFacts("spoken vowels", 990, 11, "tables", "vowel.arff"),
         "segment": TableFacts("patches of outdoor images", 2310, 7, "tables", "segment.arff"),
         "digits": TableFacts("handwritten digits of scikit-learn as rows of pixels", 1797, 10),
-        "trec": TableFacts("questions by kind of answer", 5452, 6, "tables", "trec_train.txt"),
+        "trec": TableFacts("questions, by the type of their answer", 5452, 6, "tables", "trec_train.txt"),
         "lost": TableFacts(
-            "faces of a TV series, candidates from the script", 1122, 16, "partial-label", "lost.mat", True
+            "faces in a TV series, candidates from the script", 1122, 16, "partial-label", "lost.mat", True
         ),
         "msrcv2": TableFacts(
             "image segments, candidates from the image", 1758, 23, "partial-label", "MSRCv2.mat", True
@@ -184,6 +184,6 @@ def load_table(name: str, data_dir: str | Path | None = None) -> TableDataset:
     if size != (facts.n_examples, facts.n_classes):
         raise FileError(
             f"{found.paths[facts.file]} holds {size[0]:,} examples of {size[1]} classes; expected {facts.n_examples:,} of "
-            f"{facts.n_classes}: it is the file of another data set."
+            f"{facts.n_classes}: it belongs to another data set."
         )
     return TableDataset(name, *arrays)

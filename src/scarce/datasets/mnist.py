@@ -90,7 +90,7 @@ def _read_split(found: LocatedFiles, images_name: str, labels_name: str) -> tupl
     labels = parse_idx(found.read(labels_name), labels_path)
     for path, array, rank in ((images_path, images, 3), (labels_path, labels, 1)):
         if array.ndim != rank:
-            raise FileError(f"{path} has {array.ndim} dimensions; expected {rank}: it is another file.")
+            raise FileError(f"{path} has {array.ndim} dimensions; expected {rank}: it is the wrong file.")
     if len(images) != len(labels):
         raise FileError(
             f"{images_path} has {len(images)} images, but {labels_path} has {len(labels)} labels; "

@@ -72,7 +72,7 @@ DATASETS: dict[str, DatasetFacts] = {
         60_000, 10_000, 10, _GRAY_SHAPE, ((sources.MNIST,),), partial(read_mnist_like, classes=_DIGITS),
     ),
     "kmnist": DatasetFacts(
-        "handwritten Japanese letters",
+        "handwritten Japanese characters",
         60_000, 10_000, 10, _GRAY_SHAPE, ((sources.KMNIST,),), partial(read_mnist_like, classes=_KANA),
     ),
     "kmnist-partial": DatasetFacts(
@@ -81,7 +81,7 @@ DATASETS: dict[str, DatasetFacts] = {
         partial(read_mnist_like, classes=_KANA, n_train=_N_KMNIST_PARTIAL),
     ),
     "fashion-mnist": DatasetFacts(
-        "clothes",
+        "articles of clothing",
         60_000, 10_000, 10, _GRAY_SHAPE, ((sources.FASHION_MNIST,),), partial(read_mnist_like, classes=_CLOTHES),
     ),
     "cifar10": DatasetFacts("animals and vehicles", 50_000, 10_000, 10, _COLOR_SHAPE, (_CIFAR10,), read_cifar10),
@@ -89,15 +89,15 @@ DATASETS: dict[str, DatasetFacts] = {
         "CIFAR-100 in the twenty classes of CLCIFAR-20", 50_000, 10_000, 20, _COLOR_SHAPE, (_CIFAR100,), read_cifar20
     ),
     "clcifar10": DatasetFacts(
-        "CIFAR-10 with complementary labels by people",
+        "CIFAR-10 with complementary labels by human annotators",
         50_000, 10_000, 10, _COLOR_SHAPE, ((sources.CLCIFAR10,), _CIFAR10), read_clcifar10,
     ),
     "clcifar20": DatasetFacts(
-        "CIFAR-20 with complementary labels by people",
+        "CIFAR-20 with complementary labels by human annotators",
         50_000, 10_000, 20, _COLOR_SHAPE, ((sources.CLCIFAR20,), _CIFAR100), read_clcifar20,
     ),
     "human-cifar10": DatasetFacts(
-        "CIFAR-10 with labels drawn as people gave them for CLCIFAR-10",
+        "CIFAR-10 with labels drawn from the transition matrix of CLCIFAR-10",
         50_000, 10_000, 10, _COLOR_SHAPE, (_CIFAR10,), read_human_cifar10,
     ),
 }  # fmt: skip

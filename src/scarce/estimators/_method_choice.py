@@ -34,7 +34,7 @@ def choose_method(labels: ComplementaryLabels) -> MethodChoice:
     ('refine', True)
     """
     if labels.answers is not None:
-        why = "the labels record which questions were asked, so it does not matter how they were chosen"
+        why = "the labels record which questions were asked, so how these were chosen does not matter"
         return MethodChoice("answers", False, f"method: answers, because {why}")
     per_class = len(labels.indices) / labels.n_classes
     if per_class < _MIN_PER_CLASS:

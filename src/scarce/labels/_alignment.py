@@ -35,7 +35,7 @@ def align(labels: "ComplementaryLabels", ids: Any, join: Join) -> tuple["Complem
     if not found.any():
         raise LabelError(
             f"no id of the features ({abbreviate(feature_ids, 3)}) is in the labels ({abbreviate(label_ids, 3)}); expected ids in "
-            "common: pass the column that has the matching ids."
+            "common: pass files of the same examples, or the column that holds the ids (--id-column)."
         )
     if join == "exact":
         _check_same_ids(feature_ids[~found], np.setdiff1d(label_ids, feature_ids))

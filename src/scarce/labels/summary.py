@@ -41,8 +41,8 @@ class LabelSummary:
     >>> from scarce.labels import ComplementaryLabels
     >>> print(ComplementaryLabels.from_single(["cat", "dog", "dog"], classes=["cat", "cow", "dog"]).summary())
     3 examples, 3 classes, 3 exclusions (1.00 per example)
-    examples with 0, 1, 2 exclusions: 0, 3, 0
-    confirmed classes: 0
+    examples with 0 / 1 / 2 exclusions: 0 / 3 / 0
+    examples with a confirmed class: 0
     class  excluded   rate
     cat           1  0.333
     cow           0  0.000  never excluded: no evidence against it
@@ -69,10 +69,10 @@ class LabelSummary:
         lines = [
             f"{self.n_examples:,} examples, {self.n_classes:,} classes, {self.n_exclusions:,} exclusions "
             f"({self.n_exclusions / self.n_examples:.2f} per example)",
-            f"examples with {', '.join(map(str, range(len(sizes))))} exclusions: {', '.join(f'{size:,}' for size in sizes)}"
+            f"examples with {' / '.join(map(str, range(len(sizes))))} exclusions: {' / '.join(f'{size:,}' for size in sizes)}"
             if len(sizes) <= _MAX_CLASSES_SHOWN
             else f"examples without exclusions: {sizes[0]:,}; most exclusions on one example: {len(sizes) - 1}",
-            f"confirmed classes: {self.n_confirmed:,}",
+            f"examples with a confirmed class: {self.n_confirmed:,}",
         ]
         if self.n_answers:
             lines.append(f"answers: {self.n_answers:,} ({self.n_skipped:,} skipped)")

@@ -60,8 +60,8 @@ class ErrorRates:
             or self.false_negative + self.false_positive >= 1
         ):
             raise MethodError(
-                f"the error rates are {self.false_negative} and {self.false_positive}; expected nonnegative numbers with a "
-                "sum below 1: pass ErrorRates(0.05, 0.05), for example."
+                f"the error rates are {self.false_negative} and {self.false_positive}; expected numbers of at least 0 with a "
+                "sum below 1: pass ErrorRates(0.05, 0.05) (--label-noise 0.05), for example."
             )
 
 

@@ -137,7 +137,7 @@ class ComplementaryReport:
 
     def class_lines(self, width: int = MAX_WIDTH) -> list[str]:
         """Return the table of classes, at most `width` characters wide, and the significant confusions."""
-        columns = ["class", "precision", "recall", "95 %", "predicted", "prior", "95 %", "labels"]
+        columns = ["class", "precision", "recall", "95%", "predicted", "prior", "95%", "labels"]
         rows = [
             [
                 str(one.name),

@@ -61,11 +61,12 @@ def augment(inputs: Tensor, names: tuple[str, ...]) -> Tensor:
     --------
     >>> augment(torch.ones(2, 3), ("flip",))
     Traceback (most recent call last):
-    scarce.errors.FeatureError: augmentation=('flip',) is for images, but the inputs have the shape (3,); leave it out.
+    scarce.errors.FeatureError: augmentation=('flip',) is for images, but the inputs have the shape (3,); leave it out (--augment).
     """
     if names and inputs.dim() < 3:
         raise FeatureError(
-            f"augmentation={names} is for images, but the inputs have the shape {tuple(inputs.shape[1:])}; leave it out."
+            f"augmentation={names} is for images, but the inputs have the shape {tuple(inputs.shape[1:])}; "
+            "leave it out (--augment)."
         )
     for name in names:
         inputs = AUGMENTATIONS[name](inputs)

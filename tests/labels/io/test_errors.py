@@ -63,8 +63,8 @@ def test_read_labels_rejects_unknown_suffix(tmp_path):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("example_id,cat,cow\np1,no,\np2,no\n", ["line 3 has 2 cells", "first line has 3"]),
-        ("example_id,cat,cow\np1,no,\np2,no,,,\n", ["line 3 has 5 cells"]),
+        ("example_id,cat,cow\np1,no,\np2,no\n", ["line 3: expected 3 cells", "found 2"]),
+        ("example_id,cat,cow\np1,no,\np2,no,,,\n", ["line 3: expected 3 cells", "found 5"]),
         ("example_id,cat,cow\np1,no,\n\np2,no,\n", ["line 3 is blank"]),
         ("example_id,cat,cat\np1,no,\n", ["two columns are named 'cat'"]),
         (",cat,cow\n0,no,\n", ["column 1 has no name", "index=False"]),
@@ -73,7 +73,7 @@ def test_read_labels_rejects_unknown_suffix(tmp_path):
         ('example_id,cat,cow\np1,"no,\n', ["not valid CSV", "quotes"]),
         ('example_id,cat,cow\np1,"no"x,\n', ["line 2", "not valid CSV"]),
         ("example_id,cat,cow\np1,no,\n" + "x" * 200_000 + ",,\n", ["line 3", "not valid CSV"]),
-        ("example_id,cat,cow\np1,no,\n\0\0\0\0", ["zero bytes"]),
+        ("example_id,cat,cow\np1,no,\n\0\0\0\0", ["null bytes"]),
     ],
 )
 def test_read_labels_rejects_malformed_csv(tmp_path, text, parts):

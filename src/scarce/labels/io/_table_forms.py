@@ -144,7 +144,7 @@ def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> Complementa
     id_position = table.header.index(_ID_COLUMN) if _ID_COLUMN in table.header else None
     classes = as_names(name for name in table.header if name != _ID_COLUMN)
     codes, hint = {
-        "yes-no": (_YES_NO, "yes, no or an empty cell; if the cells mean something else, pass form= (--form)"),
+        "yes-no": (_YES_NO, "yes, no or an empty cell in one column per class; for a file in another form, pass form= (--form)"),
         "answer-matrix": (_ANSWERS, "yes (1), no (0), skip (-1) or an empty cell"),
         "indicator": (_ZERO_ONE, "0 or 1 (not this class)"),
         "candidates": (_ZERO_ONE, "0 or 1 (still possible)"),
