@@ -221,7 +221,8 @@ def test_classifier_falls_back_to_candidate_shares_with_warning(blobs, priors):
         [["bee"] if name == "ant" else ["ant"] for name in y], classes=["ant", "bee", "cat"]
     )
     with pytest.warns(
-        PriorWarning, match=r"candidate shares are used as priors: too few of 300 examples exclude class cat, or leave it"
+        PriorWarning,
+        match=r"candidate shares are used as priors: too few of 300 examples exclude class cat, or leave it",
     ) as caught:
         classifier = ScarceClassifier(**{**QUICK, "priors": priors}).fit(X, few)
     assert len(caught) == 1

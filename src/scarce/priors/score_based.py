@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_option
@@ -25,6 +24,7 @@ from scarce.features.shards import Shards, take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
+from scarce.risk.binary_losses import balanced_logistic_losses
 from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits
 from scarce.training.batches import as_source
 from scarce.training.build import build_model
@@ -44,20 +44,15 @@ _DEFAULT_FOLDS = 5
 
 
 def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
-    """Σ_k ½ mean_{N_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k), ℓ(z) = softplus(−z); at its minimum g_k = log p(x | N_k) / p(x | U_k).
+    """Σ_k ½ mean_{P_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k), ℓ being the logistic loss; at the minimum g_k = log p(x | P_k) / p(x | U_k).
 
-    N_k are the rows that exclude class k, U_k the others. A class that all rows or none exclude has no loss.
+    P_k are the rows that exclude class k, and U_k the others. A class that all rows or none exclude has no loss.
     """
-    unlabeled = 1 - excluded
-    n_positive, n_unlabeled = excluded.sum(dim=0), unlabeled.sum(dim=0)
-    positive_means = (excluded * -logsigmoid(g)).sum(dim=0) / n_positive.clamp(min=1)
-    unlabeled_means = (unlabeled * -logsigmoid(-g)).sum(dim=0) / n_unlabeled.clamp(min=1)
-    has_both = (n_positive > 0) & (n_unlabeled > 0)
-    return ((positive_means + unlabeled_means) / 2 * has_both).sum()
+    return balanced_logistic_losses(g, excluded, 1 - excluded).sum()
 
 
 class PositiveVersusUnlabeled(Method):
-    """Separate the rows that exclude a class from the others, for all classes at once."""
+    """Σ_k ½ mean_{P_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k): separate the rows that exclude a class from the others."""
 
     facts = MethodFacts("class priors", "P versus U", "Garg et al., NeurIPS 2021", "SCAR")
 
