@@ -131,10 +131,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     ----------
     classes_ : array of shape (q,)
         The class names.
-    n_features_in_ : int
-        Number of columns of `X`; for images, the size of their first axis.
-    feature_names_in_ : array of str
-        Column names, if `X` or `fit` gave them.
+    n_features_in_, feature_names_in_ : int, array of str
+        The number of columns of `X`, or channels or rows of images; and column names, if `X` or `feature_names` gave them.
     priors_, prior_estimate_ : array of shape (q,), PriorEstimate
         The class priors, and the same with their source and intervals.
     model_, method_ : nn.Module, Method
