@@ -22,7 +22,7 @@ def map_logits(
     batch_size: int = 1024,
     device: str | torch.device = "cpu",
 ) -> Tensor:
-    """Return ``function(logits)`` of all rows, computed batch by batch in evaluation mode.
+    """Return ``function(logits)`` for all rows, computed batch by batch in evaluation mode.
 
     Only the results of `function` are kept, so the (n, q) logits of all rows are never in memory.
 
@@ -61,7 +61,9 @@ def map_logits(
         all_values = torch.empty(0)
         for index, rows in zip(indices, batches, strict=True):
             values = function(model(rows.to(device))).cpu()
-            if not len(all_values):  # allocated once: small results between large batches fragment the heap
+            if not len(
+                all_values
+            ):  # allocate once: small results between large batches would fragment the heap
                 all_values = values.new_empty(len(source), *values.shape[1:])
             all_values[index] = values
         return all_values
@@ -90,7 +92,7 @@ def predict_logits(
 
     See Also
     --------
-    map_logits : Keep a function of the logits only, which needs less memory.
+    map_logits : Keep only a function of the logits, which needs less memory.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def mean_loss(
 
     See Also
     --------
-    map_logits, predict_logits : Predictions of a model.
+    map_logits, predict_logits : Predict with a model.
 
     Examples
     --------
