@@ -81,5 +81,5 @@ def test_remaining_process_names_the_missing_rank(report, what, missing):
     struck = report[what]
     assert struck["code"] == 7
     (line,) = struck["errors"]
-    assert line.startswith(f"the process of rank {missing} of 2 ended or fell silent; ")
+    assert line.startswith(f"the process of rank {missing} of 2 ended or does not respond; ")
     assert "\n" not in line

@@ -214,7 +214,7 @@ def test_em_handles_fold_of_single_class():
         (
             {"estimator": LinearSVC()},
             MethodError,
-            "has no predict_proba; expected a classifier that has one, such as",
+            "has no predict_proba; expected a classifier that does: pass one such as",
         ),
         ({"estimator": LogisticRegression}, MethodError, "has no predict_proba"),
         (

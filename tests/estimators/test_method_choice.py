@@ -59,7 +59,7 @@ def test_auto_equals_chosen_method(blobs, many_blobs, kind):
     chosen = ScarceClassifier("auto", **settings).fit(X, labels)
     named = ScarceClassifier(kind, early_stopping=kind == "refine", **settings).fit(X, labels)
     assert chosen.method_.facts.name == kind
-    assert chosen.choice_.reason == choose_method(labels).reason
+    assert str(chosen.choice_) == chosen.choice_.reason == choose_method(labels).reason
     assert not hasattr(named, "choice_")
     np.testing.assert_array_equal(chosen.predict_proba(X), named.predict_proba(X))
     assert chosen.score(X, y) > 0.95

@@ -169,5 +169,5 @@ def test_resolve_priors_estimates_from_features():
         resolve_priors(estimator, labels, np.where(np.arange(3) == 0, np.inf, X))
     with pytest.raises(FeatureError, match="X has 299 rows and the labels have 300"):
         resolve_priors(estimator, labels, X[1:])
-    with pytest.raises(PriorError, match="to estimate priors the features are needed"):
+    with pytest.raises(PriorError, match="X is missing, and these priors are estimated from features"):
         resolve_priors(estimator, labels)

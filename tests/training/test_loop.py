@@ -223,7 +223,9 @@ def test_train_accepts_float64_model(kind):
 
 
 def test_train_rejects_different_numbers_of_rows_and_labels():
-    with pytest.raises(FeatureError, match="there are 49 rows of inputs and 50 of labels; expected one each"):
+    with pytest.raises(
+        FeatureError, match="there are 49 rows of inputs and 50 of labels; pass both of the same examples"
+    ):
         train(make_linear(), make_method("scarce"), INPUTS[1:], LABELS, priors=PRIORS)
 
 

@@ -143,15 +143,18 @@ class Stream(IterableDataset):
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ([[1.0, 2.0]], "inputs is a list; expected an array, a tensor, a sparse matrix or a torch Dataset"),
+        (
+            [[1.0, 2.0]],
+            "inputs is a list; pass an array, a tensor, a sparse matrix, Shards or a torch Dataset",
+        ),
         (None, "inputs is a NoneType"),
         (np.array([["a", "b"]]), "inputs holds <U1 values; expected numbers"),
         (np.array([[None, 1]]), "inputs holds object values; expected numbers"),
         (np.array([[1j]]), "inputs holds complex128 values"),
-        (np.array(3.0), "inputs is a single number; expected an array with one row per example"),
+        (np.array(3.0), "inputs is a single number; pass an array with one row per example"),
         (
             torch.eye(2).to_sparse(),
-            "inputs is a sparse tensor; expected a dense one, or a sparse matrix of scipy",
+            "inputs is a sparse tensor; pass a dense one, or a SciPy sparse matrix",
         ),
         (Stream(), "Stream has no length; expected a Dataset with __len__ and __getitem__"),
     ],
@@ -164,7 +167,7 @@ def test_as_source_rejects_invalid_inputs(inputs, message):
 def test_as_source_rejects_dataset_item_that_is_not_a_tensor():
     source = as_source(Items(INPUTS, lambda row: {"input": row}))
     with pytest.raises(
-        FeatureError, match="an item of Items is a dict; expected a tensor, or a tuple that begins"
+        FeatureError, match="an item of Items is a dict; return a tensor, or a tuple that begins"
     ):
         next(source.batches([torch.tensor([0])], torch.float32))
 

@@ -63,38 +63,14 @@ def show_priors(estimate: "PriorEstimate") -> None:
     print(f"priors: {_SOURCES.get(estimate.source, source)}; raw estimates sum to {estimate.total:.3f}")
 
 
-def show_choice(choice: "Choice") -> None:
-    """Print the comparison of the automatic default: weights, mean log-likelihoods of held-out labels, and seconds."""
-    rows = [
-        [
-            candidate.learner,
-            candidate.mechanism,
-            f"{candidate.weight:.2f}" if candidate.weight else "-",
-            "-" if candidate.score is None else f"{candidate.score:.4f}",
-            f"{candidate.seconds:.1f}",
-        ]
-        for candidate in choice.candidates
-    ]
-    print_table(["learner", "mechanism", "weight", "score", "seconds"], rows, numbers=3)
-    print(
-        "score: mean log-likelihood of held-out labels; candidates without a score were dropped after the first fold"
-    )
-    for candidate in choice.candidates:
-        if candidate.error:
-            print(f"left out: {candidate.name}: {candidate.error}")
-    gate = choice.gate
-    if gate is not None:
-        verdict = "rejects SCAR: the labels are candidate sets" if gate.rejects_scar else "agrees with SCAR"
-        print(f"co-exclusion test over {gate.n_pairs} pairs of classes: Z = {gate.statistic:.2f}, {verdict}")
-
-
 def show_training(classifier: "ScarceClassifier", *, explain: bool) -> None:
-    """Print what the automatic default chose, with the comparison if `explain`, and a summary of training."""
-    choice = getattr(classifier, "choice_", None)
+    """Print what the automatic default chose, with the comparison of all candidates if `explain`, and a summary of training."""
+    from scarce._console import terminal_width
+
+    choice: Choice | None = getattr(classifier, "choice_", None)
     if choice is not None:
-        print(choice.reason)
-        if explain and choice.criterion:
-            show_choice(choice)
+        lines = choice.comparison_lines(terminal_width()) if explain else []
+        print("\n".join([choice.reason, *lines]))
     if len(classifier.history_):
         print(f"trained {_training_text(classifier.history_)}")
 

@@ -207,7 +207,7 @@ def train(
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Show the learners that --method auto compared, with weights and scores."
+            "--explain", help="Show all candidates that --method auto compared, with weights and scores."
         ),
     ] = False,
     force: ForceOption = False,

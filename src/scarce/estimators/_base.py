@@ -1,4 +1,4 @@
-"""Base classes of the classifiers: scoring without true labels, and the fit of classifiers for tables."""
+"""Base classes of the classifiers: scores without true labels, and the `fit` of classifiers for tables."""
 
 import warnings
 from dataclasses import replace
@@ -54,7 +54,7 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         Warns
         -----
         AccuracyWarning
-            For each alarm of the report.
+            For each alarm of the report: a reason not to trust the estimate.
         """
         check_is_fitted(self)
         if not isinstance(y, ComplementaryLabels) and (len(np.shape(y)) != 2 or np.shape(y)[1] < 2):
@@ -76,15 +76,16 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         y : ComplementaryLabels or n × q indicator
             Their complementary labels.
         priors : array of shape (q,), PriorEstimate or LabelModel, optional
-            Class priors. By default those given to the classifier, or else an estimate from the labels; never priors that the
-            classifier has learned.
+            Class priors; by default those given to the classifier, or else an estimate from the labels `y`. Priors that the
+            classifier has learned are never used.
         error_rates : ErrorRates, optional
             How often labels are wrong, if known.
 
         Returns
         -------
         ComplementaryReport
-            The accuracy with its interval, and alarms; print it to read it. See `scarce.metrics.complementary_report`.
+            The accuracy with its interval, scores of every class, and alarms; print it to read it. See
+            `scarce.metrics.complementary_report`.
         """
         check_is_fitted(self)
         labels = as_labels(y, self.classes_)
@@ -106,7 +107,7 @@ class ComplementaryClassifierMixin(ClassifierMixin):  # type: ignore[misc]
 
 
 class TableClassifierMixin(ComplementaryClassifierMixin):
-    """Base of complementary classifiers for tables: `fit`, `predict` and tags, given `_fit` and `predict_proba`."""
+    """Base of complementary classifiers for tables: a subclass defines `_fit` and `predict_proba`, and gets `fit` and `predict`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features and labels.
@@ -114,7 +115,7 @@ class TableClassifierMixin(ComplementaryClassifierMixin):
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n, d)
-            Features; sparse only if the inner estimator accepts it.
+            Features; sparse only if the inner estimator accepts sparse matrices.
         y : ComplementaryLabels or n × q indicator
             The excluded classes of each example.
 
@@ -159,13 +160,13 @@ def report_on_predictions(
     priors: Any = None,
     error_rates: ErrorRates | None = None,
 ) -> ComplementaryReport:
-    """Return the report on predictions that a fitted classifier, or copies of it, made for labeled examples.
+    """Return the report on the predictions of a fitted classifier, or of copies of it, for labeled examples.
 
     Parameters
     ----------
     classifier : classifier
-        Fitted, with `prior_estimate_`. Priors that were given to it count as known; priors that it learned are only compared
-        with what the labels allow.
+        A fitted classifier with `prior_estimate_`. Priors that were given to it count as known; priors that it learned are only
+        compared with what the labels allow.
     predicted : array of shape (n,)
         The predicted class names.
     confidence : array of shape (n,)

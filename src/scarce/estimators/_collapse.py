@@ -1,4 +1,4 @@
-"""Detect collapsed fits: one class is predicted for nearly every example that does not exclude it."""
+"""Detect collapsed fits, which predict one class for nearly every example that does not exclude it."""
 
 from typing import Any, NamedTuple
 
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from scarce.labels import ComplementaryLabels
 from scarce.labels._candidate_shares import candidate_shares
 
-# An untrained network favors some class too, but does not predict it for most examples.
+# An untrained network also favors some class, but does not predict it for most examples.
 _MIN_SHARE = 1 / 2  # of all predictions
 _MIN_SHARE_OF_CANDIDATES = 2 / 3  # of the examples that do not exclude the class
 _MIN_RATIO_TO_EXPECTED = 2.0
 
 
 class Collapse(NamedTuple):
-    """The predicted class, its share of the predictions, its expected share, and the share of examples that do not exclude it."""
+    """The name of a class, its share of the predictions, its expected share, and the share of examples that do not exclude it."""
 
     name: Any
     share: float
@@ -33,15 +33,15 @@ class Collapse(NamedTuple):
 def find_collapse(
     predicted: NDArray[np.int64], labels: ComplementaryLabels, priors: NDArray[np.float64] | None = None
 ) -> Collapse | None:
-    """Return the class that is predicted for nearly every example that does not exclude it, if there is one.
+    """Return the class that is predicted for nearly every example that does not exclude it; None if there is no such class.
 
     Let s_k be the share of predictions of class k, a_k its expected share, and 1 − π̄_k the share of examples that do not
     exclude it. The fit has collapsed if
 
         s_k > 1/2,    s_k > 2/3 (1 − π̄_k)    and    s_k > 2 a_k.
 
-    A network that memorizes its examples ends up like this: nothing that it predicts is excluded. The second condition alone
-    is not enough: if most examples exclude class k, a good fit meets it too.
+    A network that memorizes its examples may end up like this, because nothing that it predicts is excluded. The second
+    condition alone is not enough: if most examples exclude class k, a good fit meets it too.
 
     Parameters
     ----------

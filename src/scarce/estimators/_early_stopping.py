@@ -1,4 +1,4 @@
-"""Early stopping without true labels: evaluate on the complementary labels of held-out examples."""
+"""Early stopping without true labels, by the complementary labels of held-out examples."""
 
 from typing import Any
 
@@ -32,7 +32,8 @@ def split_rows(n_examples: int, fraction: Any, seed: int) -> tuple[Rows, Rows]:
     n_held_out = int(np.ceil(float(fraction) * n_examples))
     if n_held_out == n_examples:
         raise MethodError(
-            f"{n_examples} examples are too few to hold some out for early stopping; set early_stopping=False."
+            f"with validation_fraction={fraction:g}, all {n_examples} examples are held out for early stopping; lower it, or set "
+            "early_stopping=False."
         )
     return np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
 
@@ -49,9 +50,9 @@ def make_early_stopping(
     """Return callbacks that evaluate on held-out rows after every epoch, and stop when the metric no longer improves.
 
     The metric is the likelihood of the held-out labels if the loss of the method is a likelihood, else the accuracy estimated
-    from them. Priors and error rates that are not given are estimated from the labels once (`fit_label_model`) and are the
-    same for all epochs; what the method has learned so far is not used to evaluate it. A multi-stage method may change its
-    metric with the stage; epochs of different stages are never compared.
+    from them. Priors and error rates that are not given are estimated from the labels once (`fit_label_model`), for all epochs;
+    what the method has learned is not used to evaluate it. A multi-stage method may have another metric in each stage; epochs
+    of different stages are never compared.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def make_early_stopping(
     Returns
     -------
     list of Callback
-        The metric and the early stopping.
+        An `EpochMetric` and `EarlyStopping`.
     """
     inputs, known = take_rows(X, held_out), labels[held_out]
     label_model = fit_label_model(labels, None if estimate is None else estimate.values)

@@ -1,6 +1,7 @@
-"""Turn the parameters of a `ScarceClassifier` and its data into method, recipe, network and priors."""
+"""Turn the parameters of a `ScarceClassifier` and its data into a method, a recipe, a network and priors."""
 
 import copy
+import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +16,8 @@ from scarce.errors import MethodError
 from scarce.estimators._fitting import random_seed
 from scarce.estimators._method_choice import choose_method
 from scarce.estimators.auto import Choice
+from scarce.estimators.auto._learners import FAMILIES
+from scarce.features import Shards
 from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels.answers import SKIP
@@ -32,16 +35,36 @@ _OVERRIDES = (
     "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
     "micro_batch", "precision", "compile",
 )  # fmt: skip
+# Parameters of a single training run: if one of them is set, one network is trained instead of a stack.
+_SINGLE_RUN_PARAMS = (
+    "recipe", *_OVERRIDES,
+    "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
+)  # fmt: skip
+_MAX_MAPPED_VALUES = 10**8  # a larger memory-mapped table counts as on disk
 _MIN_STEPS = 1000  # 40 epochs of a small table are only a few dozen steps
 _MIN_LBFGS_ITERATIONS = 200  # it stops earlier if it converges
 _MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memorize more
 _NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
 
 
+def fits_stack(classifier: "ScarceClassifier", X: Any) -> bool:
+    """Return whether to fit a stack: `X` is a table in memory, and no parameter of a single training run is set."""
+    method, module = classifier.method, classifier.module
+    if not isinstance(method, str) or method != "auto" or classifier.labels != "complementary":
+        return False
+    is_learner = isinstance(module, str) and module in ("auto", *FAMILIES)
+    is_on_disk = isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MAX_MAPPED_VALUES)
+    if not is_learner or is_on_disk or len(input_shape(X)) != 1:
+        return False
+    defaults = inspect.signature(type(classifier).__init__).parameters
+    pairs = ((getattr(classifier, name), defaults[name].default) for name in _SINGLE_RUN_PARAMS)
+    return all(type(value) is type(default) and bool(value == default) for value, default in pairs)
+
+
 def training_method(
     classifier: "ScarceClassifier", labels: ComplementaryLabels
 ) -> tuple[Method, Choice | None]:
-    """Return a new method to train with, and a `Choice` if the method was chosen from the labels."""
+    """Return a new method to train with, and a `Choice` if it was chosen from the labels."""
     method = classifier.method
     if isinstance(method, Method):
         if classifier.method_params:
@@ -52,7 +75,7 @@ def training_method(
     params = classifier.method_params or {}
     if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
         raise MethodError(
-            f"method_params={params!r}; expected a mapping of parameter names: pass a dict such as {{'loss': 'sigmoid'}}."
+            f"method_params={params!r}; expected a mapping from names to values: pass a dict such as {{'loss': 'sigmoid'}}."
         )
     if method != "auto":
         return make_method(method, **params), None
@@ -65,7 +88,7 @@ def training_method(
 def training_recipe(
     classifier: "ScarceClassifier", labels: ComplementaryLabels, method: Method, *, is_image: bool
 ) -> Recipe:
-    """Return the recipe with the settings that the classifier overrides; small data get more epochs of ``"annealed"``."""
+    """Return the recipe with the overrides of the classifier; small data get more epochs of ``"annealed"``."""
     recipe = classifier.recipe
     if not isinstance(recipe, Recipe):
         recipe = RECIPES[check_option("recipe", recipe, RECIPES, also="a Recipe")]
@@ -90,7 +113,7 @@ def regularization(
     is_image: bool,
     strong: bool = False,
 ) -> dict[str, Any]:
-    """Return input noise and dropout for few labels, unless the user set one of them or the network is not an MLP."""
+    """Return the input noise and dropout for few labels; empty if the user set one, or the network is not the default MLP."""
     is_free = (
         classifier.input_noise is None and classifier.dropout is None and classifier.optimizer != "lbfgs"
     )
@@ -119,9 +142,9 @@ def choose_regularization(
 ) -> dict[str, float]:
     """Return the input noise and dropout of an MLP that is trained by a likelihood on few labels.
 
-    Such a network begins to memorize its examples. The likelihood then rewards predicting, among the candidate classes, the one
-    with the highest rate. Noise and dropout prevent this. There is no regularization for methods that do not learn priors, or
-    with 5,000 labels or more per class.
+    Such a network begins to memorize its examples, and the likelihood then rewards predicting the candidate class with the
+    highest rate. Noise and dropout prevent this. Methods that do not learn priors are not regularized, and neither is a fit with
+    5,000 labels or more per class.
 
     Parameters
     ----------
@@ -132,12 +155,12 @@ def choose_regularization(
     is_image : bool
         Whether inputs are images, whose pixels are not standardized.
     strong : bool
-        Use more noise, after a fit has collapsed.
+        Use more noise, because a fit has collapsed.
 
     Returns
     -------
     dict
-        ``input_noise`` and ``dropout``, or empty.
+        ``input_noise`` and ``dropout``; empty without regularization.
 
     Examples
     --------
@@ -171,7 +194,7 @@ def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.
         return None
     if classifier.input_shape_ != input_shape(X) or not np.array_equal(classifier.classes_, classes):
         raise MethodError(
-            "warm_start=True needs the same input shape and classes as the previous fit; these differ: set warm_start=False."
+            "warm_start=True needs the same input shape and classes as the previous fit, but these differ; set warm_start=False."
         )
     return copy.deepcopy(classifier.model_)
 
@@ -179,7 +202,7 @@ def initial_model(classifier: "ScarceClassifier", X: Any, classes: Array) -> nn.
 def training_priors(
     classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels, seed: int, method: Method
 ) -> PriorEstimate | None:
-    """Return the priors to train with; None if the method learns them or does not use any."""
+    """Return the priors to train with; None if the method learns them or uses none."""
     priors = classifier.priors
     if classifier.labels == "ordinary" and isinstance(priors, str) and priors == "estimate":
         frequencies = 1 - labels.rates
@@ -191,7 +214,7 @@ def training_priors(
         priors,
         labels,
         X,
-        # For tables the estimator's own MLP is enough, and needs fewer steps than a linear model.
+        # For tables, the estimator's own MLP is good enough, and needs fewer steps than a linear model.
         make_model=model_builder(classifier, X, labels.n_classes) if is_image else None,
         device=classifier.device,
         seed=seed,

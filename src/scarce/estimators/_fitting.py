@@ -1,4 +1,4 @@
-"""Helpers of every fit: checks of features and lengths, the seed, and a rollback on errors."""
+"""Helpers of every fit: checks of features and lengths, the seed, and a rollback after errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,21 +20,23 @@ _MAX_EXACT_INTEGER = 2**24  # float32 represents all integers up to this one
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Return `X` as a dense array or CSR matrix of numbers, or raise `FeatureError` if it cannot be trained on.
+    """Return `X` as a dense array or CSR matrix of numbers, or raise `FeatureError` if it cannot be used.
 
     Tables have two axes; images have three (n × h × w) or four (n × c × h × w). uint8 images stay uint8. Data on disk (`Shards`
-    and `numpy.memmap`) are checked and stay on disk. With `reset` the number and names of the features are stored in the
-    estimator; without, they must match those it was fitted on.
+    and `numpy.memmap`) are checked and stay on disk. With `reset`, the number and names of the features are stored in the
+    estimator; without it, they must match those that the estimator was fitted on.
     """
     is_image = getattr(X, "ndim", 2) > 2
     if np.ma.is_masked(X):
         raise FeatureError(
-            "X is a masked array with masked values; fill them in first (X.filled, sklearn.impute)."
+            "X is a masked array with masked values; expected numbers only: fill them in first (X.filled, sklearn.impute)."
         )
     if isinstance(X, Tensor):
         X = X.detach().cpu()
     if isinstance(X, Shards) and (X.ndim < 2 or len(X) == 0):
-        raise FeatureError(f"X has shape {X.shape}; expected n examples × d values, with n and d at least 1.")
+        raise FeatureError(
+            f"X has shape {X.shape}; expected (n, d) or more axes, none of them empty: choose other files."
+        )
     given = X
     X = validate_data(
         estimator,
@@ -48,17 +50,17 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     )
     is_on_disk = isinstance(given, (Shards, np.memmap)) and given.dtype == X.dtype
     if is_on_disk:
-        X = given  # scikit-learn returns a mapped array as an ordinary one
+        X = given  # scikit-learn returns a memory-mapped array as an ordinary one
     if X.ndim > 4 or 0 in X.shape[1:]:
         raise FeatureError(
-            f"X has shape {X.shape}; expected a table (n × d) or images (n × h × w or n × c × h × w)."
+            f"X has shape {X.shape}; expected a table (n × d) or images (n × h × w or n × c × h × w): reshape it."
         )
     if reset:
         estimator.n_features_in_ = X.shape[1]
     elif X.shape[1:] != estimator.input_shape_:
         raise FeatureError(
-            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}; pass the same features "
-            "as to fit."
+            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}; pass the features that "
+            "were passed to fit."
         )
     check_finite(X)
     if is_image and not reset:
@@ -68,7 +70,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def _needs_float64(X: Any) -> bool:
-    """Return whether there are integers that float32 would round."""
+    """Return whether `X` holds integers that float32 would round."""
     values = X.data if sparse.issparse(X) else X
     if values.dtype.itemsize < 4 or not values.size:
         return False
@@ -76,17 +78,17 @@ def _needs_float64(X: Any) -> bool:
 
 
 def _check_pixel_scale(images: Any, fitted_on_bytes: bool) -> None:
-    """Raise `FeatureError` if images are uint8 and those of `fit` were floats, or vice versa: only uint8 is scaled to [0, 1]."""
+    """Raise `FeatureError` if images are uint8 and those of `fit` were floats, or the reverse: only uint8 is scaled to [0, 1]."""
     if fitted_on_bytes and images.dtype != np.uint8:
         largest = max((rows.max() for _, rows in iter_chunks(images)), default=0)
         if largest > 1:
             raise FeatureError(
-                f"the model was fitted on uint8 images, which it scales to [0, 1]; these are {images.dtype} up to "
+                f"the model was fitted on uint8 images, which are scaled to [0, 1]; these are {images.dtype} up to "
                 f"{largest:g}: pass them as uint8, or divide them by 255."
             )
     if images.dtype == np.uint8 and not fitted_on_bytes:
         raise FeatureError(
-            "the model was fitted on float images, and these are uint8; pass floats, scaled as for fit."
+            "the model was fitted on float images, and these are uint8; pass floats, scaled as they were for fit."
         )
 
 
@@ -99,7 +101,7 @@ def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
 
 
 def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | None) -> int:
-    """Return a seed for a `random_state` of scikit-learn: an integer itself, or one drawn from the generator.
+    """Return an integer seed from the `random_state` of scikit-learn: an integer is returned as it is, else one is drawn.
 
     Examples
     --------

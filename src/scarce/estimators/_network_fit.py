@@ -1,4 +1,4 @@
-"""Fit one network by one method: what `ScarceClassifier.fit` does unless it fits a stack."""
+"""Train one network by one method, for `ScarceClassifier.fit` when it does not fit a stack."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NetworkResult:
-    """A trained model and method, the training history, the priors, and the `Choice` if the method was chosen from the labels."""
+    """A trained model, its method, history and priors, and the `Choice` if the method was chosen from the labels."""
 
     model: nn.Module
     method: Method
@@ -50,7 +50,7 @@ class NetworkResult:
 def fit_network(
     classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels, classes: Array, device: torch.device
 ) -> NetworkResult:
-    """Train a network on checked inputs and labels with the parameters of the classifier, without changing the classifier."""
+    """Train a network with the parameters of the classifier on checked inputs and labels; the classifier does not change."""
     is_image = len(input_shape(X)) > 1
     method, choice = training_method(classifier, labels)
     method.check_labels(labels)  # before time is spent on priors
@@ -76,7 +76,7 @@ def fit_network(
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """The inputs that all training runs of a fit share; a fit that collapses is run again."""
+    """What the training runs of one fit share; if the first collapses, there is a second."""
 
     classifier: "ScarceClassifier"
     X: Any
@@ -113,7 +113,7 @@ class _Fit:
         )
 
     def _callbacks(self, method: Method, seed: int) -> tuple[list[Callback], Array | None]:
-        """Return the callbacks, and the indices of the training rows, or None if no rows are held out."""
+        """Return the callbacks, and the indices of the training rows; None if no rows are held out."""
         callbacks: list[Callback] = []
         rows = None
         if stops_early(self.classifier, self.labels):
@@ -132,7 +132,7 @@ class _Fit:
         return callbacks, rows
 
     def find_collapse(self, model: nn.Module, method: Method) -> Collapse | None:
-        """Return the collapse of the model, if it predicts one class for nearly all rows."""
+        """Return how the model has collapsed, or None if it has not."""
 
         def best(logits: Tensor) -> Tensor:
             return method.scores(logits).argmax(dim=1)
@@ -146,7 +146,7 @@ class _Fit:
 def _retry_if_collapsed(
     fit: _Fit, model: nn.Module, method: Method, history: History, recipe: Recipe
 ) -> tuple[nn.Module, Method, History]:
-    """Train again with more noise if the fit has collapsed onto one class; warn if it collapses again."""
+    """Train again with more noise if the fit has collapsed, and warn if the last one is collapsed still."""
     classifier, labels = fit.classifier, fit.labels
     collapse = fit.find_collapse(model, method)
     is_image = len(input_shape(fit.X)) > 1

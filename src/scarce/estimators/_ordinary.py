@@ -28,6 +28,6 @@ def read_ordinary(y: Any) -> tuple[ComplementaryLabels, Array]:
     classes = np.unique(y)
     if len(classes) < 2:
         raise LabelError(
-            f"y holds only one class, {classes[0]!s}; a classifier needs at least two classes: pass examples of another."
+            f"y holds only one class, {classes[0]!s}; expected at least two classes: add examples of another."
         )
     return ComplementaryLabels.from_ordinary(y, classes), classes

@@ -1,4 +1,4 @@
-"""The positive-unlabeled classifier of one class: its rows, its fit, and its probability of "not this class"."""
+"""The positive-unlabeled (PU) classifier of one class: make it, train it, and predict the probability of "not this class"."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from scarce.estimators.elkan_noto import ElkanNotoClassifier
 
 
 def as_pu_learner(estimator: Any, wrap: Any) -> Any:
-    """Return the positive-unlabeled classifier to clone for every class; see `MetaComplementaryClassifier` for `wrap`.
+    """Return the PU classifier to clone for every class; for `wrap`, see `MetaComplementaryClassifier`.
 
     Examples
     --------
@@ -32,8 +32,8 @@ def as_pu_learner(estimator: Any, wrap: Any) -> Any:
     wrap = not _is_pu_classifier(estimator) if wrap == "auto" else wrap
     if not (hasattr(estimator, "predict_proba") or (not wrap and hasattr(estimator, "decision_function"))):
         raise MethodError(
-            f"{type(estimator).__name__} has no predict_proba; expected a classifier that has one: wrap it in "
-            "CalibratedClassifierCV (sklearn.calibration)."
+            f"{type(estimator).__name__} has no predict_proba; expected a classifier that does: wrap it in CalibratedClassifierCV "
+            "(sklearn.calibration)."
         )
     return ElkanNotoClassifier(estimator) if wrap else estimator
 
@@ -46,7 +46,7 @@ def _is_pu_classifier(estimator: Any) -> bool:
 
 
 def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
-    """Set every parameter `name` of an estimator and its nested estimators; return whether there is one.
+    """Set every parameter called `name` of an estimator and of its nested estimators; return whether there is one.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def set_nested_param(estimator: Any, name: str, value: Any) -> bool:
 
 
 def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any) -> Any:
-    """Return the learner of class `name`, trained on the rows `known` not to belong to it and on unlabeled rows."""
+    """Return the learner of class `name`, trained on unlabeled rows and on the rows `known`, which do not belong to the class."""
     s = np.zeros(X.shape[0], dtype=np.int64)
     if unlabeled == "rest":
         s[known] = 1
@@ -73,7 +73,7 @@ def fit_pu_learner(learner: Any, X: Any, known: Array, unlabeled: str, name: Any
 
 
 def probability_of_not(learner: Any, X: Any, name: Any) -> Array:
-    """Return p(not `name` | x) by the learner of class `name`, of shape (n,); it may exceed one."""
+    """Return p(not `name` | x) from the learner of class `name`, of shape (n,); it may exceed one."""
     with _prefix_errors(name):
         if not hasattr(learner, "predict_proba"):
             return expit(np.asarray(learner.decision_function(X), dtype=float).ravel())  # type: ignore[no-any-return]

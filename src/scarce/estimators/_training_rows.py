@@ -1,4 +1,4 @@
-"""Remember in a few kilobytes which examples a classifier was trained on: evaluating on them is too optimistic."""
+"""Remember in a few kilobytes which examples a classifier was trained on, to warn when it is evaluated on them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _MIN_OVERLAP = 0.05  # smallest overlapping fraction of the examples that raises
 class TrainingRows:
     """A sketch of the training rows: the smallest of their 64-bit hashes.
 
-    Rows whose hash is at most the largest stored one can be compared with the training rows exactly. They are a random sample,
-    so the overlap of any rows with the training rows can be estimated without storing these.
+    Whether a row is a training row is known exactly if its hash is at most the largest stored one. Such rows are a random sample
+    of any rows, so their overlap with the training rows can be estimated without storing the training rows.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class TrainingRows:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "TrainingRows":
-        """Return the sketch from the output of `as_dict`."""
+        """Return the sketch that `as_dict` returned as plain data."""
         hashes = np.frombuffer(bytes.fromhex(record["hashes"]), "<u8").astype(np.uint64)
         return cls(hashes, bool(record["is_complete"]))
 
@@ -85,13 +85,13 @@ class TrainingRows:
             return None
         return Alarm(
             "trained-on-these",
-            f"{overlap:.0%} of these examples have the features of training examples, on which accuracy is higher than on new "
+            f"{overlap:.0%} of these examples have the features of training examples, and accuracy on those is higher than on new "
             "data. Evaluate on other examples.",
         )
 
 
 def _row_hashes(X: Any) -> NDArray[np.uint64]:
-    """Return a 64-bit hash per row; values are cast to float32, so that it does not matter how a table was read."""
+    """Return a 64-bit hash per row, of shape (n,); values are cast to float32, so that the dtype of a table does not matter."""
     hashes = [_chunk_hashes(X)] if sparse.issparse(X) else [_chunk_hashes(rows) for _, rows in iter_chunks(X)]
     return np.concatenate(hashes)
 

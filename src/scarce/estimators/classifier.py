@@ -1,6 +1,5 @@
 """`ScarceClassifier`: a scikit-learn classifier trained on complementary labels."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,15 +17,13 @@ from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import FeatureError
 from scarce.estimators._base import ComplementaryClassifierMixin, report_on_predictions
-from scarce.estimators._fit_settings import known_priors, training_priors
+from scarce.estimators._fit_settings import fits_stack, known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
-from scarce.estimators.auto._learners import FAMILIES
 from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
-from scarce.features import Shards
 from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels, LabelSummary
 from scarce.labels._targets import as_labels
@@ -38,17 +35,9 @@ from scarce.training import History, Recipe, map_logits
 from scarce.training._build import MakeModule
 from scarce.training._runtime import check_device
 
-# Parameters of a single training run: setting one of them asks for one network instead of a stack.
-_TRAINING_PARAMS = (
-    "recipe", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation", "input_noise", "dropout",
-    "micro_batch", "precision", "compile",
-    "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
-)  # fmt: skip
-_MAX_MAPPED_VALUES = 10**8  # a larger memory-mapped table stays on disk
-
 
 class FitDescription(NamedTuple):
-    """What is known about a fit before training."""
+    """What is known before training: the summary of the labels, and the priors."""
 
     labels: LabelSummary
     priors: PriorEstimate | None
@@ -56,50 +45,57 @@ class FitDescription(NamedTuple):
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier trained on complementary labels, with the interface of scikit-learn.
+    """A scikit-learn classifier trained on complementary labels: classes that an example does *not* belong to.
 
-    By default it fits linear, kernel and neural learners under several models of how the labels arise, scores them by the
-    likelihood of held-out labels, and stacks the best; `choice_` says what was chosen and why. With ``method="scarce"`` or another
-    name it trains one network by that method.
+    By default, `fit` tries linear, kernel and neural learners under several models of how the labels arise, scores them by the
+    likelihood of held-out labels, and stacks the best; ``print(clf.choice_)`` shows what was tried and chosen, and why. With
+    ``method="scarce"`` or another name, it trains one network by that method.
 
     Parameters
     ----------
     method : str or Method
-        ``"auto"``, a name from `scarce.methods.available_methods`, or a `Method`. On a table in memory, ``"auto"`` fits a stack. It
-        chooses one method from the labels instead if `X` holds images or is on disk, if `module` is your own network, or if a
-        parameter of a single training run is set: `method_params`, `transition`, `recipe` to `early_stopping`, `warm_start` or
-        `distributed`.
+        ``"auto"``, a name from `scarce.methods.available_methods`, or a `Method`. ``"auto"`` fits a stack if `X` is a table in
+        memory. It chooses one method from the labels and trains one network instead if `X` holds images or is on disk, if
+        `module` is your own network, or if you set a parameter of a single training run: `method_params`, `transition`, any from
+        `recipe` to `early_stopping`, `warm_start` or `distributed`.
     module : {"auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
-        The network: a name, a module (copied), or a function of (input_shape, n_classes) that returns one; ``"auto"`` is ``"mlp"``.
-        For a stack, ``"auto"`` allows all learners; ``"linear"``, ``"nystroem"`` or ``"mlp"`` restricts it to one kind.
-    priors : {"estimate", "uniform", "answers"}, array of shape (q,), mapping, PriorEstimate or PriorEstimator
-        Class priors π, as in `scarce.priors.resolve_priors`. ``"estimate"`` uses the fraction of "yes" answers if there are any,
-        class frequencies for ordinary labels, and otherwise `scarce.priors.BestBin`, unless the method learns the priors or needs
-        none. If they cannot be estimated, it warns and uses the candidate shares.
+        The network: a name, a module, which is copied, or a function of (input_shape, n_classes) that returns one. ``"auto"`` is
+        ``"mlp"``. For a stack, ``"auto"`` tries all learners, and ``"linear"``, ``"nystroem"`` or ``"mlp"`` only those of that
+        kind; ``"nystroem"`` works only for a stack.
+    priors : str, array of shape (q,), mapping, PriorEstimate or PriorEstimator
+        Class priors π: numbers in the order of the classes or by class name, ``"uniform"``, ``"answers"``, or an estimator or
+        its name; see `scarce.priors.resolve_priors`. With ``"estimate"``, the default, a stack estimates them itself. For a
+        network they are the class frequencies of ordinary labels, else the fraction of "yes" answers, else learned in training
+        if the method can, else estimated by `scarce.priors.BestBin`; if that fails, `fit` warns and uses the candidate shares.
+        The method ``"answers"`` always learns them.
     labels : {"complementary", "ordinary"}
-        What `y` holds. ``"ordinary"`` means one true class per example; ``method="auto"`` is then a one-versus-rest classifier.
+        What `y` holds. ``"ordinary"`` means one true class per example; ``method="auto"`` then trains a one-versus-rest network.
     method_params : dict, optional
         Parameters of a method given by name, such as ``{"loss": "sigmoid"}``.
     transition : {"uniform", "confirmed"} or array of shape (q, q), optional
-        T[y, k] = p(k is excluded | true class y), for methods that need it. ``"confirmed"`` counts it over the examples whose true
-        class is known from "yes" answers or ordinary labels.
+        T[y, k] = p(k is excluded | true class y), for methods that need it. ``"uniform"`` gives all wrong classes the same
+        probability. ``"confirmed"`` counts the exclusions of examples whose true class is known, from a "yes" answer or an
+        ordinary label.
     recipe : {"annealed", "paper"} or Recipe
-        Settings of training; see `scarce.training.Recipe`. Each of the parameters `epochs` to `compile` overrides one of them.
+        Hyperparameters of training; see `scarce.training.Recipe`. Each of the parameters from `epochs` to `compile` overrides one
+        of them.
     epochs : int, optional
-        Passes over the data. By default small data get more epochs of ``"annealed"``, for 1,000 steps (200 for L-BFGS).
+        Passes over the data. By default, ``"annealed"`` trains for 40 epochs, or more on small data, to reach 1,000 steps; with
+        L-BFGS for at most 200.
     batch_size : int, optional
         Rows per step.
     optimizer : {"adam", "sgd", "lbfgs"}, optional
-        ``"lbfgs"`` is for ``module="linear"`` and methods whose loss is a likelihood.
+        ``"lbfgs"`` requires ``module="linear"`` and a method whose loss is a likelihood.
     learning_rate, weight_decay : float, optional
         Settings of the optimizer.
     augmentation : tuple of {"crop", "flip"}, optional
-        Augmentations of training images.
+        Random augmentations of training images.
     input_noise, dropout : float, optional
-        Standard deviation of Gaussian noise on training inputs, and dropout probability of the hidden units of ``"mlp"``. By
-        default, ``"mlp"`` gets both if a method that learns the priors has few labels.
+        Standard deviation of Gaussian noise on training inputs, in standard deviations of each column if `standardize`; and
+        dropout probability of the hidden units of ``"mlp"``. By default, ``"mlp"`` gets both if the method learns the priors
+        and there are fewer than 5,000 labels per class.
     micro_batch : int, optional
-        Rows per forward pass: the same steps with less memory, but a second forward pass.
+        Rows per forward pass: the same step with less memory, at the cost of a second forward pass.
     precision : {"full", "bf16"}, optional
         ``"bf16"`` runs the network under bfloat16 autocast.
     compile : bool, optional
@@ -107,25 +103,26 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     standardize : bool
         Scale every column of a table to mean 0 and standard deviation 1. Images are left unchanged.
     early_stopping : bool, optional
-        Stop after `patience` epochs without improvement on held-out examples and restore the best epoch; ``"refine"`` ends the
-        stage instead. Epochs are compared by the likelihood of the held-out labels if the loss of the method is a likelihood, else
-        by the accuracy estimated from them. By default only if ``method="auto"`` finds few labels.
+        Stop after `patience` epochs without improvement on held-out examples, and restore the weights of the best epoch;
+        ``"refine"`` ends the current stage instead. Epochs are compared by the likelihood of the held-out labels if the loss of
+        the method is a likelihood, else by the accuracy estimated from these labels. By default, only if ``method="auto"`` chooses
+        ``"refine"`` and there are fewer than 5,000 exclusions per class.
     validation_fraction : float
-        Fraction of the examples that early stopping holds out.
+        Fraction of the examples to hold out for early stopping.
     patience : int
-        Epochs without improvement before training stops.
+        Number of epochs without improvement after which training stops.
     time_limit : float, optional
-        Seconds after which no more candidates are added to a stack; at least one is always fitted.
+        For a stack: seconds after which no more candidates are added; at least one is always fitted.
     warm_start : bool
         Start from the weights of the previous `fit`.
     checkpoint : path, optional
-        A file written after every epoch. If it exists, `fit` resumes from it.
+        For a network: a file to write after every epoch. If it exists, `fit` resumes from it. A stack has no checkpoint.
     device : str
-        Device for training and prediction, such as ``"cpu"`` or ``"cuda"``.
+        Device for training and prediction, such as ``"cpu"`` or ``"cuda"``. A stack is always trained on the CPU.
     distributed : bool
-        Train jointly on all processes that torchrun has started; each must call `fit` with the same data.
+        Train together with all processes that torchrun has started; each must call `fit` with the same data.
     random_state : int, RandomState or None
-        Seed of the initial weights, the order of the examples and the held-out examples.
+        Seed of all randomness: initial weights, the order of the examples, held-out examples and folds.
     verbose : bool
         Show a progress bar.
 
@@ -133,6 +130,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     ----------
     classes_ : array of shape (q,)
         The class names.
+    n_features_in_, feature_names_in_ : int, array of str
+        The number of columns of `X`, or channels or rows of images; and column names, if `X` or `feature_names` gave them.
     priors_, prior_estimate_ : array of shape (q,), PriorEstimate
         The class priors, and the same with their source and intervals.
     model_, method_ : nn.Module, Method
@@ -143,17 +142,19 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         Counts of the labels.
     exclusion_matrix_, exclusion_counts_ : array of shape (q, q)
         Only with ``"refine"``: the estimated probability that an example of class y (row) excludes class k
-        (column), and the counts.
+        (column), and the counts behind it.
     choice_ : Choice
-        Only with ``method="auto"``: candidates, weights, scores and times, the test of SCAR, and the reason in one sentence.
+        Only with ``method="auto"`` and complementary labels: the candidates with their weights, scores and times, and the choice
+        with its reason in one line; print it to read it.
     held_out_report_ : ComplementaryReport
-        Only with a stack: its accuracy, estimated from the labels of rows that were held out in turn.
+        Only with a stack: its accuracy, estimated from the labels of training rows, each predicted by copies that were trained
+        without it.
 
     See Also
     --------
-    EMComplementaryClassifier, MetaComplementaryClassifier : Complementary labels for any scikit-learn classifier.
-    cross_fitted_report : The accuracy of one network, estimated without true labels or other examples.
-    load : Read a classifier written by `save`.
+    EMComplementaryClassifier, MetaComplementaryClassifier : Train any scikit-learn classifier on complementary labels.
+    cross_fitted_report : Estimate the accuracy of a single network from its training data, without true labels.
+    load : Load a classifier written by `save`.
 
     Examples
     --------
@@ -161,7 +162,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     >>> from scarce import ComplementaryLabels, ScarceClassifier
     >>> from scarce.simulate import uniform
     >>> X, y = load_iris(return_X_y=True)
-    >>> labels = uniform(y, seed=0)              # one class that each flower is not
+    >>> labels = uniform(y, seed=0)              # for each flower, one class that it is not
     >>> clf = ScarceClassifier().fit(X, labels)
     >>> bool(clf.score(X, y) > 0.9)              # trained without any true label
     True
@@ -236,9 +237,10 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or Shards
-            A table (n × d) or images (n × h × w, n × c × h × w).
-        y : ComplementaryLabels or n × q indicator
-            The excluded classes of each example; with ``labels="ordinary"`` its true class, of shape (n,).
+            A table (n × d) or images (n × h × w or n × c × h × w).
+        y : ComplementaryLabels, array of shape (n, q) or array of shape (n,)
+            The excluded classes of each example, as `ComplementaryLabels` or as an indicator of shape (n, q). With
+            ``labels="ordinary"``: the true class of each example, of shape (n,).
         feature_names : sequence of str, optional
             Column names to store as `feature_names_in_`, if `X` has none.
 
@@ -246,15 +248,27 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         -------
         ScarceClassifier
             The fitted classifier itself. If `fit` fails, an earlier fit is kept.
+
+        Raises
+        ------
+        FeatureError, LabelError, MethodError, PriorError
+            If `X`, `y`, a parameter or the given priors are invalid or do not suit each other.
+
+        Warns
+        -----
+        PriorWarning
+            If priors cannot be estimated, and the candidate shares are used instead.
+        CollapseWarning
+            If the network predicts one class for nearly every example that does not exclude it.
         """
         with restore_on_error(self):
             self._fit(X, y, feature_names, check_device(self.device))
         return self
 
     def describe(self, y: Any) -> FitDescription:
-        """Return a summary of the labels `y` and the known priors, without training.
+        """Return a summary of the labels `y` and, if they are known, the priors, without training.
 
-        Raises the error of `fit` if the method, its parameters or the priors are wrong or do not suit the labels.
+        Raises the same error as `fit` if the method, its parameters or the priors are wrong or do not suit the labels.
         """
         labels, _ = self._read_labels(y)
         return FitDescription(labels.summary(), known_priors(self, labels))
@@ -264,7 +278,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         if feature_names is not None:
             if len(feature_names) != X.shape[1]:
                 raise FeatureError(
-                    f"feature_names has {len(feature_names)} names, and X has {X.shape[1]} columns; expected one name each."
+                    f"feature_names has {len(feature_names)} names, and X has {X.shape[1]} columns; pass one name per column."
                 )
             self.feature_names_in_ = np.array(feature_names, dtype=object)
         labels, classes = self._read_labels(y)
@@ -272,7 +286,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         earlier = self.method_.fitted_attributes() if hasattr(self, "method_") else {}
         for name in ("choice_", "held_out_report_", "_held_out", *earlier):
             self.__dict__.pop(name, None)
-        if self._fits_stack(X):
+        if fits_stack(self, X):
             self._fit_stack(X, labels)
         else:
             self._fit_network(X, labels, classes, device)
@@ -282,18 +296,6 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.training_rows_: TrainingRows | None = TrainingRows.from_features(X)
         self.priors_ = self.prior_estimate_.values
         self.label_summary_ = labels.summary()
-
-    def _fits_stack(self, X: Any) -> bool:
-        """Return whether to fit a stack: `X` is a table in memory, and no parameter of a single training run is set."""
-        if not isinstance(self.method, str) or self.method != "auto" or self.labels != "complementary":
-            return False
-        is_learner = isinstance(self.module, str) and self.module in ("auto", *FAMILIES)
-        is_on_disk = isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MAX_MAPPED_VALUES)
-        if not is_learner or is_on_disk or len(input_shape(X)) != 1:
-            return False
-        defaults = inspect.signature(type(self).__init__).parameters
-        pairs = ((getattr(self, name), defaults[name].default) for name in _TRAINING_PARAMS)
-        return all(type(value) is type(default) and bool(value == default) for value, default in pairs)
 
     def _fit_stack(self, X: Any, labels: ComplementaryLabels) -> None:
         seed, estimate = random_seed(self.random_state), None
@@ -318,10 +320,10 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
     @cached_property
     def held_out_report_(self) -> ComplementaryReport:
-        """The report on the stack, from the labels of rows that were held out in turn; computed at the first access."""
+        """The report on a stack, from the labels of training rows that were held out in turn; computed at the first access."""
         if not hasattr(self, "_held_out"):
             raise AttributeError(
-                "held_out_report_ exists only after method='auto' has fitted a stack to a table; for one network call "
+                "held_out_report_ exists only after method='auto' has fitted a stack to a table; for a single network, call "
                 "scarce.estimators.cross_fitted_report."
             )
         return report_on_predictions(self, *self._held_out)
@@ -340,7 +342,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return labels, labels.classes
 
     def logits(self, X: Any) -> Tensor:
-        """Return the logits of the network, of shape (n, q)."""
+        """Return the logits of the network, or the log-probabilities of a stack, of shape (n, q)."""
         return self._map_logits(X, lambda _, logits: logits)
 
     def predict(self, X: Any) -> Array:
@@ -349,7 +351,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         return self.classes_[best.numpy()]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities of shape (n, q); for one-versus-rest methods they are σ(f_k) / Σ_j σ(f_j)."""
+        """Return class probabilities of shape (n, q); those of one-versus-rest methods are σ(f_k) / Σ_j σ(f_j)."""
         return self._map_logits(X, lambda method, logits: method.probabilities(logits.double())).numpy()
 
     def _confidence(self, X: Any) -> NDArray[np.float64]:
@@ -358,22 +360,22 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ).numpy()
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n, q), the highest for the predicted class; with two classes their difference, of shape (n,)."""
+        """Return scores of shape (n, q), highest for the predicted class; with two classes, their difference, of shape (n,)."""
         scores = self._map_logits(X, lambda method, logits: method.scores(logits)).numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Save the classifier to a folder for `scarce.load`, as safetensors and JSON (no pickle); `force` overwrites one."""
+        """Save the classifier to a folder for `scarce.load`, as safetensors and JSON (no pickle); `force` overwrites one there."""
         from scarce.estimators.persistence import save_classifier
 
         save_classifier(self, Path(folder), force=force)
 
     def _map_logits(self, X: Any, function: Callable[[Method, Tensor], Tensor]) -> Tensor:
-        """Apply a function to the method and the logits, batch by batch on the CPU, so that n × q logits are never stored."""
+        """Apply a function to the method and the logits on the CPU, batch by batch, so that n × q logits are never stored."""
         check_is_fitted(self)
         inputs = check_inputs(self, X, reset=False)
         device = check_device(self.device)
-        # A model that was loaded, or whose device was changed after `fit`, may be on another device.
+        # A loaded model may be on another device, and so may a model whose `device` was changed after `fit`.
         model, method = self.model_.to(device), self.method_.cpu()
         return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
 

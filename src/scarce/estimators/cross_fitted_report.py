@@ -1,4 +1,4 @@
-"""Accuracy by cross-fitting: copies of a classifier are trained without some examples, and evaluated on them."""
+"""Estimate accuracy by cross-fitting: train copies of a classifier without some examples, and evaluate them on those."""
 
 import warnings
 from typing import Any
@@ -19,11 +19,11 @@ from scarce.metrics import ComplementaryReport
 
 _MAX_CROSS_FITTED = 5000  # up to this many examples, each is held out once
 _N_FOLDS = 4
-_HELD_OUT_DIVISOR = 10  # of more examples, a tenth is held out
+_HELD_OUT_DIVISOR = 10  # with more examples, a tenth is held out
 
 
 def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
-    """Return the indices of held-out examples: four folds of up to 5,000 examples, or one random tenth of more.
+    """Return the indices of held-out examples: four folds for up to 5,000 examples, else a single random tenth.
 
     Examples
     --------
@@ -37,11 +37,11 @@ def held_out_folds(n_examples: int, seed: int = 0) -> list[NDArray[np.int64]]:
 
 
 def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> ComplementaryReport:
-    """Estimate the accuracy of a fitted classifier from its own training data by cross-fitting.
+    """Estimate the accuracy of a fitted classifier from its own training data, by cross-fitting.
 
     Copies of the classifier are trained without some examples and evaluated on these. Up to 5,000 examples are divided into four
-    folds, for four copies; of more examples, one random tenth is held out. The copies see fewer examples than the classifier, so
-    the classifier is usually slightly better than the report says.
+    folds, each held out from one of four copies; with more examples, a random tenth is held out from a single copy. The copies
+    see fewer examples than the classifier, which is therefore usually slightly better than the report says.
 
     Parameters
     ----------
@@ -55,12 +55,17 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     Returns
     -------
     ComplementaryReport
-        The accuracy with its interval, and alarms.
+        The accuracy with its interval, scores of every class, and alarms.
+
+    Raises
+    ------
+    LabelError
+        If there are fewer than eight examples.
 
     See Also
     --------
-    ScarceClassifier.report : The same report on other examples, without training.
-    scarce.metrics.complementary_report : The report on any predictions.
+    ScarceClassifier.report : Evaluate on other examples, without training.
+    scarce.metrics.complementary_report : Evaluate any predictions.
 
     Examples
     --------
@@ -77,7 +82,7 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     check_consistent_length(rows, labels)
     if len(labels) < 2 * _N_FOLDS:
         raise LabelError(
-            f"{len(labels)} examples are too few to hold some out; expected at least {2 * _N_FOLDS}: call report on other examples."
+            f"{len(labels)} examples are too few to hold some out; expected at least {2 * _N_FOLDS}: pass other examples to report."
         )
     folds = held_out_folds(len(labels))
     held_out = np.concatenate(folds)
@@ -86,7 +91,7 @@ def cross_fitted_report(classifier: ScarceClassifier, X: Any, y: Any) -> Complem
     for fold in folds:
         training = np.setdiff1d(np.arange(len(labels)), fold)
         copy = clone(classifier).set_params(checkpoint=None, warm_start=False)
-        with warnings.catch_warnings():  # the fit of the classifier itself has raised them already
+        with warnings.catch_warnings():  # the user has seen them in the fit of the classifier
             warnings.simplefilter("ignore", PriorWarning)
             warnings.simplefilter("ignore", CollapseWarning)
             copy.fit(take_rows(rows, training), _take_targets(y, training))

@@ -20,19 +20,19 @@ _BOOSTING_ROUNDS = 30
 
 
 class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """p(positive | x) = p(s = 1 | x) / c, where s says whether a row is a known positive.
+    """p(positive | x) = p(s = 1 | x) / c, where s is 1 for known positives and 0 for unlabeled rows.
 
-    The positive-unlabeled classifier of Elkan and Noto [1]_. An inner classifier learns p(s = 1 | x) from all rows. If the known
-    positives are a random sample of all positives, c = p(s = 1 | positive) does not depend on x; it is estimated as the mean of
-    p(s = 1 | x) over known positives that the inner classifier was not trained on.
+    The positive-unlabeled (PU) classifier of Elkan and Noto [1]_. An inner classifier learns p(s = 1 | x) from all rows. If the
+    known positives are a random sample of all positives, c = p(s = 1 | positive) does not depend on x. It is estimated as the
+    mean of p(s = 1 | x) over known positives that the inner classifier was not trained on.
 
     Parameters
     ----------
     estimator : classifier with `predict_proba`, optional
-        The inner classifier; by default `HistGradientBoostingClassifier` with 30 iterations.
+        The inner classifier; by default, a `HistGradientBoostingClassifier` with 30 iterations.
     folds : int
-        Number of cross-validation folds for c, so that every known positive counts; a single split would make c noisy. The
-        inner classifier is then trained again on all rows.
+        Number of cross-validation folds that c is estimated from, with every known positive held out once. The inner classifier
+        is then trained again on all rows.
     random_state : int, RandomState or None
         Seed of the folds, and of the default inner classifier.
 
@@ -47,8 +47,8 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    MetaComplementaryClassifier : Complementary labels by one positive-unlabeled classifier per class.
-    scarce.priors.ElkanNoto : Class priors by the same idea.
+    MetaComplementaryClassifier : Train one positive-unlabeled classifier per class on complementary labels.
+    scarce.priors.ElkanNoto : Estimate class priors by the same idea.
 
     References
     ----------
@@ -82,7 +82,7 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
-            Features; sparse only if the inner classifier accepts it.
+            Features; sparse only if the inner classifier accepts sparse matrices.
         y : array of shape (n,)
             1 for known positives, 0 (or −1) for unlabeled rows; at least two of each.
 
@@ -105,8 +105,8 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frequency = float(held_out[known == 1].mean())
         if not frequency > 0:
             raise MethodError(
-                f"{type(inner).__name__} predicts a mean probability of {frequency:g} for held-out positives; expected a positive "
-                "one: choose a classifier with smoother probabilities, or wrap it in CalibratedClassifierCV."
+                f"{type(inner).__name__} predicts a mean probability of {frequency:g} for held-out positives; expected more: "
+                "choose a classifier with smoother probabilities, or wrap it in CalibratedClassifierCV."
             )
         self.estimator_ = clone(inner).fit(X, known)
         self.label_frequency_ = frequency
@@ -133,12 +133,12 @@ def _known_positives(y: Any) -> NDArray[np.int64]:
     y = column_or_1d(y)
     if not np.isin(y, [-1, 0, 1]).all():
         raise LabelError(
-            f"y holds {np.unique(y)[:5].tolist()}; expected 1 for known positives and 0 for unlabeled rows."
+            f"y holds {np.unique(y)[:5].tolist()}; expected 1 for known positives and 0 (or -1) for unlabeled rows: recode it."
         )
     known: NDArray[np.int64] = (y == 1).astype(np.int64)
     if min(known.sum(), (1 - known).sum()) < 2:
         raise LabelError(
             f"y has {known.sum()} known positives and {(1 - known).sum()} unlabeled rows; expected at least two of each: add "
-            "rows."
+            "more rows."
         )
     return known

@@ -30,21 +30,21 @@ Mechanism = Literal["auto", "candidates", "scar", "answers"]
 _METHODS = {"candidates": "cc", "scar": "scar-likelihood", "answers": "answers"}
 _MIN_PROBABILITY = 1e-3  # of a class by the learner: a class without a vote in a forest is not impossible
 _MIN_RELATIVE_WEIGHT = (
-    0.02  # copies of a row with less weight, relative to its most likely class, are not fitted
+    0.02  # of a copy of a row, relative to that of its most likely class; others are not fitted
 )
 _TOL = 0.005  # of the mean total variation between the weights of two iterations
 _STEP_GROWTH, _MAX_STEP = 1.5, 4.0  # of the extrapolation of an iteration
-_PATIENCE = 2  # consecutive iterations that do not make the labels more likely
+_PATIENCE = 2  # iterations in a row that do not make the labels more likely
 
 
 class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """q_y ∝ p_y(x) exp(e_y), with e_y = log P(labels of x | y).
 
-    Train any classifier with `predict_proba` and sample weights on complementary labels by EM. Every example is fitted once for
-    each class y that it may belong to, with the weight q_y: the product of the probability of y by the classifier and the
-    likelihood of the labels. Fitting and weighting alternate until the weights converge or the labels become less likely. The
-    probabilities of an example come from a copy that was fitted without it; a classifier that memorizes would otherwise confirm
-    its first guess.
+    Train any classifier with `predict_proba` and sample weights on complementary labels, by EM. Every example is fitted once for
+    each class y that it may belong to, with the weight q_y: the probability p_y that the classifier predicts times the likelihood
+    of the labels. Fitting and weighting alternate until the weights converge or the labels no longer become more likely. The
+    probabilities of an example come from a copy of the classifier that was fitted without it; otherwise a classifier that
+    memorizes would only confirm its first guess.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     mechanism : {"auto", "candidates", "scar", "answers"}
         How the labels arise, which determines e_y:
 
-        - ``"candidates"``: every candidate class makes the labels equally likely;
+        - ``"candidates"``: the labels are equally likely under every class that is not excluded;
         - ``"scar"``: wrong classes are excluded at random, some more often than others; the rates come from the labels and the
           priors from the fit;
         - ``"answers"``: the labels record which questions were asked, and annotators may err;
         - ``"auto"``: ``"answers"`` if answers are recorded, ``"candidates"`` if classes are excluded together in a way that
           contradicts SCAR (`scarce.metrics.co_exclusion_test`), and ``"scar"`` otherwise.
     n_iterations : int
-        Maximum number of weight updates. With 0 the classifier is fitted once, with weights from the labels alone.
+        Maximum number of weight updates. With 0, the classifier is fitted once, with weights from the labels alone.
     cv : int or cross-validation splitter
         Number of folds, or a splitter, for the out-of-fold probabilities.
     random_state : int, RandomState or None
@@ -71,11 +71,11 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     classes_ : array of shape (q,)
         The class names.
     estimator_ : classifier
-        The classifier, fitted to all examples; its own ``classes_`` are indices into `classes_`.
+        The classifier, fitted to all examples; its own ``classes_`` are indices into those of this classifier.
     mechanism_ : str
         The mechanism that was assumed.
     posterior_ : array of shape (n, q)
-        The class probabilities q of each training example.
+        q, the class probabilities of each training example given its labels.
     n_iter_ : int
         Number of weight updates.
     priors_, prior_estimate_ : array of shape (q,), PriorEstimate
@@ -83,8 +83,8 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
 
     See Also
     --------
-    MetaComplementaryClassifier : For classifiers without sample weights.
-    ScarceClassifier : Stacks and networks; fits a stack to tables by default.
+    MetaComplementaryClassifier : Train classifiers that do not accept sample weights.
+    ScarceClassifier : Train a stack of learners, or a network.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     >>> from scarce import EMComplementaryClassifier
     >>> from scarce.simulate import uniform
     >>> X, y = load_wine(return_X_y=True)
-    >>> labels = uniform(y, seed=0)              # one class that each wine is not
+    >>> labels = uniform(y, seed=0)              # for each wine, one class that it is not
     >>> clf = EMComplementaryClassifier(RandomForestClassifier(30, min_samples_leaf=3)).fit(X[::2], labels[::2])
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.8)
     True
@@ -169,14 +169,14 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     def _learner(self) -> Any:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise MethodError(
-                f"estimator={self.estimator!r} has no predict_proba; expected a classifier that has one, such as "
+                f"estimator={self.estimator!r} has no predict_proba; expected a classifier that does: pass one such as "
                 "RandomForestClassifier()."
             )
         last = _weighted_step(self.estimator)[1]
         if not has_fit_parameter(last, "sample_weight"):
             raise MethodError(
-                f"{type(last).__name__} does not accept sample_weight; expected a classifier that does, such as "
-                "RandomForestClassifier(); for others use MetaComplementaryClassifier."
+                f"{type(last).__name__} does not accept sample_weight; expected a classifier that does: pass one such as "
+                "RandomForestClassifier(), or use MetaComplementaryClassifier."
             )
         return clone(self.estimator)
 
@@ -190,16 +190,16 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
 def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str:
     """Return the most plausible mechanism of the labels: ``"answers"``, ``"scar"`` or ``"candidates"``.
 
-    Under SCAR, classes are excluded independently given the true class; in candidate sets they are not. This is tested by
-    `scarce.metrics.co_exclusion_test`, with priors from the learner. If no example excludes two classes, there is nothing to
-    test, and the answer is ``"scar"``.
+    Under SCAR, classes are excluded independently given the true class; in candidate sets they are not.
+    `scarce.metrics.co_exclusion_test` tests this, with priors from the learner. If no example excludes two classes, there is
+    nothing to test, and the result is ``"scar"``.
 
     Parameters
     ----------
     labels : ComplementaryLabels
         The labels of n examples.
     out_of_fold : callable
-        From log-likelihoods of shape (n, q) to class probabilities of shape (n, q), by learners that have not seen the rows.
+        A function from the log-likelihoods of the labels, of shape (n, q), to out-of-fold class probabilities of shape (n, q).
 
     Examples
     --------
@@ -225,7 +225,7 @@ def likely_mechanism(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> str
 
 
 def extrapolated(old: Array, new: Array, step: float) -> Array:
-    """p ∝ old (new / old)^step: extrapolate an EM iteration, because EM is slow when labels carry little information.
+    """p ∝ old (new / old)^step: extrapolate an EM iteration, because EM converges slowly if labels carry little information.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def extrapolated(old: Array, new: Array, step: float) -> Array:
 def class_posterior(method: Method, probabilities: Array, labels: ComplementaryLabels) -> Array:
     """q_y ∝ p_y exp(e_y) of every row, for a method whose loss is mean −log Σ_y p_y exp(e_y).
 
-    It is computed from the gradient of this loss with respect to f = log p, which is (p − q) / n.
+    The posterior q is computed from the gradient of this loss with respect to f = log p, which is (p − q) / n.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _all_rows(labels: ComplementaryLabels) -> Batch:
 
 
 def _weighted_step(estimator: Any) -> tuple[str, Any]:
-    """Return the name of `sample_weight` in `fit` of the estimator or pipeline, and the step that receives it."""
+    """Return the name under which `fit` of the estimator or pipeline takes `sample_weight`, and the step that receives it."""
     if not hasattr(estimator, "steps"):
         return "sample_weight", estimator
     name, last = estimator.steps[-1]
@@ -305,7 +305,7 @@ def _weighted_step(estimator: Any) -> tuple[str, Any]:
 
 
 def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
-    """Return a copy of the learner, fitted to every row once per class with a non-negligible weight in its posterior."""
+    """Return a copy of the learner, fitted to every row once for each class whose posterior is not negligible."""
     rows, codes = np.nonzero(posterior > _MIN_RELATIVE_WEIGHT * posterior.max(axis=1, keepdims=True))
     if (codes == codes[0]).all():  # many learners reject a single class
         return DummyClassifier(strategy="most_frequent").fit(X[rows], codes)
@@ -314,7 +314,7 @@ def _fit_weighted(learner: Any, X: Any, posterior: Array) -> Any:
 
 
 def _held_out_predictions(learner: Any, X: Any, weights: Array, folds: Any) -> Array:
-    """Return class probabilities (n, q); those of each fold come from a copy of the learner fitted without it."""
+    """Return class probabilities of shape (n, q); those of each fold come from a copy of the learner fitted without it."""
     probabilities = np.empty_like(weights)
     for training, held_out in folds:
         fitted = _fit_weighted(learner, X[training], weights[training])

@@ -23,38 +23,39 @@ from scarce.labels import ComplementaryLabels
 from scarce.priors import resolve_priors
 from scarce.risk._mixture_proportion import check_unlabeled, mixture_proportion
 
-_MIN_PROPORTION = 1e-3  # by chance an estimate may leave no unlabeled row of another class
+_MIN_PROPORTION = 1e-3  # an estimate may by chance be 0 or 1, which PU classifiers reject
 
 
 @renamed_parameters(unlabelled="unlabeled")
 class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """p(k | x) ∝ 1 − p(not k | x), with one positive-unlabeled (PU) classifier per class.
 
-    Train any classifier on complementary labels, as in SCARCE-Meta [1]_. The rows that exclude class k are known to be *not k*:
-    they are the positives of the PU classifier of class k, and the other rows are unlabeled. It predicts p(not k | x).
+    Train any classifier on complementary labels, as in SCARCE-Meta [1]_. The rows that exclude class k are known to be *not k*.
+    They are the positives of the PU classifier of class k, the other rows are unlabeled, and the classifier predicts
+    p(not k | x).
 
     Parameters
     ----------
     estimator : classifier, optional
-        A PU classifier, such as those of pulearn, or any classifier with `predict_proba`, which is wrapped in an
-        `ElkanNotoClassifier`; by default gradient boosting.
+        A PU classifier, such as those of the package pulearn, or any classifier with `predict_proba`, which is wrapped in an
+        `ElkanNotoClassifier`; by default, gradient boosting.
     wrap : {"auto", True, False}
-        Whether to wrap the estimator in an `ElkanNotoClassifier`. ``"auto"`` wraps everything except PU classifiers: classes from
-        pulearn, and classes with the attribute ``is_pu_classifier = True``. An estimator that is not wrapped is trained by
-        ``fit(X, s)``, where s is 1 for rows known to be "not k" and 0 for unlabeled rows.
+        Whether to wrap the estimator in an `ElkanNotoClassifier`. ``"auto"`` wraps everything except PU classifiers, which are
+        those from pulearn and those with the attribute ``is_pu_classifier = True``. An estimator that is not wrapped is trained
+        by ``fit(X, s)``, where s is 1 for rows known to be "not k" and 0 for unlabeled rows.
     unlabeled : {"rest", "all"}
-        Which rows are unlabeled: ``"rest"``, the rows that are not positives, as Elkan-Noto expects; or ``"all"``, all rows
+        Which rows are unlabeled. ``"rest"``: the rows that are not positives, as Elkan-Noto expects. ``"all"``: all rows,
         including a second copy of the positives, for PU classifiers such as nnPU that expect a sample of the whole population.
     prior_parameter : str, optional
-        Name of a parameter of the estimator that is set, for every class, to the fraction of "not k" among the unlabeled rows:
+        Name of the parameter of the estimator that takes the fraction of "not k" among the unlabeled rows of class k:
         1 − π_k for ``unlabeled="all"``, 1 − π_k / (1 − π̄_k) for ``"rest"``. The default ``"prior"`` is ignored if the
         estimator has no such parameter; None sets nothing.
-    priors : {"estimate", "uniform", "answers"}, array of shape (q,), mapping, PriorEstimate or PriorEstimator
-        Class priors π; see `scarce.priors.resolve_priors`. With Elkan-Noto only `score` needs them.
+    priors : str, array of shape (q,), mapping, PriorEstimate or PriorEstimator
+        Class priors π; see `scarce.priors.resolve_priors`. With Elkan-Noto, only `score` needs them.
     n_jobs : int, optional
         Number of classes to train in parallel; the result does not depend on it.
     random_state : int, RandomState or None
-        Seed from which every ``random_state`` of the estimator is set, differently for every class.
+        Seed of every ``random_state`` of the estimator; each class gets a different one.
     verbose : bool
         Show a progress bar.
 
@@ -70,8 +71,8 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
     See Also
     --------
     ElkanNotoClassifier : The PU classifier around ordinary classifiers.
-    EMComplementaryClassifier : Another way to train any classifier, by EM.
-    ScarceClassifier : Networks; its ``meta-...`` methods solve the PU problems of all classes with one network.
+    EMComplementaryClassifier : Train any classifier that accepts sample weights, by EM.
+    ScarceClassifier : Train a stack or a network; its ``meta-...`` methods solve the PU problems of all classes with one network.
 
     References
     ----------
@@ -85,7 +86,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
     >>> from scarce import MetaComplementaryClassifier
     >>> from scarce.simulate import scar
     >>> X, y = load_wine(return_X_y=True)
-    >>> labels = scar(y, c=0.5, seed=0)          # half of the classes that each wine is not
+    >>> labels = scar(y, c=0.5, seed=0)          # for each wine, about half of the classes that it is not
     >>> forest = RandomForestClassifier(30, min_samples_leaf=5)
     >>> clf = MetaComplementaryClassifier(forest).fit(X[::2], labels[::2])
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.8)
@@ -114,7 +115,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         self.verbose = verbose
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, as in scikit-learn; a parameter that was renamed raises an error with its present name."""
+        """Set parameters by name, as in scikit-learn; the old name of a renamed parameter raises an error with the new one."""
         check_renamed(type(self).__name__, type(self), params)
         super().set_params(**params)
         return self
@@ -141,7 +142,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities of shape (n, q): 1 − p(not k | x), normalized to sum to one.
 
-        If p(not k | x) is at least one for every class, which Elkan-Noto can produce, they are proportional to its inverse.
+        If p(not k | x) is at least one for every class, which can happen with Elkan-Noto, they are proportional to its inverse.
         """
         check_is_fitted(self)
         X = check_inputs(self, X, reset=False)
@@ -154,7 +155,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
         return possible / possible.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log-odds of each class, of shape (n, q); with two classes their difference, of shape (n,)."""
+        """Return the log-odds of each class, of shape (n, q); with two classes, their difference, of shape (n,)."""
         eps = 1e-12  # keeps the odds finite
         scores: Array = logit(np.clip(self.predict_proba(X), eps, 1 - eps))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

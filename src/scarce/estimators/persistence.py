@@ -34,7 +34,7 @@ _FORMAT = "scarce-classifier-4"
 _EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2", "scarce-classifier-3")
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
-# Parameters that are stored elsewhere, or belong to one training run rather than to the classifier.
+# Parameters that are stored elsewhere, or that belong to one training run and not to the classifier.
 _UNSAVED_PARAMS = (
     "module",
     "method",
@@ -50,7 +50,7 @@ _UNSAVED_PARAMS = (
 
 
 def save_classifier(classifier: ScarceClassifier, folder: Path, *, force: bool) -> None:
-    """Write a fitted classifier to `folder` atomically; `force` overwrites an existing one."""
+    """Write a fitted classifier to `folder` atomically; `force` overwrites an earlier one."""
     if not hasattr(classifier, "model_"):
         raise FileError("the classifier is not fitted; call fit before save.")
     check_writable_dir(folder, _SETTINGS, force=force)
@@ -77,8 +77,8 @@ def load(
     folder : path
         The folder it was saved to.
     module : nn.Module or callable, optional
-        The network, or a function of (input_shape, n_classes) that returns it. Required if the classifier was trained with your
-        own network, because code is not saved.
+        The network, or a function of (input_shape, n_classes) that returns it. Required if the classifier was trained with a
+        network of yours, because code is not saved.
     device : str
         Device for prediction, such as ``"cpu"`` or ``"cuda"``.
 
@@ -92,7 +92,7 @@ def load(
     FileError
         If the folder does not exist, is damaged, or holds something else.
     MethodError
-        If `module` is required and missing.
+        If `module` is required but missing, or `device` cannot be used.
 
     See Also
     --------
@@ -178,7 +178,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     path = folder / _SETTINGS
     if folder.is_file() or not path.exists():
         raise FileError(
-            f"{folder} is not a saved classifier: it has no {_SETTINGS}; choose a folder of `scarce train` or "
+            f"{folder} is not a saved classifier: it has no {_SETTINGS}; choose a folder written by `scarce train` or "
             "ScarceClassifier.save."
         )
     try:
@@ -191,7 +191,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
     if re.fullmatch(r"scarce-classifier-[1-9]\d*", str(found)):
         fix = "it was written by a newer version: update scarce."
     else:
-        fix = "it was written by another program: choose a folder of `scarce train` or ScarceClassifier.save."
+        fix = "it was written by another program: choose a folder written by `scarce train` or ScarceClassifier.save."
     raise FileError(f"{path} has the format {found!r}, expected {_FORMAT!r}; {fix}")
 
 
@@ -204,7 +204,7 @@ def _rebuild(
     name = settings["module"]
     if name == _CUSTOM and module is None:
         raise MethodError(
-            "the classifier was trained with its own network, and code is not saved; pass it: scarce.load(folder, module=...)."
+            "the classifier was trained with a network of yours, and code is not saved; pass it: scarce.load(folder, module=...)."
         )
     classifier = ScarceClassifier(
         method=settings["method"], module=name if module is None else module,
@@ -227,7 +227,7 @@ def _rebuild(
 def _make_model(
     settings: dict[str, Any], state: dict[str, Tensor], module: nn.Module | MakeModule | None
 ) -> nn.Module:
-    """Return a model with the structure of the stored tensors, before they are loaded."""
+    """Return a model of the structure that was saved, into which its tensors can be loaded."""
     shape, n_classes = tuple(settings["input_shape"]), len(settings["classes"]["names"])
     model: nn.Module
     if settings.get("stack") is not None:

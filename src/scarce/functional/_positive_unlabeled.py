@@ -8,13 +8,13 @@ from torch import Tensor
 from scarce._validation import check_number
 from scarce.errors import MethodError
 from scarce.functional._arguments import Numbers, as_priors, as_rates, as_row_weights, check_rows
-from scarce.methods.meta.cvir import cvir_losses
 from scarce.methods.meta.dist_pu import dist_pu_losses
 from scarce.methods.meta.elkan_noto import elkan_noto_losses
 from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.upu import pu_risks
 from scarce.methods.meta.vpu import vpu_losses
 from scarce.risk._mixture_proportion import Unlabeled, mixture_proportion
+from scarce.risk.binary_losses import balanced_logistic_losses
 
 
 def upu_risk(
@@ -279,7 +279,7 @@ def cvir_loss(logits: Tensor, excluded: Tensor, *, kept: Tensor | None = None) -
     """
     logits, excluded = check_rows(logits, excluded)
     rows = excluded.new_ones(excluded.shape) if kept is None else as_row_weights("kept", kept, logits)
-    return _over_present(cvir_losses(-logits, excluded, rows), excluded)
+    return _over_present(balanced_logistic_losses(-logits, excluded, rows), excluded)
 
 
 def elkan_noto_loss(logits: Tensor, excluded: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Class priors: given, computed from answers, or estimated from complementary labels; always checked against the labels."""
+"""Class priors: given, computed from answers, or estimated from complementary labels, and always checked against the labels."""
 
 from scarce.labels._candidate_shares import candidate_shares
 from scarce.priors.base import PriorEstimator

@@ -17,12 +17,14 @@ from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureEstimator(PriorEstimator):
-    """Base class of estimators that compare features of rows that exclude k with those of other rows; images are flattened.
+    """Base class of estimators that compare the features of rows that exclude a class with those of other rows.
+
+    Images are flattened.
 
     Parameters
     ----------
     bootstrap : int
-        Number of bootstrap resamples for intervals; 0 by default, because every estimate takes seconds per class.
+        Number of bootstrap resamples for intervals; 0 by default, because an estimate takes seconds per class.
     n_rows : int
         Maximum number of rows to use; more are subsampled at random.
     """
@@ -36,7 +38,7 @@ class FeatureEstimator(PriorEstimator):
 
     @abstractmethod
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from features of shape (m, d), the rows that exclude k (some, but not all), and π̄_k."""
+        """Return π_k from features of shape (m, d), which rows exclude k (some, but not all), and π̄_k."""
 
     def statistics(
         self,

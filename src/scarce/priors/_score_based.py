@@ -1,4 +1,4 @@
-"""Prior estimators that use scores of held-out rows."""
+"""Base class of prior estimators that use the scores of held-out rows."""
 
 import math
 from abc import abstractmethod
@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from scarce._arrays import FloatArray
 from scarce._validation import check_integer, check_option
@@ -26,6 +25,7 @@ from scarce.features.shards import Shards
 from scarce.labels import ComplementaryLabels
 from scarce.methods.base import Batch, Method, MethodFacts, Problem
 from scarce.priors.base import MakeModel, PriorEstimator, identifiable_classes
+from scarce.risk.binary_losses import balanced_logistic_losses
 from scarce.training import ANNEALED, Callback, ProgressBar, Recipe, TrainingState, predict_logits
 from scarce.training._batches import as_source
 from scarce.training._build import build_model
@@ -35,28 +35,21 @@ from scarce.training.loop import train_checked
 _HOLD_OUT_FOLDS = 5  # one of them is held out
 _EPOCHS, _MIN_STEPS = 10, 100
 _MIN_BATCH_SIZE, _MIN_STEPS_PER_EPOCH = 16, 8
-_MIN_ROWS_FOR_HOLD_OUT, _MIN_EXCLUSIONS_FOR_HOLD_OUT = (
-    5000,
-    500,
-)  # from here on, a fifth of the rows is enough to estimate a prior
+_MIN_ROWS_FOR_HOLD_OUT = 5000  # from here on, a fifth of the rows is enough to estimate a prior
+_MIN_EXCLUSIONS_FOR_HOLD_OUT = 500  # of every class, likewise
 _DEFAULT_FOLDS = 5
 
 
 def positive_versus_unlabeled(g: Tensor, excluded: Tensor) -> Tensor:
-    """Σ_k ½ mean_{N_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k), ℓ(z) = softplus(−z); at its minimum g_k = log p(x | N_k) / p(x | U_k).
+    """Σ_k ½ mean_{P_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k), ℓ being the logistic loss; at the minimum g_k = log p(x | P_k) / p(x | U_k).
 
-    N_k are the rows that exclude class k, U_k the others. A class that all rows or none exclude has no loss.
+    P_k are the rows that exclude class k, and U_k the others. A class that all rows or none exclude has no loss.
     """
-    unlabeled = 1 - excluded
-    n_positive, n_unlabeled = excluded.sum(dim=0), unlabeled.sum(dim=0)
-    positive_means = (excluded * -logsigmoid(g)).sum(dim=0) / n_positive.clamp(min=1)
-    unlabeled_means = (unlabeled * -logsigmoid(-g)).sum(dim=0) / n_unlabeled.clamp(min=1)
-    has_both = (n_positive > 0) & (n_unlabeled > 0)
-    return ((positive_means + unlabeled_means) / 2 * has_both).sum()
+    return balanced_logistic_losses(g, excluded, 1 - excluded).sum()
 
 
 class PositiveVersusUnlabeled(Method):
-    """Separate the rows that exclude a class from the others, for all classes at once."""
+    """Σ_k ½ mean_{P_k} ℓ(g_k) + ½ mean_{U_k} ℓ(−g_k): separate the rows that exclude a class from the others."""
 
     facts = MethodFacts("class priors", "P versus U", "Garg et al., NeurIPS 2021", "SCAR")
 
@@ -66,7 +59,7 @@ class PositiveVersusUnlabeled(Method):
 
 
 def split_folds(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield training rows and held-out rows: one fold holds out a fifth of the rows, more folds hold out every row once.
+    """Yield training rows and held-out rows: one fold holds out a fifth of the rows, several hold out every row once.
 
     Examples
     --------
@@ -81,7 +74,7 @@ def split_folds(n_rows: int, folds: int, seed: int) -> Iterator[tuple[NDArray[np
 
 @dataclass
 class _HeldOutScores(Callback):
-    """Keep the held-out scores of the last `last` epochs, or of the epoch with the lowest held-out loss."""
+    """Keep the held-out scores of the latest `last` epochs, or of the epoch with the lowest held-out loss."""
 
     inputs: Any
     labels: ComplementaryLabels
@@ -131,7 +124,7 @@ def network_scores(
     recipe : Recipe
         How to train it.
     last : int or None
-        Return the scores of the last epochs; None for the epoch with the lowest held-out loss.
+        How many of the latest epochs to return the scores of; None for the epoch with the lowest held-out loss.
     device : torch.device
         Device to train on.
     verbose : bool
@@ -163,11 +156,11 @@ def classifier_scores(
     """Train a scikit-learn classifier per class on the training rows; return log p(x | N_k) / p(x | U_k) of the held-out rows."""
     if not hasattr(classifier, "predict_proba"):
         raise MethodError(
-            f"scorer={classifier!r} has no predict_proba; pass 'network', 'linear', 'boosting' or a classifier that has one."
+            f"scorer={classifier!r} has no predict_proba; pass 'network', 'linear', 'boosting' or a classifier that does."
         )
     if isinstance(X, Shards):
         raise MethodError(
-            f"scorer={classifier!r} needs all rows in memory, but X is {X!r}; use scorer='network', which reads batches."
+            f"scorer={classifier!r} needs all rows in memory, but X is {X!r}; pass scorer='network', which reads batches."
         )
     training, held_out = rows
     X = X.reshape(X.shape[0], -1)
@@ -189,21 +182,21 @@ def classifier_scores(
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredEstimator(PriorEstimator):
-    """Base class of estimators that train scorers of "excludes k" versus "does not", and use the scores of held-out rows.
+    """Base class of estimators that train scorers to separate rows that exclude a class from the others, and use held-out scores.
 
     Parameters
     ----------
     scorer : {"network", "linear", "boosting"} or scikit-learn classifier
         ``"network"`` trains one network with an output per class; the others train one classifier per class, for tables.
     folds : int, optional
-        1 holds out a fifth of the rows. A larger number trains that many scorers and holds out every row once; small data need
-        this. By default 5 for fewer than 5,000 rows or fewer than 500 exclusions of some class, else 1.
+        1 holds out a fifth of the rows. A larger number trains that many scorers and holds out every row once, which small data
+        need. By default, 5 for fewer than 5,000 rows or fewer than 500 exclusions of some class, else 1.
     last : int, optional
-        Average over this many last epochs of the network; by default the epoch with the lowest held-out loss is used.
+        Average the estimates over this many of the latest epochs; by default, use the epoch with the lowest held-out loss.
     module : str, nn.Module or callable
         The network, if `make_model` is not passed to `estimate`.
     recipe : Recipe, optional
-        How the network is trained; by default for 10 annealed epochs, or more for at least 100 steps.
+        How the network is trained; by default, for 10 annealed epochs, or more to reach 100 steps.
     """
 
     scorer: Any = "network"
@@ -224,7 +217,7 @@ class ScoredEstimator(PriorEstimator):
 
     @abstractmethod
     def prior(self, scores: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
-        """Return π_k from scores of shape (m,), the rows that exclude k (some, but not all), and π̄_k."""
+        """Return π_k from scores of shape (m,), which rows exclude k (some, but not all), and π̄_k."""
 
     def statistics(
         self,

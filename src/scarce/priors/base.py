@@ -41,17 +41,17 @@ class PriorEstimator(ABC):
     Parameters
     ----------
     bootstrap : int
-        Number of bootstrap resamples for 95 % confidence intervals; 0 for no intervals. A scorer is not trained again for each
-        resample, so the intervals do not cover that part of the uncertainty.
+        Number of bootstrap resamples for 95 % confidence intervals; 0 for no intervals. Scorers are not trained again for each
+        resample, so the intervals leave out the uncertainty of training.
     shrink : bool
-        Shrink the priors towards uniform priors. The bootstrap decides how far: the noisier the estimate, the further.
+        Shrink the priors towards uniform priors. The noisier the estimate is in the bootstrap, the more it is shrunk.
     seed : int
         Random seed; the same seed gives the same estimate.
 
     See Also
     --------
-    make_estimator : Make one of the estimators of this package by its name.
-    resolve_priors : Class priors for any value of a parameter ``priors``, including an estimator.
+    make_estimator : Make a built-in estimator by its name.
+    resolve_priors : Resolve any value of a parameter ``priors``, including an estimator.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class PriorEstimator(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int] = 1
-    """Increase it when the same settings give different numbers; results of earlier revisions are then outdated."""
+    """Raise it when the same settings give other numbers; results of earlier revisions are then outdated."""
 
     bootstrap: int = 100
     shrink: bool = False
@@ -84,8 +84,8 @@ class PriorEstimator(ABC):
         if self.bootstrap < _MIN_RESAMPLES and (self.bootstrap or self.shrink):
             needs = "shrink=True" if self.shrink else "an interval"
             raise MethodError(
-                f"bootstrap={self.bootstrap}; {needs} needs at least {_MIN_RESAMPLES} resamples; pass bootstrap=100, or 0 "
-                "and shrink=False for no interval."
+                f"bootstrap={self.bootstrap}; {needs} needs at least {_MIN_RESAMPLES} resamples; pass bootstrap=100, or "
+                "bootstrap=0 and shrink=False for no interval."
             )
         check_integer("seed", self.seed)
 
@@ -156,7 +156,7 @@ class PriorEstimator(ABC):
         labels : ComplementaryLabels or n × q indicator
             The excluded classes of the same examples, in the same order.
         make_model : callable, optional
-            A function from a seed to a new model, for estimators that train one; by default they build their own.
+            A function from a seed to a new model, for estimators that train one; by default, they build their own.
         device : str
             Device to train on, such as ``"cpu"`` or ``"cuda"``.
         verbose : bool
@@ -172,14 +172,14 @@ class PriorEstimator(ABC):
         Raises
         ------
         PriorError
-            If fewer than 10 examples exclude a class, or fewer than 10 do not.
+            If fewer than 10 examples exclude some class, or fewer than 10 do not exclude it.
         FeatureError
-            If `X` is not numeric, is not finite, or does not have one row per label.
+            If `X` is not numeric, is not finite, or differs from `labels` in length.
 
         Warns
         -----
         PriorWarning
-            If the raw estimates sum to a value far from one.
+            If the sum of the raw estimates is far from one.
         """
         if check_input:
             labels, X = as_labels(labels), _as_feature_array(X)
@@ -196,7 +196,7 @@ class PriorEstimator(ABC):
         if np.isnan(raw).any():
             raise PriorError(
                 f"class {abbreviate(labels.classes[np.isnan(raw)])} is excluded by none or all of the held-out rows; expected "
-                "some of each: pass folds=5 to hold out every row once, or priors=[...]."
+                "some that exclude it and some that do not: pass folds=5 to hold out every row once, or priors=[...]."
             )
         values, low, high, total_error = to_simplex(raw, labels.rates), None, None, 0.0
         if self.bootstrap:
@@ -209,8 +209,8 @@ class PriorEstimator(ABC):
         estimate = PriorEstimate(values, source, raw, low, high, labels.classes)
         if abs(estimate.total - 1) > max(_MAX_SUM_DEVIATION, _MAX_STANDARD_ERRORS * total_error):
             warnings.warn(
-                f"the estimated priors sum to {estimate.total:.2f} before normalization; they should be near 1. The classes to "
-                "exclude may not have been chosen at random, or there are too few examples: check the priors, or pass "
+                f"the estimated priors sum to {estimate.total:.2f} before normalization; expected about 1. The excluded classes "
+                "may not have been chosen at random, or there are too few examples: check the priors, or pass "
                 "priors='uniform' or the priors themselves.",
                 PriorWarning,
                 stacklevel=2,
@@ -232,8 +232,8 @@ class PriorEstimator(ABC):
 def shrink_to_uniform(values: FloatArray, resampled: FloatArray) -> FloatArray:
     """1/q + B (π − 1/q), with B = max(0, 1 − Σ_k Var π_k / Σ_k (π_k − 1/q)²).
 
-    Shrink priors towards uniform priors. Estimates from few rows differ mostly by chance, and uniform priors are then a better
-    guess; with many rows B is near 1 and nothing changes.
+    Shrink priors towards uniform priors. Priors estimated from few rows differ from each other mostly by chance, and uniform
+    priors are then a better guess; with many rows, B is near 1, and the priors hardly change.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def _as_feature_array(X: Any) -> Any:
 
 
 def identifiable_classes(excluded: NDArray[np.bool_]) -> list[int]:
-    """Return the indices of the classes that some rows exclude and others do not; other priors are not identifiable.
+    """Return the indices of the classes that some rows exclude and others do not; the priors of others are not identifiable.
 
     Examples
     --------

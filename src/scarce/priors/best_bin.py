@@ -17,15 +17,15 @@ from scarce.risk._mixture_proportion import Unlabeled, best_bin, check_unlabeled
 class BestBin(ScoredEstimator):
     """1 − π_k = min_z q_U(z) / q_P(z), where z minimizes an upper confidence bound of the ratio.
 
-    Best Bin Estimation (BBE) [1]_, the default estimator, also used in the SCARCE paper [2]_. A scorer learns to tell rows that
-    exclude class k (P) from unlabeled rows (U); q_P(z) and q_U(z) are the fractions of held-out rows that score at least z. Where
-    the scores are highest, all rows are "not k", and the ratio is the fraction of "not k" among the unlabeled rows.
+    Best Bin Estimation (BBE) [1]_, the default estimator, which the SCARCE paper [2]_ also uses. A scorer learns to distinguish
+    rows that exclude class k (P) from unlabeled rows (U); q_P(z) and q_U(z) are the fractions of held-out rows that score at
+    least z. Where the scores are highest, all rows are "not k", and the ratio is the fraction of "not k" among the unlabeled rows.
 
     Parameters
     ----------
     unlabeled : {"all", "rest"}
-        Which rows are unlabeled: all rows, of which the fraction 1 − π_k is "not k", or only those that do not exclude k, of
-        which it is 1 − π_k / (1 − π̄_k).
+        Which rows are unlabeled. ``"all"``: all rows, and the fraction of "not k" among them is 1 − π_k. ``"rest"``: those that do
+        not exclude k, and the fraction is 1 − π_k / (1 − π̄_k).
     delta, gamma : float
         Confidence level δ and slack γ of the bound; see `scarce.risk.best_bin`.
     scorer, folds, last, module, recipe
@@ -35,15 +35,15 @@ class BestBin(ScoredEstimator):
           for tables), or a scikit-learn classifier with `predict_proba`.
         - `folds`: 1 holds out a fifth of the rows; a larger number holds out every row once. By default 5 for fewer than 5,000 rows
           or fewer than 500 exclusions of some class, else 1.
-        - `last`: average over the last epochs of the network; by default the epoch with the lowest held-out loss counts.
-        - `module`, `recipe`: the network and its training; by default an MLP, trained for 10 annealed epochs or at least 100 steps.
+        - `last`: average over this many of the latest epochs; by default, the epoch with the lowest held-out loss is used.
+        - `module`, `recipe`: the network and its training; by default, an MLP, 10 annealed epochs, or more to reach 100 steps.
     bootstrap, shrink, seed
         See `PriorEstimator`.
 
     See Also
     --------
-    Dedpul : The same proportion from a ratio of densities.
-    ElkanNoto : The same proportion from calibrated probabilities.
+    Dedpul : Estimates the same proportion from a ratio of densities.
+    ElkanNoto : Estimates it from calibrated probabilities.
     PriorEstimator : The base class, with `estimate`.
 
     References

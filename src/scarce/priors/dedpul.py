@@ -13,14 +13,9 @@ from scarce.errors import PriorError
 from scarce.priors._score_based import ScoredEstimator
 from scarce.risk._mixture_proportion import Unlabeled, check_unlabeled, priors_from_mixture
 
-_POSITIVE_WIDTH, _UNLABELED_WIDTH = (
-    0.1,
-    0.05,
-)  # of the density estimates, in standard deviations of the scores
-_CELLS_PER_WIDTH, _KERNEL_WIDTHS = (
-    10,
-    6,
-)  # histogram cells per kernel width, and widths at which the kernel is cut off
+_POSITIVE_WIDTH, _UNLABELED_WIDTH = 0.1, 0.05  # of the kernels, in standard deviations of the scores
+_CELLS_PER_WIDTH = 10  # histogram cells per kernel width
+_KERNEL_WIDTHS = 6  # widths from its center at which a kernel is cut off
 _MAX_POINTS = 2000  # order statistics that represent all unlabeled scores
 _MAX_RATIO = 50.0
 _GRID_STEP = 0.001
@@ -36,9 +31,9 @@ def dedpul(positive: Any, unlabeled: Any) -> float:
 
         θ ← mean_U min(1, θ r),    from θ = 1,
 
-    decreases to the largest fixed point. If the estimated ratio is too small on average for a fixed point to exist, the
-    iteration falls below the true θ. There θ − mean_U min(1, θ r) has a kink, its largest second difference; if the kink is
-    at a larger θ, it is returned instead.
+    decreases to the largest fixed point. If the estimated ratio is too small on average, there is no fixed point, and the
+    iteration falls below the true θ. At the true θ, however, θ − mean_U min(1, θ r) has a kink, where its second difference is
+    largest; if the kink is at a larger θ than the iteration found, it is returned instead.
 
     The densities are Gaussian kernel density estimates. r is clipped to at most 50, smoothed by running medians, and made
     non-decreasing above the midpoint of the two mean scores, where the positives are.
@@ -165,7 +160,7 @@ class Dedpul(ScoredEstimator):
 
     See Also
     --------
-    BestBin : The default estimator, from the same scores.
+    BestBin : The default estimator, which uses the same scores.
     PriorEstimator : The base class, with `estimate`.
 
     References

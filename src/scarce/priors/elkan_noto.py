@@ -1,4 +1,4 @@
-"""The Elkan-Noto estimate: the mean of p(labeled | x) over labeled rows, by a calibrated model."""
+"""The Elkan-Noto estimate of class priors, from the mean of p(labeled | x) over labeled rows."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -47,7 +47,7 @@ def elkan_noto(positive_probabilities: Any, rate: float) -> float:
     probabilities = check_numbers(positive_probabilities, "the probabilities of labeled rows")
     if probabilities.min() < 0 or probabilities.max() > 1:
         raise PriorError(
-            f"the probabilities of labeled rows go from {probabilities.min():g} to {probabilities.max():g}; expected 0 to 1: "
+            f"the probabilities of labeled rows range from {probabilities.min():g} to {probabilities.max():g}; expected 0 to 1: "
             "apply the sigmoid to logits first."
         )
     check_number("rate", rate, high=1, open_low=True)
@@ -59,8 +59,8 @@ def elkan_noto(positive_probabilities: Any, rate: float) -> float:
 class ElkanNoto(ScoredEstimator):
     """1 − π_k = π̄_k / c_k, where c_k is the mean of p(excludes k | x) over held-out rows that exclude k.
 
-    The method of Elkan and Noto [1]_: c_k is the probability that a row that is not k excludes k. It needs calibrated scores, and
-    overlapping classes make 1 − π_k too large.
+    The method of Elkan and Noto [1]_: c_k is the probability that a row of another class excludes k. It needs calibrated scores;
+    where classes overlap, 1 − π_k is too large.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ElkanNoto(ScoredEstimator):
     See Also
     --------
     BestBin : The default estimator, which needs no calibration.
-    scarce.ElkanNotoClassifier : A positive-unlabeled classifier by the same idea.
+    scarce.ElkanNotoClassifier : Train a positive-unlabeled classifier by the same idea.
     PriorEstimator : The base class, with `estimate`.
 
     References

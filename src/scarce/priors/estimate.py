@@ -35,12 +35,12 @@ class PriorEstimate:
     low, high : array of shape (q,) or None
         Bounds of the 95 % confidence intervals of the raw estimates; None without intervals.
     classes : array of shape (q,) or None
-        The names of the classes.
+        The class names; None if they are unknown.
 
     See Also
     --------
     resolve_priors : Make one from names, numbers or an estimator.
-    load_priors : Read one from a file written by `save`.
+    load_priors : Read one from a file that `save` wrote.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class PriorEstimate:
         Parameters
         ----------
         truth : array of shape (q,) or mapping by class name, optional
-            The true priors, to plot beside the estimates.
+            The true priors, to plot next to the estimates.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class PriorEstimate:
             truth = [truth[name] for name in names]
         if truth is not None and np.shape(truth) != (len(names),):
             raise PriorError(
-                f"truth has shape {np.shape(truth)}; expected {len(names)} numbers, one per class, or a mapping by class."
+                f"truth has shape {np.shape(truth)}; expected {len(names)} numbers: pass one per class, or a mapping by class."
             )
         with new_axes(width=min(max(4.8, 0.3 * len(names)), _MAX_FIGURE_WIDTH)) as axes:
             draw_priors(axes, list(names), self.raw, self.low, self.high, truth, title)
@@ -140,8 +140,8 @@ class PriorEstimate:
 def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
     """π_k = min(t r_k, 1 − π̄_k), with t such that Σ_k π_k = 1.
 
-    Normalize raw estimates r to priors that respect the labels: examples that exclude class k are of other classes, so
-    π_k ≤ 1 − π̄_k. What exceeds the limit of one class is distributed proportionally over the classes below their limits.
+    Normalize raw estimates r to priors that agree with the labels: examples that exclude class k belong to other classes, so
+    π_k ≤ 1 − π̄_k. What exceeds the limit of one class is distributed in proportion over the classes below their limits.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
     rates : array of shape (q,)
         π̄, the fraction of examples that exclude each class.
     floor : float
-        Lower bound of the raw estimates, so that a class with an estimate of zero can still be learned.
+        Lower bound of the raw estimates, so that a class whose estimate is zero can still be learned.
 
     Returns
     -------
@@ -167,11 +167,11 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
     proportions, caps = check_numbers(raw, "the raw priors"), 1 - check_numbers(rates, "the rates")
     if proportions.shape != caps.shape:
         raise PriorError(
-            f"there are {len(proportions)} raw priors and {len(caps)} rates; expected one of each per class."
+            f"there are {len(proportions)} raw priors and {len(caps)} rates; pass one of each per class."
         )
     if (caps < 0).any() or (caps > 1).any():
         raise PriorError(
-            f"the rates range from {1 - caps.max():g} to {1 - caps.min():g}; expected fractions from 0 to 1: divide counts by n."
+            f"the rates range from {1 - caps.max():g} to {1 - caps.min():g}; expected 0 to 1: divide counts by n."
         )
     check_number("floor", floor, high=1, open_low=True)
     if caps.sum() < 1 - _EPS / 2:
@@ -187,4 +187,4 @@ def to_simplex(raw: Any, rates: Any, floor: float = 1e-3) -> FloatArray:
         if not above.any():
             priors: FloatArray = np.where(capped, caps, scale * proportions)
             return priors
-        capped |= above  # final: what is cut here only raises the scale of the other classes
+        capped |= above  # for good: capping a class only raises the scale of the others

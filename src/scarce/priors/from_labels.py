@@ -26,7 +26,7 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
     See Also
     --------
     feasible_priors : Priors from labels without recorded answers.
-    resolve_priors : Both, and everything else a parameter ``priors`` accepts.
+    resolve_priors : Resolve any value of a parameter ``priors``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def priors_from_answers(labels: ComplementaryLabels) -> PriorEstimate:
 def feasible_priors(labels: ComplementaryLabels) -> PriorEstimate:
     """Return the candidate shares, clipped to what the labels allow: π_k ≤ 1 − π̄_k.
 
-    The candidate share of a class is mean_i 1[k ∈ S_i] / |S_i|, S_i being the classes that example i does not exclude. It is
+    The candidate share of class k is mean_i 1[k ∈ S_i] / |S_i|, where S_i are the classes that example i does not exclude. It is
     biased towards uniform priors, but needs no features.
 
     Parameters

@@ -37,7 +37,7 @@ def load_priors(path: str | Path) -> PriorEstimate:
     Raises
     ------
     FileError
-        If the file does not exist, is damaged, or holds something else.
+        If the file does not exist, is damaged, or does not hold estimated priors.
 
     See Also
     --------
@@ -57,12 +57,14 @@ def load_priors(path: str | Path) -> PriorEstimate:
     stored = read_json(path)
     if not is_estimate(stored):
         raise FileError(
-            f"{path} does not hold estimated priors; expected a file written by `scarce priors --out`."
+            f"{path} does not hold estimated priors; choose a file written by `scarce priors --out` or PriorEstimate.save."
         )
     try:
         return priors_from_dict(stored)
     except (KeyError, TypeError, ValueError) as error:
-        raise FileError(f"{path} is damaged ({error}); estimate the priors again.") from error
+        raise FileError(
+            f"{path} is damaged ({error}); restore it from a copy, or estimate the priors again."
+        ) from error
 
 
 def is_estimate(stored: Any) -> bool:
@@ -77,7 +79,7 @@ def is_estimate(stored: Any) -> bool:
 
 
 def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
-    """Return the estimate from the output of `PriorEstimate.as_dict`.
+    """Return the estimate that `PriorEstimate.as_dict` returned as plain data.
 
     Examples
     --------

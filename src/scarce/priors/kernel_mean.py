@@ -1,4 +1,4 @@
-"""Kernel mean matching: the largest proportion of one distribution that another one can contain."""
+"""Kernel mean matching: the largest proportion of one distribution that another can contain."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ _CHECK_EVERY = 50  # steps between convergence checks
 _WIDTHS = np.logspace(-1, 1, 5)  # multiples of the median distance
 _MAX_COLUMNS = 50
 _PROPORTION_TOLERANCE = 0.005
-_EPS = 1e-6  # smaller distances between means are taken for rounding errors
+_EPS = 1e-6  # smaller distances between means are rounding errors
 _DISTANCE_TOLERANCE = (
     0.03  # of squared distances; 0.001 is up to ten times slower and changes θ by less than 0.01
 )
@@ -35,12 +35,12 @@ def nearest_mean(
 ) -> FloatArray:
     """argmin_v (u − v)ᵀ K (u − v) over weights v ≥ 0 with Σ_i v_i = 1, where u sums to one but may have negative entries.
 
-    Sequential minimal optimization: each step moves weight to the point i with the steepest descent, from the point j with
-    which i gains most, by an exact line search. It stops when the duality gap
+    Sequential minimal optimization: each step moves weight to the point i of steepest descent, from the point j whose exchange
+    with i lowers the distance most, by an exact line search. It stops when the duality gap
 
         vᵀg − min_i g_i,    g = K(v − u),
 
-    an upper bound of the error in half the squared distance, is below `tolerance` times the squared distance.
+    an upper bound on the error of half the squared distance, is below `tolerance` times the squared distance.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def _select_kernel(rows: FloatArray, n_u: int) -> FloatArray:
     squares = pdist(rows, "sqeuclidean")
     if not squares.any():
         raise FeatureError(
-            "all rows, positive and unlabeled, have the same features; expected features that differ: check how X was read."
+            "all rows, positive and unlabeled, have the same features; expected rows that differ: check how X was read."
         )
     squares = squareform(squares / np.median(squares[squares > 0]))
     kernels = (np.exp(-squares / (2 * width * width)) for width in _WIDTHS)
@@ -229,7 +229,7 @@ class KernelMean(FeatureEstimator):
 
     See Also
     --------
-    Tice : Also compares features, with decision trees.
+    Tice : The other estimator that compares features, by decision trees.
     BestBin : The default estimator.
     PriorEstimator : The base class, with `estimate`.
 
@@ -259,7 +259,7 @@ class KernelMean(FeatureEstimator):
         check_unlabeled(self.unlabeled)
 
     def raw(self, statistics: list[FloatArray], excluded: NDArray[np.bool_], rates: FloatArray) -> FloatArray:
-        """Return π_k of every class; many columns are reduced once for all classes."""
+        """Return π_k of every class, of shape (q,); columns beyond 50 are reduced once for all classes."""
         return super().raw([_reduce_columns(statistics[0], self.seed)], excluded, rates)
 
     def prior(self, features: FloatArray, excluded: NDArray[np.bool_], rate: float) -> float:
@@ -278,13 +278,13 @@ def check_paired_features(positive: Any, unlabeled: Any) -> tuple[FloatArray, Fl
     --------
     >>> check_paired_features([[1.0]], [[1.0, 2.0]])
     Traceback (most recent call last):
-    scarce.errors.FeatureError: positives have 1 columns and unlabeled rows 2; expected the same features.
+    scarce.errors.FeatureError: positives have 1 columns and unlabeled rows 2; expected the same features: pass ...
     """
     positive = check_numbers(positive, "the features of positives", ndim=2, error=FeatureError)
     unlabeled = check_numbers(unlabeled, "the features of unlabeled rows", ndim=2, error=FeatureError)
     if positive.shape[1] != unlabeled.shape[1]:
         raise FeatureError(
             f"positives have {positive.shape[1]} columns and unlabeled rows {unlabeled.shape[1]}; "
-            "expected the same features."
+            "expected the same features: pass both from one table."
         )
     return positive, unlabeled

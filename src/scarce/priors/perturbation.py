@@ -20,8 +20,8 @@ _FLOOR = 1e-6
 def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
     """π_k ← ξ_k π_k / Σ_j ξ_j π_j, with ξ_k ~ N(1, σ²).
 
-    Perturb priors as in the sensitivity analysis of the SCARCE paper [1]_. The paper does not specify what happens to a ξ_k below
-    0; here factors are at least 0.001, so that every prior stays positive.
+    Perturb priors as in the sensitivity analysis of the SCARCE paper [1]_. The paper does not say what happens if ξ_k is negative;
+    here, factors are at least 0.001, so that every prior stays positive.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def perturb_priors(priors: Any, sigma: float, seed: int = 0) -> FloatArray:
     values = check_numbers(priors, "the priors")
     if (values < 0).any() or not values.any():
         raise PriorError(
-            f"the priors range from {values.min():g} to {values.max():g}; expected non-negative numbers, not all zero: correct "
+            f"the priors range from {values.min():g} to {values.max():g}; expected at least 0, and not all zero: correct "
             "them."
         )
     check_number("sigma", sigma)

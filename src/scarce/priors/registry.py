@@ -18,14 +18,14 @@ PRIOR_ESTIMATORS: dict[str, type[PriorEstimator]] = {
 
 
 def make_estimator(name: str, /, **params: Any) -> PriorEstimator:
-    """Return a prior estimator by its name.
+    """Make a prior estimator by its name.
 
     Parameters
     ----------
     name : {"best-bin", "dedpul", "elkan-noto", "kernel-mean", "tice"}
         The name, a key of ``PRIOR_ESTIMATORS``.
     **params
-        Parameters of the estimator.
+        Parameters of the estimator, such as ``bootstrap=0``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Resolve the parameter `priors`: turn a name, numbers, an estimate or an estimator into checked class priors."""
+"""Resolve a parameter `priors`: turn a name, numbers, an estimate or an estimator into checked class priors."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -67,7 +67,8 @@ def resolve_priors(
     Raises
     ------
     PriorError
-        If the given priors contradict the labels or do not match the classes, or if `X` is missing.
+        If the given priors contradict the labels or do not match the classes, if ``"answers"`` has no answers to use, or if `X` is
+        missing.
 
     Warns
     -----
@@ -77,7 +78,7 @@ def resolve_priors(
 
     See Also
     --------
-    make_estimator : An estimator by its name.
+    make_estimator : Make an estimator by its name.
     is_estimated : Whether `X` is needed.
 
     Examples
@@ -150,7 +151,7 @@ def _estimated(
     seed: int,
     settings: dict[str, Any],
 ) -> PriorEstimate:
-    """Return estimated priors, or warn and return feasible ones; `settings` go to `PriorEstimator.estimate`."""
+    """Return estimated priors, or warn and return feasible ones; `settings` are arguments of `PriorEstimator.estimate`."""
     if priors == "answers":
         return _clip_to_feasible(priors_from_answers(labels), labels)
     if priors == "estimate" and _has_yes_answers(labels):
@@ -239,8 +240,8 @@ def _excess(values: FloatArray, labels: ComplementaryLabels) -> FloatArray:
 def are_learned(method: Method, priors: Any, labels: ComplementaryLabels) -> bool:
     """Return whether the method learns the priors in training.
 
-    It does if no priors are given and the method can learn them, unless "yes" answers give better ones. Those are better if
-    the questions were chosen at random; only the method ``answers`` does not need this assumption.
+    It learns them if none are given and it can, unless there are "yes" answers, whose fraction is a better estimate if the
+    questions were chosen at random. The method ``answers`` does not need this assumption, and always learns the priors.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ IntArray = NDArray[np.intp]
 
 
 def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) -> float:
-    """Estimate the label frequency c, the fraction of positives that are labeled with TIcE [1]_.
+    """Estimate the label frequency c, the fraction of positives that are labeled, with TIcE [1]_.
 
     In every subset of the rows the expected labeled fraction is at most c, and it equals c in a subset of positives. By
     Chebyshev's inequality, with probability 1 − δ,
@@ -30,8 +30,8 @@ def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) 
         c ≥ L/T − √( c̃ (1 − c̃) (1 − δ) / (δ T) ),    δ = max(0.025, 1/(1 + 0.004 n_test)),
 
     where L of the T rows of the subset are labeled, n_test is the number of test rows, and c̃ is a guess of c. A decision tree
-    grown on one of five folds proposes subsets with many labels, the other four folds test them, and the estimate is the best
-    bound, averaged over the folds: first with c̃ = 0.5, then again with c̃ set to the first estimate.
+    grown on one of five folds proposes subsets with many labels, and the bounds are computed on the other four folds. The estimate
+    is the best bound, averaged over the five choices of the fold: first with c̃ = 0.5, then again with c̃ set to the first estimate.
 
     A split divides the range of a feature into four equal intervals; no feature is split twice on the path to a subset. With
     "excludes k" as the label, 1 − π_k = π̄_k / c.
@@ -82,7 +82,7 @@ def tice(features: Any, positive: Any, *, max_splits: int = 500, seed: int = 0) 
 
 
 def _to_intervals(features: FloatArray) -> NDArray[np.uint8]:
-    """Return the index (0 to 3) of the interval of its feature's range that every value lies in, of shape (n, d)."""
+    """Return which quarter of the range of its feature every value is in, 0 to 3, of shape (n, d)."""
     low, width = features.min(axis=0), np.ptp(features, axis=0)
     scaled = (features - low) / np.where(width > 0, width, 1.0)
     quarters: NDArray[np.uint8] = np.minimum(scaled * _N_INTERVALS, _N_INTERVALS - 1).astype(np.uint8)
@@ -112,7 +112,7 @@ def best_lower_bound(
     c: float,
     max_splits: int,
 ) -> float:
-    """Return the best lower bound of c over the subsets of `test_rows` that the nodes of a tree grown on `grow_rows` define.
+    """Return the best lower bound on c over the subsets of `test_rows` in the nodes of a tree grown on `grow_rows`.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def best_lower_bound(
 def _split(
     intervals: NDArray[np.uint8], labeled: BoolArray, features: IntArray
 ) -> tuple[int | None, IntArray]:
-    """Return the feature with the interval of the highest labeled fraction, and the features that its intervals may split."""
+    """Return the feature to split, or None, and the features that may split its intervals: the highest labeled fraction wins."""
     n, d = intervals.shape
     cells = intervals + _N_INTERVALS * np.arange(d)
     counts = np.bincount(cells.ravel(), minlength=_N_INTERVALS * d).reshape(d, _N_INTERVALS)
@@ -179,9 +179,9 @@ def _split(
 
 @dataclass(frozen=True, kw_only=True)
 class Tice(FeatureEstimator):
-    """1 − π_k = π̄_k / c_k, where c_k is the largest fraction of rows that exclude k in any subset of the feature space.
+    """1 − π_k = π̄_k / c_k, where c_k is the largest fraction of rows that exclude k in any region of the feature space.
 
-    TIcE [1]_: decision trees search the subsets, and a margin accounts for their size. Nothing else is trained.
+    TIcE [1]_: decision trees search for the region, and a margin accounts for its number of rows. No other model is trained.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class Tice(FeatureEstimator):
 
     See Also
     --------
-    KernelMean : Also compares features, without decision trees.
+    KernelMean : The other estimator that compares features, by kernel means.
     BestBin : The default estimator.
     PriorEstimator : The base class, with `estimate`.
 

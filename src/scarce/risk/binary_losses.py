@@ -1,4 +1,4 @@
-"""Binary losses ℓ(z) of a margin z, which are small where z is large. Each maps a tensor to one of the same shape."""
+"""Binary losses ℓ(z) of a margin z: small where z is large and positive; and their means over the rows of each class."""
 
 from collections.abc import Callable
 
@@ -134,3 +134,52 @@ def signed_losses(name: str, z: Tensor) -> tuple[Tensor, Tensor]:
     ell = binary_loss(name)
     losses = ell(z)
     return losses, losses + z if name in _LINEAR_DIFFERENCE else ell(-z)
+
+
+def class_means(values: Tensor, rows: Tensor) -> Tensor:
+    """Return the mean of every column of `values` over the `rows` of its class, or 0 if there are none.
+
+    Parameters
+    ----------
+    values : Tensor of shape (n, q)
+        The values.
+    rows : Tensor of shape (n, q)
+        1 where a row counts for a class, 0 elsewhere.
+
+    Returns
+    -------
+    Tensor of shape (q,)
+
+    Examples
+    --------
+    >>> class_means(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).tolist()
+    [2.0, 0.0]
+    """
+    return (rows * values).sum(dim=0) / rows.sum(dim=0).clamp(min=1)
+
+
+def balanced_logistic_losses(g: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    """½ mean_P ℓ(g_k) + ½ mean_N ℓ(−g_k) of every class k, ℓ being the logistic loss.
+
+    P and N are the positive and negative rows of class k, and both sides have equal weight. At the minimum,
+    g_k = log p(x | P) / p(x | N). The loss is 0 for a class without positive or without negative rows.
+
+    Parameters
+    ----------
+    g : Tensor of shape (n, q)
+        Scores, high for positives.
+    positive, negative : Tensor of shape (n, q)
+        1 where a row is a positive or a negative of a class, 0 elsewhere, in the dtype of the scores.
+
+    Returns
+    -------
+    Tensor of shape (q,)
+
+    Examples
+    --------
+    >>> g, positive = torch.zeros(2, 1), torch.tensor([[1.0], [0.0]])
+    >>> round(balanced_logistic_losses(g, positive, 1 - positive).item(), 4)  # log 2
+    0.6931
+    """
+    has_both = (positive.sum(dim=0) > 0) & (negative.sum(dim=0) > 0)
+    return (class_means(logistic(g), positive) + class_means(logistic(-g), negative)) / 2 * has_both

@@ -1,4 +1,4 @@
-"""Contract tests for estimators and methods, also for those of other packages."""
+"""Contract tests for estimators and methods, including those of other packages."""
 
 from scarce.testing._blobs import three_blobs
 from scarce.testing.estimator_checks import check_complementary_estimator, complementary_estimator_checks

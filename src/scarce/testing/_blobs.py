@@ -17,7 +17,7 @@ def three_blobs(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float32], NDArr
     n : int
         The number of points.
     seed : int
-        Same seed, same points and labels.
+        Random seed; the same seed gives the same points and labels.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def three_blobs(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float32], NDArr
 
     See Also
     --------
-    check_method, check_complementary_estimator : Checks that train on such blobs.
+    check_method, check_complementary_estimator : Run checks that train on such blobs.
 
     Examples
     --------

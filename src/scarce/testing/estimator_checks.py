@@ -34,13 +34,13 @@ def check_label_formats_agree(estimator: Any) -> None:
 
 
 def check_rejects_one_dimension(estimator: Any) -> None:
-    """One-dimensional `y` is rejected with an error that names both possible meanings."""
+    """A one-dimensional `y` is rejected with an error that names both of its possible meanings."""
     X, y, _ = three_blobs()
     _check_raises(lambda: clone(estimator).fit(X, y), "from_single", "labels='ordinary'")
 
 
 def check_rejects_invalid_rows(estimator: Any) -> None:
-    """Different lengths, NaN, and a row that excludes every class are rejected."""
+    """`X` and `y` of different lengths, NaN, and a row that excludes every class are rejected."""
     X, _, labels = three_blobs()
     _check_raises(lambda: clone(estimator).fit(X[:-1], labels), "299", "300")
     broken = X.copy()
@@ -86,7 +86,7 @@ def check_deterministic(estimator: Any) -> None:
 
 
 def check_learns(estimator: Any) -> None:
-    """Three blobs are separated with one complementary label per point, and `score` agrees with and without true classes."""
+    """Three blobs are learned from one complementary label per point, and `score` agrees with and without true classes."""
     X, y, labels = three_blobs()
     fitted = clone(estimator).fit(X, labels)
     assert fitted.score(X, y) > 0.9, f"accuracy {fitted.score(X, y):.3f} on three blobs"
@@ -95,7 +95,7 @@ def check_learns(estimator: Any) -> None:
 
 
 def check_zero_or_more_labels(estimator: Any) -> None:
-    """Rows without a label, and rows with all classes but one excluded, are accepted."""
+    """Rows without a label are accepted, and so are rows that exclude all classes but one."""
     X, y, labels = three_blobs()
     excluded, turn = labels.indicator(), np.arange(len(X)) // 3 % 3  # the classes themselves alternate
     excluded[turn == 0] = False
@@ -118,7 +118,7 @@ _CHECKS: tuple[Check, ...] = (
 
 
 def complementary_estimator_checks() -> list[tuple[str, Check]]:
-    """Return the name and function of every check, for `pytest.mark.parametrize`; each takes an unfitted estimator.
+    """Return the name and the function of every check, for `pytest.mark.parametrize`; a check takes an unfitted estimator.
 
     Returns
     -------
@@ -127,8 +127,8 @@ def complementary_estimator_checks() -> list[tuple[str, Check]]:
 
     See Also
     --------
-    check_complementary_estimator : Run them all.
-    method_checks : The checks of methods.
+    check_complementary_estimator : Run all of them.
+    method_checks : Return the checks of methods.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def complementary_estimator_checks() -> list[tuple[str, Check]]:
 
 
 def check_complementary_estimator(estimator: Any) -> None:
-    """Run all checks on an unfitted estimator; the first that fails raises an `AssertionError`.
+    """Run all checks on an unfitted estimator, and raise the error of the first that fails.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def check_complementary_estimator(estimator: Any) -> None:
 
     See Also
     --------
-    complementary_estimator_checks : The checks one by one.
-    check_method : The same for methods.
+    complementary_estimator_checks : Return the checks one by one.
+    check_method : Check a method.
 
     Examples
     --------

@@ -24,7 +24,7 @@ _PRIORS = torch.tensor([0.4, 0.3, 0.2, 0.1], dtype=torch.float64)
 
 
 def _labels(method: Method) -> ComplementaryLabels:
-    """One label per row, every class excluded once; two or none on some rows if the method takes that."""
+    """Return one label per row, with every class excluded; two or none on some rows if the method accepts that."""
     rows = [[0], [1], [2], [3], [1], [0]]
     if "multiple" in method.facts.accepts:
         rows[0] = [0, 3]
@@ -65,7 +65,7 @@ def _linear() -> nn.Module:
 
 
 def check_facts(make: MakeMethod) -> None:
-    """The facts are complete: name, title, paper, assumption, and the kinds of rows."""
+    """The facts are complete: name, title, paper, assumption, and the kinds of rows that are accepted."""
     facts = make().facts
     assert facts.name
     assert facts.title
@@ -122,7 +122,7 @@ def check_extreme_logits(make: MakeMethod) -> None:
 
 
 def check_probabilities(make: MakeMethod) -> None:
-    """Probabilities sum to one, and their arg-max is that of the scores."""
+    """Probabilities sum to one, and the class with the highest probability has the highest score."""
     labels, logits = _labels(make()), _random_logits()
     method = _prepared(make, labels)
     probabilities = method.probabilities(logits)
@@ -131,7 +131,7 @@ def check_probabilities(make: MakeMethod) -> None:
 
 
 def check_state(make: MakeMethod) -> None:
-    """The state is complete: a prepared copy that loads it has the same loss, an unprepared one the same scores."""
+    """The state is complete: a prepared copy that loads it has the same loss, and an unprepared copy the same scores."""
     labels, logits = _labels(make()), _random_logits()
     batch = _batch(labels, logits)
     method = _prepared(make, labels)
@@ -144,7 +144,7 @@ def check_state(make: MakeMethod) -> None:
 
 
 def check_inputs_unused(make: MakeMethod) -> None:
-    """A method without `uses_inputs` works without inputs, which other processes hold in distributed training."""
+    """A method without `uses_inputs` works without inputs, since other processes hold them in distributed training."""
     labels, logits = _labels(make()), _random_logits()
     method, blind = _prepared(make, labels), _prepared(make, labels)
     if method.uses_inputs:
@@ -158,7 +158,7 @@ def check_inputs_unused(make: MakeMethod) -> None:
 
 
 class _Interrupt(Callback):
-    """Interrupts a run after three epochs, as Ctrl-C would."""
+    """Interrupt a run after three epochs, as Ctrl-C would."""
 
     def on_epoch_end(self, run: TrainingState, record: dict[str, float]) -> None:
         if run.epoch == 3:
@@ -190,7 +190,7 @@ def check_resume(make: MakeMethod) -> None:
 
 
 def check_learns(make: MakeMethod) -> None:
-    """Three blobs are separated with one uniform complementary label per point."""
+    """Three blobs are learned from one uniform complementary label per point."""
     X, y, labels = three_blobs()
     model, method = _linear(), make()
     transition = (1 - torch.eye(3)) / 2
@@ -217,7 +217,7 @@ _CHECKS: tuple[Check, ...] = (
 
 
 def method_checks() -> list[tuple[str, Check]]:
-    """Return the name and function of every check, for `pytest.mark.parametrize`; each takes a function that makes a method.
+    """Return the name and the function of every check, for `pytest.mark.parametrize`; a check takes a function that makes a method.
 
     Returns
     -------
@@ -226,8 +226,8 @@ def method_checks() -> list[tuple[str, Check]]:
 
     See Also
     --------
-    check_method : Run them all.
-    complementary_estimator_checks : The checks of estimators.
+    check_method : Run all of them.
+    complementary_estimator_checks : Return the checks of estimators.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def method_checks() -> list[tuple[str, Check]]:
 
 
 def check_method(method: str | MakeMethod) -> None:
-    """Run all checks on a method; the first that fails raises an error.
+    """Run all checks on a method, and raise the error of the first that fails.
 
     Parameters
     ----------
@@ -247,8 +247,8 @@ def check_method(method: str | MakeMethod) -> None:
 
     See Also
     --------
-    method_checks : The checks one by one.
-    check_complementary_estimator : The same for estimators.
+    method_checks : Return the checks one by one.
+    check_complementary_estimator : Check an estimator.
 
     Examples
     --------

@@ -12,7 +12,7 @@ _PADDING_PIXELS = 4
 
 
 def random_crop(images: Tensor) -> Tensor:
-    """Pad every image by four black pixels on all sides, then crop it at random to its original size.
+    """Pad every image with four black pixels on all sides, then crop it at random to its original size.
 
     Parameters
     ----------

@@ -37,19 +37,17 @@ class Source(Protocol):
         """Yield the inputs of each batch of row indices as floats of this type, of shape (B, ...)."""
 
     def fingerprint(self) -> str:
-        """Return a short text that depends on the data, to tell whether a checkpoint belongs to them."""
+        """Return a short text that depends on the data, to check whether a checkpoint belongs to them."""
 
 
 class ArraySource:
-    """A dense array or tensor; images of bytes become floats from 0 to 1 batch by batch."""
+    """A dense array or tensor; uint8 images are scaled to [0, 1] batch by batch."""
 
     def __init__(self, array: Any) -> None:
         if array.ndim == 0:
-            raise FeatureError("inputs is a single number; expected an array with one row per example.")
+            raise FeatureError("inputs is a single number; pass an array with one row per example.")
         if isinstance(array, Tensor) and array.layout != torch.strided:
-            raise FeatureError(
-                "inputs is a sparse tensor; expected a dense one, or a sparse matrix of scipy."
-            )
+            raise FeatureError("inputs is a sparse tensor; pass a dense one, or a SciPy sparse matrix.")
         self.rows = array.detach() if isinstance(array, Tensor) else _to_tensor(array)
         self.is_image = self.rows.dtype == torch.uint8 and self.rows.dim() > 2
         self.blocks = (len(self.rows),)
@@ -90,7 +88,7 @@ class ShardSource:
 
 
 class SparseSource:
-    """A sparse matrix, made dense batch by batch."""
+    """A sparse matrix, converted to dense batch by batch."""
 
     def __init__(self, matrix: Any) -> None:
         self.rows = sparse.csr_matrix(matrix)
@@ -113,7 +111,7 @@ def as_source(inputs: Any, workers: int = 0) -> Source:
     Parameters
     ----------
     inputs : array, tensor, sparse matrix, Shards or Dataset
-        One row per example; an array of `numpy.memmap` is read from disk batch by batch.
+        One row per example; a `numpy.memmap` is read from disk batch by batch.
     workers : int
         The number of worker processes that read a `Dataset` ahead; other inputs need none.
 
@@ -136,7 +134,7 @@ def as_source(inputs: Any, workers: int = 0) -> Source:
     if isinstance(inputs, (np.ndarray, Tensor)):
         return ArraySource(inputs)
     raise FeatureError(
-        f"inputs is a {type(inputs).__name__}; expected an array, a tensor, a sparse matrix or a torch Dataset."
+        f"inputs is a {type(inputs).__name__}; pass an array, a tensor, a sparse matrix, Shards or a torch Dataset."
     )
 
 
@@ -147,7 +145,7 @@ def float_dtype(model: nn.Module) -> torch.dtype:
 
 
 def input_dtype(model: nn.Module) -> torch.dtype:
-    """Return the dtype of the inputs of a model: that of its weights, or float64 if its first layer centers columns in float64.
+    """Return the dtype of the inputs of a model: that of its weights, or float64 if it centers columns in float64.
 
     Examples
     --------
@@ -161,8 +159,8 @@ def input_dtype(model: nn.Module) -> torch.dtype:
 def epoch_order(blocks: Sequence[int], generator: torch.Generator) -> Tensor:
     """Return all row indices in random order: the blocks in random order, and the rows within each.
 
-    With a single block, all orders of the rows are equally probable. With several, the rows of a block stay together, so
-    that each block is read only once.
+    With a single block, all orders of the rows are equally likely. With several, the rows of a block stay together, so that
+    each block is read only once.
 
     Parameters
     ----------
@@ -200,7 +198,7 @@ def split_order(order: Tensor, batch_size: int, min_rows: int) -> list[Tensor]:
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Reads batches of inputs and labels.
+    """A reader of batches of inputs and labels.
 
     Parameters
     ----------
@@ -211,9 +209,9 @@ class BatchReader:
     device : torch.device
         The device of the batches.
     dtype : torch.dtype
-        Their dtype.
+        The dtype of the labels, and of the inputs unless `input_dtype` is given.
     input_dtype : torch.dtype, optional
-        The dtype of the inputs, if it is another.
+        The dtype of the inputs.
     """
 
     source: Source
@@ -230,7 +228,7 @@ class BatchReader:
         return cls(source, labels, device, float_dtype(model), input_dtype(model))
 
     def read(self, indices: list[Tensor], input_indices: list[Tensor] | None = None) -> Iterator[Batch]:
-        """Yield the batches of these row indices; with `input_indices`, they hold the inputs of those rows only."""
+        """Yield the batches of these row indices; with `input_indices`, they hold only the inputs of those rows."""
         rows = zip(
             indices,
             self.source.batches(input_indices or indices, self.input_dtype or self.dtype),
@@ -242,7 +240,7 @@ class BatchReader:
             yield Batch(inputs.to(self.device), excluded, index, known)
 
     def _iter_excluded(self, indices: list[Tensor]) -> Iterator[Tensor]:
-        """Yield ȳ of every batch, of shape (B, q); many small batches are computed at once, at the cost of one."""
+        """Yield ȳ of every batch, of shape (B, q); many small batches are computed together, which is faster."""
         max_numbers = self.labels.n_classes * max(map(len, indices), default=1)
         n_batches = max(1, _MAX_INDICATOR_NUMBERS // max_numbers)
         for start in range(0, len(indices), n_batches):
@@ -265,7 +263,9 @@ def _to_tensor(array: NDArray[Any]) -> Tensor:
     _check_numeric(array.dtype)
     if array.dtype.itemsize > 8 or not array.dtype.isnative:  # long doubles and foreign byte orders
         array = array.astype(np.float64)
-    with warnings.catch_warnings():  # torch warns that it could write to a read-only array; we never do
+    with (
+        warnings.catch_warnings()
+    ):  # torch warns that it could write to a read-only array, which never happens here
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         return torch.from_numpy(np.ascontiguousarray(array))
 

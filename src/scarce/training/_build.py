@@ -17,7 +17,9 @@ from scarce.training._batches import float_dtype
 from scarce.training._runtime import seeded
 
 MakeModule = Callable[[tuple[int, ...], int], nn.Module]
-_MAX_MEAN_IN_DEVIATIONS = 1024  # farther from zero, float32 keeps fewer than four digits of a deviation
+_MAX_MEAN_IN_DEVIATIONS = (
+    1024  # beyond this, float32 keeps fewer than four digits of a deviation from the mean
+)
 
 
 def build_model(
@@ -53,7 +55,7 @@ def build_model(
             model = module(shape, n_classes)
         else:
             raise MethodError(
-                f"module={module!r}; expected a name such as 'mlp', an nn.Module, or a function that makes one."
+                f"module={module!r}; pass a name such as 'mlp', an nn.Module, or a function that returns one."
             )
     if not standardize or len(shape) > 1:
         return model
@@ -80,12 +82,12 @@ def build_paper_model(name: str, X: NDArray[Any], n_classes: int, seed: int) -> 
     name : str
         The name of the model.
     X : array of uint8
-        The training images: n × height × width, or n × channels × height × width. Those with channels are brought to mean 0 and
-        standard deviation 1 per channel by a first layer.
+        The training images: n × height × width, or n × channels × height × width. If they have channels, a first layer scales each
+        channel to mean 0 and standard deviation 1.
     n_classes : int
-        The number of outputs.
+        The number of outputs q.
     seed : int
-        Of the initial weights.
+        The seed of the initial weights.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def build_paper_model(name: str, X: NDArray[Any], n_classes: int, seed: int) -> 
 
 
 def _pixel_counts(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
-    # In chunks, because numpy converts every pixel to eight bytes.
+    # Count in chunks, because NumPy converts every pixel to eight bytes.
     chunks = np.array_split(pixels, 1 + len(pixels) // 1000)
     counts: NDArray[np.intp] = np.sum([np.bincount(chunk.ravel(), minlength=256) for chunk in chunks], axis=0)
     return counts

@@ -1,4 +1,4 @@
-"""Checkpoints: all a run needs to resume, in one safetensors file that is written atomically."""
+"""Checkpoints: everything that a run needs to resume, in one safetensors file that is written atomically."""
 
 import json
 import zlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FORMAT = "scarce-state-1"
 _TENSOR = "__tensor__"
 CHECKPOINT_FORMAT = 5
-"""Raise when a checkpoint has to hold more than before, or holds it under other names."""
+"""Raise when checkpoints hold more than before, or the same under other names."""
 
 
 def save_state(path: str | Path, state: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ def save_state(path: str | Path, state: dict[str, Any]) -> None:
 
     def pack(value: Any, path_in_state: str) -> Any:
         if isinstance(value, Tensor):
-            name = f"{len(tensors)} {path_in_state}"  # the number keeps apart {"a": {"b.c": …}} and {"a.b": {"c": …}}
+            name = f"{len(tensors)} {path_in_state}"  # the number distinguishes {"a": {"b.c": …}} from {"a.b": {"c": …}}
             tensors[name] = value.detach().cpu().contiguous().clone()
             return {_TENSOR: name}
         if isinstance(value, dict):
@@ -93,9 +93,8 @@ def load_state(path: str | Path) -> dict[str, Any]:
             return [unpack(item) for item in value]
         if isinstance(value, dict):
             if _TENSOR in value:
-                return tensors[
-                    value[_TENSOR]
-                ].clone()  # aligned in memory like any tensor, which the last bit of a sum depends on
+                # A copy is aligned in memory like any other tensor; the last bit of a sum depends on that.
+                return tensors[value[_TENSOR]].clone()
             return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
         return value
 
@@ -103,7 +102,7 @@ def load_state(path: str | Path) -> dict[str, Any]:
 
 
 def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
-    """Return a checksum: safetensors notices a truncated file, but not a changed byte among the numbers."""
+    """Return a checksum; safetensors notices a truncated file, but not a changed byte in a tensor."""
     value = zlib.crc32(skeleton.encode())
     for name, tensor in sorted(tensors.items()):
         value = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), value)
@@ -130,7 +129,7 @@ def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) ->
 
 
 def check_same_run(path: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
-    """Raise a `FileError` if the fingerprints of two runs differ; the message names the first difference."""
+    """Raise a `FileError` that names the first difference if the fingerprints of two runs differ."""
     if stored.get("checkpoint_format") != CHECKPOINT_FORMAT:
         raise FileError(
             f"{path} is a checkpoint of another version of scarce (its format is {stored.get('checkpoint_format')}, expected "

@@ -1,4 +1,4 @@
-"""Inputs from a torch `Dataset`, with the same result for any number of workers."""
+"""Inputs from a torch `Dataset`, the same for any number of workers."""
 
 import random
 import signal
@@ -36,7 +36,7 @@ class DatasetSource:
     def __init__(self, dataset: Dataset[Any], workers: int = 0) -> None:
         if not hasattr(dataset, "__len__"):
             raise FeatureError(
-                f"{type(dataset).__name__} has no length; expected a Dataset with __len__ and __getitem__."
+                f"{type(dataset).__name__} has no length; expected a Dataset with __getitem__ and __len__: add __len__."
             )
         check_integer("workers", workers)
         self.dataset, self.workers = dataset, workers
@@ -57,7 +57,9 @@ class DatasetSource:
         return f"{type(self.dataset).__name__} of {len(self)}"
 
     def _read_ahead(self, batches: "_BatchDataset") -> Iterator[Tensor]:
-        generator = torch.Generator()  # a loader draws a seed, which must not come from the user's generator
+        generator = (
+            torch.Generator()
+        )  # the loader draws a seed, which must not come from torch's default generator
         loader = DataLoader(
             batches, batch_size=None, num_workers=self.workers, generator=generator.manual_seed(0)
         )
@@ -88,7 +90,7 @@ class _BatchDataset(Dataset[Any]):
     def __getitem__(self, number: int) -> Tensor | str:
         try:
             return self.read(self.indices[number])
-        except FeatureError as error:  # an exception would come back as the text of its traceback
+        except FeatureError as error:  # from a worker, an exception would arrive as the text of its traceback
             return str(error)
 
     def read(self, index: Tensor) -> Tensor:
@@ -103,7 +105,7 @@ class _BatchDataset(Dataset[Any]):
                     for row in rows:
                         _seed_item(self.seed, row)
                         items.append(self.dataset[row])
-        except Exception as error:  # whatever a user's program may raise
+        except Exception as error:  # user code may raise anything
             reason = str(error).partition("\n")[0]
             raise FeatureError(
                 f"{name} failed at item {rows[len(items)]} ({type(error).__name__}: {reason}); correct its __getitem__."
@@ -111,22 +113,22 @@ class _BatchDataset(Dataset[Any]):
         first = [item[0] if isinstance(item, (list, tuple)) else item for item in items]
         try:
             inputs = default_collate(first)
-        except Exception as error:  # of many kinds, few of which say what is wrong
+        except Exception as error:  # of many types, few of which say what is wrong
             kinds = {f"{type(item).__name__} of shape {tuple(np.shape(item))}": None for item in first}
             raise FeatureError(
-                f"the items of {name} do not fit into one batch: there are {abbreviate(kinds)}; expected tensors of one shape, or "
+                f"the items of {name} do not fit into one batch: there are {abbreviate(kinds)}; return tensors of one shape, or "
                 "tuples that begin with one."
             ) from error
         if not isinstance(inputs, Tensor):
             raise FeatureError(
-                f"an item of {name} is a {type(inputs).__name__}; expected a tensor, or a tuple that begins with one."
+                f"an item of {name} is a {type(inputs).__name__}; return a tensor, or a tuple that begins with one."
             )
         return inputs
 
 
 @contextmanager
 def _preserve_random_state() -> Iterator[None]:
-    """Restore all random states after the block, except those of a GPU, which a forked process must not touch."""
+    """Restore all random states after the block, except that of a GPU, which a forked process must not touch."""
     python, legacy = random.getstate(), np.random.get_state()
     try:
         with torch.random.fork_rng(devices=[]):
@@ -137,7 +139,7 @@ def _preserve_random_state() -> Iterator[None]:
 
 
 def _seed_item(seed: int, row: int) -> None:
-    """Seed the generators that an item may draw from; multiples of an odd number give every row another seed."""
+    """Seed the generators that an item may draw from; multiples of an odd number give every row a different seed."""
     item_seed = (seed + row * _SEED_MULTIPLIER) % 2**64
     random.seed(item_seed)
     np.random.seed(item_seed % 2**32)
@@ -147,7 +149,7 @@ def _seed_item(seed: int, row: int) -> None:
 def _start_workers(loader: DataLoader[Any]) -> Iterator[Any]:
     """Start the processes of a loader, and remove the signal handler that torch installs with them.
 
-    The handler raises wherever the program happens to be when a process dies; the loader notices too, a little later.
+    When a process dies, the handler raises an error wherever the program happens to be; the loader also notices, a little later.
     """
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         return iter(loader)

@@ -20,8 +20,8 @@ from scarce.training.state import TrainingState
 def train_epoch(state: TrainingState, reader: BatchReader) -> float:
     """Train for one epoch and return the mean loss over its steps; all randomness is a function of seed and epoch.
 
-    The loss is computed from the whole batch, even if several processes compute the logits of one shard each, so losses that
-    are not a mean over rows, and methods that keep a state of every row, stay exact.
+    Even if several processes compute the logits of one shard each, the loss is that of the whole batch. Losses that are not a
+    mean over rows, and methods that keep a state for every row, therefore stay exact.
     """
     recipe, optimizer = state.recipe, state.optimizer
     order_seed, model_seed = np.random.SeedSequence((recipe.seed, state.epoch)).generate_state(2).tolist()
@@ -47,9 +47,7 @@ def train_epoch(state: TrainingState, reader: BatchReader) -> float:
             state.method.after_step(state.model, batch)
             losses[step] = loss.detach()
     state.method.after_epoch(state.epoch)
-    state.context.broadcast_tensors(
-        state.model.buffers()
-    )  # statistics of batch norm differ between processes
+    state.context.broadcast_tensors(state.model.buffers())  # batch norm statistics differ between processes
     check_finite_loss(losses, state)
     return losses.mean().item()
 
@@ -59,13 +57,13 @@ def check_batch_size(state: TrainingState, n_rows: int) -> None:
     min_batch = min(n_rows, state.recipe.batch_size)
     if state.is_distributed and has_batch_norm(state.model) and min_batch < _min_batch_rows(state):
         raise MethodError(
-            f"a batch has {min_batch} rows for {state.context.world_size} processes, and batch norm needs two for each; set a "
+            f"a batch has {min_batch} rows for {state.context.world_size} processes, but batch norm needs two per process; set a "
             "larger batch_size (--batch-size), or start fewer processes."
         )
 
 
 def _min_batch_rows(state: TrainingState) -> int:
-    """Return the minimum size of the last batch: two rows, with batch norm two per process."""
+    """Return the minimum size of the last batch: two rows, or two per process with batch norm."""
     return 2 * state.context.world_size if has_batch_norm(state.model) else 2
 
 
@@ -102,17 +100,17 @@ def _logits(state: TrainingState, batch: Batch, seed: tuple[int, int]) -> Tensor
 
 
 def _check_logits_shape(logits: Any, expected: tuple[int, int]) -> None:
-    """Raise a `MethodError` if logits have the wrong shape; a single column would be broadcast over the classes."""
+    """Raise a `MethodError` if the logits have the wrong shape; a single column would be broadcast over the classes."""
     shape = getattr(logits, "shape", type(logits).__name__)
     if shape != expected:
         raise MethodError(
             f"the model returns {tuple(shape) if isinstance(shape, torch.Size) else shape} for {expected[0]} rows; "
-            f"expected a tensor of shape {expected}, one logit per class."
+            f"expected a tensor of shape {expected}: return one logit per class."
         )
 
 
 def _check_all_gradients(state: TrainingState) -> None:
-    """Raise a `MethodError` if a weight has no gradient, for which other processes would wait forever."""
+    """Raise a `MethodError` if a weight has no gradient; other processes would wait for it forever."""
     if not state.is_distributed:
         return
     without_gradient = [
@@ -138,5 +136,5 @@ def check_finite_loss(losses: Tensor, state: TrainingState) -> None:
         return
     raise DivergedError(
         f"{problem}; try a smaller learning rate than {state.recipe.learning_rate:g} (--learning-rate), scaled features, "
-        "or a bounded loss such as loss='sigmoid'. The last checkpoint, if one was asked for, is kept."
+        "or a bounded loss such as loss='sigmoid'. If there is a checkpoint, it is kept."
     )

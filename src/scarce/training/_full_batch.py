@@ -1,4 +1,4 @@
-"""One epoch of L-BFGS: a deterministic iteration over all rows, for linear models and likelihoods."""
+"""One epoch of L-BFGS: a deterministic iteration over all rows, for linear models and losses that are likelihoods."""
 
 import torch
 from torch import nn
@@ -18,7 +18,7 @@ _OTHER_LIKELIHOOD_METHODS = ("cc", "scar-likelihood")  # besides methods with `l
 def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
     """Run one iteration and return the objective before it: the mean loss plus λ/2 ‖W‖².
 
-    A method with an `after_step` hook then gets all rows again, with the new weights.
+    If the method has an `after_step` hook, it is then called for all rows, with the new weights.
     """
     n = len(reader.source)
     indices = list(torch.arange(n).split(_CHUNK_ROWS))  # type: ignore[no-untyped-call]
@@ -51,7 +51,7 @@ def full_batch_epoch(state: TrainingState, reader: BatchReader) -> float:
 
 
 def has_converged(state: TrainingState, loss: float) -> bool:
-    """Return whether the loss has converged: it has hardly changed over the last ten epochs of the stage."""
+    """Return whether the loss has hardly changed over the last ten epochs of the stage."""
     stage_records = state.history.records[sum(state.stages[:-1]) :]
     if len(stage_records) < _CONVERGENCE_EPOCHS:
         return False
@@ -64,8 +64,8 @@ def check_full_batch(state: TrainingState) -> None:
     name = state.method.facts.name
     if not (state.method.loss_is_likelihood or name in _OTHER_LIKELIHOOD_METHODS):
         raise MethodError(
-            f"optimizer='lbfgs' is for methods whose loss is a likelihood, and that of {name} is not; choose 'adam', or a method "
-            "such as 'cc'."
+            f"optimizer='lbfgs' is for methods whose loss is a likelihood, and the loss of {name} is not; choose 'adam', or a "
+            "method such as 'cc'."
         )
     if not _is_linear(state.model):
         raise MethodError(

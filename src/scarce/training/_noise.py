@@ -1,4 +1,4 @@
-"""Gaussian noise on training inputs: a function of seed, epoch and step, for any number of processes."""
+"""Gaussian noise on training inputs; it depends on seed, epoch and step, and not on the number of processes."""
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ def add_noise(
 ) -> Tensor:
     """Return x + strength · scale · ε, ε ~ N(0, 1), for the local rows of a batch.
 
-    The noise of the whole batch is drawn, so that the rows of a shard get the same noise as in a single process.
+    Every process draws the noise of the whole batch, so that a row gets the same noise as in a single process.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def add_noise(
     local_rows : slice
         Which rows of the batch this process computes.
     seed : tuple of int
-        Same seed, same noise.
+        Random seed; the same seed gives the same noise.
 
     Examples
     --------

@@ -18,13 +18,13 @@ from torch.nn.parallel import DistributedDataParallel
 
 from scarce.errors import MethodError, ProcessError, ScarceError
 
-_TIMEOUT = timedelta(minutes=5)  # for a process that hangs; one that dies is noticed at once
+_TIMEOUT = timedelta(minutes=5)  # until a process counts as hanging; one that dies is noticed at once
 _ROLL_CALL_SECONDS = 3.0
 Value = TypeVar("Value")
 
 
 def check_device(device: str | torch.device) -> torch.device:
-    """Return the device of that name; raise a `MethodError` if it cannot be used.
+    """Return the device of this name; raise a `MethodError` if it cannot be used.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class DistributedContext:
 
     @contextmanager
     def rank_seeded(self, *seed: int) -> Iterator[None]:
-        """Seed torch inside the block by these numbers and the rank; outside the block all processes have the same state."""
+        """Seed torch inside the block from these numbers and the rank; outside it, all processes have the same random state."""
         if self.world_size == 1:
             yield
         else:
@@ -130,7 +130,7 @@ class DistributedContext:
                 yield
 
     def call_on_rank_zero(self, function: Callable[[], Value]) -> Value:
-        """Call a function in the first process, and return its result, or raise its error, in all of them."""
+        """Call a function in the first process, and return its result or raise its error in all of them."""
         if self.world_size == 1:
             return function()
         shared: list[Any] = [None, None]
@@ -181,7 +181,9 @@ def distributed_context(distributed: bool, device: torch.device) -> Iterator[Dis
                 "distributed=True is for several processes; start them with torchrun --nproc-per-node 2 SCRIPT, or leave it out."
             )
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_TIMEOUT)
-        atexit.register(dist.destroy_process_group)  # not sooner: the same processes cannot meet twice
+        atexit.register(
+            dist.destroy_process_group
+        )  # not sooner: the same processes cannot form a second group
     context = DistributedContext(dist.get_rank(), dist.get_world_size())
     try:
         yield context
@@ -189,7 +191,7 @@ def distributed_context(distributed: bool, device: torch.device) -> Iterator[Dis
         if not _is_connection_error(error):
             raise
         raise ProcessError(
-            f"{_name_missing(context)} of {context.world_size} ended or fell silent; see its last output, then run the same "
+            f"{_name_missing(context)} of {context.world_size} ended or does not respond; see its last output, then run the same "
             "command again to resume from the last checkpoint (with any number of processes)."
         ) from error
 
@@ -201,7 +203,7 @@ def _is_connection_error(error: RuntimeError) -> bool:
 
 def _name_missing(context: DistributedContext) -> str:
     """Return the ranks of the processes that do not answer within a few seconds, as text."""
-    # The first process keeps the store: if it is gone nobody gets an answer, and if it hangs the others wait forever.
+    # The first process holds the store: if it has ended, nobody gets an answer, and if it hangs, the others wait forever.
     missing = [0]
 
     def call() -> None:

@@ -15,10 +15,10 @@ from scarce.training.recipe import Recipe
 class MicroBatched(nn.Module):
     """A network that processes a batch in micro-batches: the same logits and gradients with less memory.
 
-    The rows are split into equal micro-batches of at most `size` rows, and only their logits are kept. In the backward pass,
-    once the gradient of the loss of *all* rows is known, each micro-batch is computed again with the same random numbers, and
-    its gradient is accumulated. Losses that are not a mean over rows therefore stay exact, and a step costs a second forward
-    pass. Batch norm sees one micro-batch at a time, of at least two rows.
+    The rows are split into micro-batches of nearly equal size, at most `size` rows, and only their logits are kept. In the
+    backward pass, once the gradient of the loss of *all* rows is known, each micro-batch is computed again with the same random
+    numbers, and its gradient is accumulated. Losses that are not a mean over rows therefore stay exact, at the cost of a second
+    forward pass. Batch norm sees one micro-batch at a time, of at least two rows.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def has_batch_norm(model: nn.Module) -> bool:
 
 @contextmanager
 def _preserve_buffers(model: nn.Module) -> Iterator[None]:
-    """Restore all buffers after the block, since batch norm has counted these rows already."""
+    """Restore all buffers after the block, because batch norm has already counted these rows."""
     before = [buffer.clone() for buffer in model.buffers()]
     try:
         yield
@@ -88,9 +88,8 @@ class Compiled(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits."""
-        from torch._dynamo.exc import (
-            BackendCompilerFailed,  # takes a second to import, and is imported by now
-        )
+        # Importing this takes a second, unless torch.compile has done so, as it has here.
+        from torch._dynamo.exc import BackendCompilerFailed
 
         try:
             logits: Tensor = self.model(rows)
@@ -129,7 +128,7 @@ class Autocast(nn.Module):
 
 
 def wrap_model(model: nn.Module, recipe: Recipe) -> nn.Module:
-    """Return the model with the wrappers that the recipe asks for; they share the model's weights.
+    """Return the model in the wrappers that the recipe asks for; they share its weights.
 
     Examples
     --------

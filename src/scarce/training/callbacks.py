@@ -1,4 +1,4 @@
-"""Callbacks: metrics of every epoch, early stopping, a progress bar."""
+"""Callbacks: metrics of every epoch, early stopping, and a progress bar."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -33,7 +33,7 @@ class Callback:
     """
 
     def on_train_begin(self, state: "TrainingState") -> None:
-        """Called before the first epoch, and when a run resumes."""
+        """Called before the first epoch, or before the next one if the run resumes."""
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
         """Called after every epoch; may add numbers to `record`, or set ``state.stop``."""
@@ -42,7 +42,7 @@ class Callback:
         """Called after the last epoch, and also after an interruption or an error."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state that a checkpoint has to hold for a resumed run."""
+        """Return the state that a checkpoint must hold so that the run can resume."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -79,8 +79,8 @@ class EpochMetric(Callback):
 class EarlyStopping(Callback):
     """Stop when a metric has not improved for `patience` epochs, and restore the weights of the best epoch.
 
-    A method that trains in stages ends the stage instead, with the weights of its best epoch. Values are compared within a stage
-    only.
+    If the method trains in stages, only the stage ends, with the weights of its best epoch. Values are compared only within a
+    stage.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class EarlyStopping(Callback):
             self.best = dict(_NO_BEST)
 
     def on_epoch_end(self, state: "TrainingState", record: dict[str, Any]) -> None:
-        """Keep the weights if they are the best of the stage so far; end the stage after `patience` epochs without a better one."""
+        """Keep the weights if they are the best of the stage so far; end it after `patience` epochs without improvement."""
         if self.monitor not in record:
             raise MethodError(
                 f"early stopping looks for {self.monitor!r}, but an epoch records {', '.join(record)}; "

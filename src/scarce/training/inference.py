@@ -20,7 +20,7 @@ def map_logits(
     batch_size: int = 1024,
     device: str | torch.device = "cpu",
 ) -> Tensor:
-    """Return ``function(logits)`` of all rows, computed batch by batch in evaluation mode.
+    """Return ``function(logits)`` for all rows, computed batch by batch in evaluation mode.
 
     Only the results of `function` are kept, so the (n, q) logits of all rows are never in memory.
 
@@ -59,7 +59,9 @@ def map_logits(
         all_values = torch.empty(0)
         for index, rows in zip(indices, batches, strict=True):
             values = function(model(rows.to(device))).cpu()
-            if not len(all_values):  # allocated once: small results between large batches fragment the heap
+            if not len(
+                all_values
+            ):  # allocate once: small results between large batches would fragment the heap
                 all_values = values.new_empty(len(source), *values.shape[1:])
             all_values[index] = values
         return all_values
@@ -88,7 +90,7 @@ def predict_logits(
 
     See Also
     --------
-    map_logits : Keep a function of the logits only, which needs less memory.
+    map_logits : Keep only a function of the logits, which needs less memory.
 
     Examples
     --------
@@ -127,7 +129,7 @@ def mean_loss(
 
     See Also
     --------
-    map_logits, predict_logits : Predictions of a model.
+    map_logits, predict_logits : Predict with a model.
 
     Examples
     --------

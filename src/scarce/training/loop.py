@@ -1,4 +1,4 @@
-"""The training loop."""
+"""The training loop: epochs, stages, callbacks and checkpoints."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -86,21 +86,21 @@ def train(
         The number of worker processes that read a `Dataset` ahead; other inputs need none.
     distributed : bool
         Train together with the other processes that torchrun has started; each calls `train` with the same arguments. Every
-        batch is sharded. The result is that of one process, except for random numbers of the network and of augmentations, and
-        for batch norm. Only the first process writes the checkpoint.
+        batch is sharded. The result is the same as with one process, except for random numbers of the network and of
+        augmentations, and for batch norm. Only the first process writes the checkpoint.
 
     Returns
     -------
     History
-        One record per epoch: epoch, loss (the mean over steps), learning_rate, seconds, and what method and callbacks add.
-        Methods that train in stages have more epochs than the recipe.
+        One record per epoch: epoch, loss (the mean over steps), learning_rate, seconds, and what the method and the callbacks
+        add. Methods that train in stages have more epochs than the recipe.
 
     Raises
     ------
     MethodError
-        If method, model, labels and recipe do not go together.
+        If the method, model, labels and recipe do not suit each other.
     FeatureError
-        If inputs and labels differ in length, or the inputs are not numbers.
+        If `inputs` and `labels` differ in length, or the inputs are not numbers.
     DivergedError
         If the loss or a weight is no longer finite.
 
@@ -124,7 +124,7 @@ def train(
     source = as_source(inputs, workers)
     if len(source) != labels.n_examples:
         raise FeatureError(
-            f"there are {len(source)} rows of inputs and {labels.n_examples} of labels; expected one each."
+            f"there are {len(source)} rows of inputs and {labels.n_examples} of labels; pass both of the same examples."
         )
     transition_matrix = resolve_transition(transition, labels)
     problem = Problem(
@@ -218,7 +218,7 @@ def _set_dropout(model: nn.Module, method: Method, probability: float) -> None:
     layers = [layer for layer in (*model.modules(), *method.modules()) if isinstance(layer, MLP)]
     if probability and not layers:
         raise MethodError(
-            f"dropout={probability:g} is for module='mlp'; leave it out, or put nn.Dropout into a network of your own."
+            f"dropout={probability:g} is for module='mlp'; leave it out, or put nn.Dropout into your own network."
         )
     for layer in layers:
         layer.dropout = probability
@@ -260,7 +260,7 @@ def _train(
 
 
 def _begin_stage(state: TrainingState, reader: BatchReader) -> bool:
-    """Start another stage if the method asks for one, given the logits of all rows; return whether it does."""
+    """Start another stage if the method asks for one, given the logits of all rows; return whether there is one."""
     if not state.method.multi_stage:
         return False
     indices = list(torch.arange(len(reader.source)).split(_CHUNK_ROWS))  # type: ignore[no-untyped-call]
@@ -279,4 +279,4 @@ def _to_tensor(values: Any, name: str) -> Tensor | None:
     try:
         return None if values is None else torch.as_tensor(np.asarray(values, float))
     except (TypeError, ValueError):
-        raise MethodError(f"{name} is {values!r}; expected an array of numbers.") from None
+        raise MethodError(f"{name} is {values!r}; expected an array of numbers, one per class.") from None

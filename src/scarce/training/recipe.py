@@ -1,4 +1,4 @@
-"""Recipes: the hyperparameters of a training run, and two named ones."""
+"""Recipes, the hyperparameters of a training run, and two named ones."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from scarce.errors import MethodError
 from scarce.training._augmentation import AUGMENTATIONS
 
 _MAX_INTEGER = 2**32 - 1  # of a seed, as in numpy
-# Settings that identify a run only if they differ from these.
+# Settings that are part of the identity of a run only if they differ from these.
 _OPTIONAL_DEFAULTS = {
     "micro_batch": None,
     "precision": "full",
@@ -46,14 +46,14 @@ class Recipe:
     augmentation : tuple of {"crop", "flip"}
         Random augmentations of the images of every training batch; see `scarce.training._augmentation`.
     input_noise : float
-        The standard deviation of Gaussian noise added to the inputs of every training batch: relative to that of each column
-        if the model standardizes its inputs, else absolute.
+        The standard deviation of Gaussian noise added to the inputs of every training batch: in standard deviations of each
+        column if the model standardizes its inputs, else absolute.
     dropout : float
         The dropout probability of the hidden units of ``mlp``.
     seed : int
         Fixes the order of the rows and all other randomness.
     micro_batch : int, optional
-        Process each batch in pieces of this many rows. The step is the same and needs less memory, but a second forward pass.
+        Process each batch in pieces of this many rows: the same step with less memory, at the cost of a second forward pass.
     precision : {"full", "bf16"}
         ``bf16`` runs the network under bfloat16 autocast; the loss is always computed in full precision.
     compile : bool
@@ -114,11 +114,11 @@ class Recipe:
             changed = [name for name, value in defaults.items() if getattr(self, name) != value]
             if changed:
                 raise MethodError(
-                    f"optimizer='lbfgs' takes all rows as they are; leave out {', '.join(changed)}, or choose 'adam'."
+                    f"optimizer='lbfgs' does not support {', '.join(changed)}; leave out these settings, or choose 'adam'."
                 )
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that identify a run, for JSON; some are included only if they differ from their defaults.
+        """Return the settings that identify a run, as plain data for JSON; some only if they differ from their defaults.
 
         Examples
         --------
@@ -133,7 +133,7 @@ class Recipe:
         }
 
     def make_optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        """Return an optimizer of these parameters."""
+        """Return an optimizer for these parameters."""
         if self.optimizer == "lbfgs":
             return torch.optim.LBFGS(
                 parameters, 1.0, max_iter=1, max_eval=26, history_size=10, line_search_fn="strong_wolfe"
@@ -145,7 +145,7 @@ class Recipe:
         return torch.optim.Adam(parameters, self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
     def rate_at(self, progress: float) -> float:
-        """Return the learning rate at a fraction `progress` of all steps, from 0 to 1.
+        """Return the learning rate after the fraction `progress` of all steps, from 0 to 1.
 
         Examples
         --------

@@ -21,12 +21,12 @@ from scarce.training.recipe import Recipe
 class History:
     """The metrics of a training run, one record per epoch.
 
-    Index it by the name of a metric for a list with one value per epoch; iterate over it for the records.
+    ``history["loss"]`` is a list with one value per epoch; iterating yields the records.
 
     Parameters
     ----------
     records : list of dict
-        One per epoch: numbers, or lists of numbers, by name.
+        One record per epoch: numbers, or lists of numbers, by the names of the metrics.
 
     See Also
     --------
@@ -59,7 +59,7 @@ class TrainingState:
     Attributes
     ----------
     model : nn.Module
-        The model that is trained.
+        The model being trained.
     method : Method
         The prepared method.
     recipe : Recipe
@@ -134,7 +134,7 @@ class TrainingState:
         return self.context.world_size > 1
 
     def start_stage(self, epochs: int) -> bool:
-        """Start a stage of that many epochs from the initial weights, with a new optimizer; return False for 0 epochs.
+        """Start a stage of `epochs` epochs from the initial weights, with a new optimizer; return False for 0 epochs.
 
         The number of epochs and the buffers of the method are those of the first process.
         """
@@ -148,7 +148,7 @@ class TrainingState:
         return True
 
     def end_stage(self) -> None:
-        """End the current stage after this epoch, and with the last stage the run."""
+        """End the current stage after this epoch; if it is the last stage, the run ends too."""
         self.stages[-1] = self.epoch - sum(self.stages[:-1])
 
     def agree_on_end(self) -> None:
@@ -165,7 +165,7 @@ class TrainingState:
         self.method.load_state_dict(weights["method"])
 
     def stateful_callbacks(self) -> list[Callback]:
-        """Return the callbacks that have a state to save; others, such as a progress bar, may differ when a run resumes."""
+        """Return the callbacks that have a state to save; others, such as a progress bar, may differ in a resumed run."""
         return [
             callback for callback in self.callbacks if type(callback).state_dict is not Callback.state_dict
         ]

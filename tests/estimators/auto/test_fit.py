@@ -50,6 +50,9 @@ def test_fit_stack_learns_separable_classes(draw, learners):
     assert not any(one.error for one in choice.candidates)
     assert sum(choice.priors) == pytest.approx(1)
     assert choice.candidates[0].name in choice.reason
+    assert f"under {choice.criterion}, because " in choice.reason
+    assert "\n" not in choice.reason
+    assert str(choice).startswith(f"{choice.reason}\nlearner")
     assert Choice.from_dict(json.loads(json.dumps(choice.as_dict()))) == choice
 
 
@@ -139,6 +142,7 @@ def test_fit_stack_reports_failed_candidates(monkeypatch):
     assert {one.learner for one in failed} == {"nystroem C=100"}
     assert failed[0].error == "RuntimeError: no convergence"
     assert "2 failed" in choice.reason
+    assert f"failed: {failed[0].name}: RuntimeError: no convergence" in str(choice).splitlines()
 
 
 def test_fit_stack_without_time_fits_one_learner():

@@ -40,6 +40,14 @@ def test_choose_mechanisms_accepts_names(names):
     chosen = choose_mechanisms(scar(Y[:400], c=0.4), predict, predict, make_folds(400), names)
     assert {mechanism.name for mechanism in chosen.mechanisms} == set(names)
     assert chosen.criterion.name in names
+    assert chosen.reason.startswith("the mechanisms were restricted to ")
+
+
+def test_choose_mechanisms_does_not_call_several_labels_per_example_single():
+    predict, labels = confident_predictor(Y[:400], 4, 0.99), scar(Y[:400], c=[0.1, 0.5, 0.3, 0.4])
+    assert labels.per_example.max() > 1
+    reason = choose_mechanisms(labels, predict, predict, make_folds(400)).reason
+    assert reason.startswith("exclusions agree with SCAR (Z = ")
 
 
 def test_choose_mechanisms_rejects_unknown_or_unsuitable_names():

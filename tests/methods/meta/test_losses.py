@@ -9,13 +9,14 @@ from helpers.methods import double, sigmoid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scarce.methods.meta.cvir import cvir_kept, cvir_losses
+from scarce.methods.meta.cvir import cvir_kept
 from scarce.methods.meta.dist_pu import binary_entropy, dist_pu_losses, entropy_weight, mixed_losses
 from scarce.methods.meta.elkan_noto import elkan_noto_losses, label_frequency
 from scarce.methods.meta.nnpu import nnpu_losses
 from scarce.methods.meta.pusb import pusb_thresholds
 from scarce.methods.meta.upu import pu_risks
 from scarce.methods.meta.vpu import vpu_losses, vpu_mixup_losses
+from scarce.risk.binary_losses import balanced_logistic_losses
 
 quick = settings(max_examples=40, deadline=None)
 
@@ -170,7 +171,7 @@ def test_cvir_kept_drops_highest_unlabeled_rows(problem):
 
 @quick
 @given(random_problems())
-def test_cvir_losses_equal_slow_loop(problem):
+def test_balanced_logistic_losses_of_kept_rows_equal_slow_loop(problem):
     g, excluded, proportion, unlabeled = problem
     kept = cvir_kept(double(g), double(excluded), double(proportion), unlabeled=unlabeled)
 
@@ -179,7 +180,8 @@ def test_cvir_losses_equal_slow_loop(problem):
         positives = [log(1 + exp(-g[i][k])) for i in range(len(g)) if excluded[i][k]]
         negatives = [log(1 + exp(g[i][k])) for i in range(len(g)) if kept[i, k]]
         expected.append(mean(positives) / 2 + mean(negatives) / 2 if positives and negatives else 0.0)
-    assert cvir_losses(double(g), double(excluded), kept).tolist() == close(expected)
+    losses = balanced_logistic_losses(double(g), double(excluded), kept.double())
+    assert losses.tolist() == close(expected)
 
 
 @quick
@@ -201,7 +203,7 @@ def test_losses_of_extreme_scores_are_finite():
         lambda g: vpu_mixup_losses(g, -g, excluded, 0.5),
         lambda g: dist_pu_losses(g, excluded, proportion),
         lambda g: elkan_noto_losses(g, excluded),
-        lambda g: cvir_losses(g, excluded, cvir_kept(g, excluded, proportion)),
+        lambda g: balanced_logistic_losses(g, excluded, cvir_kept(g, excluded, proportion).to(g)),
     ]
     for call in calls:
         g = torch.tensor([[-80.0, 80.0, 60.0], [80.0, -80.0, -60.0]], requires_grad=True)

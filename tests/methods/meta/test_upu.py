@@ -4,7 +4,8 @@ import pytest
 import torch
 from helpers.scar_population import PRIORS, RATES, Q, whole_population
 
-from scarce.methods.meta.base import class_means, unlabeled_rows
+from scarce.methods.meta.base import unlabeled_rows
+from scarce.risk.binary_losses import class_means
 from scarce.methods.meta.upu import pu_risks
 from scarce.risk import BINARY_LOSSES, binary_loss
 from scarce.risk._mixture_proportion import mixture_proportion

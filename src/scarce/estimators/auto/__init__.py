@@ -1,4 +1,4 @@
-"""The automatic default: learners × mechanisms, scored by the likelihood of held-out labels, and a stack of the best."""
+"""The automatic default: train learners under several mechanisms, score them on held-out labels, and stack the best."""
 
 from scarce.estimators.auto.choice import Candidate, Choice
 from scarce.estimators.auto.fit import StackResult, fit_stack

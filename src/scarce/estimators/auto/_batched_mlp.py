@@ -1,6 +1,6 @@
 """Train small networks for all folds and mechanisms together, as one batched network.
 
-Steps are so small that overhead matters, so forward pass, gradient and AdamW are written out as about twenty batched operations.
+A step is so small that overhead dominates. Forward pass, gradient and AdamW are therefore about twenty batched operations.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from torch import Tensor
 from scarce.models import MLP
 
 _BATCH_SIZE = 128
-_MIN_EPOCHS = 10  # on large data, where the given steps would be fewer epochs
+_MIN_EPOCHS = 10  # on large data, where the given number of steps would be fewer epochs
 _BETAS, _EPS = (0.9, 0.999), 1e-8  # of Adam
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What one model is fitted to: the indices of some rows, and the log-likelihoods E of all n rows, of shape (n, q)."""
+    """What one model is trained on: the indices of its rows, and the log-likelihoods E of all n rows, of shape (n, q)."""
 
     rows: NDArray[np.int64]
     log_likelihood: Tensor
@@ -31,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True)
 class MLPSettings:
-    """How a network is trained: AdamW with a cosine schedule to zero.
+    """How a network is trained: by AdamW, with a learning rate that falls to zero along a cosine.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class MLPSettings:
     noise : float
         Standard deviation of the Gaussian noise that is added to the inputs at every step.
     warm_up : float
-        Fraction of the steps, at the beginning, that use the convex loss: cross-entropy with the target softmax(E).
+        Fraction of the steps, from the first on, that use the convex loss: the cross-entropy with the target softmax(E).
     steps : int
         Number of steps of 128 rows; large data get more, for at least ten epochs.
     dropout : float
@@ -66,10 +66,10 @@ def fit_mlps(
     seed: int = 0,
     dtype: torch.dtype = torch.float32,
 ) -> list[MLP]:
-    """Train one network for every task, all in parallel, with the loss −mean log Σ_y p_y e^{E_y} over a batch of its rows.
+    """Train one network per task, all in parallel, with the loss −mean log Σ_y p_y e^{E_y} over a batch of its rows.
 
-    All networks share initial weights, noise, dropout masks and the random numbers that pick rows. Differences between them are
-    therefore due to tasks and settings only, and a network does not depend on which others are trained with it.
+    All networks share their initial weights, noise, dropout masks and the random numbers that pick rows. They therefore differ
+    only because of their tasks and settings, and no network depends on which others are trained with it.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from scarce.labels import ComplementaryLabels
 
 _MIN_STANDARD_ERRORS = 3.0  # by which a candidate must lose on the first fold to be dropped
 _MIN_PROBABILITY = (
-    1e-4  # no class counts as less probable: one row would ruin a model that is certain and wrong
+    1e-4  # of every class: otherwise a single row on which a model is certain and wrong would rule it out
 )
 
 
@@ -53,7 +53,7 @@ class CandidateEvaluator:
         self.candidates: list[EvaluatedCandidate] = []
 
     def evaluate(self, learners: Sequence[Learner]) -> None:
-        """Cross-fit these learners under every mechanism; do nothing once the deadline has passed, unless it is the first call."""
+        """Cross-fit these learners under every mechanism; after the deadline, do nothing unless this is the first call."""
         if self.candidates and time.monotonic() > self.deadline:
             return
         group = [
@@ -83,7 +83,7 @@ class CandidateEvaluator:
         ]
         if not finished:
             raise MethodError(
-                f"all candidates failed, the first with: {self.candidates[0].error}; choose other learners, or one method by name."
+                f"all candidates failed, the first with: {self.candidates[0].error}; choose another module, or one method by name."
             )
         table = np.stack([np.concatenate(candidate.likelihoods) for candidate in finished], axis=1)
         return finished, stacking_weights(table)
@@ -99,7 +99,7 @@ class CandidateEvaluator:
         return mean
 
     def _add_folds(self, group: list[tuple[EvaluatedCandidate, Tensor]], numbers: Sequence[int]) -> None:
-        """Add the likelihoods of these folds; if training the models together fails, train them one by one to find the culprit."""
+        """Add the likelihoods of these folds; if training the models together fails, train them one by one to find which fails."""
         if not group or not numbers:
             return
         started = time.monotonic()
@@ -154,10 +154,10 @@ def label_likelihoods(probabilities: Any, log_likelihood: Any) -> NDArray[np.flo
 
 
 def stacking_weights(likelihoods: Any, *, steps: int = 100, min_weight: float = 0.02) -> NDArray[np.float64]:
-    """Increase Σ_i log Σ_j w_j L_ij over weights w_j ≥ 0 with Σ_j w_j = 1, by EM steps from equal weights.
+    """Maximize Σ_i log Σ_j w_j L_ij over weights w_j ≥ 0 with Σ_j w_j = 1, approximately, by EM steps from equal weights.
 
-    A step is w_j ← w_j mean_i L_ij / Σ_l w_l L_il. The number of steps is limited, so that models of nearly equal likelihood keep
-    nearly equal weights. Finally, weights below `min_weight` are set to zero.
+    A step is w_j ← w_j mean_i L_ij / Σ_l w_l L_il. There are few steps, so that models of nearly equal likelihood keep nearly
+    equal weights. Weights below `min_weight` are set to zero at the end.
 
     Parameters
     ----------

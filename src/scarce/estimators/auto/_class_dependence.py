@@ -1,4 +1,4 @@
-"""Test whether and how exclusions depend on the true class: compare nested mechanisms by the likelihood of held-out labels."""
+"""Whether and how exclusions depend on the true class: nested mechanisms, compared by the likelihood of held-out labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Gains:
     Attributes
     ----------
     scar : float or None
-        Gain of SCAR over uniform labels; None if examples have zero or more labels instead of one each.
+        Gain of SCAR over uniform labels; None unless every example has one label by design.
     class_conditional : float
         Gain of class-conditional exclusions over SCAR.
     """
@@ -87,9 +87,9 @@ def scar_matrix(scar: Scar) -> Tensor:
 def exclusion_matrix_given_predictions(
     labels: ComplementaryLabels, probabilities: Tensor, scar: Scar, strength: float = _SCAR_STRENGTH
 ) -> Tensor:
-    """Increase Σ_i log Σ_y p_iy P(labels of i | C[y]) over the exclusion matrix C, with p fixed, by EM from SCAR.
+    """Maximize Σ_i log Σ_y p_iy P(labels of i | C[y]) over the exclusion matrix C, with p fixed, by EM steps from SCAR.
 
-    With p fixed the problem is concave. A step is C[y, k] ← (Σ_i t_iy ȳ_ik + s S[y, k]) / (Σ_i t_iy + s), where t_i is the
+    With p fixed, the problem is concave. A step is C[y, k] ← (Σ_i t_iy ȳ_ik + s S[y, k]) / (Σ_i t_iy + s), where t_i is the
     posterior of row i, and S is the matrix of SCAR, which counts as s pseudo-rows. With one label per row, rows of C sum to one.
 
     Parameters
@@ -182,7 +182,7 @@ def compare_mechanisms(
 
 
 def _log_likelihood(labels: ComplementaryLabels, p: Tensor, C: Tensor, single: bool) -> float:
-    """Σ_i log Σ_y p_iy P(labels of i | y), over the rows that say something about the mechanism."""
+    """Σ_i log Σ_y p_iy P(labels of i | y), over the rows that are informative about the mechanism."""
     excluded = excluded_tensor(labels)
     log_p = clamp_confirmed(p.log(), confirmed_tensor(labels))
     row_log_likelihoods = torch.logsumexp(log_p + _log_likelihoods(excluded, C, single), dim=1)

@@ -181,7 +181,7 @@ def cross_fit(
     ]
     if not all(np.isfinite(p).all() for p in predictions):
         raise DivergedError(
-            f"{jobs[0][0].name} predicts numbers that are not finite: its training diverged; look for extreme values in X."
+            f"{jobs[0][0].name} predicts numbers that are not finite, because training diverged; remove extreme values from X."
         )
     size = len(predicted)
     return [predictions[start : start + size] for start in range(0, len(predictions), size)]

@@ -56,7 +56,7 @@ def linear_objective(X: Any, log_likelihood: Tensor, C: float, *, soft: bool = F
 
     def evaluate(flat: Vector) -> tuple[float, Vector]:
         weights, bias = flat[:-q].reshape(d, q), flat[-q:]
-        # NumPy multiplies, because torch is several times slower for matrices with few columns.
+        # The product is NumPy's: torch is several times slower for matrices with few columns.
         f = torch.from_numpy(X @ weights.astype(X.dtype) + bias.astype(X.dtype))
         log_p = torch.log_softmax(f, dim=1)
         if soft:

@@ -1,4 +1,4 @@
-"""Choose the mechanisms to train under, and the one that scores all candidates (the criterion)."""
+"""Choose the mechanisms to train under, and the criterion: the mechanism that all candidates are scored under."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ MECHANISMS = ("candidate-sets", "scar", "class-conditional", "answers")
 
 @dataclass(frozen=True)
 class MechanismChoice:
-    """The mechanisms of the grid, the criterion, the test of SCAR (gate), the priors, and the reason."""
+    """The mechanisms to train under, the criterion, the test of SCAR (gate), the priors of shape (q,), and the reason."""
 
     mechanisms: tuple[Mechanism, ...]
     criterion: Mechanism
@@ -49,7 +49,7 @@ def check_informative(labels: ComplementaryLabels) -> None:
     if not len(labels.indices) and not (labels.confirmed >= 0).any() and not len(given_answers(labels)):
         raise LabelError(
             f"the labels of all {len(labels)} examples are empty; expected some excluded classes, answers or confirmed "
-            "classes. Check that ids and class names of the label file match."
+            "classes: check that the ids and class names of the label file match those of the features."
         )
 
 
@@ -63,12 +63,13 @@ def choose_mechanisms(
 ) -> MechanismChoice:
     """Estimate the mechanisms that suit the labels and choose the criterion.
 
-    If answers are recorded, the mechanisms are candidate sets and answers with error rates, and the latter are the criterion.
-    Otherwise, if some example has several labels, `co_exclusion_test` decides whether they are candidate sets. If they are not,
-    uniform labels, SCAR and class-conditional exclusions are compared by the likelihood of held-out labels
-    (`compare_mechanisms`), and the best one is the criterion. The mechanisms are then the best one and candidate sets, which are
-    equivalent to uniform single labels. If uniform labels are best, class-conditional exclusions are added: their parameters
-    allow a model that predicts one class too often to correct itself.
+    If answers are recorded, the mechanisms are candidate sets and answers with error rates, and the latter is the criterion.
+
+    Otherwise, if some example has several labels, `co_exclusion_test` tests SCAR. If it rejects SCAR, the only mechanism is
+    candidate sets. If not, uniform labels, SCAR and class-conditional exclusions are compared by the likelihood of held-out
+    labels (`compare_mechanisms`). The best of them is the criterion, and the mechanisms are the criterion and candidate sets,
+    which for one label per example are equivalent to uniform labels. If uniform labels are best, class-conditional exclusions
+    are added: their parameters allow a model that predicts one class too often to correct itself.
 
     Parameters
     ----------
@@ -113,7 +114,9 @@ def choose_mechanisms(
     if not len(labels.indices):
         return MechanismChoice((sets,), sets, None, shares, "only true classes are known")
     if names is not None and not {"scar", "class-conditional"} & set(names):
-        return MechanismChoice((sets,), sets, None, shares, "only candidate sets were requested")
+        return MechanismChoice(
+            (sets,), sets, None, shares, "the mechanisms were restricted to candidate-sets"
+        )
     log_likelihood = sets.log_likelihood(labels)
     first = out_of_fold(log_likelihood)
     if priors is None:
@@ -134,15 +137,18 @@ def choose_mechanisms(
     if "class-conditional" in tried:
         chosen.append(estimate_class_conditional(labels, scar, several_out_of_fold))
     criterion = next((mechanism for mechanism in chosen if mechanism.name == best), chosen[-1])
-    return MechanismChoice(tuple(chosen), criterion, gate, priors, _reason(scar, gains, gate))
+    if names is not None:
+        reason = f"the mechanisms were restricted to {' and '.join(mechanism.name for mechanism in chosen)}"
+    else:
+        reason = _reason(scar, gains, gate)
+    return MechanismChoice(tuple(chosen), criterion, gate, priors, reason)
 
 
 def _reason(scar: Scar, gains: Gains, gate: CoExclusion | None) -> str:
-    n_labels = "every example has one label" if scar.single else "exclusions do not co-occur"
     if gains.depends_on_class:
-        return f"{n_labels}, and which classes are excluded depends on the true class"
+        return "which classes are excluded depends on the true class"
     if gains.is_uniform:
-        return f"{n_labels}, and labels look uniform"
+        return "every example has one label, and the labels look uniform"
     if scar.single:
-        return f"{n_labels}, and some classes are excluded more often than others"
+        return "every example has one label, and some classes are excluded more often than others"
     return "exclusions agree with SCAR" + (f" (Z = {gate.statistic:.1f})" if gate else "")

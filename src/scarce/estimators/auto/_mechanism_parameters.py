@@ -1,4 +1,4 @@
-"""Estimate the parameters of mechanisms from out-of-fold predictions, by models that were not trained on the row."""
+"""Estimate the parameters of mechanisms from out-of-fold predictions: no row is predicted by a model that was trained on it."""
 
 from collections.abc import Callable
 
@@ -35,9 +35,10 @@ def estimate_scar(
 ) -> tuple[Scar, Tensor]:
     """Estimate the SCAR mechanism and the priors, in two steps.
 
-    The mean posterior under candidate sets gives initial priors and with them a SCAR mechanism; the mean posterior under this
-    mechanism gives the final priors. The candidate shares are mixed in with weight 0.1, so that no class vanishes. More steps
-    would drift: a class with a larger prior has a larger c, and so a larger posterior in every row that does not exclude it.
+    The mean posterior under candidate sets gives initial priors, and these a SCAR mechanism; the mean posterior under this
+    mechanism gives the final priors. The candidate shares are mixed in with weight 0.1, so that no class vanishes. With more
+    steps the priors would drift: a larger prior means a larger c, and so a larger posterior in every row that does not exclude
+    the class.
 
     Parameters
     ----------
@@ -73,9 +74,9 @@ def mean_posterior(
 def estimate_class_conditional(
     labels: ComplementaryLabels, scar: Scar, out_of_fold: OutOfFold
 ) -> ClassConditional:
-    """Estimate class-conditional exclusions, in rounds: predictions give C, and C gives the next predictions.
+    """Estimate class-conditional exclusions in two rounds: predictions give C, and models trained under C the next predictions.
 
-    The first predictions are under candidate sets. See
+    The first predictions are those under candidate sets. See
     `scarce.estimators.auto._class_dependence.exclusion_matrix_given_predictions`.
     """
     mechanism: CandidateSets | ClassConditional = CandidateSets()
@@ -87,10 +88,10 @@ def estimate_class_conditional(
 
 
 def estimate_answers(labels: ComplementaryLabels, out_of_fold: OutOfFold) -> tuple[AnswersWithErrors, Tensor]:
-    """Estimate the error rates of annotators and the priors, in four rounds: predictions give rates, and rates predictions.
+    """Estimate the error rates of annotators and the priors in four rounds: predictions give rates, and rates predictions.
 
-    The mean rate of all annotators is (expected wrong answers + 1) / (answers + 20), shrunk towards zero; the rate of each
-    annotator is shrunk towards the mean rate by 20 pseudo-answers.
+    The mean rate of all annotators is (expected wrong answers + 1) / (answers + 20), which shrinks it towards zero. The rate of
+    each annotator is shrunk towards the mean rate by 20 pseudo-answers.
     """
     table = given_answers(labels)
     annotators, who = np.unique(table.annotator, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Models of how labels arise: each mechanism gives the log-likelihood of the labels of a row given its class."""
+"""Mechanisms, the models of how labels arise: each gives the log-likelihood of the labels of a row given its class."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True)
 class CandidateSets:
-    """Every class that is not excluded makes the labels equally likely: E = 0, or log 10⁻¹² for excluded classes.
+    """The labels are equally likely under every class that is not excluded: E = 0, and log 10⁻¹² for excluded classes.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class CandidateSets:
 
 @dataclass(frozen=True)
 class Scar:
-    """Every wrong class k is excluded with probability c_k; with one label per row, it is k ≠ y with P(k) ∝ w_k.
+    """Every wrong class k is excluded with probability c_k; with one label per row, class k ≠ y with probability ∝ w_k.
 
     See `scarce.risk.scar_likelihood`. With one label per row, rows without a label are uninformative.
 

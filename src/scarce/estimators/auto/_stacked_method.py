@@ -1,4 +1,4 @@
-"""The stack inside a classifier: its method, and a progress bar."""
+"""What a classifier needs to hold a stack: a method, and a progress bar for the fit."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,10 +13,10 @@ from scarce.methods.cc import ClassifierConsistent
 
 
 class StackedMethod(Method):
-    """−mean log Σ_{j ∈ S} p_j, S being the candidate classes of a row.
+    """−mean log Σ_{j ∈ S} p_j, where S are the candidate classes of a row.
 
-    The `method_` of a `ScarceClassifier` that has fitted a stack. The logits of a stack are log-probabilities, and its priors are
-    estimated during the fit.
+    This is the `method_` of a `ScarceClassifier` that has fitted a stack. The logits of a stack are log-probabilities, and its
+    priors are estimated during the fit.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class StackedMethod(Method):
 
 @contextmanager
 def progress_bar(show: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function of the completed fraction and the current step that updates a progress bar on standard error."""
+    """Yield a function that updates a progress bar on standard error from the completed fraction and the name of the step."""
     if not show:
         yield None
         return

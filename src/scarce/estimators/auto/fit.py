@@ -1,4 +1,4 @@
-"""The automatic default for tables, sparse text and embeddings: a stack of learners trained under several mechanisms."""
+"""Fit a stack to a table: train learners under several mechanisms, score them on held-out labels, and combine the best."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -35,6 +35,7 @@ Progress = Callable[[float, str], None]
 
 _MAX_EVALUATION_ROWS = 20_000  # on larger data, candidates are evaluated on a sample of this size
 _EVALUATION_FRACTION = 0.6  # of the time limit; the rest is for training the members on all rows
+_MAX_NAMED = 3  # members of the stack in the reason
 _ESTIMATION_ITERATIONS = 60  # of the linear models that the parameters of mechanisms are estimated from
 
 
@@ -49,9 +50,9 @@ class StackResult:
     choice : Choice
         What was tried, what was chosen, and why.
     rows : int array of shape (m,)
-        The indices of the rows that candidates were evaluated on: all rows, or a sample of 20,000.
+        The sorted indices of the rows that candidates were evaluated on: all rows, or a random sample of 20,000.
     held_out : array of shape (m, q)
-        Out-of-fold class probabilities of these rows: each comes from members that were trained without it.
+        Out-of-fold class probabilities of these rows, from copies of the members that were trained without them.
 
     See Also
     --------
@@ -93,17 +94,17 @@ def fit_stack(
     labels : ComplementaryLabels
         The labels of the n rows.
     seed : int
-        Random seed of folds, landmarks and networks; the same seed gives the same result.
+        Random seed of the folds, landmarks and networks; the same seed gives the same result.
     mechanisms : collection of {"candidate-sets", "scar", "class-conditional", "answers"}, optional
-        The models of how the labels arise to train under; by default those that the labels suggest.
+        The models of how the labels arise that learners are trained under; by default those that the labels suggest.
     learners : collection of {"linear", "nystroem", "mlp"}, optional
         The kinds of learners; by default all.
     priors : sequence of q numbers, optional
-        Class priors π, for SCAR; by default they are estimated.
+        Class priors π, used for SCAR; by default they are estimated.
     time_limit : float, optional
         Seconds after which no more candidates are added; at least one is always fitted.
     progress : callable, optional
-        Called with the completed fraction of the work and the name of the current step.
+        Called with the fraction of the work that is done, from 0 to 1, and the name of the current step.
 
     Returns
     -------
@@ -114,8 +115,10 @@ def fit_stack(
     ------
     LabelError
         If no example has a label.
+    FeatureError
+        If `X` and `labels` differ in length.
     MethodError
-        If all candidates fail, or the learners or mechanisms do not suit the data.
+        If a learner or mechanism is unknown or does not suit the data, or if all candidates fail.
 
     See Also
     --------
@@ -228,7 +231,7 @@ def _refit(
     seed: int,
     deadline: float,
 ) -> tuple[list[nn.Module], NDArray[np.float64]]:
-    """Train the members on all rows, those with the largest weight first, until the deadline; return them and their weights."""
+    """Train the members on all rows until the deadline, the one with the largest weight first; return them and their weights."""
     all_rows = np.arange(len(labels))
     log_likelihoods = {
         candidate.mechanism.name: candidate.mechanism.log_likelihood(labels) for candidate in finished
@@ -287,10 +290,13 @@ def _error_rates(criterion: Mechanism, labels: ComplementaryLabels) -> tuple[flo
 
 def _reason(candidates: Sequence[Candidate], chosen: MechanismChoice) -> str:
     members = [candidate for candidate in candidates if candidate.weight > 0]
-    failed = sum(candidate.error is not None for candidate in candidates)
-    names = ", ".join(f"{candidate.name} ({candidate.weight:.2f})" for candidate in members[:3])
-    more = f" and {len(members) - 3} more" * (len(members) > 3)
+    n_failed = sum(candidate.error is not None for candidate in candidates)
+    failed = f" ({n_failed} failed)" * bool(n_failed)
+    names = "; ".join(
+        f"{candidate.name} (weight {candidate.weight:.2f})" for candidate in members[:_MAX_NAMED]
+    )
+    more = f"; and {len(members) - _MAX_NAMED} more" * (len(members) > _MAX_NAMED)
     return (
-        f"{len(members)} of {len(candidates)} candidates, weighted by the likelihood of held-out labels "
-        f"({chosen.criterion.name}): {names}{more}; {chosen.reason}" + f"; {failed} failed" * bool(failed)
+        f"stack of {len(members)} of {len(candidates)} candidates{failed}: {names}{more}. Candidates are scored by the "
+        f"likelihood of held-out labels under {chosen.criterion.name}, because {chosen.reason}"
     )

@@ -37,28 +37,6 @@ def unlabeled_rows(excluded: Tensor, unlabeled: Unlabeled) -> Tensor:
     return torch.ones_like(excluded) if unlabeled == "all" else 1 - excluded
 
 
-def class_means(values: Tensor, rows: Tensor) -> Tensor:
-    """Return the mean of every column of `values` over the `rows` of its class, or 0 if there are none.
-
-    Parameters
-    ----------
-    values : Tensor of shape (n, q)
-        The values.
-    rows : Tensor of shape (n, q)
-        1 where a row counts for a class, 0 elsewhere.
-
-    Returns
-    -------
-    Tensor of shape (q,)
-
-    Examples
-    --------
-    >>> class_means(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).tolist()
-    [2.0, 0.0]
-    """
-    return (rows * values).sum(dim=0) / rows.sum(dim=0).clamp(min=1)
-
-
 def class_probabilities(scores: Tensor) -> Tensor:
     """Return (1 − p_k) / Σ_j (1 − p_j) from scores −log p_k, where p_k estimates p(y ≠ k | x).
 

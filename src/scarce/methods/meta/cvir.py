@@ -5,14 +5,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
-from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
+from scarce.methods.meta.base import MixtureMethod, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk._mixture_proportion import Unlabeled, best_bin, priors_from_mixture
+from scarce.risk.binary_losses import balanced_logistic_losses
 
 _MIN_PRIOR = 1e-3
 
@@ -51,35 +51,6 @@ def cvir_kept(
     ranks = torch.arange(len(g), device=g.device)[:, None].expand_as(g)
     kept = torch.empty_like(rows).scatter_(0, ranked, ranks >= n_dropped)
     return kept & rows
-
-
-def cvir_losses(g: Tensor, excluded: Tensor, kept: Tensor) -> Tensor:
-    """½ mean_P ℓ(g) + ½ mean_kept ℓ(−g) of every class, ℓ being the logistic loss.
-
-    P are the rows that exclude the class. The loss is 0 for a class without positives or without kept rows.
-
-    Parameters
-    ----------
-    g : Tensor of shape (n, q)
-        Scores, high for "not k".
-    excluded : Tensor of shape (n, q)
-        ȳ, 1 where a row excludes a class, in the dtype of the scores.
-    kept : Tensor of bool, shape (n, q)
-        Which rows are trained on as negatives; see `cvir_kept`.
-
-    Returns
-    -------
-    Tensor of shape (q,)
-
-    Examples
-    --------
-    >>> g, excluded = torch.zeros(2, 1), torch.tensor([[1.0], [0.0]])
-    >>> round(cvir_losses(g, excluded, excluded == 0).item(), 4)
-    0.6931
-    """
-    kept = kept.to(g)
-    is_used = (excluded.sum(dim=0) > 0) & (kept.sum(dim=0) > 0)
-    return (class_means(-logsigmoid(g), excluded) + class_means(-logsigmoid(-g), kept)) / 2 * is_used
 
 
 @register
@@ -170,7 +141,7 @@ class MetaCVIR(RecordingMethod, MixtureMethod):
 
     def class_losses(self, g: Tensor, batch: Batch) -> Tensor:
         """The loss of positives against kept rows, of every class."""
-        return cvir_losses(g, batch.excluded, self.kept[self.rows(batch)])
+        return balanced_logistic_losses(g, batch.excluded, self.kept[self.rows(batch)].to(g))
 
     def after_epoch(self, epoch: int) -> None:
         """Rank the unlabeled rows that are not held out."""

@@ -9,9 +9,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 from scarce._validation import check_integer, check_number, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import MixupMethod
-from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
+from scarce.methods.meta.base import MixtureMethod, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk._mixture_proportion import Unlabeled
+from scarce.risk.binary_losses import class_means
 
 _MAX_SCORE = 10.0
 _FINAL_ENTROPY_WEIGHT = 0.004

@@ -8,8 +8,9 @@ from scarce._validation import check_number, check_option
 from scarce.errors import MethodError
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._recording import RecordingMethod, held_out_or_all
-from scarce.methods.meta.base import class_means, class_probabilities
+from scarce.methods.meta.base import class_probabilities
 from scarce.methods.registry import register
+from scarce.risk.binary_losses import class_means
 
 _EPS = 1e-12
 

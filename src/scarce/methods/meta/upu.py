@@ -6,10 +6,11 @@ from torch import Tensor
 
 from scarce._validation import renamed_parameters
 from scarce.methods.base import Batch, MethodFacts
-from scarce.methods.meta.base import MixtureMethod, class_means, unlabeled_rows
+from scarce.methods.meta.base import MixtureMethod, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk import binary_loss, signed_losses
 from scarce.risk._mixture_proportion import Unlabeled
+from scarce.risk.binary_losses import class_means
 
 
 class PURisks(NamedTuple):

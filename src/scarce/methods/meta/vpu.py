@@ -9,9 +9,10 @@ from torch.nn.functional import logsigmoid
 from scarce._validation import check_flag, renamed_parameters
 from scarce.methods.base import Batch, MethodFacts, Problem
 from scarce.methods.meta._mixup import MixupMethod
-from scarce.methods.meta.base import class_means, class_probabilities, unlabeled_rows
+from scarce.methods.meta.base import class_probabilities, unlabeled_rows
 from scarce.methods.registry import register
 from scarce.risk._mixture_proportion import Unlabeled, check_unlabeled
+from scarce.risk.binary_losses import class_means
 
 _MIXUP_WEIGHT = 0.03
 
