@@ -5,10 +5,10 @@ import torch
 from helpers.scar_population import PRIORS, RATES, Q, whole_population
 
 from scarce.methods.meta.base import unlabeled_rows
-from scarce.risk.binary_losses import class_means
 from scarce.methods.meta.upu import pu_risks
 from scarce.risk import BINARY_LOSSES, binary_loss
 from scarce.risk._mixture_proportion import mixture_proportion
+from scarce.risk.binary_losses import class_means
 
 
 def test_excluded_rows_are_distributed_as_true_negatives_of_class():
