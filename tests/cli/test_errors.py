@@ -302,7 +302,7 @@ def test_train_rejects_wrong_options(
     ("command", "part"),
     [
         ("fly", "No such command 'fly'; see scarce --help"),
-        ("trian", "error: No such command 'trian'. Did you mean 'train'; see scarce --help"),
+        ("trian", "error: No such command 'trian'. Did you mean 'train'? See scarce --help"),
         ("labels fly", "see scarce labels --help"),
         ("train", "Missing"),
         ("evaluate {dataset_dir}/model {dataset_dir}/features.csv", "--labels FILE, --truth FILE"),

@@ -138,8 +138,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = app(arguments, prog_name="scarce", standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as error:
-        problem = error.format_message().replace("Value error, ", "").rstrip(".?")
-        return _fail(f"{problem}; see {_command_path(error)} --help", 2)
+        problem = error.format_message().replace("Value error, ", "").rstrip(".")
+        see = " See" if problem.endswith("?") else "; see"
+        return _fail(f"{problem}{see} {_command_path(error)} --help", 2)
     except BrokenPipeError:  # the reader, such as head, has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
