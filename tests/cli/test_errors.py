@@ -263,7 +263,7 @@ def test_commands_do_not_replace_existing_outputs(
         ("--module linear --dropout 0.5", "dropout=0.5 is for module='mlp'"),
         ("--optimizer newton", "'--optimizer'"),
         ("--method cc --optimizer lbfgs", "is for module='linear'"),
-        ("--module linear --optimizer lbfgs", "that of scarce is not"),
+        ("--module linear --optimizer lbfgs", "the loss of scarce is not"),
         ("--epochs 0", "'--epochs'"),
         ("--epochs many", "'--epochs'"),
         ("--learning-rate -1", "learning_rate=-1"),

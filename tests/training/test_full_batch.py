@@ -165,9 +165,9 @@ def test_lbfgs_stops_when_converged_and_is_reproducible():
         (
             "scarce",
             linear(5, 3),
-            "for methods whose loss is a likelihood, and that of scarce is not; choose 'adam', or",
+            "for methods whose loss is a likelihood, and the loss of scarce is not; choose 'adam', or",
         ),
-        ("proden", linear(5, 3), "a likelihood, and that of proden is not"),
+        ("proden", linear(5, 3), "a likelihood, and the loss of proden is not"),
         (
             "cc",
             make_net(),

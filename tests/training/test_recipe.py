@@ -50,9 +50,12 @@ def test_paper_and_annealed_recipes_have_published_settings():
         ({"dropout": 1.0}, r"dropout=1\.0; expected a number of at least 0 and below 1"),
         (
             {"optimizer": "lbfgs", "dropout": 0.5, "micro_batch": 8},
-            "as they are; leave out micro_batch, dropout, or",
+            "does not support micro_batch, dropout; leave out",
         ),
-        ({"optimizer": "lbfgs", "augmentation": ("flip",)}, "leave out augmentation, or choose 'adam'"),
+        (
+            {"optimizer": "lbfgs", "augmentation": ("flip",)},
+            "does not support augmentation; leave out these settings, or choose 'adam'",
+        ),
         ({"schedule": "linear"}, "schedule='linear' is unknown; expected 'cosine' or 'constant'"),
     ],
 )

@@ -156,7 +156,7 @@ class Stream(IterableDataset):
             torch.eye(2).to_sparse(),
             "inputs is a sparse tensor; pass a dense one, or a SciPy sparse matrix",
         ),
-        (Stream(), "Stream has no length; expected a Dataset with __len__ and __getitem__"),
+        (Stream(), "Stream has no length; expected a Dataset with __getitem__ and __len__: add __len__"),
     ],
 )
 def test_as_source_rejects_invalid_inputs(inputs, message):
