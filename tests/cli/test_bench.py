@@ -59,7 +59,7 @@ def labels_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["setting=few, and rare", "seed=1"], 6, "few, and rare"),
         (["setting=uniform,few, and rare"], None, "no trial has the setting 'few'"),
         (["method=no"], None, "no trial has the method 'no'"),
-        (["method= , "], None, "--only 'method= , ' is not understood; expected axis=name,..."),
+        (["method= , "], None, "--only 'method= , ' has no axis or no name; expected AXIS=NAME,..."),
     ],
 )
 def test_only_option_selects_trials_by_label(
@@ -300,7 +300,7 @@ def test_bench_options_change_the_trials(tiny_dir: Path, run: RunCommand) -> Non
         (("status", "paper-minst"), "there is no experiment 'paper-minst'"),
         (
             ("status", "tiny.toml", "--only", "method"),
-            "--only 'method' is not understood; expected axis=name,...",
+            "--only 'method' has no axis or no name; expected AXIS=NAME,...",
         ),
         (("status", "tiny.toml", "--only", "size=3"), "axis='size' is unknown"),
         (("run", "tiny.toml", "--only", "method=scarcy"), "no trial has the method 'scarcy'"),

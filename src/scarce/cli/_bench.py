@@ -29,6 +29,12 @@ StoreOption = Annotated[
         show_default=False,
     ),
 ]
+WritableStoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="Where to save the trials; by default bench/NAME.", show_default=False
+    ),
+]
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -49,7 +55,11 @@ SeedsOption = Annotated[
 ]
 RecipeOption = Annotated[
     Recipe | None,
-    typer.Option(metavar="NAME", help="paper or annealed, with its number of epochs.", show_default=False),
+    typer.Option(
+        metavar="NAME",
+        help="The training recipe, with its number of epochs: paper or annealed.",
+        show_default=False,
+    ),
 ]
 DataDirOption = Annotated[
     Path | None,
@@ -89,7 +99,7 @@ def parse_only(plan: "Plan", texts: Iterable[str] | None) -> dict[str, list[str]
         axis, separator, names = (part.strip() for part in text.partition("="))
         if not (separator and names.strip(", ")):
             raise MethodError(
-                f"--only {text!r} is not understood; expected axis=name,..., such as method=scarce,ga."
+                f"--only {text!r} has no axis or no name; expected AXIS=NAME,..., such as method=scarce,ga."
             )
         check_option("axis", axis, AXES)
         is_one_name = any(names in trial.names(axis) for trial in plan)
@@ -106,19 +116,21 @@ def open_store(path: Path | None, experiment: "Experiment") -> "Store | PackedSt
 
 
 def open_writable_store(path: Path | None, experiment: "Experiment") -> "Store":
-    """Return the store at a path; raise if it holds packed results."""
+    """Return the store at a path; raise if the folder holds packed results, of this or another experiment."""
     from scarce.bench import Store
 
     opened = open_store(path, experiment)
-    if not isinstance(opened, Store):
+    holds_packed = isinstance(opened, Store) and not opened.has_trials() and any(opened.path.glob("*.jsonl"))
+    if not isinstance(opened, Store) or holds_packed:
         raise FileError(
-            f"{opened.path} holds packed results, which are read-only; choose another --store, then `scarce bench pack` it."
+            f"{opened.path} holds packed results, which are read-only; choose another folder with --store, and pack it with "
+            "`scarce bench pack`."
         )
     return opened
 
 
 def print_counts(found: "Status", missing: dict[str, str]) -> None:
-    """Print how many trials are done, failed, running and left, how long the rest takes, and which data are missing."""
+    """Print how many trials are done, failed, running and left, the estimated time left, and which data are missing."""
     from scarce.bench.runners.status import format_duration
 
     groups: dict[str, Sized] = {
@@ -131,7 +143,7 @@ def print_counts(found: "Status", missing: dict[str, str]) -> None:
     print(f"{count_text(total)}: {', '.join(f'{len(group)} {name}' for name, group in groups.items())}")
     seconds = found.seconds_left()
     if seconds:
-        print(f"the rest takes about {format_duration(seconds)}, divided by the number of processes")
+        print(f"about {format_duration(seconds)} left with one process")
     for name, hint in missing.items():
         print(f"{name} is not downloaded, so its progress is unknown; {hint}")
 
@@ -143,8 +155,8 @@ def print_other_settings(plan: "Plan", records: Iterable["TrialRecord"], path: P
     n_records = sum(record.experiment == name for record in records)
     if n_records and not plan.find_records(records):
         print(
-            f"{path} holds {count_text(n_records)} of {name} with another recipe or other settings; pass the same "
-            "--epochs and --recipe as for the run to see them"
+            f"{path} holds {count_text(n_records)} of {name} with another recipe or other settings; to see them, "
+            "pass the --epochs and --recipe of the run"
         )
 
 

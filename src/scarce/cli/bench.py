@@ -18,6 +18,7 @@ from scarce.cli._bench import (
     RecipeOption,
     SeedsOption,
     StoreOption,
+    WritableStoreOption,
     count_text,
     load,
     open_store,
@@ -37,7 +38,7 @@ def list_() -> None:
         experiments = available_experiments()
     from scarce.cli._output import print_table
 
-    print_table(["name", "what"], experiments.items())
+    print_table(["name", "title"], experiments.items())
 
 
 def status(
@@ -49,7 +50,7 @@ def status(
     recipe: RecipeOption = None,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Show what an experiment runs, how much of it is done, what is running, and what failed.
+    """Show which trials of an experiment are done, running or failed.
 
     Nothing is downloaded, and the store need not exist yet. The exit code is 1 if a trial failed.
     """
@@ -80,22 +81,20 @@ def status(
 
 def run(
     experiment: ExperimentArgument,
-    store: StoreOption = None,
+    store: WritableStoreOption = None,
     only: OnlyOption = None,
     epochs: EpochsOption = None,
     seeds: SeedsOption = None,
     recipe: RecipeOption = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="The number of processes; by default one per processor.", show_default=False
-        ),
+        typer.Option(min=1, help="The number of processes; by default one per CPU.", show_default=False),
     ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Run on this Dask cluster instead, such as tcp://host:8786.",
+            help="The scheduler of a Dask cluster to run on instead, such as tcp://host:8786.",
             show_default=False,
         ),
     ] = None,
@@ -115,8 +114,9 @@ def run(
     from scarce.bench.runners.dask import n_workers
 
     plan = Plan.from_experiment(loaded)
-    plan = plan.select(**parse_only(plan, only)).with_data(data_dir)
-    opened = open_writable_store(store, loaded)
+    selected = plan.select(**parse_only(plan, only))
+    opened = open_writable_store(store, loaded)  # first, since data may be a long download
+    plan = selected.with_data(data_dir)
     before = get_status(plan, opened)
     to_run = before.to_run(retry_failed=retry_failed)
     pending = [trial for trial in plan if trial.key in to_run]
@@ -152,26 +152,31 @@ def report(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="A folder, or a .md file for the tables alone; by default the folder report of the store.",
+            help="A folder, or a .md file for the tables alone; by default the folder report in the store.",
             show_default=False,
         ),
     ] = None,
     test: Annotated[
         Literal["t", "wilcoxon"],
-        typer.Option(metavar="NAME", help="t or wilcoxon: the paired test that decides what is bold."),
+        typer.Option(
+            metavar="NAME", help="The paired test that decides which results are bold: t or wilcoxon."
+        ),
     ] = "t",
     holm: Annotated[
         bool, typer.Option("--holm", help="Correct the tests of a column for multiple testing.")
     ] = False,
     terminal: Annotated[
-        bool, typer.Option("--terminal", help="Print the tables; files are then written only with --out.")
+        bool, typer.Option("--terminal", help="Print the tables instead; with --out, write the files too.")
     ] = False,
     only: OnlyOption = None,
     epochs: EpochsOption = None,
     seeds: SeedsOption = None,
     recipe: RecipeOption = None,
 ) -> None:
-    """Write a report: tables in the layout of the paper with its numbers, figures, criteria and costs."""
+    """Write a report: tables, figures, model selection and costs.
+
+    The tables have the layout of the paper's and, where the paper has the experiment, its numbers.
+    """
     loaded = load(experiment, epochs, seeds, recipe)
     with needs_bench_extra("bench"):
         from scarce.bench import PackedStore, Plan, collect, show_report, write_report
@@ -198,11 +203,17 @@ def report(
 def compare(
     first: Annotated[
         Path,
-        typer.Argument(metavar="STORE", help="A folder of trials, or a packed file.", show_default=False),
+        typer.Argument(
+            metavar="STORE",
+            help="Shown as A: a folder of trials, or a packed .jsonl file.",
+            show_default=False,
+        ),
     ],
-    second: Annotated[Path, typer.Argument(metavar="STORE", help="Another.", show_default=False)],
+    second: Annotated[
+        Path, typer.Argument(metavar="STORE", help="Shown as B: the same.", show_default=False)
+    ],
 ) -> None:
-    """Show the results of two stores side by side, for a before and an after."""
+    """Compare the results of two stores, such as before and after a change."""
     with needs_bench_extra("bench"):
         from scarce.bench import compare_stores, open_store
 
@@ -219,10 +230,10 @@ def pack(
         "results"
     ),
 ) -> None:
-    """Write the finished trials of a store into two small files per experiment, which report, compare and status read.
+    """Pack the finished trials of a store into two small files.
 
-    NAME.jsonl has one line per trial, and NAME.curves.jsonl.gz their curves. Trials that are only in the files are
-    kept. The store is not changed.
+    For each experiment, NAME.jsonl has one line per trial, and NAME.curves.jsonl.gz has their curves. The commands
+    status, report and compare read them. Trials that are only in existing packed files are kept. The store is not changed.
     """
     with needs_bench_extra("bench"):
         from scarce.bench import Store

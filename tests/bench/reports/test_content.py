@@ -26,7 +26,7 @@ def test_prior_error_table_lists_only_learned_priors(tmp_path):
         summary_table.title: summary_table
         for summary_table in make_summary_tables(fill_results(tmp_path, experiment, make))
     }
-    assert summary_tables["How wrong the priors were"].rows == (
+    assert summary_tables["Error of the priors"].rows == (
         ("mnist", "uniform", "mlp", "scar-likelihood", "learned by scar-likelihood", "0.1500"),
     )
 
@@ -44,7 +44,7 @@ def test_protocol_names_number_of_last_epochs(tmp_path, epochs, words):
     (score,) = [line for line in content.protocol if line.startswith("Test accuracy")]
     assert f"the mean over the {words} of each trial" in score
     notes = {summary_table.title: summary_table.note for summary_table in content.summary_tables}
-    assert f"beside the mean of the {words} (no selection" in notes["Choosing the epoch without true labels"]
+    assert f"over the {words} (no selection" in notes["Choosing the epoch without true labels"]
     assert f"(mean over seeds and {words})" in notes["Choosing the method without true labels"]
 
 
@@ -72,8 +72,8 @@ def test_protocol_names_subsampled_classes_and_number_of_examples(tmp_path):
     lines = protocol("known", [25_010, 25_007])
     assert "Training examples: 25,007 to 25,010 of mnist." in lines
     assert (
-        "Classes were subsampled, in the training and the test images: the first keeps all of its images, every further one a "
-        "smaller fraction, the last 1/8."
+        "The classes of the training and test images were subsampled: the first keeps all its images, each following class a "
+        "smaller fraction, and the last 1/8."
     ) in lines
     assert "Training examples: 25,007 of mnist." in protocol("same", [25_007, 25_007])
     assert "Training examples: fewer than 60,000 of mnist." in protocol("older", [None, None])

@@ -102,7 +102,7 @@ def test_reports_name_protocol_test_and_costs(texts):
         )
         assert "60,000 of mnist" in text
         assert "over 5 seeds (0 to 4)" in text
-        assert "paired t-test over common seeds at 0.05" in text
+        assert "paired t-test over the common seeds at level 0.05" in text
         assert "scarce 0.1.0" in text
         assert "scarce bench run small" in text
     # Five seeds of 60 to 64 seconds in one setting, and without seed 0 in the other: 310 + 250.
@@ -115,7 +115,7 @@ def test_report_names_shortened_protocol(tmp_path, capsys):
     text = " ".join(printed(capsys, experiment, store).split())  # lines are folded where they are long
     assert text.startswith("A small one (shortened) ")
     assert "Shortened: this is not the paper's protocol" in text
-    assert "One seed only: no difference can be tested." in text
+    assert "With one seed, differences cannot be tested." in text
 
 
 def test_latex_table_has_rows_of_equal_length(texts):
@@ -213,14 +213,14 @@ def test_terminal_report_writes_no_files(folder, experiment, capsys):
 def test_report_names_wilcoxon_test_and_holm_correction(folder, experiment, capsys):
     store = Store(folder.parent / "store")
     text = " ".join(printed(capsys, experiment, store, test="wilcoxon", holm=True).split())
-    assert "Wilcoxon signed-rank test over common seeds at 0.05, corrected by Holm's method" in text
+    assert "Wilcoxon signed-rank test over the common seeds at level 0.05, corrected by Holm's method" in text
     # Three methods, two tests: the smallest p-value of n seeds is 2 · 2 / 2ⁿ, below 0.05 from n = 7 on.
     assert (
-        "With 5 seeds this test cannot find any difference at that level among 3 methods, so all are bold; it needs 7 seeds."
+        "With 5 seeds, this test cannot reject at that level among 3 methods, so all are bold; it needs at least 7 seeds."
         in text
     )
     alone = " ".join(printed(capsys, experiment, store, test="wilcoxon").split())
-    assert "cannot find any difference at that level, so all are bold; it needs 6 seeds." in alone
+    assert "cannot reject at that level, so all are bold; it needs at least 6 seeds." in alone
 
 
 def test_report_accepts_empty_store(tmp_path, experiment):

@@ -135,9 +135,9 @@ def test_compare_explains_stores_without_accuracies(tmp_path):
         [make_prior_record(trial, [0.5, 0.5]) for trial in plan_trials(small_prior_experiment())],
     )
     text = compare_stores(priors, priors)
-    why = "(without 2 trials of estimated priors, as only accuracies are compared)"
+    why = "(without 2 trials of estimated priors: only accuracies are compared)"
     assert f"A: {priors.path} {why}\nB: {priors.path} {why}\n" in text
-    assert "no cell has accuracies in both stores" in text
+    assert "no data, setting, model and method has accuracies in both stores" in text
 
 
 def test_compare_counts_failed_trials(tmp_path):

@@ -63,7 +63,7 @@ def test_regret_is_best_mean_minus_default() -> None:
         ("digits", "uniform", "em-lr", "75.00", "70.00", "5.00"),
         ("digits", "scar-unequal", "auto", "90.00", "90.00", "0.00"),
         ("digits", "biased", "pl-knn", "50.00", "30.00", "20.00"),
-        ("mean without biased", "", "", "", "", "2.50"),
+        ("mean, biased excluded", "", "", "", "", "2.50"),
         ("mean of all", "", "", "", "", "8.33"),
         ("worst: digits", "biased", "pl-knn", "", "", "20.00"),
     )

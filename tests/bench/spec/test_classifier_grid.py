@@ -11,10 +11,10 @@ from scarce.bench.spec.experiment import load_experiment
 from scarce.errors import FileError, MethodError
 
 REPLACED = {
-    'split = "70/30"': ("", "the field split is missing; add split = '70/30'"),
-    '"70/30"': ('"80/20"', "split: input should be '70/30' or '10-fold', got '80/20'"),
-    'kind = "classifiers"': ("", "split goes with tables; add kind = 'classifiers'"),
-    'protocol = "own"': ('protocol = "paper"', "call this 'own'"),
+    'split = "70/30"': ("", "the field 'split' is missing; add split = '70/30'"),
+    '"70/30"': ('"80/20"', "split: expected '70/30' or '10-fold', got '80/20'"),
+    'kind = "classifiers"': ("", "split requires kind = 'classifiers'"),
+    'protocol = "own"': ('protocol = "paper"', "set protocol = 'own'"),
     '"digits"': ('"mnist"', "data: data='mnist' is unknown; expected 'ecoli',"),
     '"uniform"': (
         '"own"',
@@ -39,12 +39,12 @@ REPLACED = {
     ),
     '"em-lr"]': (
         '{ method = "cc", params = { module = "vgg" } }]',
-        "methods: cc: module: input should be 'auto',",
+        "methods: cc: module: expected 'auto',",
     ),
-    ', "em-lr"': (', { method = "cc", params = { module = "nystroem" } }', "'nystroem' goes with auto"),
+    ', "em-lr"': (', { method = "cc", params = { module = "nystroem" } }', "'nystroem' requires method auto"),
     ', "em-lr"]': (
         ', { method = "cc", params = { epochs = 0 } }]',
-        "methods: cc: epochs: input should be greater",
+        "methods: cc: epochs: expected a number greater",
     ),
     '["pl-knn", "em-lr"]': (
         '"forward"',
@@ -85,7 +85,7 @@ def test_classifier_grid_limits_folds_and_rejects_epochs(tmp_path: Path) -> None
     with pytest.raises(MethodError, match="10 is not a fold"):
         experiment.changed(seeds=11)
     with pytest.raises(
-        MethodError, match="mine compares classifiers with their own training; leave out --epochs"
+        MethodError, match="mine compares classifiers, each with its own recipe; leave out --epochs"
     ):
         experiment.changed(epochs=3)
 

@@ -40,8 +40,8 @@ def test_grid_rejects_parameters_that_json_cannot_hold(tmp_path: Path, value: st
 def test_grid_rejects_infinite_numbers(tmp_path: Path) -> None:
     for name in ("nan", "inf"):
         text = error_of(tmp_path, f"{TINY}priors = {{ perturb = {name} }}\n")
-        assert text.endswith(f"priors.0.perturb: input should be a finite number, got {name}.")
-    assert "imbalance: input should be a finite number" in error_of(tmp_path, f"{TINY}imbalance = inf\n")
+        assert text.endswith(f"priors.0.perturb: expected a finite number, got {name}.")
+    assert "imbalance: expected a finite number" in error_of(tmp_path, f"{TINY}imbalance = inf\n")
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ MISTAKES = {
 REPLACED = {
     'protocol = "shortened"': {
         'protocol = "paper"': "protocol: the paper's is the recipe 'paper' (200 epochs, batches of 256, learning rate 0.001) "
-        "on all training images; call this 'shortened'",
+        "on all training images; set protocol = 'shortened'",
     },
     "epochs = 3": {
-        "epochs = true": "epochs: input should be a valid integer, got True",
-        'epochs = "2"': "epochs: input should be a valid integer, got '2'",
-        "epochs = 2.5": "epochs: input should be a valid integer, got 2.5",
-        'learning_rate = "0.1"': "learning_rate: input should be a valid number, got '0.1'",
-        "n_train = true": "n_train: input should be a valid integer, got True",
+        "epochs = true": "epochs: expected a whole number, got True",
+        'epochs = "2"': "epochs: expected a whole number, got '2'",
+        "epochs = 2.5": "epochs: expected a whole number, got 2.5",
+        'learning_rate = "0.1"': "learning_rate: expected a number, got '0.1'",
+        "n_train = true": "n_train: expected a whole number, got True",
     },
     "seeds = 2": {
         "seeds = 1.5": "seeds: got 1.5; expected a whole number from 1 to 1000, or a list of seeds",
@@ -126,7 +126,7 @@ REPLACED = {
         "seeds = 0": "seeds: got 0; expected a whole number from 1 to 1000",
         "seeds = 1000000000000": "seeds: got 1000000000000; expected a whole number from 1 to 1000",
         "seeds = []": "seeds: expected at least one, got []",
-        "seeds = [4294967296]": "seeds.0: input should be less than or equal to 4294967295",
+        "seeds = [4294967296]": "seeds.0: expected a number less than or equal to 4294967295",
     },
     '["scarce", "nn"]': {
         "[]": "methods: expected at least one, got []",

@@ -55,7 +55,7 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
             TrialRecord.load(path)
     del content["label"]
     path.write_text(json.dumps(content))
-    with pytest.raises(FileError, match="the field label is missing"):
+    with pytest.raises(FileError, match="the field 'label' is missing"):
         TrialRecord.load(path)
     path.write_text(json.dumps(content | {"format": "scarce-trial-1"}))
     with pytest.raises(FileError, match="format is 'scarce-trial-1', expected 'scarce-trial-2'"):
@@ -66,30 +66,30 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"spec": None}, "spec: expected a name or a table in braces, got None"),
-        ({"spec": {}}, "the field spec.data is missing"),
-        ({"spec": SPEC | {"seed": 1}}, "its key is that of another spec"),
-        ({"spec": SPEC | {"seed": "x"}}, "spec.seed: input should be a valid integer"),
+        ({"spec": {}}, "the field 'spec.data' is missing"),
+        ({"spec": SPEC | {"seed": 1}}, "its key belongs to another spec"),
+        ({"spec": SPEC | {"seed": "x"}}, "spec.seed: expected a whole number"),
         (
             {"spec": SPEC | {"kind": "other"}},
-            "spec.kind: input should be 'accuracy', 'priors' or 'classifiers'",
+            "spec.kind: expected 'accuracy', 'priors' or 'classifiers'",
         ),
-        ({"key": "0123456789abcdef"}, "its key is that of another spec"),
-        ({"accuracy": "0.5"}, "accuracy: input should be a valid number"),
-        ({"accuracy": float("nan")}, "accuracy: input should be a finite number"),
+        ({"key": "0123456789abcdef"}, "its key belongs to another spec"),
+        ({"accuracy": "0.5"}, "accuracy: expected a number"),
+        ({"accuracy": float("nan")}, "accuracy: expected a finite number"),
         ({"accuracy": None}, "the trial is done, but has no result"),
-        ({"seconds": None}, "seconds: input should be a valid number"),
+        ({"seconds": None}, "seconds: expected a number"),
         ({"curves": None}, "curves: expected a table in braces"),
         ({"curves": "abc"}, "curves: expected a table in braces"),
         ({"curves": {"loss": "abc"}}, "curves.loss: expected a list, got 'abc'"),
-        ({"selection": {"scel": [0.5, "x"]}}, "selection.scel.1: input should be a valid number"),
-        ({"priors": {"values": [0.5, "x"]}}, "priors.values.1: input should be a valid number"),
-        ({"priors": {"values": [None], "true": [0.1]}}, "priors.values.0: input should be a valid number"),
+        ({"selection": {"scel": [0.5, "x"]}}, "selection.scel.1: expected a number"),
+        ({"priors": {"values": [0.5, "x"]}}, "priors.values.1: expected a number"),
+        ({"priors": {"values": [None], "true": [0.1]}}, "priors.values.0: expected a number"),
         ({"priors": {"values": [0.5], "true": [0.1, 0.9]}}, "priors: got 1 values for 2 classes"),
         ({"priors": {"true": [0.1, 0.9]}}, "priors: got 0 values for 2 classes"),
-        ({"accuracy": 7.0}, "accuracy: input should be less than or equal to 1, got 7.0"),
-        ({"accuracy": -1.0}, "accuracy: input should be greater than or equal to 0, got -1.0"),
-        ({"status": "foo"}, "status: input should be 'done' or 'failed'"),
-        ({"finished": 5}, "finished: input should be a valid string"),
+        ({"accuracy": 7.0}, "accuracy: expected a number less than or equal to 1, got 7.0"),
+        ({"accuracy": -1.0}, "accuracy: expected a number greater than or equal to 0, got -1.0"),
+        ({"status": "foo"}, "status: expected 'done' or 'failed'"),
+        ({"finished": 5}, "finished: expected a string"),
     ],
 )
 def test_store_warns_of_record_with_wrong_content(

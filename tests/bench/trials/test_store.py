@@ -44,7 +44,7 @@ def test_store_warns_of_record_under_wrong_name(tmp_path: Path) -> None:
     store.save(record)
     folder = tmp_path / "records"
     (folder / f"{record.key}.json").rename(folder / "0123456789abcdef.json")
-    with pytest.warns(UserWarning, match=f"is the record of {record.key}, under the wrong name"):
+    with pytest.warns(UserWarning, match=f"holds the record of {record.key}; rename or delete it"):
         assert store.record("0123456789abcdef") is None
 
 

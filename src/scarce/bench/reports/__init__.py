@@ -36,11 +36,11 @@ def write_report(
     results : ExperimentResults
         From `collect`.
     out : str or Path
-        The folder to write to, or a file ``.md`` for the tables alone.
+        The folder to write to, or a ``.md`` file for the tables alone.
     command : str, optional
-        The command that runs the experiment again; by default ``scarce bench run`` with its name.
+        The command to print for running the experiment again; by default ``scarce bench run`` with its name.
     test : {"t", "wilcoxon"}
-        The paired test that decides what is printed in bold.
+        The paired test that decides which cells are bold.
     holm : bool
         Whether to correct the tests of a column for multiple testing.
 

@@ -166,8 +166,8 @@ def _size_sentences(results: ExperimentResults) -> list[str]:
     return [
         *([f"Training examples: {', '.join(texts)}."] if texts else []),
         *(
-            f"Classes were subsampled, in the training and the test images: the first keeps all of its images, every further one "
-            f"a smaller fraction, the last 1/{imbalance:g}."
+            f"The classes of the training and test images were subsampled: the first keeps all its images, each following "
+            f"class a smaller fraction, and the last 1/{imbalance:g}."
             for imbalance in thinned
         ),
     ]
@@ -212,11 +212,11 @@ def _bold_sentences(tables: list[ResultTable], test: Test, correct: bool) -> lis
     if not n:
         return []
     if n == 1:
-        return ["Bold: the best of a column. One seed only: no difference can be tested."]
+        return ["Bold: the best of each column. With one seed, differences cannot be tested."]
     holm = ", corrected by Holm's method for the number of tests in the column" if correct else ""
     explanation = (
-        f"Bold: the best mean of a column and all that are not significantly worse (two-sided paired {_TESTS[test]} over "
-        f"common seeds at {LEVEL}{holm})."
+        f"Bold: the best mean of each column and all that are not significantly worse (two-sided paired {_TESTS[test]} over "
+        f"the common seeds at level {LEVEL}{holm})."
     )
     n_methods = max(Counter((title, column) for title, column, _ in filled).values())
     n_tests = n_methods - 1 if correct else 1
@@ -225,8 +225,8 @@ def _bold_sentences(tables: list[ResultTable], test: Test, correct: bool) -> lis
     n_needed = next(more for more in itertools.count(n) if can_reject(more, test, n_tests))
     return [
         explanation,
-        f"With {n} seeds this test cannot find any difference at that level{f' among {n_methods} methods' * correct}, so all "
-        f"are bold; it needs {n_needed} seeds.",
+        f"With {n} seeds, this test cannot reject at that level{f' among {n_methods} methods' * correct}, so all are bold; it "
+        f"needs at least {n_needed} seeds.",
     ]
 
 
@@ -244,7 +244,7 @@ def _paper_sentences(results: ExperimentResults, tables: list[ResultTable]) -> l
             else " With one seed there is no standard error." * (len(results.done) > 0)
         )
         + (
-            " Part of the differences comes from the shorter protocol."
+            " Some of the difference is due to the shorter protocol."
             if results.protocol == "shortened"
             else ""
         )
@@ -267,7 +267,7 @@ def _outdated_sentences(results: ExperimentResults) -> list[str]:
     if not n:
         return []
     return [
-        f"{n} of {len(results.trials)} trials {'was' if n == 1 else 'were'} run by an earlier version of "
+        f"{n} of {len(results.trials)} trials {'was' if n == 1 else 'were'} run with an earlier version of "
         f"{'its' if n == 1 else 'their'} method or data; `scarce bench run` runs {'it' if n == 1 else 'them'} again."
     ]
 

@@ -88,7 +88,7 @@ def _regret_table(results: ExperimentResults) -> SummaryTable:
     if all_regrets:
         unbiased = [regret for regret in all_regrets if not regret.is_biased]
         if unbiased and len(unbiased) < len(all_regrets):
-            rows.append(_mean_regret("mean without biased", unbiased))
+            rows.append(_mean_regret("mean, biased excluded", unbiased))
         rows.append(_mean_regret("mean of all", all_regrets))
         worst = max(all_regrets, key=lambda regret: regret.value)
         rows.append((f"worst: {worst.data}", worst.setting, worst.best, "", "", *_percents(worst.value)))
@@ -98,7 +98,7 @@ def _regret_table(results: ExperimentResults) -> SummaryTable:
         tuple(rows),
         n_text_columns=3,
         note="The best mean accuracy of a column minus that of auto, in percentage points, over the seeds that auto has. The best "
-        "row is known from true labels alone, and the best of many rows is lucky, so some regret is unavoidable.",
+        "row is chosen in hindsight, by accuracy on the test rows, so some regret is unavoidable.",
     )
 
 
@@ -116,12 +116,12 @@ def _prior_table(results: ExperimentResults) -> SummaryTable:
     sources = trials.record.map(lambda record: record.priors.source).rename("source")
     means = errors.dropna().groupby([*(trials[name] for name in _ROW), sources], sort=False).mean()
     return SummaryTable(
-        "How wrong the priors were",
+        "Error of the priors",
         ("data", "setting", "model", "method", "priors", "mean absolute error"),
         tuple((*key, f"{error:.4f}") for key, error in means.items()),
         n_text_columns=5,
-        note="Priors that were estimated before or learned during training, compared with the class frequencies of the training "
-        "data; the mean over classes and seeds.",
+        note="Priors that were estimated before training or learned during it, compared with the class frequencies of the training "
+        "data: the mean absolute error over classes and seeds.",
     )
 
 
@@ -144,7 +144,7 @@ def _calibration_table(results: ExperimentResults) -> SummaryTable:
         tuple((*key, *_percents(*numbers)) for key, numbers in means.iterrows()),
         n_text_columns=4,
         note="In per cent after the last epoch, the mean over seeds. Confidence: the mean of the highest probability. Calibration "
-        "error: the mean distance between accuracy and confidence over 15 bins of equal width.",
+        "error: the expected calibration error, with 15 bins of equal width.",
     )
 
 
@@ -168,9 +168,9 @@ def _epoch_table(results: ExperimentResults) -> SummaryTable:
         ("data", "criterion", "trials", "chosen epoch", "last epochs", "best epoch"),
         tuple(rows),
         n_text_columns=2,
-        note=f"Mean test accuracy, in per cent, at the best epoch by each criterion, beside the mean of the {last_epochs(results)} "
-        "(no selection, as in the tables) and the best epoch by true labels, over the trials for which the criterion is defined. "
-        "Criteria use complementary labels of the same test images.",
+        note=f"Mean test accuracy, in per cent: at the epoch that the criterion chooses, over the {last_epochs(results)} (no "
+        "selection, as in the tables), and at the best epoch by true labels. Only trials for which the criterion is defined are "
+        "counted. Criteria use complementary labels of the same test images.",
     )
 
 
@@ -193,11 +193,11 @@ def _method_table(results: ExperimentResults) -> SummaryTable:
             )
     return SummaryTable(
         "Choosing the method without true labels",
-        ("data", "model", "setting", *map(_criterion_text, used), "truly best"),
+        ("data", "model", "setting", *map(_criterion_text, used), "best by true labels"),
         tuple(rows),
         n_text_columns=4 + len(used),
-        note=f"The best method by each criterion (mean over seeds and {last_epochs(results)}) among those for which it "
-        "is defined, with its test accuracy in per cent. Criteria use complementary labels of the same test images.",
+        note=f"The best method by each criterion (mean over seeds and {last_epochs(results)}), among the methods for which it "
+        "is defined, and its test accuracy in per cent. Criteria use complementary labels of the same test images.",
     )
 
 
@@ -210,11 +210,11 @@ def _cost_table(results: ExperimentResults) -> SummaryTable:
     if len(rows) > 1:
         rows.append(_cost_row("all", results.recorded))
     return SummaryTable(
-        "What it cost",
+        "Cost",
         ("method", "trials", "total time", "seconds per trial", "peak memory, MB"),
         tuple(rows),
         n_text_columns=1,
-        note="Memory is the peak of the whole process, which may have run earlier trials.",
+        note="Memory is the peak of the whole process, which may have run other trials before.",
     )
 
 

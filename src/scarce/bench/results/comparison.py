@@ -1,4 +1,4 @@
-"""Comparison of two stores: the effect of a change of the code, the recipe or the machine."""
+"""Comparison of two stores: the effect of a change in the code, the recipe or the machine."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -16,17 +16,23 @@ _Cells = Mapping[CellKey, Mapping[int, TrialRecord]]
 
 
 def compare_stores(first: Store | PackedStore, second: Store | PackedStore, width: int = MAX_WIDTH) -> str:
-    """Return a table of the cells that both stores have, and a list of those that only one has.
+    """Return a table of the cells that are in both stores, and a list of those that are in only one.
 
-    For each cell, over the common seeds: the mean accuracies in per cent, their difference, the p-value of the paired t-test,
-    and the ratio of the times. Without a common seed, the means are over all seeds of each store.
+    A cell is a combination of data, setting, model and method. The table has, over the common seeds, the mean accuracies in per
+    cent, their difference, the p-value of the paired t-test, and the ratio of the times. Without a common seed, the means are
+    over all seeds of each store.
 
     Parameters
     ----------
     first, second : Store or PackedStore
         Shown as A and B.
     width : int
-        The maximum number of columns of the text.
+        The maximum width of the text in characters.
+
+    Returns
+    -------
+    str
+        The table and the list, ready to print.
 
     See Also
     --------
@@ -39,7 +45,7 @@ def compare_stores(first: Store | PackedStore, second: Store | PackedStore, widt
     A: before
     B: after
     <BLANKLINE>
-    no cell has accuracies in both stores
+    no data, setting, model and method has accuracies in both stores
     """
     records_a, records_b = first.records(), second.records()
     cells_a, cells_b = _cells(records_a), _cells(records_b)
@@ -55,7 +61,7 @@ def compare_stores(first: Store | PackedStore, second: Store | PackedStore, widt
         ),
         text_table(columns, rows, n_text_columns=4, width=width)
         if rows
-        else "no cell has accuracies in both stores",
+        else "no data, setting, model and method has accuracies in both stores",
     ]
     for name, cells, other in (("A", cells_a, cells_b), ("B", cells_b, cells_a)):
         unmatched = [", ".join(key) for key in cells if key not in other]
@@ -112,7 +118,7 @@ def _notes(records: Sequence[TrialRecord]) -> str:
     counts = (
         (len(results) - len(set(results)), "earlier trial", " of the same cells"),
         (len(failed), "failed trial", ""),
-        (n_priors, "trial", " of estimated priors, as only accuracies are compared"),
+        (n_priors, "trial", " of estimated priors: only accuracies are compared"),
     )
     texts = [f"{count} {what}{'s' * (count > 1)}{more}" for count, what, more in counts if count]
     return f" (without {', '.join(texts)})" if texts else ""

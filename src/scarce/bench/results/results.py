@@ -94,7 +94,12 @@ def collect(plan: Plan, store: Store | PackedStore | Iterable[TrialRecord]) -> E
     plan : Plan
         The trials to include.
     store : Store, PackedStore or iterable of TrialRecord
-        A store, whose records are each read once, or records in the order in which they were finished.
+        A store, or records in the order in which they were finished.
+
+    Returns
+    -------
+    ExperimentResults
+        One row per planned trial, with its record if it has one.
 
     See Also
     --------

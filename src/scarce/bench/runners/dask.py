@@ -25,15 +25,15 @@ def run_on_cluster(
     *,
     retry_failed: bool = False,
 ) -> Iterator[Outcome]:
-    """Run trials on the workers of a Dask scheduler, and yield each outcome as it arrives.
+    """Run trials on the workers of a Dask cluster, and yield each outcome as it arrives.
 
-    The store must be on a drive that all machines share under one path: if a worker dies, another resumes its trial from the
-    checkpoint.
+    The store must be on a drive that all machines share under the same path: if a worker dies, another one resumes its trial
+    from the checkpoint.
 
     Parameters
     ----------
     trials : Plan or iterable of Trial
-        The trials to run.
+        The trials to run, from a `Plan` with data.
     store : Store
         Where to save the records.
     data_dir : str or Path, optional
@@ -47,6 +47,13 @@ def run_on_cluster(
     ------
     Outcome
         How each trial ended.
+
+    Raises
+    ------
+    FileError
+        If no scheduler answers at `url`, or the workers do not write to the store.
+    ProcessError
+        If the scheduler stops.
 
     See Also
     --------
@@ -94,7 +101,7 @@ def n_workers(url: str) -> int:
     with _connect(url) as client:
         count = len(client.nthreads())
     if not count:
-        print(f"{url} has no worker yet; start some with `dask worker {url}`", file=sys.stderr)
+        print(f"{url} has no workers yet; start one with `dask worker {url}`", file=sys.stderr)
     return max(1, count)
 
 

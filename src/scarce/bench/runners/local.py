@@ -1,4 +1,4 @@
-"""Running trials in processes of this machine: skip finished ones, resume interrupted ones, record failures."""
+"""Running trials in local processes: skip finished ones, resume interrupted ones, record failures."""
 
 import signal
 import threading
@@ -120,11 +120,11 @@ def run_local(
     jobs: int = 1,
     retry_failed: bool = False,
 ) -> Iterator[Outcome]:
-    """Run trials in `jobs` processes of this machine, and yield each outcome as it arrives.
+    """Run trials in `jobs` processes on this machine, and yield each outcome as it arrives.
 
-    Trials with a record are skipped, and interrupted ones are resumed. Trials that another run on the same store is running come
-    last: this run waits for them, and takes them over if the other dies. If a process is killed, for instance when memory runs
-    out, the trials that were running are run one at a time; a trial whose process is then killed twice counts as failed.
+    Trials with a record are skipped, and interrupted ones are resumed. Trials that another run is executing on the same store
+    come last: this run waits for them, and takes over if the other run dies. If a process is killed, for example because memory
+    runs out, the trials that were running are retried one at a time; a trial whose process is then killed twice counts as failed.
 
     Parameters
     ----------

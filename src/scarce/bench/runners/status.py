@@ -1,4 +1,4 @@
-"""The status of an experiment: which trials are done, and how long the rest may take."""
+"""The status of an experiment: which trials are done, and the estimated time of the rest."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Status:
     done, failed : list of TrialRecord
         The records of finished and failed trials.
     running, pending : list of Trial
-        The trials that a process is running, and the rest.
+        The trials without a record: those that a process is running, and the others.
 
     See Also
     --------
@@ -60,6 +60,11 @@ def get_status(
         The store with the records, and the locks of running trials.
     records : iterable of TrialRecord, optional
         The records of the store, if they have been read; by default the records of the trials are read.
+
+    Returns
+    -------
+    Status
+        The trials that are done, failed, running and pending.
 
     See Also
     --------

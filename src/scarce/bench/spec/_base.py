@@ -1,5 +1,6 @@
 """The models of TOML tables and JSON records, and their errors in one line."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -8,13 +9,18 @@ UNION_TAGS = ("a name", "a table", "classifiers", "networks")
 """The tags of unions, which pydantic inserts into the location of an error though the file does not have them."""
 
 # In place of pydantic's messages, which are in terms of Python.
-_MESSAGES = {
-    "tuple_type": "expected a list",
-    "list_type": "expected a list",
-    "too_short": "expected at least one",
-    "model_type": "expected a name or a table in braces",
-    "dict_type": "expected a table in braces",
+_EXPECTED = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "too_short": "at least one",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "string_type": "a string",
+    "bool_type": "true or false",
+    "string_pattern_mismatch": "letters, digits, '.', '_' or '-', starting with a letter or digit",
 }
+_EXPECTED_IN_TOML = {"model_type": "a name or a table in braces", "dict_type": "a table in braces"}
+_EXPECTED_IN_JSON = {"model_type": "an object", "dict_type": "an object"}
 
 
 class TomlModel(BaseModel):
@@ -30,14 +36,15 @@ class StrictModel(BaseModel):
 
 
 def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | None = None) -> str:
-    """Return the first problem in one line: where it is, what was found, and what was expected.
+    """Return the first problem in one line: where it is, what was expected, and what was found.
 
     Parameters
     ----------
     error : ValidationError
-        Of a model of this package.
+        From validating a model of this package.
     known : mapping, optional
-        For a file that a user writes: the names of the fields at the top level, by an empty text, and of the tables in each field.
+        For TOML files: the names of the fields at the top level, under the empty string, and of the tables in each field.
+        None for JSON records.
 
     Examples
     --------
@@ -47,7 +54,7 @@ def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | 
     ...     Curve.model_validate({"loss": [0.5, "x"]})
     ... except ValidationError as error:
     ...     print(describe_error(error))
-    loss.1: input should be a valid number, got 'x'
+    loss.1: expected a number, got 'x'
     """
     first = error.errors()[0]
     location = [part for part in first["loc"] if part not in UNION_TAGS]
@@ -59,9 +66,10 @@ def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | 
         table = str(location[0]) if len(location) > 1 else ""
         return f"{text}; expected {', '.join(known.get(table, known['']))}" if known else text
     if first["type"] == "missing":
-        return f"the field {field} is missing{'; add it' if known else ''}"
+        return f"the field {field!r} is missing{'; add it' if known else ''}"
     message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
     if first["type"] != "value_error":
-        message = _MESSAGES.get(first["type"], f"{message[:1].lower()}{message[1:]}")
-        message = f"{message}, got {first['input']!r}"
+        expected = _EXPECTED | (_EXPECTED_IN_TOML if known else _EXPECTED_IN_JSON)
+        rest = re.sub("^(greater|less) than", r"a number \g<0>", message.removeprefix("Input should be "))
+        message = f"expected {expected.get(first['type'], rest)}, got {first['input']!r}"
     return f"{field}: {message}" if field else message

@@ -54,7 +54,7 @@ class ClassifierGrid(TomlModel):
     data : tuple of str
         Names of `scarce.datasets.available_tables`.
     split : {"70/30", "10-fold"}
-        How rows are divided, see `scarce.bench.spec._splits.train_test_rows`.
+        How rows are divided into training and test rows, see `scarce.bench.spec._splits.train_test_rows`.
     settings : tuple of Setting
         How labels are generated; ``own`` means the candidate sets of the data.
     methods : tuple of MethodEntry
@@ -118,7 +118,9 @@ def _check_entry(entry: MethodEntry) -> None:
             raise ValueError(f"methods: {entry.label}: auto chooses its methods; leave out method_params")
         return
     if params.module == "nystroem":
-        raise ValueError(f"methods: {entry.label}: module 'nystroem' goes with auto; choose linear or mlp")
+        raise ValueError(
+            f"methods: {entry.label}: module 'nystroem' requires method auto; choose linear or mlp"
+        )
     check_params(partial(make_method, entry.method), entry.label, params.method_params)
     if available_methods()[entry.method].needs_transition and params.transition is None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""A grid of trials in an experiment file: label settings, methods with their parameters, and the axes that are crossed."""
+"""A grid of trials in an experiment file: the axes to cross, with label settings and methods as entries."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -104,7 +104,11 @@ class MethodEntry(TomlModel):
     def _from_name(cls, value: Any) -> Any:
         if isinstance(value, str):
             return {"label": value, "method": value}
-        return {"label": value.get("method"), **value} if isinstance(value, dict) else value
+        if isinstance(value, dict) and "method" not in value:
+            raise ValueError(
+                "a method in braces needs its name, such as {method='scarce', params={alpha=0.5}}"
+            )
+        return {"label": value["method"], **value} if isinstance(value, dict) else value
 
 
 def as_list(value: Any) -> Any:
@@ -145,7 +149,7 @@ def check_unique_names(
 
 
 def check_process_params(process: str, params: Mapping[str, Any], n_classes: int) -> None:
-    """Raise if a process cannot draw labels with these parameters for one example of every class.
+    """Raise if a process cannot draw labels for one example of every class with these parameters.
 
     Rates are not checked against the class priors, which are known only once the data are loaded.
 
@@ -246,7 +250,7 @@ class Grid(TomlModel):
                 )
             if self.n_train is not None and self.n_train > facts_of(name).n_train:
                 raise ValueError(
-                    f"n_train is {self.n_train}, but {name} has {facts_of(name).n_train} training images"
+                    f"n_train={self.n_train}, but {name} has {facts_of(name).n_train} training images; lower it, or leave it out for all"
                 )
             check_processes(name, self.settings, facts_of(name).n_classes)
         self.make_recipe()

@@ -37,7 +37,7 @@ AnyGrid = Annotated[
 
 
 class Experiment(TomlModel):
-    """An experiment: one grid of trials, or several if data sets need different settings.
+    """An experiment: one or more grids of trials.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Experiment(TomlModel):
     protocol : {"paper", "shortened", "own"}
         Whether it repeats an experiment of the paper, shortens it, or is not in the paper.
     description : str
-        Remarks that `scarce bench status` and reports show.
+        Remarks shown by `scarce bench status` and in reports.
     grids : tuple of Grid or ClassifierGrid
-        In the file, top-level keys are shared by all grids, and tables ``[[grid]]`` hold the differences.
+        In the TOML file, all grids share the top-level keys, and each ``[[grid]]`` table holds what differs.
 
     See Also
     --------
@@ -90,9 +90,9 @@ class Experiment(TomlModel):
         grids = [shared | table for table in tables]
         needs_split = content.get("kind") == "classifiers"
         if needs_split and not all("split" in grid for grid in grids):
-            raise ValueError("the field split is missing; add split = '70/30' or split = '10-fold'")
+            raise ValueError("the field 'split' is missing; add split = '70/30' or split = '10-fold'")
         if not needs_split and any("split" in grid for grid in [content, *grids]):
-            raise ValueError("split goes with tables; add kind = 'classifiers', or leave it out")
+            raise ValueError("split requires kind = 'classifiers'; add that, or leave out split")
         return rest | {"grids": grids}
 
     @model_validator(mode="after")
@@ -117,14 +117,16 @@ class Experiment(TomlModel):
     @model_validator(mode="after")
     def _check_protocol(self) -> "Experiment":
         if self.protocol == "paper" and self.kind == "classifiers":
-            raise ValueError("protocol: the paper compares no classifiers on tables; call this 'own'")
+            raise ValueError(
+                "protocol: the paper does not compare classifiers on tables; set protocol = 'own'"
+            )
         repeats_paper = all(
             grid.uses_all_data and _is_paper_recipe(grid.make_recipe()) for grid in self._network_grids
         )
         if self.protocol == "paper" and self.kind == "accuracy" and not repeats_paper:
             raise ValueError(
                 f"protocol: the paper's is the recipe 'paper' ({PAPER.epochs} epochs, batches of {PAPER.batch_size}, learning "
-                f"rate {PAPER.learning_rate:g}) on all training images; call this 'shortened'"
+                f"rate {PAPER.learning_rate:g}) on all training images; set protocol = 'shortened'"
             )
         return self
 
@@ -148,7 +150,17 @@ class Experiment(TomlModel):
         seeds : int, optional
             The number of seeds, starting at 0.
         recipe : {"paper", "annealed"}, optional
-            The recipe, with its own number of epochs.
+            The recipe, with its own number of epochs unless `epochs` is given.
+
+        Returns
+        -------
+        Experiment
+            The changed experiment; its description is empty, since it may mention epochs and seeds.
+
+        Raises
+        ------
+        MethodError
+            If `seeds` is out of range, or classifiers are compared and `epochs` or `recipe` is given.
 
         Examples
         --------
@@ -159,7 +171,8 @@ class Experiment(TomlModel):
             check_integer("seeds", seeds, 1, MAX_SEEDS)
         if self.kind == "classifiers" and (epochs is not None or recipe is not None):
             raise MethodError(
-                f"{self.name} compares classifiers with their own training; leave out --epochs and --recipe, or give a row epochs."
+                f"{self.name} compares classifiers, each with its own recipe; leave out --epochs and --recipe, or set epochs in "
+                "the params of a method."
             )
         changes: dict[str, Any] = {} if recipe is None else {"recipe": recipe, "epochs": None}
         changes |= {} if epochs is None else {"epochs": epochs}
@@ -187,6 +200,11 @@ class Experiment(TomlModel):
 def available_experiments() -> dict[str, str]:
     """Return the titles of the experiments that come with the library, by name.
 
+    Returns
+    -------
+    dict of str to str
+        The titles, sorted by name.
+
     See Also
     --------
     load_experiment : Read one of them.
@@ -212,6 +230,16 @@ def load_experiment(name: str | Path) -> Experiment:
     ----------
     name : str or Path
         The name of an experiment that comes with the library, or a TOML file.
+
+    Returns
+    -------
+    Experiment
+        The validated experiment.
+
+    Raises
+    ------
+    FileError
+        If there is no such experiment, or the file is not a valid experiment.
 
     See Also
     --------

@@ -59,7 +59,7 @@ def run_trial(
     Returns
     -------
     TrialRecord
-        The result, the cost, and what ran it. With ``status="failed"``, `error` says why there is no result.
+        The result, its cost, and the versions and machine. With ``status="failed"``, `error` says why there is no result.
 
     See Also
     --------
@@ -78,10 +78,7 @@ def run_trial(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings are for interactive use
             result = _result(trial.spec, checkpoint, resolve_data_dir(data_dir), started)
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # a method may raise anything, and the other trials must still run
+    except (Exception, SystemExit) as error:  # a method may raise anything, and other trials must still run
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}

@@ -83,9 +83,10 @@ class PackedStore:
                 line = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
                 with_curves = {name: line[name] for name in _CURVES if name in line}
                 record = TrialRecord.from_dict(content | with_curves if with_curves else content)
-            except (ValueError, RecursionError) as error:  # FileError is a ValueError
+            except (ValueError, RecursionError) as error:
+                reason = str(error) if isinstance(error, FileError) else f"it is not valid JSON ({error})."
                 warnings.warn(
-                    f"{self.path}, line {number}: {error} Its trial counts as not run.", stacklevel=2
+                    f"{self.path}, line {number}: {reason} Its trial counts as not run.", stacklevel=2
                 )
                 continue
             by_key[record.key] = record
@@ -112,14 +113,19 @@ class PackedStore:
 
 
 def open_store(path: Path, experiment: str | None = None) -> Store | PackedStore:
-    """Return the store at a path.
+    """Return the store at a path, which need not exist.
 
     Parameters
     ----------
     path : Path
         A packed file, a folder with the packed file of the experiment, or a folder of trials.
     experiment : str, optional
-        The name of the experiment.
+        The name of the experiment; without it, a folder is always a folder of trials.
+
+    Returns
+    -------
+    Store or PackedStore
+        A `PackedStore` for packed files.
 
     See Also
     --------
@@ -142,7 +148,7 @@ def open_store(path: Path, experiment: str | None = None) -> Store | PackedStore
 def pack(store: Store, out: Path) -> dict[PackedStore, int]:
     """Write the records of a store into two files per experiment.
 
-    Trials that are only in existing files are kept; for a trial in both, the record of the store is written.
+    Trials that are only in existing packed files are kept; if a trial is in both, the record in the store wins.
 
     Parameters
     ----------
@@ -155,6 +161,11 @@ def pack(store: Store, out: Path) -> dict[PackedStore, int]:
     -------
     dict of PackedStore to int
         How many trials each packed file now has.
+
+    Raises
+    ------
+    FileError
+        If the store has no finished trials, or an existing packed file is damaged.
 
     See Also
     --------
@@ -182,7 +193,7 @@ def pack(store: Store, out: Path) -> dict[PackedStore, int]:
         target = PackedStore(out / f"{name}{_SUFFIX}")
         merged = _read_existing(target) | {record.key: record for record in records}
         _write(target, merged.values())
-        counts[PackedStore(target.path)] = len(merged)
+        counts[PackedStore(target.path)] = len(merged)  # not `target`, which has cached the old lines
     return counts
 
 

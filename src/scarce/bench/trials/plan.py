@@ -71,7 +71,7 @@ class Trial:
 class Plan:
     """The trials of an experiment, sorted by seed; iterating over the plan yields them.
 
-    A command makes one plan and passes it on: to a runner, which needs `with_data`, to `get_status`, or to `collect`.
+    Pass it to a runner or to `get_status`, which need `with_data`, or to `collect`, which does not.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Plan:
 
     @classmethod
     def from_experiment(cls, experiment: Experiment) -> "Plan":
-        """Return the plan of an experiment; raise if two trials have the same name or the same spec.
+        """Return the plan of an experiment.
 
         The trials have no checksums of their data, so the data need not be available; see `with_data`.
 
@@ -112,6 +112,16 @@ class Plan:
         ----------
         experiment : Experiment
             From `load_experiment`.
+
+        Returns
+        -------
+        Plan
+            All trials, sorted by seed.
+
+        Raises
+        ------
+        MethodError
+            If two trials have the same name or the same spec.
         """
         trials = [
             Trial(spec, label, experiment.name, experiment.protocol)
@@ -139,13 +149,23 @@ class Plan:
         return len(self.trials)
 
     def select(self, **only: str | int | Iterable[str | int]) -> "Plan":
-        """Return a plan of the trials with these names on every axis.
+        """Return the plan restricted to the trials with the given names.
 
         Parameters
         ----------
         **only : str, int or iterable of these
-            One or more names for each of the axes ``data``, ``setting``, ``method``, ``model`` and ``seed``. A method goes by its
-            label or its name.
+            One or more names on any of the axes ``data``, ``setting``, ``method``, ``model`` and ``seed``; other axes are not
+            restricted. A method is selected by its label or its name.
+
+        Returns
+        -------
+        Plan
+            The selected trials, in the same order.
+
+        Raises
+        ------
+        MethodError
+            If the axis is unknown, or no trial has one of the names.
 
         Examples
         --------
@@ -178,6 +198,16 @@ class Plan:
         download : bool
             Whether to download missing data. Otherwise their trials have no checksum, and `missing` says how to get them.
 
+        Returns
+        -------
+        Plan
+            The same trials with checksums.
+
+        Raises
+        ------
+        FileError
+            If data are damaged, or, with `download`, missing and cannot be downloaded.
+
         Examples
         --------
         >>> from scarce.bench import load_experiment
@@ -209,6 +239,11 @@ class Plan:
         ----------
         records : iterable of TrialRecord
             In the order in which they were finished.
+
+        Returns
+        -------
+        dict of str to TrialRecord
+            The records by cell; trials without a record are left out.
         """
         planned = {trial.spec.cell: trial.spec for trial in self.trials}
         earlier: dict[str, TrialRecord] = {}

@@ -151,7 +151,7 @@ class TrialRecord(StrictModel):
         except ValidationError as error:
             raise FileError(f"this record is damaged ({describe_error(error)}).") from None
         if content.get("key") != record.key:
-            raise FileError("this record is damaged (its key is that of another spec).")
+            raise FileError("this record is damaged (its key belongs to another spec).")
         return record
 
     def save(self, path: Path) -> None:

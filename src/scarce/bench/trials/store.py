@@ -57,14 +57,20 @@ class Store:
         --------
         >>> Store(Path("nowhere")).check_exists()
         Traceback (most recent call last):
-        scarce.errors.FileError: nowhere does not exist; check the path.
+        scarce.errors.FileError: nowhere does not exist; run an experiment first, or check the path.
         """
+        if not os.path.lexists(self.path):
+            raise FileError(f"{self.path} does not exist; run an experiment first, or check the path.")
         check_dir(self.path)
-        if not any((self.path / name).is_dir() for name in _SUBFOLDERS):
+        if not self.has_trials():
             raise FileError(
                 f"{self.path} holds no records of trials; run an experiment first, or check the path."
             )
         return self
+
+    def has_trials(self) -> bool:
+        """Return whether the folder has been used as a store."""
+        return any((self.path / name).is_dir() for name in _SUBFOLDERS)
 
     def make_dirs(self) -> None:
         """Create the folders of the store."""
@@ -85,7 +91,7 @@ class Store:
         try:
             record = TrialRecord.load(path)
             if record.key != key:
-                raise FileError(f"{path} is the record of {record.key}, under the wrong name.")
+                raise FileError(f"{path} holds the record of {record.key}; rename or delete it.")
         except FileError as error:
             warnings.warn(f"{error} Its trial counts as not run.", stacklevel=2)
             return None
