@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import signal
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -130,7 +129,6 @@ def run(
         if cluster is None
         else run_on_cluster(pending, opened, data_dir, cluster, retry_failed=retry_failed)
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
     try:
         with closing(outcomes), TrialProgress(len(pending), n_parallel, before.seconds_left()) as progress:  # type: ignore[type-var]
             for outcome in outcomes:

@@ -293,7 +293,9 @@ def _fit(
         sys.stdout.flush()
         classifier.fit(inputs, target, feature_names=names)
     except KeyboardInterrupt:
-        epoch = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
+        if not checkpoint.exists():
+            raise
+        epoch = load_state(checkpoint)["epoch"]
         print(f"interrupted after epoch {epoch}; rerun the same command to resume", file=sys.stderr)
         raise typer.Exit(130) from None
 
