@@ -93,7 +93,7 @@ def test_class_name_with_lone_surrogate_is_an_error_when_labels_are_read(
 ) -> None:
     (tmp_path / "truth.csv").write_text("id,label\na,cat\nb,dog\n")
     command = ["labels", "simulate", tmp_path / "truth.csv", tmp_path / "out.csv", "--classes"]
-    assert r"the class 'do\udce9' has half of a character" in run_expecting_error(
+    assert r"the class name 'do\udce9' contains a lone surrogate" in run_expecting_error(
         *command, "cat,dog,do\udce9"
     )
     assert not (tmp_path / "out.csv").exists()
