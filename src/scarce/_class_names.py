@@ -97,6 +97,11 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
         )
     if (names.astype(str) == "").any():
         raise LabelError(f"class {int(np.argmax(names == ''))} has an empty name; name every class.")
+    for name in map(str, names):
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise LabelError(
+                f"the class name {name!r} contains a lone surrogate; expected text that UTF-8 can encode: correct the name."
+            )
     values, counts = np.unique(names, return_counts=True)
     if (counts > 1).any():
         raise LabelError(

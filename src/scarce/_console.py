@@ -2,13 +2,17 @@
 
 import io
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+
+from scarce._printable import printable, unwrapped
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -53,7 +57,7 @@ def make_progress(
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = console or Console(stderr=True)
+    console = console or _PrintableConsole(file=unwrapped(sys.stderr))
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -87,7 +91,7 @@ def text_table(
       uniform:
       88.00
     """
-    rows = list(rows)
+    columns, *rows = [[printable(cell) for cell in row] for row in (columns, *rows)]
     widths = _column_widths([columns, *rows], n_text_columns, width)
     if widths is None:
         return "\n".join(_paragraph(columns, row, width) for row in rows)
@@ -146,3 +150,11 @@ def _column_widths(rows: Sequence[Sequence[str]], n_text_columns: int, width: in
 def _paragraph(columns: Sequence[str], row: Sequence[str], width: int) -> str:
     text = "; ".join(f"{name}: {cell}" for name, cell in zip(columns, row, strict=True))
     return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+class _PrintableConsole(Console):
+    """A rich console that makes texts `printable`, but not its own control sequences."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))

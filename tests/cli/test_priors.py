@@ -1,6 +1,7 @@
 """``scarce priors``: from files to a table, a JSON file that ``train`` reads, and a figure."""
 
 import json
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -100,6 +101,27 @@ def test_priors_names_mistake_in_one_line(folder: Path, tmp_path: Path, run_expe
     run_expecting_error(
         "priors", folder / "x.csv", "--labels", folder / "answers.csv", "--estimator", "magic"
     )
+
+
+def test_priors_names_missing_matplotlib_before_the_work(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_expecting_error
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    (tmp_path / "labels.csv").write_text("nothing that could be read")
+    arguments = (
+        "priors",
+        folder / "x.csv",
+        "--labels",
+        tmp_path / "labels.csv",
+        "--figure",
+        tmp_path / "f.png",
+    )
+    message = run_expecting_error(*arguments)
+    assert (
+        'scarce priors --figure needs matplotlib, which is not installed: pip install "scarce[bench]"'
+        in message
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
 
 
 @pytest.mark.filterwarnings("default::scarce.errors.PriorWarning")

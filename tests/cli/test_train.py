@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.bench import lock_in_another_process
 from helpers.command_line import RunCommand
 from helpers.csv_files import write_csv
 
@@ -310,3 +311,36 @@ def test_train_names_missing_compiler_in_one_line(
     assert "or leave out compile=True (--compile)" in run_expecting_error(
         *train_command(dataset_dir, tmp_path / "m", "--compile")
     )
+
+
+@pytest.mark.parametrize("target", ["nowhere", "trained"])
+def test_train_rejects_link_as_output_before_it_trains(
+    target: str, dataset_dir: Path, tmp_path: Path, run_expecting_error
+) -> None:
+    (tmp_path / "trained").symlink_to(dataset_dir / "model")
+    (tmp_path / "link").symlink_to(tmp_path / target)
+    labels = tmp_path / "missing.csv"  # the output is checked before the inputs
+    command = [
+        "train",
+        dataset_dir / "features.csv",
+        "--labels",
+        labels,
+        "--out",
+        tmp_path / "link",
+        "--force",
+    ]
+    assert f"link is a link to {tmp_path / target}" in run_expecting_error(*command)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "trained"]
+
+
+def test_train_says_at_once_that_another_process_trains_into_its_output(
+    dataset_dir: Path, tmp_path: Path, run, run_expecting_error
+) -> None:
+    command = train_command(dataset_dir, tmp_path / "m")
+    with lock_in_another_process(tmp_path / "m.lock") as process:
+        message = run_expecting_error(*command)
+        assert f"another process is training into {tmp_path / 'm'}; wait for it, or choose" in message
+        process.kill()
+        process.wait()
+        assert run(*command).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]

@@ -40,7 +40,7 @@ def test_run_local_fails_only_trial_at_fault_when_processes_are_killed(
     def execute(trial, **_):
         from helpers.processes import wait_for
 
-        from scarce.bench.trials._locks import held, is_held
+        from scarce._io.locks import held, is_held
 
         with held(folder / "locks" / f"{trial.key}.lock"):
             if trial.key == guilty:

@@ -44,6 +44,16 @@ def test_check_writable_dir_replaces_only_empty_or_marked_folders(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "foreign", "marked"]
 
 
+@pytest.mark.parametrize("target", ["nowhere", "marked"])
+def test_check_writable_dir_rejects_links(tmp_path, target):
+    (tmp_path / "marked").mkdir()
+    (tmp_path / "marked" / "mark.json").write_text("{}")
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(FileError, match=f"link is a link to {target}; expected a folder: pass its own path"):
+        check_writable_dir(tmp_path / "link", "mark.json", force=True)
+    assert (tmp_path / "link").is_symlink()
+
+
 def test_is_dir_distinguishes_folders_from_files(tmp_path):
     (tmp_path / "file").write_text("")
     assert is_dir(tmp_path)

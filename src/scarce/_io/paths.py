@@ -73,6 +73,10 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
     """
     folder = Path(folder)
     try:
+        if folder.is_symlink():
+            raise FileError(
+                f"{folder} is a link to {folder.readlink()}; expected a folder: pass its own path."
+            )
         if folder.exists() and not force:
             raise FileError(
                 f"{folder} exists; choose another name, or pass force=True (--force) to replace it."

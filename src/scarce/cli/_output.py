@@ -1,7 +1,10 @@
 """Print the results of commands, in tables no wider than the terminal."""
 
+import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from scarce._printable import unwrapped
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
@@ -32,6 +35,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
     from scarce._console import terminal_width, text_table
 
     print(text_table(columns, rows, len(columns) - numbers, terminal_width()))
+
+
+def data_stream() -> Any:
+    """Return the stream for data, as CSV or JSON: standard output, which keeps names as they are unless it is a terminal."""
+    return sys.stdout if sys.stdout.isatty() else unwrapped(sys.stdout)
 
 
 def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) -> None:

@@ -1,6 +1,8 @@
 """The runtime of a command: threads, the rank among several processes, and optional packages."""
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,6 +33,32 @@ def rank() -> int:
     0
     """
     return int(os.environ["RANK"]) if "TORCHELASTIC_RUN_ID" in os.environ else 0
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` on SIGTERM for the block, so that commands say how to resume and end their processes.
+
+    Not under torchrun, which sends SIGTERM to processes that may be waiting for one that died.
+
+    Examples
+    --------
+    >>> from contextlib import suppress
+    >>> with suppress(KeyboardInterrupt), terminated_as_interrupted():
+    ...     signal.raise_signal(signal.SIGTERM)
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        or "TORCHELASTIC_RUN_ID" in os.environ
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import signal
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -106,7 +105,8 @@ def run(
     """Run the trials of an experiment that are not done yet.
 
     After an interruption, rerun the same command to resume: trials that are done are skipped, and one that was interrupted
-    continues from its last epoch. Several runs may share a store. The exit code is 1 if a trial failed, now or earlier.
+    continues from its last epoch. Several runs may share a store. A full disk or a missing network connection does not make a
+    trial fail: the next run continues it. The exit code is 1 if a trial failed, now or earlier, or could not be finished.
     """
     loaded = load(experiment, epochs, seeds, recipe)
     from scarce.bench import Plan, get_status, run_local, run_on_cluster
@@ -130,7 +130,6 @@ def run(
         if cluster is None
         else run_on_cluster(pending, opened, data_dir, cluster, retry_failed=retry_failed)
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
     try:
         with closing(outcomes), TrialProgress(len(pending), n_parallel, before.seconds_left()) as progress:  # type: ignore[type-var]
             for outcome in outcomes:
@@ -140,8 +139,13 @@ def run(
         raise typer.Exit(130) from None
     after = get_status(plan, opened)
     print(f"{len(after.done)} done, {len(after.failed)} failed")
+    if progress.unfinished:
+        reason = (progress.unfinished[-1].error or "").rstrip(".")
+        text = f"{count_text(len(progress.unfinished))} could not be finished: {reason}; rerun the same command to continue"
+        print(text, file=sys.stderr)
     if after.failed:
         print("`scarce bench status` shows why; --retry-failed runs them again", file=sys.stderr)
+    if after.failed or progress.unfinished:
         raise typer.Exit(1)
 
 

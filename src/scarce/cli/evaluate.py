@@ -17,7 +17,7 @@ from scarce.cli._options import (
     JoinOption,
     ModelArgument,
 )
-from scarce.cli._output import show_alarms, show_report
+from scarce.cli._output import data_stream, show_alarms, show_report
 from scarce.cli._parsing import parse_classes
 from scarce.errors import LabelError, MethodError
 
@@ -113,7 +113,7 @@ def evaluate(
         facts["within_two_standard_errors"] = bool(difference <= 2 * facts["standard_error"])
         facts["within_interval"] = bool(facts["low"] <= facts["true_accuracy"] <= facts["high"])
     if as_json:
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        print(json.dumps(facts, indent=2, ensure_ascii=False), file=data_stream())
     else:
         _show(facts, report)
 

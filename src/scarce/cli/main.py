@@ -1,21 +1,23 @@
 """The command ``scarce``: its subcommands, error messages and exit codes."""
 
 import errno
+import functools
 import io
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from scarce import __version__
+from scarce._printable import PrintableStream
 from scarce.cli import bench, data, labels
-from scarce.cli._runtime import rank
+from scarce.cli._runtime import rank, terminated_as_interrupted
 from scarce.cli.demo import demo
 from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
@@ -42,6 +44,18 @@ def _add_group(name: str, description: str) -> typer.Typer:
     group.callback(invoke_without_command=True, help=description)(_print_help)
     app.add_typer(group, name=name)
     return group
+
+
+def _report_interrupt(command: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("interrupted; rerun the same command", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+    return run
 
 
 labels_app = _add_group("labels", "Describe, convert and simulate labels.")
@@ -81,7 +95,7 @@ for group, command, example in (
     (app, methods, "scarce methods"),
     (app, demo, "scarce demo"),
 ):
-    group.command(command.__name__.rstrip("_"), epilog=f"Example: {example}")(command)
+    group.command(command.__name__.rstrip("_"), epilog=f"Example: {example}")(_report_interrupt(command))
 
 
 @app.callback(invoke_without_command=True)
@@ -100,8 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     The exit code is 0 for success; 1 for a failure of a correct command, such as diverged training, no network, a full disk
-    or too little memory; 2 for a mistake in the command or its inputs; 130 if interrupted. An error is one line on standard
-    error.
+    or too little memory; 2 for a mistake in the command or its inputs; 130 if interrupted, by SIGINT (Ctrl-C) or SIGTERM. An
+    error is one line on standard error.
 
     Examples
     --------
@@ -112,7 +126,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "±" shows "?" instead of failing
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    with warnings.catch_warnings(), _silent() if rank() > 0 else nullcontext():
+    with (
+        warnings.catch_warnings(),
+        redirect_stdout(PrintableStream(sys.stdout)),
+        redirect_stderr(PrintableStream(sys.stderr)),
+        _silent() if rank() > 0 else nullcontext(),
+        terminated_as_interrupted(),
+    ):
         warnings.showwarning = _show_warning
         return _run(arguments)
 

@@ -1,7 +1,7 @@
 """``scarce predict``: the most likely class of every example, as CSV."""
 
 import csv
-import sys
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -9,11 +9,16 @@ import typer
 
 from scarce.cli._inputs import load_model, read_inputs
 from scarce.cli._options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
+from scarce.cli._output import data_stream
 from scarce.errors import FileError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.features import Features
+
+# Spreadsheet programs read these as the start of a formula, also after spaces and as full-width characters.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def predict(
@@ -30,6 +35,13 @@ def predict(
     every: Annotated[
         bool, typer.Option("--all", help="Add a column with the probability of each class.")
     ] = False,
+    spreadsheet_safe: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet-safe",
+            help="Write ' before ids and names that a spreadsheet program would run as a formula, such as =1+1.",
+        ),
+    ] = False,
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
     force: ForceOption = False,
@@ -39,7 +51,8 @@ def predict(
 
     if out is None:
         classifier, names = load_model(model)
-        _write_predictions(classifier, read_inputs(features, id_column, image_size, names), sys.stdout, every)
+        inputs = read_inputs(features, id_column, image_size, names)
+        _write_predictions(classifier, inputs, data_stream(), every, spreadsheet_safe)
         return
     if out.resolve() == features.resolve():
         raise FileError(f"{out} holds the features; choose another name for the predictions.")
@@ -48,11 +61,13 @@ def predict(
         classifier, names = load_model(model)
         inputs = read_inputs(features, id_column, image_size, names)
         with temporary.open("w", encoding="utf-8", newline="") as file:
-            _write_predictions(classifier, inputs, file, every)
+            _write_predictions(classifier, inputs, file, every, spreadsheet_safe)
     print(f"wrote {len(inputs.values):,} predictions to {out}")
 
 
-def _write_predictions(model: "ScarceClassifier", features: "Features", file: TextIO, every: bool) -> None:
+def _write_predictions(
+    model: "ScarceClassifier", features: "Features", file: TextIO, every: bool, spreadsheet_safe: bool
+) -> None:
     """Write one row per example: the id or row number, the predicted class and its probability."""
     from scarce._class_names import lookup_codes
 
@@ -61,6 +76,8 @@ def _write_predictions(model: "ScarceClassifier", features: "Features", file: Te
     probabilities = model.predict_proba(features.values)
     names = [str(name) for name in model.classes_.tolist()]
     ids = range(len(best)) if features.ids is None else features.ids.tolist()
+    if spreadsheet_safe:
+        names, ids = [_escape_formula(name) for name in names], [_escape_formula(str(name)) for name in ids]
     header = ["row" if features.ids is None else "example_id", "class", "probability"]
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(header + [f"p_{name}" for name in names] * every)
@@ -69,3 +86,7 @@ def _write_predictions(model: "ScarceClassifier", features: "Features", file: Te
             [row, names[code], f"{row_probabilities[code]:.6g}"]
             + [f"{p:.6g}" for p in row_probabilities] * every
         )
+
+
+def _escape_formula(text: str) -> str:
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

@@ -24,7 +24,7 @@ from scarce.cli._options import (
 )
 from scarce.cli._output import show_priors
 from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
-from scarce.cli._runtime import use_one_thread
+from scarce.cli._runtime import needs_bench_extra, use_one_thread
 from scarce.errors import FileError, MethodError
 
 # Listed here because the registry imports torch.
@@ -94,6 +94,9 @@ def priors(
         raise FileError(
             f"--figure {figure} has an unknown format; expected a name that ends in .png, .svg or .pdf."
         )
+    if figure is not None:
+        with needs_bench_extra("priors --figure"):
+            import matplotlib  # noqa: F401
     from scarce.features import read_features
     from scarce.features._arrays import take_rows
     from scarce.labels import read_labels

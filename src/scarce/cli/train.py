@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -32,7 +34,7 @@ from scarce.cli._output import (
 )
 from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, translate_type_errors
 from scarce.cli._runtime import rank, use_one_thread
-from scarce.errors import LabelError, ScarceError
+from scarce.errors import FileError, LabelError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
@@ -43,6 +45,7 @@ RecipeName = Literal["annealed", "paper"]
 
 
 def train(
+    context: typer.Context,
     features: FeaturesArgument,
     labels: LabelsOption,
     out: Annotated[
@@ -229,6 +232,9 @@ def train(
     from scarce._io.paths import check_file, check_writable_dir, is_dir
 
     check_writable_dir(out, "classifier.json", force=force)
+    if rank() == 0:
+        context.with_resource(_locked(out))
+        check_writable_dir(out, "classifier.json", force=force)  # another process may just have written it
     is_dir(features), check_file(labels)  # before importing torch, which takes seconds
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
@@ -279,6 +285,16 @@ def train(
         _estimate_accuracy(classifier, inputs, target)
 
 
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    from scarce._io.locks import held
+
+    with held(Path(f"{out}.lock")) as acquired:
+        if not acquired:
+            raise FileError(f"another process is training into {out}; wait for it, or choose another --out.")
+        yield
+
+
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
     truth, rows = join_labels(read_confirmed(path, id_column), table, join)
     codes = truth.confirmed
@@ -299,7 +315,9 @@ def _fit(
         sys.stdout.flush()
         classifier.fit(inputs, target, feature_names=names)
     except KeyboardInterrupt:
-        epoch = load_state(checkpoint)["epoch"] if checkpoint.exists() else 0
+        if not checkpoint.exists():
+            raise
+        epoch = load_state(checkpoint)["epoch"]
         print(f"interrupted after epoch {epoch}; rerun the same command to resume", file=sys.stderr)
         raise typer.Exit(130) from None
 

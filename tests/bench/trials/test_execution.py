@@ -11,12 +11,13 @@ from helpers.bench import ONE_METHOD_FAILS, TINY, plan_trials, tiny_experiment, 
 from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
 from scarce.bench.trials._data import load_data
-from scarce.bench.trials.execution import run_trial, sample_rows
+from scarce.bench.trials.execution import is_environment_failure, run_trial, sample_rows
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store
 from scarce.datasets import ImageDataset
 from scarce.datasets.image_dataset import labels_from_annotations
+from scarce.errors import DivergedError, FetchError, FileError, LabelError, ProcessError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import make_method
 from scarce.models import make_model
@@ -258,6 +259,26 @@ def test_run_trial_records_any_error_but_not_interrupt(
     monkeypatch.setattr(trial_module, "train", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(trial, tmp_path)
+
+
+def test_checkpoint_that_cannot_be_written_is_not_the_failure_of_a_trial(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="cannot be written"):
+        run_trial(tiny_trials(tmp_path)[0], tmp_path / "file" / "checkpoint.safetensors")
+
+
+def test_environment_failures_are_those_that_another_run_may_not_have() -> None:
+    unwritten = FileError("a.json cannot be written.")
+    unwritten.__cause__ = OSError(28, "No space left on device")
+    environment = [unwritten, unwritten.__cause__, FetchError("no network"), ProcessError("rank 1 ended")]
+    method = [
+        DivergedError("loss is nan"),
+        FileError("the files differ"),
+        LabelError("no labels"),
+        SystemExit(3),
+    ]
+    assert all(map(is_environment_failure, environment))
+    assert not any(map(is_environment_failure, method))
 
 
 def test_run_trial_rejects_other_data_and_ignores_damaged_checkpoint(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ class TrialProgress:
     """
 
     def __init__(self, n_left: int, n_workers: int, seconds_left: float | None = None) -> None:
-        self.n_left, self.total, self.n_workers, self.n_failed = n_left, n_left, n_workers, 0
+        self.n_left, self.total, self.n_workers = n_left, n_left, n_workers
+        self.n_failed, self.unfinished = 0, list[Outcome]()
         self.start_time, self.seconds_left = time.monotonic(), seconds_left
         self.bar = make_progress(eta=False)
 
@@ -40,15 +41,17 @@ class TrialProgress:
         """Count a trial that has ended, and print its outcome."""
         self.n_left -= 1
         self.n_failed += outcome.status == "failed"
-        if outcome.status == "failed":
-            line = f"failed: {outcome.trial}: {outcome.error}"
+        if outcome.status == "unfinished":
+            self.unfinished.append(outcome)
+        if outcome.error is not None:
+            line = f"{outcome.status}: {outcome.trial}: {outcome.error}"
         else:
             result = "" if outcome.accuracy is None else f" {100 * outcome.accuracy:.2f} %"
             line = f"done: {outcome.trial}:{result} in {format_duration(outcome.seconds)}"
         if self.bar.disable:
             print(f"{line} ({self.summary()})", flush=True)
             return
-        if outcome.status == "failed":
+        if outcome.error is not None:
             self.bar.console.print(line, markup=False, highlight=False)
         self.bar.update(self.task, completed=self.total - self.n_left, description=self.summary())
 
@@ -62,7 +65,9 @@ class TrialProgress:
         """
         n_ended = self.total - self.n_left
         running = min(self.n_workers, self.n_left)
-        counts = f"{n_ended - self.n_failed} done, {running} running, {self.n_left - running} left, {self.n_failed} failed"
+        done = n_ended - self.n_failed - len(self.unfinished)
+        counts = f"{done} done, {running} running, {self.n_left - running} left, {self.n_failed} failed"
+        counts += f", {len(self.unfinished)} unfinished" if self.unfinished else ""
         seconds = self._seconds_left(n_ended)
         return counts if seconds is None or not self.n_left else f"{counts}, about {format_duration(seconds)}"
 

@@ -126,9 +126,9 @@ def _collect_outcome(future: object, trial: Trial, store: Store) -> Outcome:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         record = record_failure(trial, f"its worker could not run it: {reason}", store)
         return Outcome(trial, "failed", record.error)
-    if store.record(trial.key) is None:
+    outcome: Outcome = future.result()  # type: ignore[attr-defined]
+    if outcome.status != "unfinished" and store.record(trial.key) is None:
         raise FileError(
             f"the workers of the cluster do not write to {store.path}; choose a --store on a drive that all machines share."
         )
-    outcome: Outcome = future.result()  # type: ignore[attr-defined]
     return outcome

@@ -1,5 +1,6 @@
 """Running trials in local processes: skip finished ones, resume interrupted ones, record failures."""
 
+import os
 import signal
 import threading
 import time
@@ -16,10 +17,11 @@ import torch
 from joblib import Parallel, delayed
 
 from scarce.bench.trials._data import resolve_data_dir
-from scarce.bench.trials.execution import run_trial
+from scarce.bench.trials.execution import is_environment_failure, run_trial
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord, now
 from scarce.bench.trials.store import Store
+from scarce.errors import ScarceError
 from scarce.methods import Method
 from scarce.methods.registry import external_method_class, register
 
@@ -38,8 +40,9 @@ class Outcome:
     ----------
     trial : Trial
         The trial.
-    status : {"done", "failed", "elsewhere"}
-        Whether it has a result, ended in an error, or is being run by another process.
+    status : {"done", "failed", "unfinished", "elsewhere"}
+        Whether it has a result, ended in an error, could not be finished because of the environment, such as a full disk, or is
+        being run by another process. An unfinished trial has no record; the next run continues it.
     error : str or None
         Why there is no result.
     accuracy : float or None
@@ -60,7 +63,7 @@ class Outcome:
     """
 
     trial: Trial
-    status: Literal["done", "failed", "elsewhere"]
+    status: Literal["done", "failed", "unfinished", "elsewhere"]
     error: str | None = None
     accuracy: float | None = None
     seconds: float = 0.0
@@ -104,8 +107,13 @@ def execute(
                     warnings.simplefilter("ignore")  # the parent process warns of damaged records
                     record = store.record(trial.key)
                 if record is None or (retry_failed and record.status == "failed"):
-                    record = run_trial(trial, store.checkpoint(trial.key), data_dir)
-                    store.save(record)
+                    try:
+                        record = run_trial(trial, store.checkpoint(trial.key), data_dir)
+                        store.save(record)
+                    except (ScarceError, OSError) as error:
+                        if not is_environment_failure(error):
+                            raise
+                        return Outcome(trial, "unfinished", " ".join(str(error).split()))
                 return _outcome(trial, record)
         if not wait:
             return Outcome(trial, "elsewhere")
@@ -125,6 +133,7 @@ def run_local(
     Trials with a record are skipped, and interrupted ones are resumed. Trials that another run is executing on the same store
     come last: this run waits for them, and takes over if the other run dies. If a process is killed, for example because memory
     runs out, the trials that were running are retried one at a time; a trial whose process is then killed twice counts as failed.
+    If this process is killed, its workers end too.
 
     Parameters
     ----------
@@ -225,6 +234,7 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
         batch_size=1,
         pre_dispatch=jobs,
         return_as="generator_unordered",
+        initializer=_end_with_parent,
     )
     tasks = (
         delayed(execute)(trial, **options, method=external_method_class(trial.spec.method))
@@ -232,6 +242,19 @@ def _pool(trials: list[Trial], jobs: int, options: dict[str, Any]) -> Iterator[O
     )
     with closing(run(tasks)) as outcomes:
         yield from outcomes
+
+
+def _end_with_parent() -> None:
+    """Start a thread that ends this process soon after its parent process was killed; files are written atomically."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        while os.getppid() == parent.pid:
+            time.sleep(_WAIT_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _outcome(trial: Trial, record: TrialRecord) -> Outcome:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from torch import nn
 
 from scarce.bench.spec._grid import HUMAN_LABELED
@@ -24,7 +25,7 @@ from scarce.bench.trials._evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
 from scarce.datasets import ImageDataset
-from scarce.errors import FileError
+from scarce.errors import DivergedError, EnvironmentFailure, FileError
 from scarce.estimators._early_stopping import make_early_stopping, split_rows
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Method, make_method
@@ -45,7 +46,7 @@ _PACKAGES = ("scarce", "torch", "numpy")
 def run_trial(
     trial: Trial, checkpoint: Path | None = None, data_dir: str | Path | None = None
 ) -> TrialRecord:
-    """Run a trial and return its record; an error becomes part of the record.
+    """Run a trial and return its record; an error becomes part of the record, unless its cause is the environment.
 
     Parameters
     ----------
@@ -60,6 +61,11 @@ def run_trial(
     -------
     TrialRecord
         The result, its cost, and the versions and machine. With ``status="failed"``, `error` says why there is no result.
+
+    Raises
+    ------
+    OSError, ScarceError
+        If the environment is the cause, as `is_environment_failure` decides: the trial can be run again.
 
     See Also
     --------
@@ -79,6 +85,8 @@ def run_trial(
             warnings.simplefilter("ignore")  # warnings are for interactive use
             result = _result(trial.spec, checkpoint, resolve_data_dir(data_dir), started)
     except (Exception, SystemExit) as error:  # a method may raise anything, and other trials must still run
+        if is_environment_failure(error):
+            raise
         reason = " ".join(str(error).split()) or "no message"
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         result = {"status": "failed", "error": f"{kind}{reason}", "seconds": time.perf_counter() - started}
@@ -93,6 +101,19 @@ def run_trial(
         finished=now(),
         **result,
     )
+
+
+def is_environment_failure(error: BaseException) -> bool:
+    """Return whether an error is not the fault of the method: the disk is full, a file cannot be read, or a download failed.
+
+    Examples
+    --------
+    >>> is_environment_failure(OSError(28, "No space left on device")), is_environment_failure(ValueError("no such loss"))
+    (True, False)
+    """
+    if isinstance(error, FileError) and isinstance(error.__cause__, OSError | SafetensorError):
+        return True
+    return isinstance(error, OSError | EnvironmentFailure) and not isinstance(error, DivergedError)
 
 
 def _result(spec: TrialSpec, checkpoint: Path | None, data_dir: str | None, started: float) -> dict[str, Any]:

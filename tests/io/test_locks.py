@@ -13,7 +13,7 @@ import pytest
 from helpers.bench import lock_in_another_process
 from helpers.processes import ENVIRONMENT, process_state, wait_for
 
-from scarce.bench.trials._locks import held, is_held
+from scarce._io.locks import held, is_held
 from scarce.errors import FileError
 
 
@@ -110,7 +110,7 @@ def test_abandoned_lock_is_acquired_by_one_of_many_threads(tmp_path: Path) -> No
 COUNT_UNDER_LOCK = """
 import sys
 from pathlib import Path
-from scarce.bench.trials._locks import held
+from scarce._io.locks import held
 lock, count = Path(sys.argv[1]), Path(sys.argv[2])
 done = 0
 while done < 100:
