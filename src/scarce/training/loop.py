@@ -193,6 +193,7 @@ def train_checked(
     if not any(weight.requires_grad for weight in weights):
         raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
     state = TrainingState.of(model, method, recipe, callbacks, context)
+    state.normalize_layout()
     check_batch_size(state, len(source))
     if recipe.optimizer == "lbfgs":
         check_full_batch(state)
@@ -251,6 +252,7 @@ def _train(
                 callback.on_epoch_end(state, record)
             state.agree_on_end()
             state.history.records.append(record)
+            state.normalize_layout()  # whether or not a checkpoint is written
             if checkpoint is not None:
                 state.save(Path(checkpoint), identity)
     finally:
