@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from helpers.resuming import resume_after_every_epoch
 
 from scarce.labels import ComplementaryLabels
 from scarce.methods import available_methods, make_method
 from scarce.models import make_model
 from scarce.training import Recipe
-from scarce.training._runtime import seeded
+from scarce.training._random_state import seeded
 
 N, D, Q = 60, 5, 5
 PRIORS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])

@@ -31,7 +31,9 @@ def resume_after_every_epoch(make_model, make_method, inputs, labels, recipe, fo
 
     def run(**checkpointing):
         model, method = make_model(), make_method()
-        history = train(model, method, inputs, labels, recipe, make_model=make_model, **options, **checkpointing)
+        history = train(
+            model, method, inputs, labels, recipe, make_model=make_model, **options, **checkpointing
+        )
         return model.state_dict(), method.state_dict(), without_seconds(history)
 
     keep = KeepCheckpoints(folder / "checkpoint.safetensors")

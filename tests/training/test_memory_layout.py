@@ -10,7 +10,7 @@ from torch import nn
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, make_method
 from scarce.training import Recipe, train
-from scarce.training._runtime import seeded
+from scarce.training._random_state import seeded
 
 N_CLASSES = 12
 RECIPE = Recipe(epochs=6, batch_size=16, learning_rate=0.05)
@@ -93,5 +93,13 @@ def test_weights_and_moments_keep_their_layout_when_a_run_resumes(tmp_path, opti
     )
     assert different == []
     net = make_channels_last_net()
-    train(net, make_method("scarce"), images, labels, recipe, priors=PRIORS, checkpoint=tmp_path / "2.safetensors")
+    train(
+        net,
+        make_method("scarce"),
+        images,
+        labels,
+        recipe,
+        priors=PRIORS,
+        checkpoint=tmp_path / "2.safetensors",
+    )
     assert net[0].weight.is_contiguous(memory_format=torch.channels_last)

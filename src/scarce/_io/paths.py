@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scarce._io.temporary import restore_dir, temporary_beside
 from scarce.errors import FileError, ScarceError
 
 
@@ -73,6 +74,7 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
     """
     folder = Path(folder)
     try:
+        restore_dir(folder)
         if folder.exists() and not force:
             raise FileError(
                 f"{folder} exists; choose another name, or pass force=True (--force) to replace it."
@@ -83,7 +85,7 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
         ):  # the current folder cannot be replaced by its name
             raise FileError(f"{folder} is not a saved classifier and is not replaced; choose another name.")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder.parent, prefix=f".{folder.name}."):
+        with temporary_beside(folder, is_dir=True):
             pass
     except OSError as error:
         raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error
