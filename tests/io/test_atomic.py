@@ -7,7 +7,8 @@ import sys
 import pytest
 from helpers.processes import ENVIRONMENT
 
-from scarce._io.atomic import atomic_write, clean_leftovers
+from scarce._io.atomic import atomic_write
+from scarce._io.temporary import clean_leftovers
 from scarce.errors import FileError
 
 
@@ -25,6 +26,18 @@ def test_failed_write_keeps_old_file_and_leaves_no_temporary_file(tmp_path):
     with pytest.raises(FileError, match=r"a\.txt cannot be written: No space left"):
         write_half(OSError(28, "No space left on device"))
     assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
+def test_files_of_running_writers_are_not_leftovers(tmp_path):
+    path = tmp_path / "a.txt"
+    with atomic_write(path, force=True) as one:
+        one.write_text("one")
+        with atomic_write(path, force=True) as other:
+            clean_leftovers(path)
+            other.write_text("other")
+        assert path.read_text() == "other"
+    assert path.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
@@ -50,15 +63,16 @@ def test_clean_leftovers_deletes_only_temporary_files_of_the_path(tmp_path):
     kept = [
         "a[1].txt",
         "a1.txt",
-        ".a1.txt.12345678.txt",
+        ".a1.txt.scarce-12345678.txt",
         ".a[1].txt",
-        ".a[1].txt.notes.txt",
-        ".a[1].txt.12345678.csv",
+        ".a[1].txt.12345678.txt",
+        ".a[1].txt.scarce-notes.txt",
+        ".a[1].txt.scarce-12345678.csv",
     ]
     for name in kept:
         (tmp_path / name).touch()
     for _ in range(2):
         subprocess.run([sys.executable, "-c", KILLED_WRITE, tmp_path / "a[1].txt"], env=ENVIRONMENT)
-    assert len(list(tmp_path.iterdir())) == len(kept) + 2
+    assert len(list(tmp_path.iterdir())) == len(kept) + 1  # the second has deleted what the first left behind
     clean_leftovers(tmp_path / "a[1].txt")
     assert {path.name for path in tmp_path.iterdir()} == set(kept)

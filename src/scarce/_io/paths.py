@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scarce._io.temporary import restore_dir, temporary_beside
 from scarce.errors import FileError, ScarceError
 
 
@@ -77,6 +78,7 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
             raise FileError(
                 f"{folder} is a link to {folder.readlink()}; expected a folder: pass its own path."
             )
+        restore_dir(folder)
         if folder.exists() and not force:
             raise FileError(
                 f"{folder} exists; choose another name, or pass force=True (--force) to replace it."
@@ -88,7 +90,7 @@ def check_writable_dir(folder: str | Path, marker: str, *, force: bool) -> None:
                 f"{folder} is not a saved classifier and will not be replaced; choose another name."
             )
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder.parent, prefix=f".{folder.name}."):
+        with temporary_beside(folder, is_dir=True):
             pass
     except OSError as error:
         raise FileError(f"{folder} cannot be written: {error.strerror or error}.") from error

@@ -64,8 +64,9 @@ def read_confirmed(path: Path, id_column: str | None, classes: Any = None) -> "C
 def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
     """Return a saved classifier and its column names, or None if it was not trained on a table with names."""
     from scarce._io.paths import check_dir
+    from scarce._io.temporary import find_dir
 
-    check_dir(path)  # before importing torch, which takes seconds
+    check_dir(find_dir(path))  # before importing torch, which takes seconds
     from scarce.estimators import load
 
     use_one_thread()

@@ -228,8 +228,8 @@ def train(
     if ordinary and (form is not None or class_names is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
     from scarce._io.arrays import read_array
-    from scarce._io.atomic import clean_leftovers
     from scarce._io.paths import check_file, check_writable_dir, is_dir
+    from scarce._io.temporary import clean_leftovers
 
     check_writable_dir(out, "classifier.json", force=force)
     if rank() == 0:

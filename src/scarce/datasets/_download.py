@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from scarce._console import make_progress
 from scarce._hashing import matches_checksum
-from scarce._io.atomic import atomic_write, clean_leftovers
+from scarce._io.atomic import atomic_write
 
 if TYPE_CHECKING:
     from requests import Response
@@ -32,7 +32,6 @@ def download_file(url: str, path: Path, checksum: str | None) -> None:
     Traceback (most recent call last):
     scarce.datasets._download.DownloadError: no connection (...)
     """
-    clean_leftovers(path)
     with atomic_write(path, force=True) as temporary:
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:

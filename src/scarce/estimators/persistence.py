@@ -16,6 +16,7 @@ import scarce
 from scarce._hashing import bytes_digest
 from scarce._io.atomic import atomic_write_dir
 from scarce._io.paths import check_file, check_writable_dir
+from scarce._io.temporary import find_dir
 from scarce.errors import FileError, MethodError
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators._upgrade import upgrade_settings, upgrade_state
@@ -112,7 +113,7 @@ def load(
     Traceback (most recent call last):
     scarce.errors.FileError: nowhere does not exist; check the path.
     """
-    folder = Path(folder)
+    folder = find_dir(Path(folder))
     check_device(device)
     if not folder.exists():
         raise FileError(f"{folder} does not exist; check the path.")

@@ -345,4 +345,5 @@ class Refine(Method):
         matrix = estimate_exclusion_matrix(
             counts, self.n_predicted, posterior_sums, self.scar_strength, self.error_rate
         )
-        self.exclusion_matrix = single_label_transition(matrix) if self._single_label else matrix
+        matrix = single_label_transition(matrix) if self._single_label else matrix
+        self.exclusion_matrix = matrix.contiguous()  # `torch.linalg` returns column-major matrices

@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader, Dataset, default_collate
 
 from scarce._validation import abbreviate, check_integer
 from scarce.errors import FeatureError
+from scarce.training._random_state import own_random_state
 
 _SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
 
@@ -47,7 +48,9 @@ class DatasetSource:
 
     def batches(self, indices: list[Tensor], dtype: torch.dtype) -> Iterator[Tensor]:
         """Yield the inputs of each batch of row indices, of shape (B, ...)."""
-        batches = _BatchDataset(self.dataset, indices, torch.initial_seed())
+        with own_random_state():  # not the seed of another thread's training
+            seed = torch.initial_seed()
+        batches = _BatchDataset(self.dataset, indices, seed)
         read = self._read_ahead(batches) if self.workers else map(batches.read, indices)
         for inputs in read:
             yield inputs.to(dtype)
@@ -128,14 +131,15 @@ class _BatchDataset(Dataset[Any]):
 
 @contextmanager
 def _preserve_random_state() -> Iterator[None]:
-    """Restore all random states after the block, except that of a GPU, which a forked process must not touch."""
-    python, legacy = random.getstate(), np.random.get_state()
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(legacy)
+    """Restore all random states after the block, except those of a GPU, which a forked process must not touch."""
+    with own_random_state():
+        python, legacy = random.getstate(), np.random.get_state()
+        try:
+            with torch.random.fork_rng(devices=[]):
+                yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(legacy)
 
 
 def _seed_item(seed: int, row: int) -> None:

@@ -1,4 +1,4 @@
-"""The runtime of a training run: the device, the random state, and the processes that share every batch."""
+"""The runtime of a training run: the device, and the processes that share every batch."""
 
 import atexit
 import os
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from scarce.errors import MethodError, ProcessError, ScarceError
+from scarce.training._random_state import seeded
 
 _TIMEOUT = timedelta(minutes=5)  # until a process counts as hanging; one that dies is noticed at once
 _ROLL_CALL_SECONDS = 3.0
@@ -39,24 +40,6 @@ def check_device(device: str | torch.device) -> torch.device:
             f"device={str(device)!r} cannot be used: {reason}; try device='cpu' (--device)."
         ) from error
     return torch.device(device)
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed torch inside the block and restore its random state afterwards.
-
-    Examples
-    --------
-    >>> with seeded(7):
-    ...     one = torch.rand(3)
-    >>> with seeded(7):
-    ...     other = torch.rand(3)
-    >>> torch.equal(one, other)
-    True
-    """
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        yield
 
 
 class _AllGatherRows(torch.autograd.Function):

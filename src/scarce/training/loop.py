@@ -19,12 +19,12 @@ from scarce.training._batches import BatchReader, Source, as_source, float_dtype
 from scarce.training._checkpoint import run_fingerprint
 from scarce.training._epoch import check_batch_size, train_epoch
 from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_converged
+from scarce.training._random_state import seeded
 from scarce.training._runtime import (
     SINGLE_PROCESS,
     DistributedContext,
     check_device,
     distributed_context,
-    seeded,
 )
 from scarce.training.callbacks import Callback
 from scarce.training.recipe import ANNEALED, Recipe
@@ -193,6 +193,7 @@ def train_checked(
     if not any(weight.requires_grad for weight in weights):
         raise MethodError("the model has no weights to train; unfreeze some, or choose another module.")
     state = TrainingState.of(model, method, recipe, callbacks, context)
+    state.normalize_layout()
     check_batch_size(state, len(source))
     if recipe.optimizer == "lbfgs":
         check_full_batch(state)
@@ -251,6 +252,7 @@ def _train(
                 callback.on_epoch_end(state, record)
             state.agree_on_end()
             state.history.records.append(record)
+            state.normalize_layout()  # whether or not a checkpoint is written
             if checkpoint is not None:
                 state.save(Path(checkpoint), identity)
     finally:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from scarce.methods import Method
 from scarce.training._checkpoint import check_same_run, load_state, save_state
+from scarce.training._memory_layout import lay_out_like_weights, make_buffers_row_major
 from scarce.training._runtime import SINGLE_PROCESS, DistributedContext
 from scarce.training._wrappers import wrap_model
 from scarce.training.callbacks import Callback
@@ -164,6 +165,10 @@ class TrainingState:
         self.model.load_state_dict(weights["model"])
         self.method.load_state_dict(weights["method"])
 
+    def normalize_layout(self) -> None:
+        """Store all buffers in row-major order, as a run that resumes from a checkpoint has them."""
+        make_buffers_row_major((self.model, self.method))
+
     def stateful_callbacks(self) -> list[Callback]:
         """Return the callbacks that have a state to save; others, such as a progress bar, may differ in a resumed run."""
         return [
@@ -195,6 +200,7 @@ class TrainingState:
         self.load_weights(state["weights"])
         self.stages, self.initial_weights = state["stages"], state["initial_weights"]
         self.optimizer.load_state_dict(state["optimizer"])
+        lay_out_like_weights(self.optimizer)
         for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
             callback.load_state_dict(stored)
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from scarce._io.atomic import clean_leftovers
 from scarce._io.locks import held, is_held
 from scarce._io.paths import check_dir, make_dir
+from scarce._io.temporary import clean_leftovers
 from scarce.bench.trials.record import TrialRecord
 from scarce.errors import FileError
 
