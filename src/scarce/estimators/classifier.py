@@ -22,6 +22,7 @@ from scarce.estimators._fit_settings import known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
+from scarce.estimators._sanity import checked_logits
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto._learners import FAMILIES
@@ -375,7 +376,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         device = check_device(self.device)
         # A model that was loaded, or whose device was changed after `fit`, may be on another device.
         model, method = self.model_.to(device), self.method_.cpu()
-        return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
+        return map_logits(
+            model,
+            inputs,
+            checked_logits(inputs, lambda logits: function(method, logits.cpu())),
+            device=device,
+        )
 
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators learned in training, or None if none were."""
