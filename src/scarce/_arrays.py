@@ -6,10 +6,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from scarce.errors import LabelError
+
 Array = NDArray[Any]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
+
+
+def as_integers(values: Any, dtype: type[np.integer[Any]], name: str) -> IntArray:
+    """Return values as an array of a type of integers, or raise a `LabelError` if one of them would change.
+
+    Examples
+    --------
+    >>> as_integers([0, 2**32 + 1], np.int32, "indices")
+    Traceback (most recent call last):
+    scarce.errors.LabelError: indices contains 4294967297; expected whole numbers from -2147483648 to 2147483647: correct it.
+    """
+    given = np.asarray(values)
+    if given.dtype == dtype:
+        return given
+    with np.errstate(invalid="ignore"):
+        try:
+            converted = given.astype(dtype)
+            changed = np.flatnonzero(np.asarray(converted != given))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise LabelError(
+                f"{name} contains {given.dtype} values; expected whole numbers: convert it with astype(int)."
+            ) from error
+    if len(changed):
+        limits = np.iinfo(dtype)
+        raise LabelError(
+            f"{name} contains {given.ravel()[changed[0]]}; expected whole numbers from {limits.min} to {limits.max}: correct it."
+        )
+    return converted
 
 
 def csr_from_pairs(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> tuple[IntArray, IntArray]:

@@ -21,6 +21,8 @@ def is_missing(value: Any) -> bool:
     """
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 

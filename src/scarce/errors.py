@@ -1,5 +1,6 @@
 """Errors and warnings. An error message says what was found, what was expected, and how to fix it."""
 
+import re
 from typing import ClassVar
 
 __all__ = [
@@ -19,8 +20,14 @@ __all__ = [
 ]
 
 
+# Control characters, line separators, and halves of surrogate pairs, which cannot be encoded.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
 class ScarceError(ValueError):
     """Base class of all errors: invalid input, unless it is an `EnvironmentFailure`. The message names the fix.
+
+    A message is one line of text that any terminal can show: control characters of names in files are escaped.
 
     Attributes
     ----------
@@ -29,6 +36,9 @@ class ScarceError(ValueError):
     """
 
     exit_code: ClassVar[int] = 2
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], str(message)))
 
 
 class EnvironmentFailure(ScarceError):  # noqa: N818

@@ -1,11 +1,12 @@
 """JSON and JSON Lines files, and checks of their fields."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from scarce._io.paths import check_file
+from scarce._limits import check_bytes
 from scarce.errors import FileError, LabelError
 
 
@@ -45,8 +46,26 @@ def read_json_lines(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"line {number}", record
 
 
+def unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object as a dict, or raise `ValueError` if a key occurs twice; the ``object_pairs_hook`` of `json.loads`.
+
+    Examples
+    --------
+    >>> json.loads('{"cat": 0.3, "cat": 0.7}', object_pairs_hook=unique_keys)
+    Traceback (most recent call last):
+    ValueError: the key 'cat' occurs twice
+    """
+    record: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in record:
+            raise ValueError(f"the key {key!r} occurs twice")
+        record[key] = value
+    return record
+
+
 def _read_text(path: Path) -> str:
     try:
+        check_bytes(path.stat().st_size, path)
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{path} is not UTF-8 text ({error.reason}); export it again.") from error
@@ -56,7 +75,7 @@ def _read_text(path: Path) -> str:
 
 def _parse(text: str, path: Path, line: int | None) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         line = line or getattr(error, "lineno", 1)
         raise FileError(

@@ -12,7 +12,9 @@ from scarce.errors import FileError, ScarceError
 
 
 def check_file(path: str | Path) -> Path:
-    """Return the path if it is an existing, readable file, else raise `FileError`.
+    """Return the path if it is an existing, readable file and not a pipe, device or socket, else raise `FileError`.
+
+    Reading a pipe may wait forever, and a device may never end.
 
     Examples
     --------
@@ -23,6 +25,10 @@ def check_file(path: str | Path) -> Path:
     path, mode = _stat(path)
     if stat.S_ISDIR(mode):
         raise FileError(f"{path} is a folder; expected a file.")
+    if not stat.S_ISREG(mode):
+        raise FileError(
+            f"{path} is a pipe, a device or a socket; expected an ordinary file: write its content to one."
+        )
     if not os.access(path, os.R_OK):
         raise FileError(f"{path} cannot be read; check its permissions.")
     return path

@@ -13,9 +13,13 @@ import numpy as np
 from scarce._arrays import Array
 from scarce._class_names import is_missing
 from scarce._io.paths import check_file
+from scarce._limits import BYTES_PER_TEXT_CELL, check_bytes, check_names_fit
 from scarce.errors import FileError, LabelError
 
 Row = tuple[int, list[str]]
+_TEXT_TYPES = {"string", "large_string", "binary", "large_binary"}
+_BYTES_PER_NUMBER = 8
+_PARQUET_FIX = "write it as several smaller files"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -51,6 +55,7 @@ def as_names(texts: Iterable[str], what: str = "name") -> Array:
     texts = list(texts)
     if "" in texts:
         raise LabelError(f"row {texts.index('')}: the {what} is missing; fill it in or leave the row out.")
+    check_names_fit(texts, what)
     is_whole = all(_INTEGER.fullmatch(text) for text in texts)
     return np.array(texts, dtype=str).astype(np.int64) if is_whole and texts else np.array(texts, dtype=str)
 
@@ -92,6 +97,7 @@ def _check_header(header: list[str], path: Path) -> None:
 def _csv_rows(path: Path) -> Iterator[Row]:
     reader, width, blank = None, 0, 0
     try:
+        check_bytes(path.stat().st_size, path, "write fewer rows, or save features as .npy")
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(_text_lines(file, path), strict=True)
             for row in reader:
@@ -140,9 +146,41 @@ def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
     """
     path = check_file(path)
     with _parquet_module(path) as parquet:
-        table = parquet.read_table(path, columns=columns, partitioning=None)
+        _check_parquet_size(parquet.read_metadata(path), columns, path)
+        texts = [field.name for field in parquet.read_schema(path) if str(field.type) in _TEXT_TYPES]
+        # Equal texts stay one text until their total length is known.
+        table = parquet.read_table(path, columns=columns, partitioning=None, read_dictionary=texts)
+        for number, column in enumerate(table.columns):
+            if table.column_names[number] in texts:
+                table = table.set_column(number, table.column_names[number], _decode(column, path))
     _check_header(table.column_names, path)
     return table
+
+
+def _check_parquet_size(metadata: Any, columns: list[str] | None, path: Path) -> None:
+    """Raise `FileError` if the columns would take too much memory by the counts and sizes in the header of a Parquet file."""
+    n_bytes = 0
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            if columns is None or column.path_in_schema.split(".")[0] in columns:
+                width = max(_BYTES_PER_NUMBER, metadata.schema.column(number).length or 0)
+                n_bytes += max(column.num_values * width, column.total_uncompressed_size)
+    check_bytes(n_bytes, path, _PARQUET_FIX)
+
+
+def _decode(column: Any, path: Path) -> Any:
+    """Return a column of text, read as codes of distinct texts, as plain text if that does not take too much memory."""
+    from pyarrow import compute
+
+    if not hasattr(column.type, "value_type"):  # stored as plain text
+        return column
+    n_bytes = 0
+    for chunk in column.chunks:
+        lengths = compute.binary_length(chunk.dictionary)
+        n_bytes += compute.sum(compute.cast(lengths.take(chunk.indices), "int64")).as_py() or 0
+    check_bytes(n_bytes, path, _PARQUET_FIX)
+    return column.cast(column.type.value_type)
 
 
 def parquet_header(path: str | Path) -> tuple[int, list[str]]:
@@ -173,6 +211,8 @@ def _parquet_module(path: Path) -> Iterator[Any]:
         ) from None
     try:
         yield parquet
+    except FileError:
+        raise
     except MemoryError as error:
         raise FileError(f"{path} does not fit into memory; write it as several smaller files.") from error
     except Exception as error:  # pyarrow raises many kinds of errors for damaged files
@@ -180,6 +220,8 @@ def _parquet_module(path: Path) -> Iterator[Any]:
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
+    n_rows, names = parquet_header(path)
+    check_bytes(n_rows * len(names) * BYTES_PER_TEXT_CELL, path, _PARQUET_FIX)
     table = open_parquet(path)
     yield 1, list(table.column_names)
     columns = [[cell_text(value) for value in column.to_pylist()] for column in table.columns]

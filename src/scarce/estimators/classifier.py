@@ -21,6 +21,7 @@ from scarce.estimators._fit_settings import fits_stack, known_priors, training_p
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
+from scarce.estimators._sanity import checked_logits
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
@@ -377,7 +378,12 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         device = check_device(self.device)
         # A loaded model may be on another device, and so may a model whose `device` was changed after `fit`.
         model, method = self.model_.to(device), self.method_.cpu()
-        return map_logits(model, inputs, lambda logits: function(method, logits.cpu()), device=device)
+        return map_logits(
+            model,
+            inputs,
+            checked_logits(inputs, lambda logits: function(method, logits.cpu())),
+            device=device,
+        )
 
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators learned in training, or None if none were."""

@@ -3,6 +3,7 @@
 import json
 import platform
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from torch import Tensor, nn
 import scarce
 from scarce._hashing import bytes_digest
 from scarce._io.atomic import atomic_write_dir
+from scarce._io.json import unique_keys
 from scarce._io.paths import check_file, check_writable_dir
 from scarce._io.temporary import find_dir
 from scarce.errors import FileError, MethodError
+from scarce.estimators._sanity import check_saved_weights
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators._upgrade import upgrade_settings, upgrade_state
 from scarce.estimators.auto import Choice
@@ -183,8 +186,10 @@ def _read_settings(folder: Path) -> dict[str, Any]:
             "ScarceClassifier.save."
         )
     try:
-        settings = json.loads(check_file(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
+        settings = json.loads(check_file(path).read_text(encoding="utf-8"), object_pairs_hook=unique_keys)
+    except FileError:
+        raise
+    except (ValueError, RecursionError, OSError) as error:
         raise FileError(f"{path} is damaged ({error}); restore it from a copy, or train again.") from error
     if isinstance(settings, dict) and settings.get("format") in (_FORMAT, *_EARLIER_FORMATS):
         return settings
@@ -212,7 +217,9 @@ def _rebuild(
         method_params=settings["method_params"] or None, **settings["params"],
     )  # fmt: skip
     state = _unflatten(weights)
-    model = _make_model(settings, state["model"], module)
+    make = partial(_make_model, settings, state["model"], module)
+    check_saved_weights(state["model"], make if module is None else None)
+    model = make()
     model.load_state_dict(state["model"])
     if settings.get("stack") is not None:
         method: Method = StackedMethod()

@@ -11,7 +11,7 @@ from scipy import sparse
 from scarce.errors import FeatureError
 from scarce.features.shards import ArrayShard, Shards
 
-_MAX_FLOAT32 = float(np.finfo(np.float32).max)
+_MAX_MAGNITUDE = float(np.finfo(np.float32).max) / 2  # the difference of two such numbers fits into float32
 _MAX_CHUNK_NUMBERS = 2**21  # 16 MB as float64
 _MIN_VARIANCE_RATIO = 1e-6  # of variance to E x²; below it, E x² − (E x)² is mostly rounding error
 
@@ -109,10 +109,10 @@ def check_finite(X: Any) -> None:
         return
     count, value, position = 0, 0.0, np.zeros(values.ndim, int)
     for start, rows in iter_chunks(values):
-        if rows.dtype == np.float16:  # float16 cannot represent the limit
+        if rows.dtype.itemsize == 2:  # float16, of any byte order, cannot represent the limit
             rows = rows.astype(np.float32)
         with np.errstate(invalid="ignore"):
-            invalid = ~(np.abs(rows) <= _MAX_FLOAT32)  # also true for NaN
+            invalid = ~(np.abs(rows) <= _MAX_MAGNITUDE)  # also true for NaN
         if invalid.any():
             if not count:
                 position = np.argwhere(invalid)[0]

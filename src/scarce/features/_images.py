@@ -1,6 +1,8 @@
 """A folder of images as one array."""
 
+import math
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +12,20 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from scarce._io.paths import check_dir
+from scarce._limits import check_bytes
 from scarce.errors import FeatureError, FileError
 
 Size = tuple[int, int]
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
+_FORMATS = (
+    "PNG",
+    "JPEG",
+    "BMP",
+    "GIF",
+    "WEBP",
+    "TIFF",
+    "PPM",
+)  # for other formats Pillow may start a program
 _GRAY_MODES = {"1", "L", "LA"}
 
 
@@ -79,7 +91,9 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
             f"{second_size[0]}x{second_size[1]}; pass image_size=(32, 32) (--image-size 32x32) to resize them."
         )
     height, width = size or next(iter(sizes))
-    images = np.empty((len(ids), height, width) if is_gray else (len(ids), 3, height, width), np.uint8)
+    shape = (len(ids), height, width) if is_gray else (len(ids), 3, height, width)
+    check_bytes(math.prod(shape), folder, "pass a smaller image_size= (--image-size)")
+    images = np.empty(shape, np.uint8)
     for row, name in enumerate(ids):
         pixels = _pixels(paths[name], "L" if is_gray else "RGB", (width, height))
         images[row] = pixels if is_gray else pixels.transpose(2, 0, 1)
@@ -95,7 +109,11 @@ def find_images(folder: Path) -> dict[str, Path]:
 @contextmanager
 def _open_image(path: Path) -> Iterator[Image.Image]:
     try:
-        with path.open("rb") as file, Image.open(file) as image:
+        with (
+            warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning),
+            path.open("rb") as file,
+            Image.open(file, formats=_FORMATS) as image,
+        ):
             ImageOps.exif_transpose(image, in_place=True)  # cameras store the orientation, not rotated pixels
             if image.mode[0] in "IF":
                 raise FeatureError(
@@ -104,6 +122,10 @@ def _open_image(path: Path) -> Iterator[Image.Image]:
             yield image
     except FeatureError:
         raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise FileError(
+            f"{path} has more pixels than Pillow reads ({Image.MAX_IMAGE_PIXELS:,}); make the image smaller."
+        ) from error
     except Exception as error:  # each image format raises its own errors
         raise FileError(f"{path} is damaged or not an image; replace or remove it.") from error
 

@@ -1,7 +1,8 @@
 """Read features from tables, in which every column is numeric, except possibly a column of ids."""
 
+import math
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,11 @@ def _split_ids(table: TextTable, ids_name: str | None, ids: list[str]) -> Iterab
 
 def _to_floats(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
     try:
-        return np.array([[float(cell) for cell in row] for _, row in rows], np.float64).reshape(len(rows), -1)
+        _check_plain("".join(chain.from_iterable(row for _, row in rows)))
+        values = np.array([[float(cell) for cell in row] for _, row in rows], np.float64)
+        if np.isinf(values).any():
+            raise ValueError("a number is infinite")
+        return values.reshape(len(rows), -1)
     except ValueError:
         for line, row in rows:
             for name, cell in zip(names, row, strict=True):
@@ -74,16 +79,23 @@ def _to_floats(rows: list[Row], names: list[str]) -> NDArray[np.float64]:
                     raise FeatureError(
                         f"line {line}, column {name}: the value is missing; fill it in, or leave the row out."
                     ) from None
-                if not _is_number(cell):
+                if not _is_number(cell) or math.isinf(float(cell)):
                     raise FeatureError(
-                        f"line {line}, column {name}: {cell!r} is not a number; encode the column as numbers, drop "
+                        f"line {line}, column {name}: {cell!r} is not a finite number; encode the column as numbers, drop "
                         "it, or pass it as id_column= (--id-column) if it identifies the examples."
                     ) from None
         raise
 
 
+def _check_plain(text: str) -> None:
+    """Raise `ValueError` if a text contains what Python accepts in a number, but other programs do not write."""
+    if "_" in text or not text.isascii():
+        raise ValueError("an underscore or a digit of another script")
+
+
 def _is_number(cell: str) -> bool:
     try:
+        _check_plain(cell)
         float(cell)
     except ValueError:
         return False

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from scarce._arrays import Array, IntArray, csr_positions, read_only, row_indices
+from scarce._arrays import Array, IntArray, as_integers, csr_positions, read_only, row_indices
 from scarce._class_names import check_classes
 from scarce.errors import LabelError
 
@@ -35,8 +35,8 @@ class Exclusions:
 
     def __post_init__(self) -> None:
         columns: dict[str, Array] = {
-            "indptr": np.asarray(self.indptr, np.int64),
-            "indices": np.asarray(self.indices, np.int32),
+            "indptr": as_integers(self.indptr, np.int64, "indptr"),
+            "indices": as_integers(self.indices, np.int32, "indices"),
             "classes": check_classes(self.classes),
         }
         for name, column in columns.items():

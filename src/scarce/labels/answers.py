@@ -1,13 +1,13 @@
 """The table of yes/no answers, and the policies for contradictory answers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._arrays import Array, IntArray, csr_positions, read_only
+from scarce._arrays import Array, IntArray, as_integers, csr_positions, read_only
 from scarce._class_names import text_or_empty
 from scarce._validation import check_option
 from scarce.errors import LabelError
@@ -58,8 +58,10 @@ class Answers:
     annotator: Array
 
     def __post_init__(self) -> None:
-        for column in fields(self):
-            object.__setattr__(self, column.name, read_only(getattr(self, column.name)))
+        types = {"example": np.int64, "class_index": np.int32, "answer": np.int8}
+        columns = {name: as_integers(getattr(self, name), dtype, name) for name, dtype in types.items()}
+        for name, column in {**columns, "annotator": self.annotator}.items():
+            object.__setattr__(self, name, read_only(column))
 
     @classmethod
     def from_columns(
@@ -83,13 +85,13 @@ class Answers:
         Answers
             The table.
         """
-        rows = np.asarray(example, np.int64)
+        rows = as_integers(example, np.int64, "example")
         order = np.argsort(rows, kind="stable")
         annotators = np.full(len(rows), "") if annotator is None else text_or_empty(annotator)
         return cls(
             rows[order],
-            np.asarray(class_index, np.int32)[order],
-            np.asarray(answer, np.int8)[order],
+            as_integers(class_index, np.int32, "class_index")[order],
+            as_integers(answer, np.int8, "answer")[order],
             annotators[order],
         )
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._arrays import Array, IntArray, csr_from_pairs, csr_positions, read_only, row_indices
+from scarce._arrays import Array, IntArray, as_integers, csr_from_pairs, csr_positions, read_only, row_indices
 from scarce._class_names import names_to_array
 from scarce.errors import LabelError
 from scarce.labels import _converters as convert
@@ -67,7 +67,7 @@ class ComplementaryLabels(Exclusions):
             np.broadcast_to(np.int32(-1), self.n_examples) if self.confirmed is None else self.confirmed
         )
         ids = None if self.ids is None else read_only(names_to_array(self.ids, "id"))
-        object.__setattr__(self, "confirmed", read_only(np.asarray(confirmed, np.int32)))
+        object.__setattr__(self, "confirmed", read_only(as_integers(confirmed, np.int32, "confirmed")))
         object.__setattr__(self, "ids", ids)
         check_consistent(self)
 

@@ -1,5 +1,6 @@
 """A grid of trials in an experiment file: the axes to cross, with label settings and methods as entries."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -31,7 +32,7 @@ HUMAN_LABELED = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifa
 """The source of the human labels (`scarce.simulate.human`) of each data set that has them."""
 
 MAX_SEEDS = 1000
-"""The largest number of seeds that may be given as a count; a list may be longer."""
+"""The largest number of seeds of a grid."""
 
 _DATASET_LABELS = ("human", "own")  # settings without a process
 _SET_PER_TRIAL = ("classes", "seed")
@@ -119,6 +120,8 @@ def as_list(value: Any) -> Any:
 def as_seeds(value: Any) -> Any:
     """Return a list of seeds unchanged, and a number n as the seeds 0 to n − 1."""
     if isinstance(value, list | tuple):
+        if len(value) > MAX_SEEDS:
+            raise ValueError(f"got a list of {len(value)}; expected at most {MAX_SEEDS} seeds")
         return value
     if type(value) is not int or not 1 <= value <= MAX_SEEDS:
         raise ValueError(f"got {value!r}; expected a whole number from 1 to {MAX_SEEDS}, or a list of seeds")
@@ -141,7 +144,7 @@ def check_unique_names(
         "methods": [entry.label for entry in methods],
     }
     for axis, names in named.items():
-        duplicate = next((name for name in names if list(names).count(name) > 1), None)
+        duplicate = next((name for name, count in Counter(names).items() if count > 1), None)
         if duplicate is not None:
             raise ValueError(
                 f"{axis} names {duplicate!r} twice; leave one out, or give it another name or label"

@@ -20,6 +20,8 @@ from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
 from scarce.training import PAPER, Recipe
 
+_MAX_FILE_BYTES = 32_768
+_MAX_LINE_CHARACTERS = 4_096
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
 
 
@@ -273,10 +275,22 @@ def load_experiment(name: str | Path) -> Experiment:
 
 
 def _read_text(path: Path) -> str:
+    """Return the text of a file; a long one is refused, because the parser takes memory with the square of the parts of a key."""
     try:
-        return path.read_text("utf-8-sig")  # some editors write a byte-order mark
+        n_bytes = path.stat().st_size
+        text = path.read_text("utf-8-sig") if n_bytes <= _MAX_FILE_BYTES else ""  # may have a byte-order mark
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path} cannot be read as text: {error}.") from error
+    if n_bytes > _MAX_FILE_BYTES:
+        raise FileError(
+            f"{path} has {n_bytes:,} bytes; an experiment has at most {_MAX_FILE_BYTES:,}: write several experiments."
+        )
+    longest = max(map(len, text.splitlines()), default=0)
+    if longest > _MAX_LINE_CHARACTERS:
+        raise FileError(
+            f"{path} has a line of {longest:,} characters; expected at most {_MAX_LINE_CHARACTERS:,}: break it into lines."
+        )
+    return text
 
 
 def _is_paper_recipe(recipe: Recipe) -> bool:
