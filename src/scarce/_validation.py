@@ -21,6 +21,7 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 # Probabilities printed to three decimals may sum to .999, which is rejected; rounding errors of doubles are accepted.
 _SUM_TOLERANCE = 1e-6
 _PRIORS_TOLERANCE = 1e-3  # accepts priors typed with three decimals
+_MAX_SHOWN_BITS = 256
 _MAX_MAGNITUDE = 1e150  # the square of a larger number may overflow
 
 
@@ -35,6 +36,25 @@ def abbreviate(values: Iterable[Any], limit: int = 5) -> str:
     values = list(values)
     rest = len(values) - limit
     return ", ".join(str(value) for value in values[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def shorten(value: Any, limit: int = 80) -> str:
+    """Return a value as one line of at most `limit` characters, for an error message.
+
+    Examples
+    --------
+    >>> shorten(list(range(1000)), limit=20)
+    '[0, 1, 2, 3, 4, 5...'
+    >>> shorten(10**5000)
+    'an integer of 16610 bits'
+    """
+    if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:  # Python refuses to print 4,300 digits
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # nested too deeply, or an object that cannot be shown
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "") -> Any:

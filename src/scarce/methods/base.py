@@ -265,7 +265,7 @@ class Method(nn.Module, ABC):
         return epochs
 
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
-        """Return the number of epochs of the next stage of training, or 0 to stop, which is the default.
+        """Return the number of epochs of the next stage of training, at most those of the recipe; 0, the default, ends it.
 
         Only called if `multi_stage`. Every stage starts from the initial weights of the network, with its own
         schedule.
