@@ -48,7 +48,9 @@ def shorten(value: Any, limit: int = 80) -> str:
     >>> shorten(10**5000)
     'an integer of 16610 bits'
     """
-    if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:  # Python refuses to print 4,300 digits
+    if (
+        isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS
+    ):  # Python refuses to print 4,300 digits
         return f"an integer of {value.bit_length()} bits"
     try:
         text = " ".join(repr(value).split())

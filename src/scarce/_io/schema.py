@@ -187,3 +187,33 @@ def fields(required: Mapping[Any, Check], others: Mapping[Any, Check] | Check | 
             item(each, f"{where}.{name}" if where else str(name))
 
     return check
+
+
+def names(value: Any, where: str) -> None:
+    """Check for a list of distinct names of one type: text, whole numbers, numbers, or true and false.
+
+    Examples
+    --------
+    >>> names(["cat", 3], "classes")
+    Traceback (most recent call last):
+    scarce._io.schema.Mismatch: classes is ['cat', 3]; expected a list of distinct names of one type
+    """
+    kinds = (text, integer(-_MAX_INTEGER - 1), number(), flag)
+    try:
+        either("names of one type", *map(list_of, kinds))(value, where)
+        is_distinct = len(set(value)) == len(value) > 0
+    except Mismatch:
+        is_distinct = False
+    if not is_distinct:
+        raise Mismatch(where, shorten(value), "a list of distinct names of one type")
+
+
+def plain(value: Any, where: str, depth: int = 8) -> None:
+    """Check for numbers, text, true, false and null, and lists and mappings of these, to a depth of 8."""
+    if isinstance(value, (list, dict)):
+        if not depth:
+            raise Mismatch(where[:200], "nested more deeply", "at most 8 levels of lists and mappings")
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            plain(each, f"{where}.{str(name)[:60]}", depth - 1)
+    else:
+        either("a number, text, true, false or null", number(), text, flag, one_of(None))(value, where)

@@ -359,6 +359,8 @@ class Method(nn.Module, ABC):
         for name, value in state.items():
             owner, _, leaf = name.rpartition(".")
             is_weight = leaf in dict(modules[owner].named_parameters())
+            if not is_weight and leaf not in dict(modules[owner].named_buffers()):
+                raise ValueError(f"{self.facts.name} has no tensor {name!r}")
             setattr(modules[owner], leaf, nn.Parameter(value) if is_weight else value)
 
     def extra_repr(self) -> str:

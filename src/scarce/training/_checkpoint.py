@@ -93,7 +93,9 @@ def load_state(path: str | Path) -> dict[str, Any]:
         if isinstance(value, list):
             return [unpack(item) for item in value]
         if isinstance(value, dict):
-            if _TENSOR in value:  # each is named once; its copy is aligned in memory, on which the last bit of a sum depends
+            if (
+                _TENSOR in value
+            ):  # each is named once; its copy is aligned in memory, on which the last bit of a sum depends
                 return tensors.pop(value[_TENSOR]).clone()
             return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
         return value

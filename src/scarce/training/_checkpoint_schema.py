@@ -90,9 +90,7 @@ def _number_of_stages(state: "TrainingState") -> Check:
 
 def _early_stopping(state: "TrainingState", epoch: int, stages: list[int]) -> Check:
     """Return the check of the state of `EarlyStopping`."""
-    weights = either(
-        "no weights, or those of model and method", one_of({}), _tensors_like(state.weights())
-    )
+    weights = either("no weights, or those of model and method", one_of({}), _tensors_like(state.weights()))
     return fields(
         {
             "value": _ANY_NUMBER,
