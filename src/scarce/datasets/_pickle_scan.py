@@ -160,7 +160,10 @@ class _Scanner:
         if container.index in self.shared:
             raise _RefusedError(f"a {kind} that changes after it was shared")
         depth = max(container.depth, 1 + max((item.depth for item in items), default=0))
-        self.push(container._replace(depth=depth, size=container.size + sum(item.size + 8 for item in items)))
+        size = container.size + sum(item.size + 8 for item in items)
+        self.push(container._replace(depth=depth, size=size))
+        if container.index >= 0:
+            self.memo[container.index] = self.stack[-1]
 
     def put(self, index: int) -> None:
         """Store the value on top of the stack in the memo; the indices of a pickler are consecutive."""
