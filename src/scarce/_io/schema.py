@@ -208,6 +208,23 @@ def names(value: Any, where: str) -> None:
         raise Mismatch(where, shorten(value), "a list of distinct names of one type")
 
 
+def check_depth(value: Any, limit: int = 16) -> None:
+    """Raise a `Mismatch` if lists and mappings are nested more than `limit` levels deep, on which recursion would fail.
+
+    Examples
+    --------
+    >>> check_depth([{"a": [1]}], 2)
+    Traceback (most recent call last):
+    scarce._io.schema.Mismatch: the content is nested more than 2 levels deep; expected at most 2
+    """
+    level = [value] if isinstance(value, (list, dict)) else []
+    for _ in range(limit):
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [item for items in inside for item in items if isinstance(item, (list, dict))]
+    if level:
+        raise Mismatch("", f"nested more than {limit} levels deep", f"at most {limit}")
+
+
 def plain(value: Any, where: str, depth: int = 8) -> None:
     """Check for numbers, text, true, false and null, and lists and mappings of these, to a depth of 8."""
     if isinstance(value, (list, dict)):

@@ -24,7 +24,7 @@ _ITEMS_FROM_MARK = {"APPENDS": "list", "SETITEMS": "dict"}
 
 
 class _Value(NamedTuple):
-    """The description of a value: a kind such as "list", the depth of its containers, the bytes it takes at most, its text and memo index."""
+    """A kind such as "list", the depth of the containers in it, the bytes it takes at most, its text and memo index."""
 
     kind: str
     depth: int = 0

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from scarce._validation import shorten
+
 UNION_TAGS = ("a name", "a table", "classifiers", "networks")
 """The tags of unions, which pydantic inserts into the location of an error though the file does not have them."""
 
@@ -53,7 +55,7 @@ def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | 
     location = [part for part in first["loc"] if part not in UNION_TAGS]
     if location[:1] == ["grids"]:
         location = location[2:]  # the file has neither this name nor a number of the grid
-    field = ".".join(map(str, location))
+    field = shorten(".".join(map(str, location)), limit=120)[1:-1]
     if first["type"] == "extra_forbidden":
         text = f"there is no field {field}"
         table = str(location[0]) if len(location) > 1 else ""
@@ -63,5 +65,5 @@ def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | 
     message = " ".join(first["msg"].removeprefix("Value error, ").split()).rstrip(".")
     if first["type"] != "value_error":
         message = _MESSAGES.get(first["type"], f"{message[:1].lower()}{message[1:]}")
-        message = f"{message}, got {first['input']!r}"
+        message = f"{message}, got {shorten(first['input'])}"
     return f"{field}: {message}" if field else message

@@ -1,5 +1,6 @@
 """Experiments and their TOML files: which data, labels, methods and networks are compared, and how."""
 
+import re
 import tomllib
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,12 @@ from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
 from scarce.training import PAPER, Recipe
 
+_MAX_TRIALS = 1_000_000
+_MAX_BYTES, _MAX_KEY_PARTS = (
+    2**20,
+    20,
+)  # of a file and of a dotted key; reading longer keys takes quadratic time
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{_MAX_KEY_PARTS}}}")
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
 
 
@@ -84,6 +91,8 @@ class Experiment(TomlModel):
         tables = content.get("grid", [{}])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise ValueError("grid is not a list of tables; write [[grid]] above each table")
+        if len(tables) > MAX_SEEDS:
+            raise ValueError(f"there are {len(tables)} tables [[grid]]; expected at most {MAX_SEEDS}")
         if not tables:
             raise ValueError("grid is empty; write [[grid]] above each table, or leave it out")
         rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
@@ -94,6 +103,15 @@ class Experiment(TomlModel):
         if not needs_split and any("split" in grid for grid in [content, *grids]):
             raise ValueError("split goes with tables; add kind = 'classifiers', or leave it out")
         return rest | {"grids": grids}
+
+    @model_validator(mode="after")
+    def _check_size(self) -> "Experiment":
+        n_trials = sum(grid.n_trials for grid in self.grids)
+        if n_trials > _MAX_TRIALS:
+            raise ValueError(
+                f"the grids have {n_trials} trials; expected at most {_MAX_TRIALS}: split the experiment"
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_methods(self) -> "Experiment":
@@ -230,6 +248,7 @@ def load_experiment(name: str | Path) -> Experiment:
         text = (resources.files("scarce.bench.spec") / "experiments" / f"{name}.toml").read_text("utf-8")
     elif Path(name).suffix.lower() == ".toml" or Path(name).is_file():
         text = _read_text(check_file(name))
+        _check_cheap(text, name)
     else:
         raise FileError(
             f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
@@ -237,11 +256,19 @@ def load_experiment(name: str | Path) -> Experiment:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # RecursionError: too deeply nested tables
-        raise FileError(f"{name} is not a TOML file: {error}.") from None
+        raise FileError(f"{name} is not a TOML file: {' '.join(str(error).split())}.") from None
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
         raise FileError(f"{name}: {_describe(error, _grid_type(content))}.") from None
+
+
+def _check_cheap(text: str, name: str | Path) -> None:
+    """Raise if it would take long to parse a file."""
+    if len(text) > _MAX_BYTES:
+        raise FileError(f"{name} has {len(text)} characters; expected an experiment of at most {_MAX_BYTES}.")
+    if _LONG_KEY.search(re.sub(r"\"[^\"\n]*\"|'[^'\n]*'", "quoted", text)):
+        raise FileError(f"{name} has a key of more than {_MAX_KEY_PARTS} parts; expected keys without dots.")
 
 
 def _read_text(path: Path) -> str:
