@@ -21,6 +21,7 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 # Probabilities printed to three decimals may sum to .999, which is rejected; rounding errors of doubles are accepted.
 _SUM_TOLERANCE = 1e-6
 _PRIORS_TOLERANCE = 1e-3  # accepts priors typed with three decimals
+_MAX_SHOWN_BITS = 256
 _MAX_MAGNITUDE = 1e150  # the square of a larger number may overflow
 
 
@@ -35,6 +36,27 @@ def abbreviate(values: Iterable[Any], limit: int = 5) -> str:
     values = list(values)
     rest = len(values) - limit
     return ", ".join(str(value) for value in values[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def shorten(value: Any, limit: int = 80) -> str:
+    """Return a value as one line of at most `limit` characters, for an error message.
+
+    Examples
+    --------
+    >>> shorten(list(range(1000)), limit=20)
+    '[0, 1, 2, 3, 4, 5...'
+    >>> shorten(10**5000)
+    'an integer of 16610 bits'
+    """
+    if (
+        isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS
+    ):  # Python refuses to print 4,300 digits
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # nested too deeply, or an object that cannot be shown
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "") -> Any:
@@ -61,11 +83,11 @@ def check_option(name: str, value: Any, options: Iterable[Any], *, also: str = "
     scarce.errors.MethodError: recipe=3 is unknown; expected 'paper', 'annealed' or a Recipe.
     """
     options = list(options)
-    if any(value is option or (type(value) is type(option) and value == option) for option in options):
+    if any(value is option or (type(value) is type(option) and bool(value == option)) for option in options):
         return value
     *first, last = [*map(repr, options), *([also] if also else [])]
     raise MethodError(
-        f"{name}={value!r} is unknown; expected {' or '.join([', '.join(first), last] if first else [last])}."
+        f"{name}={shorten(value)} is unknown; expected {' or '.join([', '.join(first), last] if first else [last])}."
     )
 
 
@@ -79,7 +101,7 @@ def check_flag(name: str, value: Any) -> bool:
     scarce.errors.MethodError: mixup=1; expected True or False.
     """
     if not isinstance(value, (bool, np.bool_)):
-        raise MethodError(f"{name}={value!r}; expected True or False.")
+        raise MethodError(f"{name}={shorten(value)}; expected True or False.")
     return bool(value)
 
 
@@ -103,6 +125,7 @@ def check_number(
     Traceback (most recent call last):
     scarce.errors.MethodError: dropout=1; expected a number of at least 0 and below 1.
     """
+    _check_machine_integer(name, value)
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     if (
         not math.isfinite(number)
@@ -110,7 +133,9 @@ def check_number(
         or (open_low and number == low)
         or (open_high and number == high)
     ):
-        raise MethodError(f"{name}={value!r}; expected a number{_span(low, high, open_low, open_high)}.")
+        raise MethodError(
+            f"{name}={shorten(value)}; expected a number{_span(low, high, open_low, open_high)}."
+        )
     return number
 
 
@@ -123,12 +148,21 @@ def check_integer(name: str, value: Any, low: int = 0, high: int | None = None) 
     Traceback (most recent call last):
     scarce.errors.MethodError: draws=0; expected a whole number of at least 1.
     """
+    _check_machine_integer(name, value)
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         raise MethodError(
-            f"{name}={value!r}; expected a whole number{_span(low, math.inf if high is None else high)}."
+            f"{name}={shorten(value)}; expected a whole number{_span(low, math.inf if high is None else high)}."
         )
     return int(value)
+
+
+def _check_machine_integer(name: str, value: Any) -> None:
+    """Raise if a whole number has more than 64 bits, which neither NumPy nor torch can hold."""
+    if isinstance(value, Integral) and not -(2**63) <= value < 2**63:
+        raise MethodError(
+            f"{name}={shorten(value)}; expected a whole number below 2^63, or a decimal number such as 1e20."
+        )
 
 
 def _span(low: float, high: float, open_low: bool = False, open_high: bool = False) -> str:
@@ -155,7 +189,7 @@ def check_probability(name: str, value: Any) -> float:
     """
     numbers = _as_floats(name, value)
     if numbers.ndim or not 0 <= numbers <= 1:
-        raise MethodError(f"{name}={value!r}; expected a probability from 0 to 1.")
+        raise MethodError(f"{name}={shorten(value)}; expected a probability from 0 to 1.")
     return float(numbers)
 
 
@@ -236,8 +270,8 @@ def check_priors(priors: Any, classes: Array) -> FloatArray:
     """
     try:
         values = np.asarray(priors, float)
-    except (TypeError, ValueError):
-        raise PriorError(f"priors is {priors!r}; expected {len(classes)} numbers.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise PriorError(f"priors is {shorten(priors)}; expected {len(classes)} numbers.") from None
     if values.shape != (len(classes),):
         raise PriorError(f"priors has shape {values.shape}; expected {len(classes)} numbers, one per class.")
     if not np.isfinite(values).all() or (values < 0).any():
@@ -276,7 +310,7 @@ def check_numbers(
     """
     try:
         array = np.asarray(values, np.float64)
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         raise error(f"{what} cannot be read as numbers; expected a dense numeric array.") from None
     if not (np.abs(array) < _MAX_MAGNITUDE).all():
         found = array[~(np.abs(array) < _MAX_MAGNITUDE)].flat[0]
@@ -291,7 +325,7 @@ def _as_floats(name: str, value: Any) -> FloatArray:
     try:
         return np.asarray(value, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise MethodError(f"{name}={value!r} is not understood; expected numbers.") from error
+        raise MethodError(f"{name}={shorten(value)} is not understood; expected numbers.") from error
 
 
 def renamed_parameters(**new_names: str) -> Callable[[Target], Target]:

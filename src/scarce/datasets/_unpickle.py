@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._validation import shorten
+from scarce.datasets._pickle_scan import scan_pickle
 from scarce.errors import FileError
 
 
@@ -29,6 +31,7 @@ def unpickle(data: bytes, path: Path) -> dict[str, Any]:
     scarce.errors.FileError: batch asks to call builtins.print, which no data set needs; the call was blocked: ...
     """
     try:
+        scan_pickle(data, _stand_in, _WITH_STATE)
         content = _PlainUnpickler(io.BytesIO(data), encoding="bytes").load()
     except _ForbiddenCallError as forbidden:
         raise FileError(
@@ -49,10 +52,14 @@ class _ForbiddenCallError(Exception):
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Callable[..., Any]:
-        stand_in = _STAND_INS.get((module.replace("numpy._core", "numpy.core"), name))
-        if stand_in is None:
-            raise _ForbiddenCallError(f"{module}.{name}")
-        return stand_in
+        return _stand_in(module, name)
+
+
+def _stand_in(module: str, name: str) -> Callable[..., Any]:
+    stand_in = _STAND_INS.get((module.replace("numpy._core", "numpy.core"), name))
+    if stand_in is None:
+        raise _ForbiddenCallError(shorten(f"{module}.{name}").strip("'\""))
+    return stand_in
 
 
 def _text(value: Any) -> str:
@@ -118,3 +125,8 @@ _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy.core.numeric", "_frombuffer"): _array_from_buffer,
     ("_codecs", "encode"): _encode,  # Python 3 writes bytes for Python 2 this way
 }
+_WITH_STATE = [
+    ("numpy", "dtype"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+]

@@ -63,6 +63,8 @@ class TrainingRows:
     def from_dict(cls, record: Mapping[str, Any]) -> "TrainingRows":
         """Return the sketch that `as_dict` returned as plain data."""
         hashes = np.frombuffer(bytes.fromhex(record["hashes"]), "<u8").astype(np.uint64)
+        if not len(hashes):
+            raise ValueError("training_rows holds no hashes")
         return cls(hashes, bool(record["is_complete"]))
 
     def overlap(self, X: Any) -> float:

@@ -19,8 +19,10 @@ from scarce._io.atomic import atomic_write_dir
 from scarce._io.json import unique_keys
 from scarce._io.paths import check_file, check_writable_dir
 from scarce._io.temporary import find_dir
+from scarce._validation import shorten
 from scarce.errors import FileError, MethodError
 from scarce.estimators._sanity import check_saved_weights
+from scarce.estimators._settings_schema import check_settings
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators._upgrade import upgrade_settings, upgrade_state
 from scarce.estimators.auto import Choice
@@ -30,7 +32,7 @@ from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
 from scarce.models import Stack, Standardize, make_model, stack_from_description
 from scarce.priors.io import priors_from_dict
-from scarce.training import History
+from scarce.training import History, map_logits
 from scarce.training._build import MakeModule
 from scarce.training._runtime import check_device
 
@@ -128,13 +130,22 @@ def load(
         )
     try:
         weights = load_file(weights_file)
+        check_settings(settings, weights)
         classifier = _rebuild(settings, weights, module)
-    except (SafetensorError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
+    except (
+        SafetensorError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+        OSError,
+    ) as error:
         if isinstance(error, (FileError, MethodError)):
             raise
+        reason = str(error).strip().partition("\n")[0]
         raise FileError(
-            f"{folder} cannot be read as a saved classifier ({str(error).splitlines()[0]}); restore it from a copy, or train "
-            "again."
+            f"{folder} cannot be read as a saved classifier ({reason}); restore it from a copy, or train again."
         ) from error
     return classifier.set_params(device=device)  # type: ignore[no-any-return]
 
@@ -191,14 +202,14 @@ def _read_settings(folder: Path) -> dict[str, Any]:
         raise
     except (ValueError, RecursionError, OSError) as error:
         raise FileError(f"{path} is damaged ({error}); restore it from a copy, or train again.") from error
-    if isinstance(settings, dict) and settings.get("format") in (_FORMAT, *_EARLIER_FORMATS):
+    if isinstance(settings, dict) and settings.get("format") in [_FORMAT, *_EARLIER_FORMATS]:
         return settings
     found = settings.get("format") if isinstance(settings, dict) else type(settings).__name__
-    if re.fullmatch(r"scarce-classifier-[1-9]\d*", str(found)):
+    if isinstance(found, str) and re.fullmatch(r"scarce-classifier-[1-9]\d*", found):
         fix = "it was written by a newer version: update scarce."
     else:
         fix = "it was written by another program: choose a folder written by `scarce train` or ScarceClassifier.save."
-    raise FileError(f"{path} has the format {found!r}, expected {_FORMAT!r}; {fix}")
+    raise FileError(f"{path} has the format {shorten(found)}, expected {_FORMAT!r}; {fix}")
 
 
 def _rebuild(
@@ -229,7 +240,18 @@ def _rebuild(
     method.load_extra_state(settings["method_state"])
     classifier.model_, classifier.method_ = model.eval(), method
     _restore_attributes(classifier, settings)
+    _check_predicts(classifier)
     return classifier
+
+
+def _check_predicts(classifier: ScarceClassifier) -> None:
+    """Raise a `ValueError` if network and method do not turn one row of zeros into q probabilities."""
+    row = torch.zeros(1, *classifier.input_shape_)
+    q, method = len(classifier.classes_), classifier.method_
+    for function in (method.scores, method.probabilities):
+        found = map_logits(classifier.model_, row, function).shape
+        if found != (1, q):
+            raise ValueError(f"its predictions have the shape {tuple(found)}, expected {(1, q)}")
 
 
 def _make_model(

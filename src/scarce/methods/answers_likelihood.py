@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from scarce._arrays import csr_positions
+from scarce._io.schema import list_of, text
 from scarce._validation import check_number, renamed_parameters
 from scarce.labels import Answers, ComplementaryLabels
 from scarce.labels.answers import SKIP, YES
@@ -192,7 +193,8 @@ class AnswersLikelihood(Method):
         return {"annotators": self.annotators.tolist()}
 
     def load_extra_state(self, state: Mapping[str, Any]) -> None:
-        """Take the names of the annotators."""
+        """Take the names of the annotators, one per error rate."""
+        list_of(text, len(self.false_negative_rate))(state.get("annotators"), "annotators")
         self.annotators = np.array(state["annotators"], dtype=str)
 
     def mean_error_rates(self) -> tuple[float, float]:

@@ -265,7 +265,7 @@ class Method(nn.Module, ABC):
         return epochs
 
     def next_stage(self, stage: int, epochs: int, rows: ReadRows) -> int:
-        """Return the number of epochs of the next stage of training, or 0 to stop, which is the default.
+        """Return the number of epochs of the next stage of training, at most those of the recipe; 0, the default, ends it.
 
         Only called if `multi_stage`. Every stage starts from the initial weights of the network, with its own
         schedule.
@@ -359,6 +359,8 @@ class Method(nn.Module, ABC):
         for name, value in state.items():
             owner, _, leaf = name.rpartition(".")
             is_weight = leaf in dict(modules[owner].named_parameters())
+            if not is_weight and leaf not in dict(modules[owner].named_buffers()):
+                raise ValueError(f"{self.facts.name} has no tensor {name!r}")
             setattr(modules[owner], leaf, nn.Parameter(value) if is_weight else value)
 
     def extra_repr(self) -> str:

@@ -8,10 +8,12 @@ import numpy as np
 
 from scarce._io.atomic import atomic_write
 from scarce._io.json import read_json
+from scarce._io.schema import Mismatch, anything, fields, list_of, names, number, optional, text
 from scarce.errors import FileError
 from scarce.priors.estimate import PriorEstimate
 
 _FORMAT = "scarce-priors-1"
+_TOLERANCE = 1e-3  # of the sum of the priors; they may be learned in single precision
 
 
 def save_priors(estimate: PriorEstimate, path: Path, *, force: bool = False) -> None:
@@ -61,7 +63,7 @@ def load_priors(path: str | Path) -> PriorEstimate:
         )
     try:
         return priors_from_dict(stored)
-    except (KeyError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise FileError(
             f"{path} is damaged ({error}); restore it from a copy, or estimate the priors again."
         ) from error
@@ -87,25 +89,26 @@ def priors_from_dict(stored: dict[str, Any]) -> PriorEstimate:
     >>> priors_from_dict(estimate.as_dict()).source
     'uniform'
     """
+    _PRIORS(stored, "")
+    q = len(stored["values"])
+    for name in ("raw", "low", "high", "classes"):
+        optional(list_of(anything, q))(stored.get(name), name)
+    if abs(sum(stored["values"]) - 1) > _TOLERANCE:
+        raise Mismatch("the sum of values", f"{sum(stored['values']):.4g}", "1")
     arrays = {
         name: None
         if stored.get(name) is None
         else np.array(stored[name], None if name == "classes" else float)
         for name in ("values", "raw", "low", "high", "classes")
     }
-    values, classes = arrays["values"], arrays["classes"]
-    if values is None or arrays["raw"] is None or not isinstance(stored.get("source"), str):
-        raise ValueError("values, raw or source is missing")
-    if any(
-        (array is not None and array.shape != values.shape) or values.ndim != 1 for array in arrays.values()
-    ):
-        raise ValueError("its lists have different lengths")
-    if not all(
-        np.isfinite(array).all()
-        for name, array in arrays.items()
-        if name in ("values", "raw") and array is not None
-    ):
-        raise ValueError("values or raw are not finite")
-    if classes is not None and len(set(map(str, classes))) < len(classes):
-        raise ValueError("a class name appears twice")
     return PriorEstimate(source=stored["source"], **arrays)  # type: ignore[arg-type]
+
+
+_PRIORS = fields(
+    {"source": text, "values": list_of(number(0, 1)), "raw": list_of(number())},
+    {
+        "format": text,
+        "classes": optional(names),
+        **dict.fromkeys(("low", "high"), optional(list_of(number(finite=False)))),
+    },
+)

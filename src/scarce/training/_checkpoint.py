@@ -14,6 +14,7 @@ from torch import Tensor
 from scarce._hashing import bytes_digest
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
+from scarce._validation import shorten
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Problem
@@ -93,12 +94,20 @@ def load_state(path: str | Path) -> dict[str, Any]:
             return [unpack(item) for item in value]
         if isinstance(value, dict):
             if _TENSOR in value:
-                # A copy is aligned in memory like any other tensor; the last bit of a sum depends on that.
-                return tensors[value[_TENSOR]].clone()
+                # Each is named once. A copy is aligned in memory like any other tensor; the last bit of a sum depends on that.
+                return tensors.pop(value[_TENSOR]).clone()
             return dict(zip(value["keys"], map(unpack, value["values"]), strict=True))
         return value
 
-    return unpack(json.loads(skeleton))  # type: ignore[no-any-return]
+    try:
+        state = unpack(json.loads(skeleton))
+    except (ValueError, TypeError, KeyError, RecursionError):  # a forged structure raises any of them
+        state = None
+    if not isinstance(state, dict):
+        raise FileError(
+            f"{path} is damaged (its structure is not that of a checkpoint); delete it (--restart) to start over."
+        )
+    return state
 
 
 def _checksum(skeleton: str, tensors: dict[str, Tensor]) -> str:
@@ -128,19 +137,25 @@ def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) ->
     }
 
 
-def check_same_run(path: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
+def check_same_run(path: Path, stored: Any, current: dict[str, Any]) -> None:
     """Raise a `FileError` that names the first difference if the fingerprints of two runs differ."""
-    if stored.get("checkpoint_format") != CHECKPOINT_FORMAT:
+    stored = stored if isinstance(stored, dict) else {}
+    found = stored.get("checkpoint_format")
+    if type(found) is not int or found != CHECKPOINT_FORMAT:
         raise FileError(
-            f"{path} is a checkpoint of another version of scarce (its format is {stored.get('checkpoint_format')}, expected "
+            f"{path} is a checkpoint of another version of scarce (its format is {shorten(found)}, expected "
             f"{CHECKPOINT_FORMAT}); delete it (--restart) to train from the start, or choose another checkpoint."
         )
     for name, value in current.items():
         if stored.get(name) != value:
             raise FileError(
-                f"{path} belongs to another run: its {name} is {stored.get(name)}, not {value}; "
+                f"{path} belongs to another run: its {name} is {_one_line(stored.get(name))}, not {_one_line(value)}; "
                 "delete it (--restart) to start over, or choose another checkpoint."
             )
+
+
+def _one_line(value: Any) -> str:
+    return value if isinstance(value, str) and value.isprintable() else shorten(value, limit=200)
 
 
 def _labels_fingerprint(labels: ComplementaryLabels) -> str:

@@ -9,8 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from scarce._validation import check_integer, shorten
+from scarce.errors import FileError
 from scarce.methods import Method
 from scarce.training._checkpoint import check_same_run, load_state, save_state
+from scarce.training._checkpoint_schema import check_checkpoint
 from scarce.training._memory_layout import lay_out_like_weights, make_buffers_row_major
 from scarce.training._runtime import SINGLE_PROCESS, DistributedContext
 from scarce.training._wrappers import wrap_model
@@ -140,6 +143,7 @@ class TrainingState:
         The number of epochs and the buffers of the method are those of the first process.
         """
         epochs = self.context.call_on_rank_zero(lambda: epochs)
+        check_integer("the epochs of the next stage", epochs, 0, self.recipe.epochs)
         self.context.broadcast_tensors(self.method.buffers())
         if epochs == 0:
             return False
@@ -195,14 +199,21 @@ class TrainingState:
         if not self.context.call_on_rank_zero(path.exists):
             return
         state = self.context.call_on_rank_zero(lambda: load_state(path))
-        check_same_run(path, state.get("identity", {}), identity)
+        check_same_run(path, state.get("identity"), identity)
+        check_checkpoint(path, state, self)
         self.epoch, self.stop, self.history = state["epoch"], state["stop"], History(state["history"])
         self.load_weights(state["weights"])
         self.stages, self.initial_weights = state["stages"], state["initial_weights"]
         self.optimizer.load_state_dict(state["optimizer"])
         lay_out_like_weights(self.optimizer)
         for callback, stored in zip(self.stateful_callbacks(), state["callbacks"], strict=True):
-            callback.load_state_dict(stored)
+            try:
+                callback.load_state_dict(stored)
+            except Exception as error:  # whatever a user's program may raise
+                raise FileError(
+                    f"{path}: {type(callback).__name__} cannot restore its state ({type(error).__name__}: {shorten(str(error))}); "
+                    "delete it (--restart) to train from the start."
+                ) from error
 
 
 def _make_optimizer(model: nn.Module, method: Method, recipe: Recipe) -> torch.optim.Optimizer:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from scarce._validation import shorten
+
 UNION_TAGS = ("a name", "a table", "classifiers", "networks")
 """The tags of unions, which pydantic inserts into the location of an error though the file does not have them."""
 
@@ -60,7 +62,7 @@ def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | 
     location = [part for part in first["loc"] if part not in UNION_TAGS]
     if location[:1] == ["grids"]:
         location = location[2:]  # the file has neither this name nor a number of the grid
-    field = ".".join(map(str, location))
+    field = shorten(".".join(map(str, location)), limit=120)[1:-1]
     if first["type"] == "extra_forbidden":
         text = f"there is no field {field}"
         table = str(location[0]) if len(location) > 1 else ""
@@ -71,5 +73,5 @@ def describe_error(error: ValidationError, known: Mapping[str, Iterable[str]] | 
     if first["type"] != "value_error":
         expected = _EXPECTED | (_EXPECTED_IN_TOML if known else _EXPECTED_IN_JSON)
         rest = re.sub("^(greater|less) than", r"a number \g<0>", message.removeprefix("Input should be "))
-        message = f"expected {expected.get(first['type'], rest)}, got {first['input']!r}"
+        message = f"expected {expected.get(first['type'], rest)}, got {shorten(first['input'])}"
     return f"{field}: {message}" if field else message

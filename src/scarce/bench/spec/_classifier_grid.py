@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from math import prod
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -90,6 +91,11 @@ class ClassifierGrid(TomlModel):
         for entry in self.methods:
             _check_entry(entry)
         return self
+
+    @property
+    def n_trials(self) -> int:
+        """The number of trials: the product of the lengths of all axes."""
+        return prod(map(len, (self.data, self.settings, self.methods, self.seeds)))
 
     def check_seeds(self) -> None:
         """Raise if a seed is not the number of a fold."""

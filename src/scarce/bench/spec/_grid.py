@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, prod
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,7 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from scarce._validation import check_option
+from scarce._io.schema import check_depth
+from scarce._validation import check_option, shorten
 from scarce.bench.spec._base import TomlModel
 from scarce.bench.spec.trial import Perturbed
 from scarce.datasets import available_datasets
@@ -32,18 +33,23 @@ HUMAN_LABELED = {"clcifar10": "clcifar10", "clcifar20": "clcifar20", "human-cifa
 """The source of the human labels (`scarce.simulate.human`) of each data set that has them."""
 
 MAX_SEEDS = 1000
-"""The largest number of seeds of a grid."""
+"""The largest number of seeds, and of entries of any other axis of a grid."""
 
 _DATASET_LABELS = ("human", "own")  # settings without a process
 _SET_PER_TRIAL = ("classes", "seed")
 
 
 def _check_json_values(params: dict[str, Any]) -> dict[str, Any]:
+    check_depth(params)
     for name, value in params.items():
         for leaf in _leaves(value):
-            if not isinstance(leaf, str | int | float) or (isinstance(leaf, float) and not isfinite(leaf)):
+            is_finite = (
+                isfinite(leaf) if isinstance(leaf, float) else not isinstance(leaf, int) or abs(leaf) < 2**63
+            )
+            if not isinstance(leaf, str | int | float) or not is_finite:
                 raise ValueError(
-                    f"{name} holds {leaf}; expected finite numbers, strings, true or false, or lists and tables of these"
+                    f"{shorten(name)[1:-1]} holds {leaf if isinstance(leaf, float) else shorten(leaf)}; expected finite numbers, "
+                    "strings, true or false, or lists and tables of these"
                 )
     return params
 
@@ -113,19 +119,27 @@ class MethodEntry(TomlModel):
 
 
 def as_list(value: Any) -> Any:
-    """Return a list unchanged, and any other value as a list of one item."""
-    return value if isinstance(value, list) else [value]
+    """Return a list unchanged, and any other value as a list of one item; raise if the list is too long."""
+    if not isinstance(value, list):
+        return [value]
+    return _check_length(value)
 
 
 def as_seeds(value: Any) -> Any:
     """Return a list of seeds unchanged, and a number n as the seeds 0 to n − 1."""
     if isinstance(value, list | tuple):
-        if len(value) > MAX_SEEDS:
-            raise ValueError(f"got a list of {len(value)}; expected at most {MAX_SEEDS} seeds")
-        return value
+        return _check_length(value)
     if type(value) is not int or not 1 <= value <= MAX_SEEDS:
-        raise ValueError(f"got {value!r}; expected a whole number from 1 to {MAX_SEEDS}, or a list of seeds")
+        raise ValueError(
+            f"got {shorten(value)}; expected a whole number from 1 to {MAX_SEEDS}, or a list of seeds"
+        )
     return range(value)
+
+
+def _check_length(values: Any) -> Any:
+    if len(values) > MAX_SEEDS:
+        raise ValueError(f"got a list of {len(values)}; expected at most {MAX_SEEDS}: split the experiment")
+    return values
 
 
 def check_unique_names(
@@ -259,6 +273,12 @@ class Grid(TomlModel):
             check_processes(name, self.settings, facts_of(name).n_classes)
         self.make_recipe()
         return self
+
+    @property
+    def n_trials(self) -> int:
+        """The number of trials: the product of the lengths of all axes."""
+        axes = (self.data, self.settings, self.methods, self.models, self.priors, self.seeds)
+        return prod(map(len, axes))
 
     @property
     def uses_all_data(self) -> bool:

@@ -1,5 +1,6 @@
 """Experiments and their TOML files: which data, labels, methods and networks are compared, and how."""
 
+import re
 import tomllib
 from dataclasses import replace
 from functools import partial
@@ -20,8 +21,10 @@ from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
 from scarce.training import PAPER, Recipe
 
-_MAX_FILE_BYTES = 32_768
-_MAX_LINE_CHARACTERS = 4_096
+_MAX_TRIALS = 1_000_000
+_MAX_BYTES = 2**20
+_MAX_KEY_PARTS = 20  # of a dotted key; reading longer keys takes quadratic time
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{_MAX_KEY_PARTS}}}")
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
 
 
@@ -86,6 +89,8 @@ class Experiment(TomlModel):
         tables = content.get("grid", [{}])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise ValueError("grid is not a list of tables; write [[grid]] above each table")
+        if len(tables) > MAX_SEEDS:
+            raise ValueError(f"there are {len(tables)} tables [[grid]]; expected at most {MAX_SEEDS}")
         if not tables:
             raise ValueError("grid is empty; write [[grid]] above each table, or leave it out")
         rest = {name: value for name, value in content.items() if name not in shared and name != "grid"}
@@ -96,6 +101,15 @@ class Experiment(TomlModel):
         if not needs_split and any("split" in grid for grid in [content, *grids]):
             raise ValueError("split requires kind = 'classifiers'; add that, or leave out split")
         return rest | {"grids": grids}
+
+    @model_validator(mode="after")
+    def _check_size(self) -> "Experiment":
+        n_trials = sum(grid.n_trials for grid in self.grids)
+        if n_trials > _MAX_TRIALS:
+            raise ValueError(
+                f"the grids have {n_trials} trials; expected at most {_MAX_TRIALS}: split the experiment"
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_methods(self) -> "Experiment":
@@ -260,6 +274,7 @@ def load_experiment(name: str | Path) -> Experiment:
         text = (resources.files("scarce.bench.spec") / "experiments" / f"{name}.toml").read_text("utf-8")
     elif Path(name).suffix.lower() == ".toml" or Path(name).is_file():
         text = _read_text(check_file(name))
+        _check_keys(text, name)
     else:
         raise FileError(
             f"there is no experiment {str(name)!r}; name a .toml file, or choose one of {', '.join(available_experiments())}."
@@ -267,28 +282,29 @@ def load_experiment(name: str | Path) -> Experiment:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # RecursionError: too deeply nested tables
-        raise FileError(f"{name} is not a TOML file: {error}.") from None
+        raise FileError(f"{name} is not a TOML file: {' '.join(str(error).split())}.") from None
     try:
         return Experiment.model_validate(content)
     except ValidationError as error:
         raise FileError(f"{name}: {_describe(error, _grid_type(content))}.") from None
 
 
+def _check_keys(text: str, name: str | Path) -> None:
+    """Raise if a key has so many parts that the parser would take long."""
+    if _LONG_KEY.search(re.sub(r"\"[^\"\n]*\"|'[^'\n]*'", "quoted", text)):
+        raise FileError(f"{name} has a key of more than {_MAX_KEY_PARTS} parts; expected keys without dots.")
+
+
 def _read_text(path: Path) -> str:
-    """Return the text of a file; a long one is refused, because the parser takes memory with the square of the parts of a key."""
+    """Return the text of a file, after a check of its size."""
     try:
         n_bytes = path.stat().st_size
-        text = path.read_text("utf-8-sig") if n_bytes <= _MAX_FILE_BYTES else ""  # may have a byte-order mark
+        text = path.read_text("utf-8-sig") if n_bytes <= _MAX_BYTES else ""  # may have a byte-order mark
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{path} cannot be read as text: {error}.") from error
-    if n_bytes > _MAX_FILE_BYTES:
+    if n_bytes > _MAX_BYTES:
         raise FileError(
-            f"{path} has {n_bytes:,} bytes; an experiment has at most {_MAX_FILE_BYTES:,}: write several experiments."
-        )
-    longest = max(map(len, text.splitlines()), default=0)
-    if longest > _MAX_LINE_CHARACTERS:
-        raise FileError(
-            f"{path} has a line of {longest:,} characters; expected at most {_MAX_LINE_CHARACTERS:,}: break it into lines."
+            f"{path} has {n_bytes:,} bytes; an experiment has at most {_MAX_BYTES:,}: write several experiments."
         )
     return text
 

@@ -1,6 +1,7 @@
 """Packed results, two files per experiment: one line per trial, and the compressed curves of all trials."""
 
 import gzip
+import io
 import json
 import warnings
 import zlib
@@ -17,6 +18,7 @@ from scarce.bench.trials.store import Store
 from scarce.errors import FileError
 
 _SUFFIX = ".jsonl"
+_MAX_RATIO, _FREE_BYTES = 50, 2**20  # curves are compressed to about a third
 _CURVES = ("curves", "selection")
 
 
@@ -75,12 +77,13 @@ class PackedStore:
     @cached_property
     def _by_key(self) -> dict[str, TrialRecord]:
         lines = self._lines()
-        curves = {line.get("key"): line for line in self._curves()}
+        curves = {line["key"]: line for line in self._curves() if isinstance(line.get("key"), str)}
         by_key = {}
         for number, text in enumerate(lines, start=1):
             try:
                 content = json.loads(text)
-                line = curves.get(content.get("key"), {}) if isinstance(content, dict) else {}
+                key = content.get("key") if isinstance(content, dict) else None
+                line = curves.get(key, {}) if isinstance(key, str) else {}
                 with_curves = {name: line[name] for name in _CURVES if name in line}
                 record = TrialRecord.from_dict(content | with_curves if with_curves else content)
             except (ValueError, RecursionError) as error:
@@ -100,11 +103,16 @@ class PackedStore:
 
     def _curves(self) -> list[dict[str, Any]]:
         try:
-            text = gzip.decompress(self.curves_path.read_bytes()).decode("utf-8")
+            content = self.curves_path.read_bytes()
+            limit = _MAX_RATIO * len(content) + _FREE_BYTES
+            with gzip.open(io.BytesIO(content)) as file:
+                text = file.read(limit + 1).decode("utf-8")
             if not text:
                 raise ValueError("it is empty")
+            if len(text) > limit:
+                raise ValueError(f"{len(content)} bytes hold more than {limit}")
             return [line for line in map(json.loads, text.splitlines()) if isinstance(line, dict)]
-        except (OSError, EOFError, ValueError, zlib.error) as error:
+        except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
             warnings.warn(
                 f"{self.curves_path} cannot be read ({error}); curves and criteria are left out.",
                 stacklevel=2,

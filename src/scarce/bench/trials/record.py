@@ -10,6 +10,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_
 
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
+from scarce._io.schema import Mismatch, check_depth
+from scarce._validation import shorten
 from scarce.bench.spec._base import StrictModel, describe_error
 from scarce.bench.spec.trial import ProtocolName, TrialSpec
 from scarce.errors import FileError
@@ -144,7 +146,11 @@ class TrialRecord(StrictModel):
         """
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
         if found != _FORMAT:
-            raise FileError(f"not a record of a trial: its format is {found!r}, expected {_FORMAT!r}.")
+            raise FileError(f"not a record of a trial: its format is {shorten(found)}, expected {_FORMAT!r}.")
+        try:
+            check_depth(content)
+        except Mismatch as error:
+            raise FileError(f"this record is damaged ({error}).") from None
         fields = {name: value for name, value in content.items() if name not in ("format", "key")}
         try:
             record = cls.model_validate(fields)
