@@ -49,7 +49,7 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     (record,) = Store(tmp_path).records()
     assert (record.accuracy, record.finished, record.n_examples) == (0.5, "", None)
-    for name, message in (("more", "there is no field more"), ("label", "label: input should be")):
+    for name, message in (("more", "there is no field more"), ("label", "label: expected a string")):
         path.write_text(json.dumps(content | {name: 1}))
         with pytest.raises(FileError, match=message):
             TrialRecord.load(path)
