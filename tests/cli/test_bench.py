@@ -180,7 +180,18 @@ def test_bench_commands_read_packed_results_and_do_not_write_to_them(
     assert "Calibration" in "".join(ours)
     capsys.readouterr()
     assert main(["bench", "run", "quick-digits", "--store", "results/quick-digits.jsonl"]) == 2
-    assert "packed results, which are read-only; choose another --store" in capsys.readouterr().err
+    assert (
+        "packed results, which are read-only; choose another folder with --store" in capsys.readouterr().err
+    )
+
+
+def test_run_does_not_mix_trials_with_packed_results_of_another_experiment(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("results").mkdir()
+    Path("results/paper-mnist.jsonl").write_text("")
+    assert main(["bench", "run", "quick-digits", "--store", "results"]) == 2
+    assert "results holds packed results, which are read-only" in capsys.readouterr().err
+    assert [path.name for path in Path("results").iterdir()] == ["paper-mnist.jsonl"]
     assert main(["bench", "pack", "nowhere"]) == 2
     assert "nowhere does not exist" in capsys.readouterr().err
 

@@ -12,7 +12,7 @@ from scarce._plotting import new_axes
 from scarce.demo import page
 from scarce.demo.page import COLUMNS, is_report, render_report, result_rows
 
-pytestmark = pytest.mark.slow  # the demonstration is run once for them
+pytestmark = pytest.mark.slow  # they share one run of the demonstration
 
 
 @pytest.fixture(scope="module")

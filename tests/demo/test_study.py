@@ -7,7 +7,7 @@ from scarce.demo import study as module
 from scarce.demo.study import QUESTIONS, DemoRun, run_demo
 from scarce.training import Callback
 
-pytestmark = pytest.mark.slow  # the demonstration is run once for them
+pytestmark = pytest.mark.slow  # they share one run of the demonstration
 
 
 def test_run_demo_depends_only_on_its_seed():

@@ -217,7 +217,7 @@ def compare(
         Path, typer.Argument(metavar="STORE", help="Shown as B: the same.", show_default=False)
     ],
 ) -> None:
-    """Compare the results of two stores, such as before and after a change."""
+    """Compare two stores, such as before and after a change."""
     with needs_bench_extra("bench"):
         from scarce.bench import compare_stores, open_store
 

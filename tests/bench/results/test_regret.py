@@ -39,7 +39,7 @@ def test_regret_is_best_mean_minus_default() -> None:
             ("uniform", "auto", 1): 0.60,
             ("uniform", "em-lr", 0): 0.70,
             ("uniform", "em-lr", 1): 0.80,  # mean 0.75, better than 0.70
-            ("uniform", "pl-knn", 0): 0.99,  # lacks seed 1
+            ("uniform", "pl-knn", 0): 0.99,  # without seed 1
             ("scar-unequal", "auto", 0): 0.90,
             ("scar-unequal", "em-lr", 0): 0.90,  # as good as the default
             ("biased", "auto", 0): 0.30,

@@ -13,7 +13,7 @@ def test_epoch_choices_follow_each_criterion(results):
     for name, chosen in (
         ("scar_accuracy", mean + 0.01),  # the best epoch, as it sees the truth
         ("scar_risk", mean / 2),  # the lowest is best: the first epoch
-        ("covering_rate", mean / 2),  # all the same: the first epoch
+        ("covering_rate", mean / 2),  # ties: the first epoch
     ):
         choice = found[name]
         assert (choice.n, choice.data) == (28, "mnist")
@@ -24,7 +24,7 @@ def test_method_choices_follow_each_criterion(results):
     choices = [choice for choice in method_choices(results).itertuples() if choice.setting == "biased-a"]
     assert {choice.criterion: choice.chosen for choice in choices} == {
         "scar_accuracy": "scarce",
-        "scar_risk": "ga",  # all the same: the first
+        "scar_risk": "ga",  # ties: the first
         "covering_rate": "nn",
     }
     assert all((choice.best, choice.best_accuracy) == ("scarce", pytest.approx(0.91)) for choice in choices)

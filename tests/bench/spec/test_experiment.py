@@ -132,6 +132,7 @@ REPLACED = {
         '{ method = "scarce", parms = {} }',
         "no field methods.0.parms; expected label, method, params",
     ),
+    '"nn"]': ("{ params = {} }]", "methods.1: a method in braces needs its name"),
     ', "nn"]': (', "forward"]', "forward needs a transition matrix; add transition"),
     '"shortened"': ('"papers"', "protocol: expected 'paper', 'shortened' or 'own', got 'papers'"),
     '"tiny"': ('"a/b"', "name: expected letters, digits"),

@@ -88,9 +88,9 @@ def test_grid_accepts_rates_that_unbalanced_classes_allow(tmp_path: Path) -> Non
     shares = [0.04] + [0.96 / 9] * 9
     rates = [0.95] + [0.1] * 9
     y = [k for k, share in enumerate(shares) for _ in range(round(3600 * share))]
-    simulate("scar", y, rates=rates)  # so it is right for these
+    simulate("scar", y, rates=rates)  # possible with these priors
     with pytest.raises(ScarceError):
-        simulate("scar", range(10), rates=rates)  # though not for balanced classes
+        simulate("scar", range(10), rates=rates)  # but not with uniform priors
     for text in (setting("scar", f"rates = {rates}"), setting("scar-single", f"rates = {rates}")):
         tiny_experiment(tmp_path, text)
         tiny_experiment(tmp_path, f"{text}imbalance = 8\n")

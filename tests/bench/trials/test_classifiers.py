@@ -77,4 +77,4 @@ def test_bench_run_names_missing_table_file(
     assert "expected the file tables/ecoli.arff" in text
     assert "\n" not in text
     assert main(["bench", "status", file, *store, "--data-dir", str(tmp_path)]) == 0
-    assert "put tables/ecoli.arff into a folder named with --data-dir" in capsys.readouterr().out
+    assert "put tables/ecoli.arff into a folder and pass it as --data-dir" in capsys.readouterr().out

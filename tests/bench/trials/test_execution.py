@@ -149,7 +149,7 @@ def test_sample_rows_subsample_each_further_class(imbalance: float, sizes: list[
     other = sample_rows(y, 120, imbalance, seed=4)
     assert np.bincount(y[other], minlength=3).tolist() == sizes
     assert not np.array_equal(rows, other)
-    of_some = np.bincount(y[sample_rows(y, 60, None, seed=3)])  # are drawn first, and then made fewer
+    of_some = np.bincount(y[sample_rows(y, 60, None, seed=3)])  # drawn first, then subsampled
     kept = np.bincount(y[sample_rows(y, 60, imbalance, seed=3)], minlength=3)
     assert kept.tolist() == [round(n * imbalance ** (-k / 2)) for k, n in enumerate(of_some)]
 

@@ -49,7 +49,7 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     (record,) = Store(tmp_path).records()
     assert (record.accuracy, record.finished, record.n_examples) == (0.5, "", None)
-    for name, message in (("more", "there is no field more"), ("label", "label: input should be")):
+    for name, message in (("more", "there is no field more"), ("label", "label: expected a string")):
         path.write_text(json.dumps(content | {name: 1}))
         with pytest.raises(FileError, match=message):
             TrialRecord.load(path)
@@ -65,7 +65,7 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"spec": None}, "spec: expected a name or a table in braces, got None"),
+        ({"spec": None}, "spec: expected an object, got None"),
         ({"spec": {}}, "the field 'spec.data' is missing"),
         ({"spec": SPEC | {"seed": 1}}, "its key belongs to another spec"),
         ({"spec": SPEC | {"seed": "x"}}, "spec.seed: expected a whole number"),
@@ -78,8 +78,8 @@ def test_load_accepts_records_without_later_fields(tmp_path: Path) -> None:
         ({"accuracy": float("nan")}, "accuracy: expected a finite number"),
         ({"accuracy": None}, "the trial is done, but has no result"),
         ({"seconds": None}, "seconds: expected a number"),
-        ({"curves": None}, "curves: expected a table in braces"),
-        ({"curves": "abc"}, "curves: expected a table in braces"),
+        ({"curves": None}, "curves: expected an object"),
+        ({"curves": "abc"}, "curves: expected an object"),
         ({"curves": {"loss": "abc"}}, "curves.loss: expected a list, got 'abc'"),
         ({"selection": {"scel": [0.5, "x"]}}, "selection.scel.1: expected a number"),
         ({"priors": {"values": [0.5, "x"]}}, "priors.values.1: expected a number"),

@@ -1,4 +1,4 @@
-"""Kernel ridge regression that re-weights candidates by its own predictions."""
+"""Kernel ridge regression that reweights candidate labels by its own predictions."""
 
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ _ROUNDS, _RIDGE = 10, 1.0
 
 
 def reweight(candidates: FloatArray, predicted: FloatArray) -> FloatArray:
-    """w_iy ∝ 1[y ∈ S_i] max(f_iy, 0), the candidates weighted by predictions; equal weights if all of these are zero.
+    """w_iy ∝ 1[y ∈ S_i] max(f_iy, 0), the candidates weighted by predictions; `candidates` if all weights are zero.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """A report as plain text, for terminals and logs.
 
-The cells of its tables have several lines, which the Markdown of rich would join.
+Not rendered from Markdown by rich, which would join the lines of a cell.
 """
 
 import textwrap

@@ -267,8 +267,7 @@ class Grid(TomlModel):
                 )
             if self.n_train is not None and self.n_train > facts_of(name).n_train:
                 raise ValueError(
-                    f"n_train={self.n_train}, but {name} has {facts_of(name).n_train} training images; lower it, or leave it "
-                    "out for all"
+                    f"n_train={self.n_train}, but {name} has {facts_of(name).n_train} training images; lower it or leave it out"
                 )
             check_processes(name, self.settings, facts_of(name).n_classes)
         self.make_recipe()

@@ -80,5 +80,5 @@ def how_to_get(kind: Kind, name: str, data_dir: str | Path | None) -> str | None
     if not missing:
         return None
     if is_table:
-        return f"put {table_facts(name).folder}/{missing[0]} into a folder named with --data-dir"
+        return f"put {table_facts(name).folder}/{missing[0]} into a folder and pass it as --data-dir"
     return f"get it with: scarce data fetch {name}"
