@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.dataset_files import idx_bytes
 from helpers.mutations import try_mutations
 
-from helpers.dataset_files import idx_bytes
 from scarce.features import read_truth
 from scarce.labels import ComplementaryLabels
 from scarce.labels.io import read_labels, write_labels
@@ -68,7 +68,9 @@ TASKS = [
     }
     for number, choice in enumerate(("no", "yes", "skip"))
 ]
-EXCLUDED = json.loads(json.dumps(TASKS).replace('"no"', '"cat"').replace('"yes"', '"cow"').replace("skip", "dog"))
+EXCLUDED = json.loads(
+    json.dumps(TASKS).replace('"no"', '"cat"').replace('"yes"', '"cow"').replace("skip", "dog")
+)
 PRODIGY = [
     {"id": "p1", "label": "CAT", "answer": "reject", "_annotator_id": "ann"},
     {"meta": {"id": 3}, "label": "DOG", "answer": "accept"},
