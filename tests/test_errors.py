@@ -26,3 +26,9 @@ def test_errors_and_warnings_are_all_exported():
         if kind.__module__ == "scarce.errors"
     }
     assert defined == set(errors.__all__)
+
+
+def test_message_is_one_line_that_can_be_encoded():
+    error = FileError("the class 'a\nb\x1b[31m\u2028\ud800é' is unknown.")
+    assert str(error) == r"the class 'a\nb\x1b[31m\u2028\ud800é' is unknown."
+    assert str(FileError(str(error))) == str(error)

@@ -493,3 +493,37 @@ def test_unsuitable_labels_are_rejected_before_priors_are_estimated(blobs, metho
         ScarceClassifier(method, **{**QUICK, "priors": NeverCalledEstimator()}).fit(X, labels)
     with pytest.raises(AssertionError, match="priors were estimated"):
         ScarceClassifier("scarce", **{**QUICK, "priors": NeverCalledEstimator()}).fit(X, labels)
+
+
+@pytest.mark.parametrize("unit", ["datetime64[s]", "timedelta64[D]"])
+def test_fit_rejects_dates(blobs, unit):
+    X, _, labels = blobs
+    dates = np.round(X).astype(np.int64).astype(unit)
+    dates[0, 0] = "NaT"
+    with pytest.raises(FeatureError, match="expected numbers: encode them"):
+        ScarceClassifier(**QUICK).fit(dates, labels)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, pd.DataFrame])
+def test_fit_rejects_features_that_never_vary(blobs, convert):
+    _, _, labels = blobs
+    X = np.tile([1.0, 0.0], (len(labels), 1))
+    with pytest.raises(FeatureError, match=r"X has 300 equal rows .* so there is nothing to learn"):
+        ScarceClassifier(**QUICK).fit(convert(X), labels)
+    X[-1, 1] = 1
+    ScarceClassifier("scarce", **QUICK | {"epochs": 1}).fit(convert(X), labels)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_prediction_that_overflows_names_row_and_column(blobs, method):
+    X, _, labels = blobs
+    classifier = ScarceClassifier("scarce", **QUICK | {"epochs": 1}).fit(X * 1e-6, labels)
+    rows = np.tile(X[:1], (1500, 1))
+    rows[1200, 1] = 1e38
+    with pytest.raises(
+        FeatureError, match=r"row 1200 has no finite prediction: column 1 is 1e\+38, too far from"
+    ):
+        getattr(classifier, method)(rows)
+    for features in (sparse.csr_matrix(rows), pd.DataFrame(rows)):
+        with pytest.raises(FeatureError, match="row 1200 has no finite prediction: column 1"):
+            getattr(classifier, method)(features)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from safetensors import SafetensorError, safe_open
-from torch import nn
+from torch import nn, no_grad
 
 import scarce
 from scarce import ScarceClassifier
@@ -221,4 +221,31 @@ def test_load_rejects_settings_of_wrong_type(saved, damage):
         scarce.load(saved)
     path.write_text(json.dumps(settings))
     with pytest.raises(FileError, match=r"damaged|cannot be read as a saved"):
+        scarce.load(saved)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_load_rejects_weights_that_are_not_finite(saved, value):
+    classifier = scarce.load(saved)
+    with no_grad():
+        next(classifier.model_.parameters())[0] = value
+    classifier.save(saved, force=True)
+    with pytest.raises(
+        FileError, match=r"cannot be read as a saved classifier \(the weights .* are not finite\)"
+    ):
+        scarce.load(saved)
+
+
+def test_load_rejects_settings_that_describe_another_network(saved):
+    change(saved, input_shape=[10_000_000])
+    with pytest.raises(
+        FileError, match=r"the settings describe .* of shape \(.*10000000.*, and the saved one has shape"
+    ):
+        scarce.load(saved)
+
+
+def test_load_rejects_duplicate_settings(saved):
+    text = (saved / "classifier.json").read_text()
+    (saved / "classifier.json").write_text(text.replace("{", '{"module": "linear", ', 1))
+    with pytest.raises(FileError, match=r"is damaged \(the key 'module' occurs twice\)"):
         scarce.load(saved)

@@ -63,3 +63,12 @@ def test_column_statistics_of_sparse_columns_do_not_cancel():
     mean, deviation = column_statistics(sparse.csr_matrix(X))
     np.testing.assert_allclose(mean, X.mean(axis=0))
     np.testing.assert_allclose(deviation, X.std(axis=0), rtol=1e-6, atol=1e-12)
+
+
+def test_check_finite_rejects_infinities_of_any_byte_order_and_numbers_whose_difference_overflows():
+    for order in "<>":
+        with pytest.raises(FeatureError, match="X contains inf at row 1, column 0"):
+            check_finite(np.array([[1], [np.inf]], f"{order}f2"))
+    with pytest.raises(FeatureError, match=r"a number too large for float32 at row 0, column 1"):
+        check_finite(np.array([[1.0, 3e38]]))
+    check_finite(np.array([[1.0, 1.7e38]]))

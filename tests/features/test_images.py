@@ -97,3 +97,25 @@ def test_image_folder_rejects_no_images_deep_images_and_id_column(tmp_path):
         read_features(tmp_path)
     with pytest.raises(FeatureError, match="ids of images are their paths"):
         read_features(tmp_path, id_column="id")
+
+
+def test_image_folder_rejects_content_of_other_formats(tmp_path):
+    # Pillow would start Ghostscript for it.
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png", format="EPS")
+    with pytest.raises(FileError, match=r"a\.png is damaged or not an image"):
+        read_features(tmp_path)
+
+
+@pytest.mark.parametrize("limit", [10, 20])  # Pillow raises above twice the limit, and only warns below
+def test_image_folder_rejects_images_with_too_many_pixels(tmp_path, monkeypatch, limit):
+    save_image(tmp_path, "a.png", np.zeros((4, 6)))
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
+    with pytest.raises(FileError, match=rf"a\.png has more pixels than Pillow reads \({limit}\)"):
+        read_features(tmp_path)
+
+
+def test_image_folder_rejects_images_that_take_too_much_memory(tmp_path, monkeypatch):
+    save_image(tmp_path, "a.png", np.zeros((4, 6)))
+    monkeypatch.setenv("SCARCE_MAX_BYTES", "1000")
+    with pytest.raises(FileError, match=r"would take 10,000 bytes .* pass a smaller image_size="):
+        read_features(tmp_path, image_size="100x100")

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from scarce.errors import ScarceError
+from scarce.errors import FeatureError, ScarceError
 from scarce.features import Features, read_features
 
 
@@ -162,3 +162,9 @@ def test_read_features_rejects_missing_file(tmp_path):
 def test_read_features_rejects_pickled_objects(tmp_path):
     np.save(tmp_path / "x.npy", np.array([[{}]], dtype=object), allow_pickle=True)
     assert "Python objects" in error_of_reading(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("cell", ["1_000", "٣", "１２", "inf", "-Infinity", "1e400"])
+def test_read_features_rejects_numbers_that_only_python_reads(write, cell):
+    with pytest.raises(FeatureError, match=f"line 3, column b: '{cell}' is not a finite number"):
+        read_features(write(f"a,b\n1,2\n3,{cell}\n"))

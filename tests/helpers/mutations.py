@@ -15,8 +15,9 @@ CASES = int(os.environ.get("SCARCE_FUZZ_CASES", "40"))
 
 WORDS = [
     "", " ", "0", "-1", "1", "2", "1e400", "nan", "inf", "-inf", "1_000", "٣", "4294967297", "99999999999999999999", "1.5",
-    "true", "null", "yes", "no", "skip", "cat", "dog", "\"", "\\", "\n", "\r", "\0", "\x1b[31m", "\u2028", ";", ",", ",,,", "{", "}",
-    "[", "]", "[]", "{}", "[[]]", ":", "\\ud800", "é", "𝔘", "a" * 300, "example_id", "excluded", "class_name", "answer", "id", "label",
+    "true", "null", "yes", "no", "skip", "cat", "dog", "\"", "\\", "\n", "\r", "\0", "\x1b[31m", "\u2028", ";", ",",
+    ",,,", "{", "}", "[",
+    "]", "[]", "{}", "[[]]", ":", "\\ud800", "é", "𝔘", "a" * 300, "example_id", "excluded", "class_name", "answer", "id", "label",
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """NumPy files: arrays come back as they were written, and damaged or foreign files are rejected."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,24 @@ def test_arrays_reject_damaged_files_and_pickles(tmp_path, read):
     for name in ("cut", "text", "empty", "objects"):
         with pytest.raises(FileError, match=rf"{name}\.npy cannot be read as NumPy arrays"):
             read(tmp_path / f"{name}.npy")
+
+
+@pytest.mark.parametrize("read", [read_array, map_array])
+def test_array_with_more_bytes_than_its_header_declares_is_rejected(tmp_path, read):
+    np.save(tmp_path / "x.npy", np.zeros((3, 2)))
+    with (tmp_path / "x.npy").open("ab") as file:
+        file.write(bytes(8))
+    with pytest.raises(
+        FileError, match=r"too long: a header declares 3 × 2 values of type float64, 48 bytes, but 56 follow"
+    ):
+        read(tmp_path / "x.npy")
+
+
+def test_read_arrays_checks_length_of_every_member(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    content = (tmp_path / "a.npy").read_bytes()
+    for name, changed in (("a.npy", content[:-8]), ("a.npy", content + b"x"), ("notes.txt", b"not an array")):
+        with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+            archive.writestr(name, changed)
+        with pytest.raises(FileError, match=r"x\.npz cannot be read as NumPy arrays"):
+            read_arrays(tmp_path / "x.npz")

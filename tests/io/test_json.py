@@ -57,3 +57,12 @@ def test_name_field_accepts_only_text_and_whole_numbers(value):
     assert name_field({"id": "a"}, "id", "task 0", "") == "a"
     with pytest.raises(LabelError, match="no field 'id' that holds text or a whole number"):
         name_field({"id": value}, "id", "task 0", "")
+
+
+def test_read_json_rejects_duplicate_keys(tmp_path):
+    (tmp_path / "a.json").write_text('{"a": [{"cat": 1, "cat": 2}]}')
+    with pytest.raises(FileError, match=r"a\.json line 1 is not valid JSON \(the key 'cat' occurs twice\)"):
+        read_json(tmp_path / "a.json")
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 2, "a": 2}\n')
+    with pytest.raises(FileError, match="line 2 is not valid JSON"):
+        list(read_json_lines(tmp_path / "a.jsonl"))

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from scarce.errors import LabelError, MethodError
 from scarce.labels import Answers, ComplementaryLabels
+from scarce.labels.io import read_labels, write_labels
 
 ABC = ["a", "b", "c"]
 NAN = float("nan")
@@ -135,3 +136,44 @@ def test_from_answers_rejects_unknown_conflict_policy():
         MethodError, match="conflict='vote' is unknown; expected 'raise', 'drop' or 'majority'"
     ):
         L.from_answers(answer_table(), conflict="vote")
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("indices", [2**32 + 1, 0]),
+        ("indptr", [0, 1.5, 2]),
+        ("confirmed", [-1, 2**32]),
+        ("indices", [np.nan, 0]),
+    ],
+)
+def test_numbers_that_would_wrap_or_be_rounded_are_rejected(column, values):
+    columns = {"indptr": [0, 1, 2], "indices": [1, 0], "confirmed": [-1, -1]} | {column: values}
+    with pytest.raises(LabelError, match=f"{column} contains .*; expected whole numbers from -"):
+        ComplementaryLabels(
+            np.array(columns["indptr"]),
+            np.array(columns["indices"]),
+            3,
+            confirmed=np.array(columns["confirmed"]),
+        )
+
+
+def test_answers_that_would_wrap_are_rejected():
+    with pytest.raises(LabelError, match="answer contains 257; expected whole numbers from -128 to 127"):
+        Answers.from_columns([0, 1], [0, 1], [257, 0])
+    with pytest.raises(LabelError, match="class_index contains 4294967296"):
+        Answers(np.array([0]), np.array([2**32]), np.array([1]), np.array(["ann"]))
+
+
+def test_npz_with_wrapped_index_is_rejected(tmp_path):
+    labels = ComplementaryLabels.from_single([1, 0], classes=3)
+    write_labels(labels, tmp_path / "x.npz")
+    arrays = dict(np.load(tmp_path / "x.npz"))
+    np.savez(tmp_path / "x.npz", **arrays | {"indices": arrays["indices"].astype(np.int64) + 2**32})
+    with pytest.raises(LabelError, match=r"x\.npz: indices contains 4294967297"):
+        read_labels(tmp_path / "x.npz")
+
+
+def test_missing_date_as_id_is_rejected():
+    with pytest.raises(LabelError, match="row 1: the id is missing"):
+        ComplementaryLabels.from_single([0, 1], 3, ids=np.array(["2020-01-01", "NaT"], "datetime64[D]"))

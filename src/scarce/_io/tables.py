@@ -150,31 +150,31 @@ def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
         texts = [field.name for field in parquet.read_schema(path) if str(field.type) in _TEXT_TYPES]
         # Equal texts stay one text until their total length is known.
         table = parquet.read_table(path, columns=columns, partitioning=None, read_dictionary=texts)
-        for number, column in enumerate(table.columns):
-            if table.column_names[number] in texts:
-                table = table.set_column(number, table.column_names[number], _decode(column, path))
+        for number, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+            if str(getattr(column.type, "value_type", "")) in _TEXT_TYPES and hasattr(
+                column.type, "index_type"
+            ):
+                table = table.set_column(number, name, _decode(column, path))
     _check_header(table.column_names, path)
     return table
 
 
 def _check_parquet_size(metadata: Any, columns: list[str] | None, path: Path) -> None:
     """Raise `FileError` if the columns would take too much memory by the counts and sizes in the header of a Parquet file."""
-    n_bytes = 0
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            column = metadata.row_group(group).column(number)
-            if columns is None or column.path_in_schema.split(".")[0] in columns:
-                width = max(_BYTES_PER_NUMBER, metadata.schema.column(number).length or 0)
-                n_bytes += max(column.num_values * width, column.total_uncompressed_size)
-    check_bytes(n_bytes, path, _PARQUET_FIX)
+    # Not the sizes of single columns: pyarrow aborts the process if a damaged header lacks them.
+    n_columns = metadata.num_columns if columns is None else len(columns)
+    n_encoded = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    check_bytes(
+        max(metadata.num_rows * n_columns * _BYTES_PER_NUMBER, n_encoded if columns is None else 0),
+        path,
+        _PARQUET_FIX,
+    )
 
 
 def _decode(column: Any, path: Path) -> Any:
-    """Return a column of text, read as codes of distinct texts, as plain text if that does not take too much memory."""
+    """Return a column with codes of distinct texts as plain text, if that does not take too much memory."""
     from pyarrow import compute
 
-    if not hasattr(column.type, "value_type"):  # stored as plain text
-        return column
     n_bytes = 0
     for chunk in column.chunks:
         lengths = compute.binary_length(chunk.dictionary)

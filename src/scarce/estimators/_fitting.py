@@ -67,27 +67,10 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             "were passed to fit."
         )
     check_finite(X)
-    if reset:
-        _check_not_constant(X)
     if is_image and not reset:
         _check_pixel_scale(X, estimator.byte_inputs_)
     is_kept = is_on_disk or X.dtype.kind == "f" or (is_image and X.dtype == np.uint8)
     return X if is_kept else X.astype(np.float64 if _needs_float64(X) else np.float32)
-
-
-def _check_not_constant(X: Any) -> None:
-    """Raise `FeatureError` if two or more rows are all equal."""
-    if sparse.issparse(X):
-        is_constant = not (X.max(axis=0) != X.min(axis=0)).nnz
-    else:
-        first = X.take([0]) if isinstance(X, Shards) else X[:1]
-        is_constant = all(bool((rows == first).all()) for _, rows in iter_chunks(X))
-    if X.shape[0] > 1 and is_constant:
-        columns = "the only column has" if X.shape[1:] == (1,) else "every column has"
-        raise FeatureError(
-            f"X has {X.shape[0]} equal rows ({columns} the same value in all of them), so there is nothing to learn; expected "
-            "at least one column that varies: check the features."
-        )
 
 
 def _needs_float64(X: Any) -> bool:

@@ -21,7 +21,7 @@ from scarce.estimators._fit_settings import fits_stack, known_priors, training_p
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
-from scarce.estimators._sanity import checked_logits
+from scarce.estimators._sanity import check_not_constant, checked_logits
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
@@ -276,6 +276,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
 
     def _fit(self, X: Any, y: Any, feature_names: Sequence[str] | None, device: torch.device) -> None:
         X = check_inputs(self, X, reset=True)
+        check_not_constant(X)
         if feature_names is not None:
             if len(feature_names) != X.shape[1]:
                 raise FeatureError(
