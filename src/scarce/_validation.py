@@ -133,7 +133,9 @@ def check_number(
         or (open_low and number == low)
         or (open_high and number == high)
     ):
-        raise MethodError(f"{name}={shorten(value)}; expected a number{_span(low, high, open_low, open_high)}.")
+        raise MethodError(
+            f"{name}={shorten(value)}; expected a number{_span(low, high, open_low, open_high)}."
+        )
     return number
 
 
@@ -158,7 +160,9 @@ def check_integer(name: str, value: Any, low: int = 0, high: int | None = None) 
 def _check_machine_integer(name: str, value: Any) -> None:
     """Raise if a whole number has more than 64 bits, which neither NumPy nor torch can hold."""
     if isinstance(value, Integral) and not -(2**63) <= value < 2**63:
-        raise MethodError(f"{name}={shorten(value)}; expected a whole number below 2^63, or a decimal number such as 1e20.")
+        raise MethodError(
+            f"{name}={shorten(value)}; expected a whole number below 2^63, or a decimal number such as 1e20."
+        )
 
 
 def _span(low: float, high: float, open_low: bool = False, open_high: bool = False) -> str:

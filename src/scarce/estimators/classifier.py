@@ -18,7 +18,7 @@ from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import FeatureError
 from scarce.estimators._base import ComplementaryClassifierMixin, report_on_predictions
-from scarce.estimators._fit_settings import known_priors, training_priors
+from scarce.estimators._fit_settings import check_parameters, known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
@@ -247,6 +247,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ScarceClassifier
             The fitted classifier itself. If `fit` fails, an earlier fit is kept.
         """
+        check_parameters(self)
         with restore_on_error(self):
             self._fit(X, y, feature_names, check_device(self.device))
         return self
