@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._arrays import Array, IntArray
-from scarce._validation import abbreviate
+from scarce._validation import abbreviate, shorten
 from scarce.errors import LabelError
+
+_MAX_CLASSES = 10_000_000
 
 
 def is_missing(value: Any) -> bool:
@@ -88,6 +90,8 @@ def check_classes(classes: int | Iterable[Any]) -> Array:
         raise LabelError("classes is a set, which has no order; pass a list, for example sorted(classes).")
     if classes is None or isinstance(classes, (float, np.floating)):
         raise LabelError(f"classes is {classes}; pass all class names as classes=[...], or their number.")
+    if isinstance(classes, (int, np.integer)) and classes > _MAX_CLASSES:
+        raise LabelError(f"classes={shorten(classes)}; expected at most {_MAX_CLASSES} classes.")
     names = (
         np.arange(classes)
         if isinstance(classes, (int, np.integer))

@@ -5,15 +5,16 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import nn
 
 from scarce._arrays import Array
-from scarce._validation import check_option
+from scarce._validation import check_flag, check_option, shorten
 from scarce.errors import MethodError
-from scarce.estimators._fitting import random_seed
+from scarce.estimators._fitting import random_generator, random_seed
 from scarce.estimators._method_choice import choose_method
 from scarce.estimators.auto import Choice
 from scarce.estimators.auto._learners import FAMILIES
@@ -47,6 +48,27 @@ _MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memoriz
 _NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
 
 
+def check_parameters(classifier: "ScarceClassifier") -> None:
+    """Raise a `MethodError` if a parameter has the wrong type; the values are checked where they are used."""
+    if not isinstance(classifier.method, (str, Method)):
+        raise MethodError(
+            f"method={shorten(classifier.method)}; expected a name such as 'scarce', or a Method."
+        )
+    for name in ("standardize", "warm_start", "distributed", "verbose"):
+        check_flag(name, getattr(classifier, name))
+    if classifier.early_stopping is not None:
+        check_flag("early_stopping", classifier.early_stopping)
+    for name in ("labels", "optimizer", "precision"):
+        value = getattr(classifier, name)
+        if not (value is None or isinstance(value, str)):
+            raise MethodError(
+                f"{name}={shorten(value)}; expected a name: see the parameters of ScarceClassifier."
+            )
+    if not isinstance(classifier.checkpoint, (str, Path, type(None))):
+        raise MethodError(f"checkpoint={shorten(classifier.checkpoint)}; expected the path of a file.")
+    random_generator(classifier.random_state)
+
+
 def fits_stack(classifier: "ScarceClassifier", X: Any) -> bool:
     """Return whether to fit a stack: `X` is a table in memory, and no parameter of a single training run is set."""
     method, module = classifier.method, classifier.module
@@ -72,10 +94,10 @@ def training_method(
                 "method_params is set, but method is a Method; set the parameters when you make the Method, or pass its name."
             )
         return copy.deepcopy(method), None
-    params = classifier.method_params or {}
+    params = {} if classifier.method_params is None else classifier.method_params
     if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
         raise MethodError(
-            f"method_params={params!r}; expected a mapping from names to values: pass a dict such as {{'loss': 'sigmoid'}}."
+            f"method_params={shorten(params)}; expected a mapping from names to values: pass a dict such as {{'loss': 'sigmoid'}}."
         )
     if method != "auto":
         return make_method(method, **params), None

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from scarce.errors import FeatureError
+from scarce._validation import shorten
+from scarce.errors import FeatureError, MethodError
 from scarce.features import Shards
 from scarce.features._arrays import check_finite, iter_chunks
 from scarce.labels import ComplementaryLabels
@@ -114,7 +115,24 @@ def random_seed(random_state: int | np.integer[Any] | np.random.RandomState | No
     """
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31))
+    return int(random_generator(random_state).randint(2**31))
+
+
+def random_generator(random_state: Any) -> np.random.RandomState:
+    """Return the generator of a `random_state` of scikit-learn: an integer, a generator, or None.
+
+    Examples
+    --------
+    >>> random_generator(-1)
+    Traceback (most recent call last):
+    scarce.errors.MethodError: random_state=-1; expected a whole number from 0 to 2^32 - 1, a RandomState or None.
+    """
+    try:
+        return check_random_state(random_state)  # type: ignore[no-any-return]
+    except (TypeError, ValueError):
+        raise MethodError(
+            f"random_state={shorten(random_state)}; expected a whole number from 0 to 2^32 - 1, a RandomState or None."
+        ) from None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from scarce._arrays import Array
-from scarce._validation import check_option
+from scarce._validation import check_option, shorten
 from scarce.errors import MethodError
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 
@@ -27,7 +27,7 @@ def as_pu_learner(estimator: Any, wrap: Any) -> Any:
         return ElkanNotoClassifier()
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise MethodError(
-            f"estimator={estimator!r}; expected a scikit-learn classifier such as RandomForestClassifier()."
+            f"estimator={shorten(estimator)}; expected a scikit-learn classifier such as RandomForestClassifier()."
         )
     wrap = not _is_pu_classifier(estimator) if wrap == "auto" else wrap
     if not (hasattr(estimator, "predict_proba") or (not wrap and hasattr(estimator, "decision_function"))):

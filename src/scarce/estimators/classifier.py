@@ -17,7 +17,7 @@ from scarce._arrays import Array
 from scarce._validation import check_option
 from scarce.errors import FeatureError
 from scarce.estimators._base import ComplementaryClassifierMixin, report_on_predictions
-from scarce.estimators._fit_settings import fits_stack, known_priors, training_priors
+from scarce.estimators._fit_settings import check_parameters, fits_stack, known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
@@ -262,6 +262,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         CollapseWarning
             If the network predicts one class for nearly every example that does not exclude it.
         """
+        check_parameters(self)
         with restore_on_error(self):
             self._fit(X, y, feature_names, check_device(self.device))
         return self

@@ -11,8 +11,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from scarce._arrays import Array
-from scarce._validation import check_integer
+from scarce._validation import check_integer, shorten
 from scarce.errors import LabelError, MethodError
+from scarce.estimators._fitting import random_generator
 
 # On four small tables with three kinds of labels each (one seed), 30 rounds beat 100 in five of twelve cases (by 0.7 to 3.4
 # points), tied in five and lost in two (by 0.5 and 2.2), at about a third of the cost.
@@ -93,7 +94,12 @@ class ElkanNotoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         known = _known_positives(y)
         check_integer("folds", self.folds, 2)
+        random_generator(self.random_state)
         inner = self.estimator
+        if inner is not None and not (hasattr(inner, "fit") and hasattr(inner, "get_params")):
+            raise MethodError(
+                f"estimator={shorten(inner)}; expected a scikit-learn classifier such as RandomForestClassifier()."
+            )
         if inner is None:
             inner = HistGradientBoostingClassifier(
                 max_iter=_BOOSTING_ROUNDS, early_stopping=False, random_state=self.random_state

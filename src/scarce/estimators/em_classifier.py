@@ -8,15 +8,14 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from torch import Tensor, nn
 
 from scarce._arrays import Array
-from scarce._validation import check_integer, check_option
+from scarce._validation import check_integer, check_option, shorten
 from scarce.errors import MethodError
 from scarce.estimators._base import TableClassifierMixin
-from scarce.estimators._fitting import check_inputs
+from scarce.estimators._fitting import check_inputs, random_generator
 from scarce.estimators._pu_learners import set_nested_param
 from scarce.estimators.auto._mechanism_parameters import OutOfFold, estimate_scar
 from scarce.estimators.auto._mechanisms import CandidateSets, confirmed_tensor, excluded_tensor
@@ -118,7 +117,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
         check_integer("n_iterations", self.n_iterations)
         check_option("mechanism", self.mechanism, ("auto", *_METHODS))
         learner = self._learner()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(random_generator(self.random_state).randint(2**31 - 1))
         set_nested_param(learner, "random_state", seed)
         folds = list(self._splitter(seed, labels.n_examples).split(np.arange(labels.n_examples)))
         mechanism: str = self.mechanism
@@ -169,7 +168,7 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
     def _learner(self) -> Any:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise MethodError(
-                f"estimator={self.estimator!r} has no predict_proba; expected a classifier that does: pass one such as "
+                f"estimator={shorten(self.estimator)} has no predict_proba; expected a classifier that does: pass one such as "
                 "RandomForestClassifier()."
             )
         last = _weighted_step(self.estimator)[1]
@@ -182,6 +181,10 @@ class EMComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type: i
 
     def _splitter(self, seed: int, n_examples: int) -> Any:
         if not isinstance(self.cv, (int, np.integer)):
+            if not ((hasattr(self.cv, "split") and not isinstance(self.cv, str)) or self.cv is None):
+                raise MethodError(
+                    f"cv={shorten(self.cv)}; expected a whole number or a splitter such as KFold(5)."
+                )
             return check_cv(self.cv)
         check_integer("cv", self.cv, low=2)
         return KFold(min(int(self.cv), n_examples), shuffle=True, random_state=seed)

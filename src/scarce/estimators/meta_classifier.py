@@ -7,16 +7,15 @@ import torch
 from rich.progress import MofNCompleteColumn
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._arrays import Array
 from scarce._console import make_progress
-from scarce._validation import abbreviate, check_renamed, renamed_parameters
+from scarce._validation import abbreviate, check_flag, check_integer, check_renamed, renamed_parameters
 from scarce.errors import LabelError, MethodError
 from scarce.estimators._base import TableClassifierMixin
-from scarce.estimators._fitting import check_inputs
+from scarce.estimators._fitting import check_inputs, random_generator
 from scarce.estimators._pu_learners import as_pu_learner, fit_pu_learner, probability_of_not, set_nested_param
 from scarce.estimators.elkan_noto import ElkanNotoClassifier
 from scarce.labels import ComplementaryLabels
@@ -122,10 +121,12 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
 
     def _fit(self, X: Any, labels: ComplementaryLabels) -> None:
         _check_every_class_excluded(labels)
+        if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**31), 2**31 - 1) == 0:
+            raise MethodError("n_jobs=0; expected a number of processes, or -1 for one per core.")
         learner = self._learner()
         estimate = resolve_priors(self.priors, labels, X, verbose=self.verbose, check_input=False)
         proportions = self._mixture_proportions(estimate.values, labels.rates)
-        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=labels.n_classes)
+        seeds = random_generator(self.random_state).randint(2**31 - 1, size=labels.n_classes)
         by_class = labels.to_csr().tocsc()
         known = np.split(by_class.indices, by_class.indptr[1:-1])
         tasks = [
@@ -135,7 +136,7 @@ class MetaComplementaryClassifier(TableClassifierMixin, BaseEstimator):  # type:
             for proportion, seed, rows, name in zip(proportions, seeds, known, labels.classes, strict=True)
         ]
         fitted = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
-        with make_progress(MofNCompleteColumn(), show=bool(self.verbose)) as bars:
+        with make_progress(MofNCompleteColumn(), show=check_flag("verbose", self.verbose)) as bars:
             self.estimators_ = list(bars.track(fitted, labels.n_classes, description="classes"))
         self.prior_estimate_, self.priors_ = estimate, estimate.values
 

@@ -52,7 +52,7 @@ class _ScarceFamily(Method):
         beta: float = 0.0,
         gamma: float = 1.0,
     ) -> None:
-        loss = loss or self.default_loss
+        loss = self.default_loss if loss is None else loss
         numbers = {"slope": slope, "beta": beta, "gamma": gamma}
         super().__init__(loss=loss, correction=correction, form=form, absent=absent, alpha=alpha, **numbers)
         check_number("alpha", alpha, high=1)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from scarce._arrays import FloatArray
-from scarce._validation import check_integer, check_option
+from scarce._validation import check_integer, check_option, shorten
 from scarce.errors import MethodError
 from scarce.features._arrays import take_rows
 from scarce.features.shards import Shards
@@ -211,7 +211,9 @@ class ScoredEstimator(PriorEstimator):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), low=1)
         if self.recipe is not None and not isinstance(self.recipe, Recipe):
-            raise MethodError(f"recipe={self.recipe!r}; expected a Recipe: pass scarce.training.Recipe(...).")
+            raise MethodError(
+                f"recipe={shorten(self.recipe)}; expected a Recipe: pass scarce.training.Recipe(...)."
+            )
         if isinstance(self.scorer, str):
             check_option("scorer", self.scorer, ("network", "linear", "boosting"), also="a classifier")
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from torch import nn
 
 from scarce._arrays import FloatArray
-from scarce._validation import abbreviate, check_integer
+from scarce._validation import abbreviate, check_flag, check_integer
 from scarce.errors import FeatureError, MethodError, PriorError, PriorWarning
 from scarce.features import Shards
 from scarce.features._arrays import check_finite
@@ -81,6 +81,7 @@ class PriorEstimator(ABC):
 
     def __post_init__(self) -> None:
         check_integer("bootstrap", self.bootstrap)
+        check_flag("shrink", self.shrink)
         if self.bootstrap < _MIN_RESAMPLES and (self.bootstrap or self.shrink):
             needs = "shrink=True" if self.shrink else "an interval"
             raise MethodError(

@@ -66,7 +66,7 @@ def uniform_multiple(
 def _size_probabilities(sizes: Any, q: int) -> FloatArray:
     if sizes is None:
         return np.array([comb(q - 1, s) / (2 ** (q - 1) - 1) for s in range(1, q)])
-    if np.ndim(sizes) == 0:
+    if not isinstance(sizes, (list, tuple)) and np.ndim(sizes) == 0:
         n_labels = check_integer("sizes", sizes, 1, q - 1)
         return np.array([float(s == n_labels) for s in range(1, q)])
     return check_probabilities("sizes", sizes, q - 1, f"the probabilities of 1 to {q - 1} labels")

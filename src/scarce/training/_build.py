@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from scarce._validation import shorten
 from scarce.errors import MethodError
 from scarce.features._arrays import column_statistics, input_shape
 from scarce.models import Standardize, make_model
@@ -55,7 +56,7 @@ def build_model(
             model = module(shape, n_classes)
         else:
             raise MethodError(
-                f"module={module!r}; pass a name such as 'mlp', an nn.Module, or a function that returns one."
+                f"module={shorten(module)}; pass a name such as 'mlp', an nn.Module, or a function that returns one."
             )
     if not standardize or len(shape) > 1:
         return model

@@ -16,6 +16,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from scarce._validation import shorten
 from scarce.errors import MethodError, ProcessError, ScarceError
 from scarce.training._random_state import seeded
 
@@ -33,12 +34,13 @@ def check_device(device: str | torch.device) -> torch.device:
     device(type='cpu')
     """
     try:
+        if not isinstance(device, (str, torch.device)):
+            raise TypeError("it is not a name")
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, TypeError) as error:
+    except (RuntimeError, AssertionError, TypeError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise MethodError(
-            f"device={str(device)!r} cannot be used: {reason}; try device='cpu' (--device)."
-        ) from error
+        found = device if isinstance(device, torch.device) else shorten(device)
+        raise MethodError(f"device={found} cannot be used: {reason}; try device='cpu' (--device).") from error
     return torch.device(device)
 
 

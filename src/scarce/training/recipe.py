@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from scarce._validation import check_flag, check_integer, check_number, check_option
+from scarce._validation import check_flag, check_integer, check_number, check_option, shorten
 from scarce.errors import MethodError
 from scarce.training._augmentation import AUGMENTATIONS
 
@@ -106,6 +106,10 @@ class Recipe:
         check_option("schedule", self.schedule, ("cosine", "constant"))
         check_option("precision", self.precision, ("full", "bf16"))
         check_flag("compile", self.compile)
+        if not isinstance(self.augmentation, (tuple, list)):
+            raise MethodError(
+                f"augmentation={shorten(self.augmentation)}; expected a tuple of names such as ('crop', 'flip')."
+            )
         object.__setattr__(self, "augmentation", tuple(self.augmentation))
         for name in self.augmentation:
             check_option("augmentation", name, AUGMENTATIONS)
