@@ -159,7 +159,7 @@ def check_integer(name: str, value: Any, low: int = 0, high: int | None = None) 
 
 def _check_machine_integer(name: str, value: Any) -> None:
     """Raise if a whole number has more than 64 bits, which neither NumPy nor torch can hold."""
-    if isinstance(value, Integral) and not -(2**63) <= value < 2**63:
+    if isinstance(value, Integral) and not -(2**63) <= int(value) < 2**63:
         raise MethodError(
             f"{name}={shorten(value)}; expected a whole number below 2^63, or a decimal number such as 1e20."
         )

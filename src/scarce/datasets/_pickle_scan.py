@@ -30,7 +30,7 @@ class _Value(NamedTuple):
     depth: int = 0
     size: int = 8
     text: str = ""
-    index: int = -1
+    memo: int = -1
 
 
 def scan_pickle(
@@ -87,9 +87,7 @@ class _Scanner:
     def run(self, name: str, argument: object) -> None:
         """Run one opcode."""
         if name in _NUMBERS:
-            size = (
-                8 if isinstance(argument, float) or argument is None else int(argument).bit_length() // 8 + 8
-            )  # type: ignore[call-overload]
+            size = argument.bit_length() // 8 + 8 if isinstance(argument, int) else 8
             self.push(_Value("number", size=size))
         elif name in _BYTES:
             self.push(_Value("bytes", size=len(argument) + 8))  # type: ignore[arg-type]
@@ -157,19 +155,19 @@ class _Scanner:
         """Add items to the container on top of the stack, or set the state of an object there."""
         (container,) = self.pop(1)
         self.check_kind(container, kind)
-        if container.index in self.shared:
+        if container.memo in self.shared:
             raise _RefusedError(f"a {kind} that changes after it was shared")
         depth = max(container.depth, 1 + max((item.depth for item in items), default=0))
         size = container.size + sum(item.size + 8 for item in items)
         self.push(container._replace(depth=depth, size=size))
-        if container.index >= 0:
-            self.memo[container.index] = self.stack[-1]
+        if container.memo >= 0:
+            self.memo[container.memo] = self.stack[-1]
 
     def put(self, index: int) -> None:
         """Store the value on top of the stack in the memo; the indices of a pickler are consecutive."""
-        if not 0 <= index <= len(self.memo) + 1 or self.stack[-1].index >= 0:
+        if not 0 <= index <= len(self.memo) + 1 or self.stack[-1].memo >= 0:
             raise _RefusedError(f"memo index {index}")
-        self.memo[index] = self.stack[-1] = self.stack[-1]._replace(index=index)
+        self.memo[index] = self.stack[-1] = self.stack[-1]._replace(memo=index)
 
     def get(self, index: int) -> None:
         """Put a value of the memo on the stack; lists and dicts may not change afterwards, or they could contain themselves."""

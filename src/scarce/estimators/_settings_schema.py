@@ -137,6 +137,7 @@ _SETTINGS = fields(
 
 def _check_kind(kind: str, classes: list[Any]) -> None:
     """Check that the type of the class names is one of numbers or text, and holds all of them."""
+    item: Check
     if kind == "text":
         item = text
     elif not re.fullmatch(r"[<>|=]([iu][1248]|f[248]|b1)", kind):

@@ -39,11 +39,11 @@ _METRIC = either(
 def check_checkpoint(path: Path, stored: dict[str, Any], state: "TrainingState") -> None:
     """Raise a `FileError` if a run in this state before its first epoch cannot resume from what is stored."""
     try:
-        stages = stored.get("stages")
+        stages: Any = stored.get("stages")
         list_of(integer(1, max(state.recipe.epochs, state.stages[0])))(stages, "stages")
         _number_of_stages(state)(stages, "stages")
         total, before = sum(stages), sum(stages[:-1])
-        epoch = stored.get("epoch")
+        epoch: Any = stored.get("epoch")
         integer(max(1, before), total)(epoch, "epoch")
         schema = fields(
             {

@@ -22,7 +22,7 @@ from scarce.priors import PRIOR_ESTIMATORS
 from scarce.training import PAPER, Recipe
 
 _MAX_TRIALS = 1_000_000
-_MAX_BYTES = 2**20
+_MAX_BYTES = 32_768  # of a file
 _MAX_KEY_PARTS = 20  # of a dotted key; reading longer keys takes quadratic time
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{_MAX_KEY_PARTS}}}")
 _TABLES: dict[str, type[BaseModel]] = {"settings": Setting, "methods": MethodEntry, "priors": Perturbed}
