@@ -11,7 +11,7 @@ from scarce.labels import ComplementaryLabels
 from scarce.methods import available_methods, make_method
 from scarce.models import make_model
 from scarce.training import Recipe
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 N, D, Q = 60, 5, 5
 PRIORS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])

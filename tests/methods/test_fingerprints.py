@@ -15,7 +15,7 @@ from scarce.labels import Answers, ComplementaryLabels
 from scarce.methods import Batch, Method, Problem, available_methods, make_method
 from scarce.methods.registry import external_method_class
 from scarce.training import Recipe, train
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 WHERE = "`revision` of {name!r} to {revision} in its MethodFacts"
 

@@ -10,7 +10,7 @@ from torch import nn
 from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, make_method
 from scarce.training import Recipe, train
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 N_CLASSES = 12
 RECIPE = Recipe(epochs=6, batch_size=16, learning_rate=0.05)

@@ -17,7 +17,7 @@ from scarce.models import make_model
 from scarce.priors import PriorEstimate, priors_from_answers
 from scarce.simulate import ask
 from scarce.training import PAPER, Callback, TrainingState, predict_logits, train
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 QUESTIONS = 3
 TEST_FRACTION = 0.4

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from torch import nn
@@ -20,7 +20,7 @@ from scarce.estimators.auto import Choice
 from scarce.estimators.auto._learners import FAMILIES
 from scarce.features import Shards
 from scarce.features._arrays import input_shape
-from scarce.labels import ComplementaryLabels
+from scarce.labels import ComplementaryLabels, LabelSummary
 from scarce.labels.answers import SKIP
 from scarce.methods import Method, make_method
 from scarce.priors import PriorEstimate, resolve_priors
@@ -46,6 +46,14 @@ _MIN_STEPS = 1000  # 40 epochs of a small table are only a few dozen steps
 _MIN_LBFGS_ITERATIONS = 200  # it stops earlier if it converges
 _MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memorize more
 _NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
+
+
+class FitDescription(NamedTuple):
+    """What is known before training: the summary of the labels, and the priors."""
+
+    labels: LabelSummary
+    priors: PriorEstimate | None
+    """None if they are estimated from features or learned in training."""
 
 
 def check_parameters(classifier: "ScarceClassifier") -> None:

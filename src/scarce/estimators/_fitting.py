@@ -1,6 +1,6 @@
 """Helpers of every fit: checks of features and lengths, the seed, and a rollback after errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -94,6 +94,37 @@ def _check_pixel_scale(images: Any, fitted_on_bytes: bool) -> None:
     if images.dtype == np.uint8 and not fitted_on_bytes:
         raise FeatureError(
             "the model was fitted on float images, and these are uint8; pass floats, scaled as they were for fit."
+        )
+
+
+def set_feature_names(estimator: BaseEstimator, X: Any, names: Sequence[str]) -> None:
+    """Store the names of the columns of `X`, which has none itself, as `feature_names_in_`."""
+    if len(names) != X.shape[1]:
+        raise FeatureError(
+            f"feature_names has {len(names)} names, and X has {X.shape[1]} columns; pass one name per column."
+        )
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def check_not_constant(X: Any) -> None:
+    """Raise `FeatureError` if there are two or more rows, and all are equal.
+
+    Examples
+    --------
+    >>> check_not_constant(np.zeros((3, 2)))
+    Traceback (most recent call last):
+    scarce.errors.FeatureError: X has 3 equal rows (every column has the same value in all of them), so there is nothing to ...
+    """
+    if sparse.issparse(X):
+        is_constant = not (X.max(axis=0) != X.min(axis=0)).nnz
+    else:
+        first = X.take([0]) if isinstance(X, Shards) else X[:1]
+        is_constant = all(bool((rows == first).all()) for _, rows in iter_chunks(X))
+    if X.shape[0] > 1 and is_constant:
+        columns = "the only column has" if X.shape[1:] == (1,) else "every column has"
+        raise FeatureError(
+            f"X has {X.shape[0]} equal rows ({columns} the same value in all of them), so there is nothing to learn; expected "
+            "at least one column that varies: check the features."
         )
 
 

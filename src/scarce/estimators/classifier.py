@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -15,34 +15,37 @@ from torch import Tensor, nn
 
 from scarce._arrays import Array
 from scarce._validation import check_option
-from scarce.errors import FeatureError
 from scarce.estimators._base import ComplementaryClassifierMixin, report_on_predictions
-from scarce.estimators._fit_settings import check_parameters, fits_stack, known_priors, training_priors
-from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
+from scarce.estimators._fit_settings import (
+    FitDescription,
+    check_parameters,
+    fits_stack,
+    known_priors,
+    training_priors,
+)
+from scarce.estimators._fitting import (
+    check_consistent_length,
+    check_inputs,
+    check_not_constant,
+    random_seed,
+    restore_on_error,
+    set_feature_names,
+)
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
-from scarce.estimators._sanity import check_not_constant, checked_logits
+from scarce.estimators._sanity import checked_logits
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
 from scarce.features._arrays import input_shape
-from scarce.labels import ComplementaryLabels, LabelSummary
+from scarce.labels import ComplementaryLabels
 from scarce.labels._targets import as_labels
 from scarce.methods import Method
 from scarce.metrics import ComplementaryReport, ErrorRates
-from scarce.priors import PriorEstimate
 from scarce.priors.resolve import learned_priors
 from scarce.training import History, Recipe, map_logits
 from scarce.training._build import MakeModule
 from scarce.training._runtime import check_device
-
-
-class FitDescription(NamedTuple):
-    """What is known before training: the summary of the labels, and the priors."""
-
-    labels: LabelSummary
-    priors: PriorEstimate | None
-    """None if they are estimated from features or learned in training."""
 
 
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -279,11 +282,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         X = check_inputs(self, X, reset=True)
         check_not_constant(X)
         if feature_names is not None:
-            if len(feature_names) != X.shape[1]:
-                raise FeatureError(
-                    f"feature_names has {len(feature_names)} names, and X has {X.shape[1]} columns; pass one name per column."
-                )
-            self.feature_names_in_ = np.array(feature_names, dtype=object)
+            set_feature_names(self, X, feature_names)
         labels, classes = self._read_labels(y)
         check_consistent_length(X, labels)
         earlier = self.method_.fitted_attributes() if hasattr(self, "method_") else {}
@@ -380,12 +379,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         device = check_device(self.device)
         # A loaded model may be on another device, and so may a model whose `device` was changed after `fit`.
         model, method = self.model_.to(device), self.method_.cpu()
-        return map_logits(
-            model,
-            inputs,
-            checked_logits(inputs, lambda logits: function(method, logits.cpu())),
-            device=device,
-        )
+        checked = checked_logits(inputs, lambda logits: function(method, logits.cpu()))
+        return map_logits(model, inputs, checked, device=device)
 
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators learned in training, or None if none were."""

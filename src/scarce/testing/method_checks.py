@@ -14,7 +14,7 @@ from scarce.methods import Batch, Method, Problem, make_method
 from scarce.models import make_model
 from scarce.testing._blobs import three_blobs
 from scarce.training import Callback, Recipe, TrainingState, predict_logits, train
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 MakeMethod = Callable[[], Method]
 Check = Callable[[MakeMethod], None]

@@ -15,7 +15,7 @@ from scarce.features._arrays import column_statistics, input_shape
 from scarce.models import Standardize, make_model
 from scarce.models.standardize import ROUNDING
 from scarce.training._batches import float_dtype
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 MakeModule = Callable[[tuple[int, ...], int], nn.Module]
 _MAX_MEAN_IN_DEVIATIONS = (

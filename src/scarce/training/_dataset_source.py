@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset, default_collate
 
 from scarce._validation import abbreviate, check_integer
 from scarce.errors import FeatureError
-from scarce.training._random_state import own_random_state
+from scarce.training._runtime import own_random_state
 
 _SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2⁶⁴ divided by the golden ratio
 

@@ -12,8 +12,7 @@ from scarce.methods import Batch
 from scarce.training._augmentation import augment
 from scarce.training._batches import BatchReader, epoch_order, split_order
 from scarce.training._noise import add_noise, input_scale
-from scarce.training._random_state import seeded
-from scarce.training._runtime import SINGLE_PROCESS, DistributedContext
+from scarce.training._runtime import SINGLE_PROCESS, DistributedContext, seeded
 from scarce.training._wrappers import has_batch_norm
 from scarce.training.state import TrainingState
 

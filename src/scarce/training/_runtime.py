@@ -1,7 +1,8 @@
-"""The runtime of a training run: the device, and the processes that share every batch."""
+"""The runtime of a training run: the device, the random state, and the processes that share every batch."""
 
 import atexit
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,10 +19,12 @@ from torch.nn.parallel import DistributedDataParallel
 
 from scarce._validation import shorten
 from scarce.errors import MethodError, ProcessError, ScarceError
-from scarce.training._random_state import seeded
 
 _TIMEOUT = timedelta(minutes=5)  # until a process counts as hanging; one that dies is noticed at once
 _ROLL_CALL_SECONDS = 3.0
+# Initial weights, dropout and whatever a user's network draws come from the generators of the process, which all threads share.
+# The lock gives each seeded block these generators alone, so fits in several threads have the numbers of a serial loop.
+_random_state_lock = threading.RLock()  # seeded blocks may be nested
 Value = TypeVar("Value")
 
 
@@ -42,6 +45,41 @@ def check_device(device: str | torch.device) -> torch.device:
         found = device if isinstance(device, torch.device) else shorten(device)
         raise MethodError(f"device={found} cannot be used: {reason}; try device='cpu' (--device).") from error
     return torch.device(device)
+
+
+@contextmanager
+def own_random_state() -> Iterator[None]:
+    """Keep other threads that use this block, or `seeded`, waiting until the block ends."""
+    with _random_state_lock:
+        yield
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch inside the block and restore its random state afterwards; one thread at a time.
+
+    Examples
+    --------
+    >>> with seeded(7):
+    ...     one = torch.rand(3)
+    >>> with seeded(7):
+    ...     other = torch.rand(3)
+    >>> torch.equal(one, other)
+    True
+    """
+    with own_random_state(), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+def _renew_lock() -> None:
+    """Replace the lock in a forked process, in which a thread that holds it does not exist."""
+    global _random_state_lock
+    _random_state_lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class _AllGatherRows(torch.autograd.Function):

@@ -19,12 +19,12 @@ from scarce.training._batches import BatchReader, Source, as_source, float_dtype
 from scarce.training._checkpoint import run_fingerprint
 from scarce.training._epoch import check_batch_size, train_epoch
 from scarce.training._full_batch import check_full_batch, full_batch_epoch, has_converged
-from scarce.training._random_state import seeded
 from scarce.training._runtime import (
     SINGLE_PROCESS,
     DistributedContext,
     check_device,
     distributed_context,
+    seeded,
 )
 from scarce.training.callbacks import Callback
 from scarce.training.recipe import ANNEALED, Recipe

@@ -1,6 +1,6 @@
 """The state of a training run: model, method, optimizer, progress and history."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,6 @@ from scarce.errors import FileError
 from scarce.methods import Method
 from scarce.training._checkpoint import check_same_run, load_state, save_state
 from scarce.training._checkpoint_schema import check_checkpoint
-from scarce.training._memory_layout import lay_out_like_weights, make_buffers_row_major
 from scarce.training._runtime import SINGLE_PROCESS, DistributedContext
 from scarce.training._wrappers import wrap_model
 from scarce.training.callbacks import Callback
@@ -214,6 +213,47 @@ class TrainingState:
                     f"{path}: {type(callback).__name__} cannot restore its state ({type(error).__name__}: {shorten(str(error))}); "
                     "delete it (--restart) to train from the start."
                 ) from error
+
+
+# The last bits of sums and products depend on the layout of tensors in memory. A checkpoint stores values in row-major order,
+# without their layout, so a run that continues and one that resumes must have the same layout.
+
+
+def make_buffers_row_major(modules: Iterable[nn.Module]) -> None:
+    """Give every buffer that is transposed, expanded or part of a larger tensor memory of its own, in row-major order.
+
+    A method may store the result of any computation in a buffer; parameters keep the layout they were made with.
+
+    Examples
+    --------
+    >>> layer = nn.Module()
+    >>> layer.register_buffer("matrix", torch.arange(6.0).reshape(2, 3).T)
+    >>> make_buffers_row_major([layer])
+    >>> layer.matrix.tolist(), layer.matrix.stride()
+    ([[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], (2, 1))
+    """
+    for module in modules:
+        for buffer in module.buffers():
+            if not buffer.is_contiguous() or buffer.storage_offset():
+                buffer.data = buffer.detach().clone(memory_format=torch.contiguous_format)
+
+
+def lay_out_like_weights(optimizer: torch.optim.Optimizer) -> None:
+    """Give the moments of an optimizer that was loaded the layout of their weights, as the optimizer itself does.
+
+    Examples
+    --------
+    >>> weight = nn.Parameter(torch.zeros(2, 3).T)
+    >>> optimizer = torch.optim.SGD([weight], momentum=0.9)
+    >>> optimizer.state[weight] = {"momentum_buffer": torch.ones(3, 2)}
+    >>> lay_out_like_weights(optimizer)
+    >>> optimizer.state[weight]["momentum_buffer"].stride() == weight.stride()
+    True
+    """
+    for weight, state in optimizer.state.items():
+        for name, value in state.items():
+            if isinstance(value, torch.Tensor) and value.shape == weight.shape:
+                state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value).detach()
 
 
 def _make_optimizer(model: nn.Module, method: Method, recipe: Recipe) -> torch.optim.Optimizer:

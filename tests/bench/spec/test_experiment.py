@@ -194,11 +194,13 @@ def test_load_experiment_accepts_byte_order_mark(tmp_path: Path) -> None:
     assert load_experiment(path).name == "tiny"
 
 
-def test_experiment_rejects_long_files_long_lines_and_many_seeds(tmp_path):
+def test_load_experiment_rejects_long_files_long_keys_and_many_seeds(tmp_path):
     for text, message in {
         "a = 1\n" * 10_000: "has 60,000 bytes; an experiment has at most 32,768",
         "a." * 3_000 + "b = 1": "has a key of more than 20 parts",
-        TINY.replace("seeds = 2", f"seeds = {list(range(1001))}").replace(", ", ",\n"): "at most 1000 seeds",
+        TINY.replace("seeds = 2", f"seeds = {list(range(1001))}").replace(
+            ", ", ",\n"
+        ): "expected at most 1000: split the experiment",
     }.items():
         with pytest.raises(FileError, match=message):
             load_experiment(write_experiment(tmp_path, text))

@@ -25,7 +25,7 @@ from scarce.priors import perturb_priors
 from scarce.simulate import simulate
 from scarce.training import ANNEALED, EpochMetric, predict_logits, train
 from scarce.training._checkpoint import save_state
-from scarce.training._random_state import seeded
+from scarce.training._runtime import seeded
 
 
 def run(trial: Trial, folder: Path) -> TrialRecord:
