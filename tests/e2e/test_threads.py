@@ -19,13 +19,21 @@ SEEDS = range(8)
 NOISY = {"module": "mlp", "epochs": 4, "batch_size": 16, "dropout": 0.4, "input_noise": 0.3}
 CASES = {
     "default stack": lambda seed: ScarceClassifier(random_state=seed),
-    "scarce with dropout and noise": lambda seed: ScarceClassifier("scarce", **NOISY, random_state=seed),
+    "scarce with dropout and noise": lambda seed: ScarceClassifier(
+        "scarce", priors="uniform", **NOISY, random_state=seed
+    ),
     "refine with dropout and noise": lambda seed: ScarceClassifier("refine", **NOISY, random_state=seed),
     "estimated priors": lambda seed: ScarceClassifier(
         "scarce", "mlp", "estimate", epochs=3, batch_size=16, dropout=0.4, random_state=seed
     ),
     "augmented images": lambda seed: ScarceClassifier(
-        "scarce", "linear", epochs=3, batch_size=32, augmentation=("crop", "flip"), random_state=seed
+        "scarce",
+        "linear",
+        "uniform",
+        epochs=3,
+        batch_size=32,
+        augmentation=("crop", "flip"),
+        random_state=seed,
     ),
 }
 

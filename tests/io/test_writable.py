@@ -6,6 +6,7 @@ import pytest
 
 from scarce._io.atomic import atomic_write_dir
 from scarce._io.paths import check_dir, check_writable, check_writable_dir, is_dir, make_dir, prefix_errors
+from scarce._io.temporary import find_dir
 from scarce.errors import FetchError, FileError, LabelError
 
 
@@ -101,3 +102,27 @@ def test_failed_atomic_write_dir_keeps_previous_folder(tmp_path):
         interrupted()
     assert [path.name for path in folder.iterdir()] == ["old.txt"]
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_folder_set_aside_by_killed_process_is_found_and_restored(tmp_path):
+    folder, aside = tmp_path / "model", tmp_path / ".model.scarce-x1y2z3_0.earlier"
+    aside.mkdir()
+    (aside / "mark.json").write_text("{}")
+    assert find_dir(folder) == aside
+    with pytest.raises(FileError, match="model exists; choose another name"):
+        check_writable_dir(folder, "mark.json", force=False)
+    assert (folder / "mark.json").read_text() == "{}"
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_atomic_write_dir_replaces_link_and_keeps_its_target(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "model"
+    target.mkdir()
+    (target / "old.txt").write_text("old")
+    link.symlink_to(target)
+    with atomic_write_dir(link) as temporary:
+        (temporary / "new.txt").write_text("new")
+    assert not link.is_symlink()
+    assert [path.name for path in link.iterdir()] == ["new.txt"]
+    assert [path.name for path in target.iterdir()] == ["old.txt"]
+    assert {path.name for path in tmp_path.iterdir()} == {"model", "target"}
