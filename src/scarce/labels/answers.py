@@ -58,7 +58,11 @@ class Answers:
     annotator: Array
 
     def __post_init__(self) -> None:
-        types = {"example": np.int64, "class_index": np.int32, "answer": np.int8}
+        types: dict[str, type[np.integer[Any]]] = {
+            "example": np.int64,
+            "class_index": np.int32,
+            "answer": np.int8,
+        }
         columns = {name: as_integers(getattr(self, name), dtype, name) for name, dtype in types.items()}
         for name, column in {**columns, "annotator": self.annotator}.items():
             object.__setattr__(self, name, read_only(column))
