@@ -154,10 +154,14 @@ def test_limit_is_raised_by_the_variable(monkeypatch):
             max_bytes()
 
 
+PRODIGY = """{{"id": "{0}", "label": "cat", "answer": "reject"}}
+{{"id": 1, "label": "dog", "answer": "accept"}}"""
+
+
 @pytest.mark.parametrize(
     ("name", "text", "form"),
     [
-        ("a.jsonl", '{{"id": "{0}", "label": "cat", "answer": "reject"}}\n{{"id": 1, "label": "dog", "answer": "reject"}}', "prodigy"),
+        ("a.jsonl", PRODIGY, "prodigy"),
         ("a.csv", "example_id,class_name,answer,annotator\n1,cat,no,{0}\n2,dog,no,b\n", None),
         ("a.csv", "excluded\n{0}\ncat\n", "single"),
         ("a.csv", "first,second\n{0},dog\ncat,\n", "columns"),

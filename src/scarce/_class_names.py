@@ -42,7 +42,7 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
     try:
         values = np.asarray(names) if hasattr(names, "__array__") else list(names)
         if isinstance(values, list):
-            check_names_fit((value for value in values if isinstance(value, str)), what)
+            check_names_fit((value if isinstance(value, str) else "" for value in values), what)
         array = np.asarray(values)
     except (TypeError, ValueError):
         raise LabelError(

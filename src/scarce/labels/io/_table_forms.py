@@ -145,6 +145,10 @@ def _from_columns(table: TextTable, classes: Any) -> ComplementaryLabels:
 
 def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> ComplementaryLabels:
     id_position = table.header.index(_ID_COLUMN) if _ID_COLUMN in table.header else None
+    if table.header == [_ID_COLUMN]:
+        raise LabelError(
+            "the table has no columns besides example_id; expected one column per class: add them."
+        )
     classes = as_names(name for name in table.header if name != _ID_COLUMN)
     codes, hint = {
         "yes-no": (_YES_NO, "yes, no or an empty cell; if the cells mean something else, pass form= (--form)"),
