@@ -44,6 +44,8 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
         if isinstance(values, list):
             check_names_fit((value if isinstance(value, str) else "" for value in values), what)
         array = np.asarray(values)
+    except LabelError:
+        raise
     except (TypeError, ValueError):
         raise LabelError(
             f"got {type(names).__name__} where a list with one {what} per row was expected; pass a list or an array."

@@ -76,5 +76,5 @@ def test_read_truth_rejects_unknown_extension(tmp_path):
 @pytest.mark.parametrize("value", [1e300, np.nan, 0.5])
 def test_read_truth_rejects_floats_that_are_not_exact_integers(tmp_path, value):
     np.save(tmp_path / "y.npy", [0.0, value])
-    with pytest.raises(LabelError, match="row 1: the true label is .*; expected a whole number or a name"):
+    with pytest.raises(LabelError, match=r"row 1: the true label is .*; expected a whole number or a name"):
         read_truth(tmp_path / "y.npy")
