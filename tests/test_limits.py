@@ -14,7 +14,7 @@ import pytest
 from helpers.processes import ENVIRONMENT, TIMEOUT
 
 from scarce._limits import MAX_BYTES_VARIABLE, check_bytes, max_bytes
-from scarce.errors import FileError
+from scarce.errors import FileError, LabelError
 from scarce.features import read_features
 from scarce.labels.io import read_labels
 
@@ -152,3 +152,26 @@ def test_limit_is_raised_by_the_variable(monkeypatch):
         monkeypatch.setenv(MAX_BYTES_VARIABLE, text)
         with pytest.raises(FileError, match="expected a whole number of bytes"):
             max_bytes()
+
+
+PRODIGY = """{{"id": "{0}", "label": "cat", "answer": "reject"}}
+{{"id": 1, "label": "dog", "answer": "accept"}}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form"),
+    [
+        ("a.jsonl", PRODIGY, "prodigy"),
+        ("a.csv", "example_id,class_name,answer,annotator\n1,cat,no,{0}\n2,dog,no,b\n", None),
+        ("a.csv", "excluded\n{0}\ncat\n", "single"),
+        ("a.csv", "first,second\n{0},dog\ncat,\n", "columns"),
+        ("a.csv", "example_id,cat,dog\n{0},no,\nb,no,\n", None),
+    ],
+)  # fmt: skip
+def test_long_name_is_refused_wherever_it_is_stored(tmp_path, monkeypatch, name, text, form):
+    monkeypatch.setenv(MAX_BYTES_VARIABLE, "5000")
+    (tmp_path / name).write_text(text.format("x" * 1000))
+    with pytest.raises(
+        LabelError, match=r"the longest .* has 1,000 characters, and .* such names would take"
+    ):
+        read_labels(tmp_path / name, form=form, classes=["cat", "dog"])

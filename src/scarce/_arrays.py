@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 
 
-def as_integers(values: Any, dtype: type[np.integer[Any]], name: str) -> IntArray:
+def as_integers(values: Any, dtype: type[np.integer[Any]], name: str) -> Array:
     """Return values as an array of a type of integers, or raise a `LabelError` if one of them would change.
 
     Examples

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._arrays import Array, IntArray
+from scarce._limits import check_names_fit
 from scarce._validation import abbreviate, shorten
 from scarce.errors import LabelError
 
@@ -42,7 +43,11 @@ def names_to_array(names: Iterable[Any], what: str = "name") -> Array:
         )
     try:
         values = np.asarray(names) if hasattr(names, "__array__") else list(names)
+        if isinstance(values, list):
+            check_names_fit((value if isinstance(value, str) else "" for value in values), what)
         array = np.asarray(values)
+    except LabelError:
+        raise
     except (TypeError, ValueError):
         raise LabelError(
             f"got {type(names).__name__} where a list with one {what} per row was expected; pass a list or an array."
@@ -71,7 +76,9 @@ def text_or_empty(values: Iterable[Any]) -> Array:
     """
     if not isinstance(values, Iterable):
         raise LabelError(f"got {values!r} where a list with one value per row was expected; pass a list.")
-    return np.asarray(["" if is_missing(value) else str(value) for value in values], dtype=str)
+    texts = ["" if is_missing(value) else str(value) for value in values]
+    check_names_fit(texts, "value")
+    return np.asarray(texts, dtype=str)
 
 
 def check_classes(classes: int | Iterable[Any]) -> Array:

@@ -1,6 +1,7 @@
 """Mistakes of the user: exit code 2, one line that names the mistake, and no output files."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -399,3 +400,13 @@ def test_divergence_has_exit_code_1(dataset_dir: Path, tmp_path: Path, run: RunC
     assert result.code == 1
     assert "try a smaller learning rate" in result.err
     assert result.err.count("\n") == 1
+
+
+def test_dangerous_files_end_with_one_line(run_expecting_error, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert "is a pipe, a device or a socket" in run_expecting_error(
+        "labels", "describe", tmp_path / "pipe.csv"
+    )
+    (tmp_path / "a.csv").write_text("example_id,cat,dog\np1,no,\n")
+    monkeypatch.setenv("SCARCE_MAX_BYTES", "10")
+    assert "SCARCE_MAX_BYTES" in run_expecting_error("labels", "describe", tmp_path / "a.csv")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scarce.errors import ScarceError
+from scarce.errors import LabelError, ScarceError
 from scarce.features import read_truth
 
 
@@ -71,3 +71,10 @@ def test_read_truth_rejects_unknown_extension(tmp_path):
     (tmp_path / "y.txt").write_text("1")
     with pytest.raises(ScarceError, match=r"y\.txt ends in '\.txt'"):
         read_truth(tmp_path / "y.txt")
+
+
+@pytest.mark.parametrize("value", [1e300, np.nan, 0.5])
+def test_read_truth_rejects_floats_that_are_not_exact_integers(tmp_path, value):
+    np.save(tmp_path / "y.npy", [0.0, value])
+    with pytest.raises(LabelError, match=r"row 1: the true label is .*; expected a whole number or a name"):
+        read_truth(tmp_path / "y.npy")

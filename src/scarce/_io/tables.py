@@ -154,7 +154,10 @@ def open_parquet(path: str | Path, columns: list[str] | None = None) -> Any:
             if str(getattr(column.type, "value_type", "")) in _TEXT_TYPES and hasattr(
                 column.type, "index_type"
             ):
-                table = table.set_column(number, name, _decode(column, path))
+                column = _decode(column, path)
+                table = table.set_column(number, name, column)
+            if str(column.type) in _TEXT_TYPES:
+                column.validate(full=True)  # that it is UTF-8
     _check_header(table.column_names, path)
     return table
 

@@ -13,6 +13,8 @@ from scarce._io.tables import as_names, read_table
 from scarce.errors import FileError, LabelError
 from scarce.features._tables import find_id_column
 
+_MAX_EXACT_INTEGER = 2.0**53  # float64 represents all integers up to this one
+
 
 def read_truth(path: str | Path, id_column: str | None = None) -> tuple[NDArray[Any], NDArray[Any] | None]:
     r"""Read the true class of every example, and the ids of the examples if the file has them.
@@ -74,8 +76,10 @@ def _check_one_per_example(labels: NDArray[Any]) -> NDArray[Any]:
             f"the true labels have shape {labels.shape}; expected one class per example: use argmax(1) for one-hot rows."
         )
     if labels.dtype.kind == "f":
-        if not (labels % 1 == 0).all():
-            row = int(np.argmax(~(labels % 1 == 0)))
+        labels = labels.astype(np.float64)
+        is_whole = (np.floor(labels) == labels) & (np.abs(labels) < _MAX_EXACT_INTEGER)
+        if not is_whole.all():
+            row = int(np.argmin(is_whole))
             raise LabelError(
                 f"row {row}: the true label is {labels[row]}; expected a whole number or a name: correct it."
             )

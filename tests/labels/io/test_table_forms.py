@@ -1,11 +1,12 @@
 """Table forms: recognized by the header or named by the user, never guessed."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from scarce.errors import LabelError, MethodError
+from scarce.errors import FileError, LabelError, MethodError
 from scarce.labels import ComplementaryLabels, read_labels
 
 PETS = ["cat", "cow", "dog"]
@@ -220,3 +221,25 @@ def test_npz_rejects_form_and_other_classes(tmp_path):
         read_labels(tmp_path / "a.npz", form="lists")
     with pytest.raises(LabelError, match=r"a\.npz: .*classes=0, 1, 2, 3"):
         read_labels(tmp_path / "a.npz", classes=4)
+
+
+def test_table_without_class_columns_is_rejected(tmp_path):
+    (tmp_path / "a.csv").write_text("example_id\np1\n")
+    with pytest.raises(LabelError, match="no columns besides example_id; expected one column per class"):
+        read_labels(tmp_path / "a.csv")
+
+
+def test_parquet_text_that_is_not_utf8_is_rejected(tmp_path):
+    broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    pq.write_table(pa.table({"cat": broken, "dog": ["no"]}), tmp_path / "a.parquet")
+    with pytest.raises(FileError, match=r"a\.parquet is damaged or not a Parquet file"):
+        read_labels(tmp_path / "a.parquet")
+
+
+def test_categories_of_parquet_are_read_as_text(tmp_path):
+    pd.DataFrame({"cat": ["no", "yes"], "dog": ["no", ""]}, dtype="category").to_parquet(
+        tmp_path / "a.parquet"
+    )
+    labels = read_labels(tmp_path / "a.parquet", conflict="drop")
+    assert labels.classes.tolist() == ["cat", "dog"]
+    assert labels.confirmed.tolist() == [-1, 0]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scarce._arrays import Array, csr_from_pairs
 from scarce._class_names import check_classes, lookup_codes
 from scarce._io.tables import Row, TextTable, as_names
+from scarce._limits import check_names_fit
 from scarce._validation import abbreviate
 from scarce.errors import LabelError
 from scarce.labels.answers import Conflict
@@ -122,6 +123,7 @@ def _from_excluded(table: TextTable, form: str, classes: Any) -> ComplementaryLa
     columns = table.columns()
     ids = as_names(columns[_ID_COLUMN], _ID_COLUMN) if _ID_COLUMN in columns else None
     if form == "single":
+        check_names_fit(columns["excluded"], "class name")
         return ComplementaryLabels.from_single(np.array(columns["excluded"], str), names, ids=ids)
     lists = [[name.strip() for name in cell.split(";") if name.strip()] for cell in columns["excluded"]]
     labels = ComplementaryLabels.from_lists(lists, names.astype(str), ids=ids)
@@ -136,12 +138,17 @@ def _from_columns(table: TextTable, classes: Any) -> ComplementaryLabels:
         raise LabelError(
             "the file has no columns besides example_id; the form 'columns' needs columns of class names: add them."
         )
+    check_names_fit((cell for column in columns.values() for cell in column), "class name")
     cells = np.array(list(columns.values()), str).T
     return ComplementaryLabels.from_columns(cells, names, ids=ids)
 
 
 def _from_matrix(table: TextTable, form: str, conflict: Conflict) -> ComplementaryLabels:
     id_position = table.header.index(_ID_COLUMN) if _ID_COLUMN in table.header else None
+    if table.header == [_ID_COLUMN]:
+        raise LabelError(
+            "the table has no columns besides example_id; expected one column per class: add them."
+        )
     classes = as_names(name for name in table.header if name != _ID_COLUMN)
     codes, hint = {
         "yes-no": (_YES_NO, "yes, no or an empty cell in one column per class; for a file in another form, pass form= (--form)"),
