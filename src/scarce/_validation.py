@@ -21,7 +21,7 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 # Probabilities printed to three decimals may sum to .999, which is rejected; rounding errors of doubles are accepted.
 _SUM_TOLERANCE = 1e-6
 _PRIORS_TOLERANCE = 1e-3  # accepts priors typed with three decimals
-_MAX_SHOWN_BITS = 256
+_MAX_SHOWN_BITS, _MAX_WORD = 256, 200
 _MAX_MAGNITUDE = 1e150  # the square of a larger number may overflow
 
 
@@ -35,7 +35,12 @@ def abbreviate(values: Iterable[Any], limit: int = 5) -> str:
     """
     values = list(values)
     rest = len(values) - limit
-    return ", ".join(str(value) for value in values[:limit]) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(map(_word, values[:limit])) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _word(value: Any) -> str:
+    text = str(value)
+    return text if text.isprintable() and len(text) <= _MAX_WORD else shorten(text)
 
 
 def shorten(value: Any, limit: int = 80) -> str:

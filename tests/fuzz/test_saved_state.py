@@ -134,8 +134,8 @@ def classifiers(tmp_path_factory):
 
 def answers():
     rows = np.arange(len(LABELS))
-    table = {"example": rows, "annotator": np.array(["ann", "bob"])[rows % 2], "class_name": rows % 3}
-    return ComplementaryLabels.from_answers(**table, answer=np.where(rows % 5, "no", "yes"), classes=3)
+    columns = {"example_id": rows, "annotator": np.array(["ann", "bob"])[rows % 2], "class_name": rows % 3}
+    return ComplementaryLabels.from_answers(columns | {"answer": np.where(rows % 5, "no", "yes")}, 3)
 
 
 def test_mutated_classifiers(tmp_path, record_property, classifiers):

@@ -92,10 +92,17 @@ def one_of(*options: Any) -> Check:
     """
 
     def check(value: Any, where: str) -> None:
-        if not any(type(value) is type(option) and value == option for option in options):
+        if not any(_equal(value, option) for option in options):
             raise Mismatch(where, shorten(value), " or ".join(map(repr, options)))
 
     return check
+
+
+def _equal(value: Any, option: Any) -> bool:
+    try:
+        return bool(type(value) is type(option) and value == option)
+    except (RuntimeError, ValueError):  # a list with arrays or tensors
+        return False
 
 
 def optional(item: Check) -> Check:

@@ -14,6 +14,7 @@ from torch import Tensor
 from scarce._hashing import bytes_digest
 from scarce._io.atomic import atomic_write
 from scarce._io.paths import check_file
+from scarce._io.schema import Mismatch, mapping, plain
 from scarce._validation import shorten
 from scarce.errors import FileError
 from scarce.labels import ComplementaryLabels
@@ -139,7 +140,10 @@ def run_fingerprint(state: "TrainingState", source: Source, problem: Problem) ->
 
 def check_same_run(path: Path, stored: Any, current: dict[str, Any]) -> None:
     """Raise a `FileError` that names the first difference if the fingerprints of two runs differ."""
-    stored = stored if isinstance(stored, dict) else {}
+    try:
+        mapping(plain)(stored, "identity")
+    except Mismatch:
+        stored = {}
     found = stored.get("checkpoint_format")
     if type(found) is not int or found != CHECKPOINT_FORMAT:
         raise FileError(
@@ -155,7 +159,8 @@ def check_same_run(path: Path, stored: Any, current: dict[str, Any]) -> None:
 
 
 def _one_line(value: Any) -> str:
-    return value if isinstance(value, str) and value.isprintable() else shorten(value, limit=200)
+    is_short = isinstance(value, str) and value.isprintable() and len(value) <= 200
+    return str(value) if is_short else shorten(value, limit=200)
 
 
 def _labels_fingerprint(labels: ComplementaryLabels) -> str:
