@@ -75,7 +75,7 @@ def atomic_write_dir(folder: str | Path) -> Iterator[Path]:
 
 
 def _replace_dir(temporary: Path, folder: Path) -> None:
-    """Give the temporary folder the name `folder`; an earlier folder is left under the temporary name, or deleted."""
+    """Rename the temporary folder to `folder`; an earlier one is left under the temporary name, or deleted."""
     if not folder.exists():
         temporary.rename(folder)
     elif not exchange(temporary, folder):
