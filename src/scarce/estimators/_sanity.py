@@ -59,7 +59,7 @@ def checked_logits(X: Any, function: Callable[[Tensor], Tensor]) -> Callable[[Te
 
 
 def _raise_for_row(X: Any, row: int) -> None:
-    values = X.take([row]) if isinstance(X, Shards) else X[[row]]
+    values: Any = X.take([row]) if isinstance(X, Shards) else X[[row]]
     values = (values.toarray() if sparse.issparse(values) else np.asarray(values)).reshape(-1)
     column = int(np.abs(values).argmax())
     raise FeatureError(
