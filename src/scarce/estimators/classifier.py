@@ -22,13 +22,13 @@ from scarce.estimators._fit_settings import known_priors, training_priors
 from scarce.estimators._fitting import check_consistent_length, check_inputs, random_seed, restore_on_error
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
-from scarce.estimators._sanity import check_not_constant, checked_logits
+from scarce.estimators._sanity import checked_logits
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto._learners import FAMILIES
 from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
 from scarce.features import Shards
-from scarce.features._arrays import input_shape
+from scarce.features._arrays import check_not_constant, input_shape
 from scarce.labels import ComplementaryLabels, LabelSummary
 from scarce.labels._targets import as_labels
 from scarce.methods import Method
