@@ -377,12 +377,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         device = check_device(self.device)
         # A model that was loaded, or whose device was changed after `fit`, may be on another device.
         model, method = self.model_.to(device), self.method_.cpu()
-        return map_logits(
-            model,
-            inputs,
-            checked_logits(inputs, lambda logits: function(method, logits.cpu())),
-            device=device,
-        )
+        checked = checked_logits(inputs, lambda logits: function(method, logits.cpu()))
+        return map_logits(model, inputs, checked, device=device)
 
     def learned_error_rates(self) -> ErrorRates | None:
         """Return the error rates of annotators learned in training, or None if none were."""
