@@ -106,28 +106,6 @@ def set_feature_names(estimator: BaseEstimator, X: Any, names: Sequence[str]) ->
     estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_not_constant(X: Any) -> None:
-    """Raise `FeatureError` if there are two or more rows, and all are equal.
-
-    Examples
-    --------
-    >>> check_not_constant(np.zeros((3, 2)))
-    Traceback (most recent call last):
-    scarce.errors.FeatureError: X has 3 equal rows (every column has the same value in all of them), so there is nothing to ...
-    """
-    if sparse.issparse(X):
-        is_constant = not (X.max(axis=0) != X.min(axis=0)).nnz
-    else:
-        first = X.take([0]) if isinstance(X, Shards) else X[:1]
-        is_constant = all(bool((rows == first).all()) for _, rows in iter_chunks(X))
-    if X.shape[0] > 1 and is_constant:
-        columns = "the only column has" if X.shape[1:] == (1,) else "every column has"
-        raise FeatureError(
-            f"X has {X.shape[0]} equal rows ({columns} the same value in all of them), so there is nothing to learn; expected "
-            "at least one column that varies: check the features."
-        )
-
-
 def check_consistent_length(X: Any, labels: ComplementaryLabels) -> None:
     """Raise `FeatureError` unless there is one label per row of features."""
     if X.shape[0] != labels.n_examples:

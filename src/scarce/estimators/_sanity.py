@@ -1,4 +1,4 @@
-"""Checks of predictions and of saved weights: finite, and of the shapes that the settings describe."""
+"""Checks of networks: finite predictions, and saved weights that are finite and fit the described network."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -26,7 +26,6 @@ from scarce.estimators._fit_settings import (
 from scarce.estimators._fitting import (
     check_consistent_length,
     check_inputs,
-    check_not_constant,
     random_seed,
     restore_on_error,
     set_feature_names,
@@ -37,7 +36,7 @@ from scarce.estimators._sanity import checked_logits
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
-from scarce.features._arrays import input_shape
+from scarce.features._arrays import check_not_constant, input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels._targets import as_labels
 from scarce.methods import Method

@@ -132,3 +132,25 @@ def check_finite(X: Any) -> None:
     raise FeatureError(
         f"X contains {kind} at {where} ({count} in all); remove such rows, or impute the values (sklearn.impute)."
     )
+
+
+def check_not_constant(X: Any) -> None:
+    """Raise `FeatureError` if there are two or more rows, and all are equal.
+
+    Examples
+    --------
+    >>> check_not_constant(np.zeros((3, 2)))
+    Traceback (most recent call last):
+    scarce.errors.FeatureError: X has 3 equal rows (every column has the same value in all of them), so there is nothing to ...
+    """
+    if sparse.issparse(X):
+        is_constant = not (X.max(axis=0) != X.min(axis=0)).nnz
+    else:
+        first = X.take([0]) if isinstance(X, Shards) else X[:1]
+        is_constant = all(bool((rows == first).all()) for _, rows in iter_chunks(X))
+    if X.shape[0] > 1 and is_constant:
+        columns = "the only column has" if X.shape[1:] == (1,) else "every column has"
+        raise FeatureError(
+            f"X has {X.shape[0]} equal rows ({columns} the same value in all of them), so there is nothing to learn; expected "
+            "at least one column that varies: check the features."
+        )
