@@ -86,7 +86,7 @@ def find_dir(folder: Path) -> Path:
 
 
 def restore_dir(folder: Path) -> None:
-    """Give a folder that `find_dir` finds under another name its own name again."""
+    """Rename a folder that `find_dir` finds under another name back to its own name."""
     found = find_dir(folder)
     if found != folder:
         found.rename(folder)

@@ -220,7 +220,7 @@ class TrainingState:
 
 
 def make_buffers_row_major(modules: Iterable[nn.Module]) -> None:
-    """Give every buffer that is transposed, expanded or part of a larger tensor memory of its own, in row-major order.
+    """Copy every buffer that is transposed, expanded or part of a larger tensor into its own memory, in row-major order.
 
     A method may store the result of any computation in a buffer; parameters keep the layout they were made with.
 
@@ -239,7 +239,7 @@ def make_buffers_row_major(modules: Iterable[nn.Module]) -> None:
 
 
 def lay_out_like_weights(optimizer: torch.optim.Optimizer) -> None:
-    """Give the moments of an optimizer that was loaded the layout of their weights, as the optimizer itself does.
+    """Lay out the loaded moments of an optimizer like their weights, as the optimizer itself does.
 
     Examples
     --------

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from scarce.training._random_state import seeded
+
+from scarce.training._runtime import seeded
 
 
 @pytest.fixture
