@@ -60,22 +60,6 @@ def test_interrupted_command_ends_in_one_line_without_output(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_command_that_is_terminated_while_reading_ends_in_one_line(
-    command: str, dataset_dir: Path, tmp_path: Path, fork_server: ForkServer
-) -> None:
-    os.mkfifo(tmp_path / "labels.csv")
-    model = {"train": [], "evaluate": [dataset_dir / "model"]}[command]
-    out = {"train": ["--out", tmp_path / "out"], "evaluate": []}[command]
-    files = [*model, dataset_dir / "features.csv", "--labels", tmp_path / "labels.csv", *out]
-    process = fork_server.start(command, *files)
-    with (tmp_path / "labels.csv").open("w"):  # returns once the command has opened it to read
-        process.send(signal.SIGTERM)
-        ended = process.wait()
-    assert (ended.code, ended.out, ended.err) == (130, "", LINE)
-    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
-
-
 def test_second_training_into_same_output_ends_at_once_until_the_first_has_died(
     dataset_dir: Path, tmp_path: Path, run: Run, fork_server: ForkServer
 ) -> None:
