@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # One torch thread per process: on two cores, two OpenMP pools that spin are slower than one thread each.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-fast lint bench reports tables clean
+.PHONY: demo test test-fast fuzz lint bench reports tables clean
 
 demo: $(READY)
 	$(BIN)/scarce demo --out demo-report.html
@@ -18,6 +18,10 @@ test: lint
 # Skips the tests marked slow, which start processes or take long.
 test-fast: lint
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+# Thousands of mutated files, options and saved states; another SCARCE_FUZZ_SEED, other cases.
+fuzz: $(READY)
+	SCARCE_FUZZ_CASES=$${SCARCE_FUZZ_CASES:-2000} $(BIN)/pytest -q -n 2 --dist load tests/fuzz --timeout 7200
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """Odd values for every parameter of methods, recipes, estimators, processes and prior estimators, and for every option.
 
-The environment variable SCARCE_FUZZ_CASES sets the number of fits and commands.
+The environment variables SCARCE_FUZZ_CASES and SCARCE_FUZZ_SEED set the fits and commands.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import random
 import numpy as np
 import pytest
 import typer
-from helpers.fuzz import ODD_VALUES, count_outcomes, n_cases
+from helpers.fuzz import ODD_VALUES, count_outcomes, seeds_of_cases
 from sklearn.linear_model import LogisticRegression
 
 from scarce import ScarceClassifier
@@ -41,7 +41,8 @@ def crossed(names):
 
 def sampled(cases, default):
     """As many cases as asked for, or all of them, in random order."""
-    return random.Random(0).sample(cases, min(n_cases(default), len(cases)))
+    seeds = seeds_of_cases(default)
+    return random.Random(seeds[0]).sample(cases, min(len(seeds), len(cases)))
 
 
 @pytest.mark.parametrize("method", available_methods())

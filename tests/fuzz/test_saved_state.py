@@ -1,6 +1,6 @@
 """Mutated checkpoints, classifiers, priors, records, experiments and pickles: loaded, or refused in one line.
 
-The environment variable SCARCE_FUZZ_CASES sets the number of cases of each test; a failure prints the number of its case.
+The environment variables SCARCE_FUZZ_CASES and SCARCE_FUZZ_SEED set the cases of each test; a failure prints its case.
 """
 
 import gzip
@@ -13,7 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from helpers.fuzz import JSON_VALUES, as_json, count_outcomes, mutated, mutated_bytes, mutated_text, n_cases
+from helpers.fuzz import (
+    JSON_VALUES,
+    as_json,
+    count_outcomes,
+    mutated,
+    mutated_bytes,
+    mutated_text,
+    seeds_of_cases,
+)
 from helpers.training import (
     PRIORS,
     Interrupt,
@@ -102,7 +110,7 @@ def test_mutated_checkpoints(tmp_path, record_property, name):
             rewrite_skeleton(path, rng)
         run(name, path)
 
-    report(record_property, *count_outcomes(resume, range(n_cases(30))))
+    report(record_property, *count_outcomes(resume, seeds_of_cases(30)))
 
 
 def rewrite_skeleton(path, rng):
@@ -161,7 +169,7 @@ def test_mutated_classifiers(tmp_path, record_property, classifiers):
         classifier.predict(np.zeros((2, *classifier.input_shape_), np.float32))
         str(classifier.label_summary_)
 
-    report(record_property, *count_outcomes(read, range(n_cases(100))))
+    report(record_property, *count_outcomes(read, seeds_of_cases(100)))
 
 
 def test_mutated_priors(tmp_path, record_property):
@@ -178,7 +186,7 @@ def test_mutated_priors(tmp_path, record_property):
         estimate.save(tmp_path / f"{case}.json")
         assert abs(resolve_priors(estimate, labels).values.sum() - 1) < 0.01
 
-    report(record_property, *count_outcomes(read, range(n_cases(150))))
+    report(record_property, *count_outcomes(read, seeds_of_cases(150)))
 
 
 RECORD = TrialRecord(
@@ -201,7 +209,7 @@ def test_mutated_records(tmp_path, record_property):
         record.save(path)
         record.spec.make_recipe()
 
-    report(record_property, *count_outcomes(read, range(n_cases(150))))
+    report(record_property, *count_outcomes(read, seeds_of_cases(150)))
 
 
 def test_mutated_packed_records(tmp_path, record_property):
@@ -219,7 +227,7 @@ def test_mutated_packed_records(tmp_path, record_property):
         for record in PackedStore(store.path).records():
             record.to_dict()
 
-    report(record_property, *count_outcomes(read, range(n_cases(60))))
+    report(record_property, *count_outcomes(read, seeds_of_cases(60)))
 
 
 EXPERIMENT = """
@@ -252,7 +260,7 @@ def test_mutated_experiments(tmp_path, record_property):
         path.write_text(mutated_text(text, rng) if case % 2 else text, "utf-8")
         load_experiment(path)
 
-    report(record_property, *count_outcomes(read, range(n_cases(80))))
+    report(record_property, *count_outcomes(read, seeds_of_cases(80)))
 
 
 def test_mutated_pickles(tmp_path, record_property):
@@ -270,7 +278,7 @@ def test_mutated_pickles(tmp_path, record_property):
         for name in read:
             to_integers(read, name, tmp_path / "a.pkl")
 
-    report(record_property, *count_outcomes(read, range(n_cases(600))))
+    report(record_property, *count_outcomes(read, seeds_of_cases(600)))
 
 
 def test_mutated_opcodes(tmp_path, record_property):
@@ -285,7 +293,7 @@ def test_mutated_opcodes(tmp_path, record_property):
         data = b"".join(rng.choice(opcodes) + rng.choice(arguments) for _ in range(rng.randrange(12))) + b"."
         unpickle(data, tmp_path / "a.pkl")
 
-    counts, failed = count_outcomes(read, range(n_cases(600)))
+    counts, failed = count_outcomes(read, seeds_of_cases(600))
     report(record_property, counts, failed)
 
 

@@ -46,9 +46,10 @@ JSON_VALUES = [
 ]  # fmt: skip
 
 
-def n_cases(default):
-    """The number of cases to try: that of the environment variable SCARCE_FUZZ_CASES, or `default`."""
-    return int(os.environ.get("SCARCE_FUZZ_CASES", default))
+def seeds_of_cases(default):
+    """Return the seeds of the cases to try: SCARCE_FUZZ_CASES of them, or `default`; another SCARCE_FUZZ_SEED gives others."""
+    first = 10**6 * int(os.environ.get("SCARCE_FUZZ_SEED", "0"))
+    return range(first, first + int(os.environ.get("SCARCE_FUZZ_CASES", default)))
 
 
 def outcome(function):

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scarce.errors import ScarceError
+from helpers.fuzz import seeds_of_cases
 
-CASES = int(os.environ.get("SCARCE_FUZZ_CASES", "40"))
-"""Mutated files per kind of file."""
+from scarce.errors import ScarceError
 
 WORDS = [
     "", " ", "0", "-1", "1", "2", "1e400", "nan", "inf", "-inf", "1_000", "٣", "4294967297", "99999999999999999999", "1.5",
@@ -84,12 +83,10 @@ def change_lines(content: bytes, rng: random.Random) -> bytes:
 MUTATORS = (flip_bytes, flip_head, cut, grow, move_block, change_words, change_lines)
 
 
-def try_mutations(
-    valid: bytes, path: Path, read: Callable[[Path], Any], seed: str, cases: int = CASES
-) -> Counter[str]:
+def try_mutations(valid: bytes, path: Path, read: Callable[[Path], Any], seed: str) -> Counter[str]:
     """Read mutations of a file; each must be accepted, or refused by a `ScarceError` of one line. Return how many were which."""
     counts: Counter[str] = Counter()
-    for case in range(cases):
+    for case in seeds_of_cases(40):
         rng = random.Random(f"{seed} {case}")
         content = valid
         for _ in range(rng.choice((1, 1, 2))):
