@@ -116,7 +116,7 @@ def test_evaluate_accepts_priors_by_name_list_and_file(
             "--label-noise 'much' is not understood; expected a number such as 0.05, or two",
         ),
         (["--label-noise", "0.1,0.1"], "has two numbers, which are for answers; these labels are exclusions"),
-        (["--label-noise", "1.5"], "the error rates are 1.5 and 0.0; expected nonnegative numbers"),
+        (["--label-noise", "1.5"], "the error rates are 1.5 and 0.0; expected numbers of at least 0"),
         (
             ["--label-noise", "0.3"],
             "the error rate is 0.3, but a class is excluded by only 0.1 of the examples",

@@ -23,7 +23,7 @@ def test_main_shows_version_and_help(run: RunCommand) -> None:
         (PermissionError(13, "Permission denied"), 2, "error: [Errno 13] Permission denied\n"),
         (MemoryError(), 1, "error: out of memory"),
         (ValueError("X is odd.\nSee the manual."), 2, "error: X is odd.\n"),
-        (scarce.errors.LabelError("two\nlines"), 2, "error: two lines\n"),
+        (scarce.errors.LabelError("two\nlines"), 2, "error: two\\nlines\n"),
     ],
 )
 def test_main_maps_errors_to_exit_codes(

@@ -178,7 +178,7 @@ def test_fetch_to_full_disk_names_the_file_and_leaves_nothing(server, cache):
 
 def test_download_shows_progress_on_a_terminal(server, tmp_path, monkeypatch):
     console = Console(record=True, force_terminal=True, width=120, file=io.StringIO())
-    monkeypatch.setattr("scarce._console.Console", lambda **_: console)
+    monkeypatch.setattr("scarce._console._PrintableConsole", lambda **_: console)
     download_file(f"{server.url}/cats.gz", tmp_path / "cats.gz", md5(PACKED))
     assert console.export_text().rstrip().endswith("5.0/5.0 kB 0:00:00")
 

@@ -21,7 +21,7 @@ pytestmark = [
 
 REJECTED = {
     "with_unused_weights": r"MethodError: spare.0.weight, .* and others received no gradient.*requires_grad_\(False\)",
-    "with_small_batches_and_batch_norm": "MethodError: a batch has 3 rows for 2 processes, and batch norm needs two for each",
+    "with_small_batches_and_batch_norm": "MethodError: a batch has 3 rows for 2 processes, but batch norm needs two per process",
     "with_a_damaged_checkpoint_on_the_first": "FileError: .*checkpoint of 0 is damaged",
 }
 

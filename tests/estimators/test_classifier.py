@@ -413,7 +413,7 @@ def test_classifier_takes_class_names_from_columns_of_exclusions(blobs):
     [
         ({"method_params": ["loss"]}, "expected a mapping"),
         ({"method_params": {1: 2}}, "expected a mapping"),
-        ({"module": 3}, "expected a name such as 'mlp'"),
+        ({"module": 3}, "pass a name such as 'mlp'"),
         ({"early_stopping": True, "validation_fraction": "x"}, "expected a number above 0 and below 1"),
         ({"early_stopping": True, "patience": None}, "expected a whole number of at least 1"),
         ({"early_stopping": True, "patience": 1.5}, "expected a whole number of at least 1"),

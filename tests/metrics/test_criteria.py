@@ -167,7 +167,7 @@ SINGULAR = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.25, 0.55]]  # the last row
         ),
         (lambda: scel(P, LABELS, T[:2]), MethodError, r"transition has shape \(2, 3\); expected 3 × 3"),
         (lambda: scel(P, LABELS, 2 * T), MethodError, "row of true class 0, sums to 2; expected 1"),
-        (lambda: scel(P, LABELS, 2 * np.eye(3) - T), MethodError, "row of true class 0, holds a negative"),
+        (lambda: scel(P, LABELS, 2 * np.eye(3) - T), MethodError, "row of true class 0, contains a negative"),
         (lambda: scel(P, LABELS, "uniform"), MethodError, "transition='uniform' is not understood"),
         (lambda: scel(P, LABELS, None), MethodError, r"transition has shape \(\)"),
         (

@@ -30,7 +30,7 @@ def test_error_rates_accept_sum_below_one(rates):
 )
 def test_error_rates_reject_invalid_values(rates):
     with pytest.raises(
-        MethodError, match=r"the error rates are .* expected nonnegative numbers with a sum below 1"
+        MethodError, match=r"the error rates are .* expected numbers of at least 0 with a sum below 1"
     ):
         ErrorRates(*rates)
 

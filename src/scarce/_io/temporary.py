@@ -7,14 +7,15 @@ what others left behind, even while some still write to the same path. Without f
 import glob
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-if sys.platform != "win32":
+try:
     import fcntl
+except ModuleNotFoundError:  # as on Windows
+    fcntl = None  # type: ignore[assignment]
 
 _MARK = "scarce-"  # so that a user's hidden file is never taken for a leftover
 _RANDOM_PART = "?" * 8  # of the names that tempfile chooses
@@ -124,7 +125,7 @@ def _make_locked(path: Path, is_dir: bool) -> tuple[Path, int | None]:
         else:
             handle, name = tempfile.mkstemp(prefix=_prefix(path), suffix=path.suffix, dir=path.parent)
             os.close(handle)
-        if sys.platform == "win32":
+        if fcntl is None:
             return Path(name), None
         with suppress(FileNotFoundError):
             lock = os.open(name, os.O_RDONLY)
@@ -137,7 +138,7 @@ def _make_locked(path: Path, is_dir: bool) -> tuple[Path, int | None]:
 
 def _try_lock(path: Path) -> int | None:
     """Return a file descriptor that holds the lock, or None if another process may hold it or there are no locks."""
-    if sys.platform == "win32":
+    if fcntl is None:
         return None
     try:
         lock = os.open(path, os.O_RDONLY)

@@ -156,6 +156,7 @@ def _labels(q: int) -> Check:
     return fields(
         {
             **dict.fromkeys(counts, integer()),
+            "n_examples": integer(1),
             "n_classes": integer(q, q),
             "examples_by_exclusions": list_of(integer()),
             "classes": list_of(either("a name", text, number(), flag), q),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scarce.training.state import TrainingState
 
 _HISTORY_SIZE = 10  # of L-BFGS in a Recipe
+_MAX_STAGE_RATIO = 100  # of the epochs of a stage to those of the recipe; a larger stage is taken for damage
 _ANY_NUMBER = number(finite=False)
 _METRIC = either(
     "a number, text, or a list of numbers", _ANY_NUMBER, flag, text, one_of(None), list_of(_ANY_NUMBER)
@@ -40,7 +41,7 @@ def check_checkpoint(path: Path, stored: dict[str, Any], state: "TrainingState")
     """Raise a `FileError` if a run in this state before its first epoch cannot resume from what is stored."""
     try:
         stages: Any = stored.get("stages")
-        list_of(integer(1, max(state.recipe.epochs, state.stages[0])))(stages, "stages")
+        list_of(integer(1, _MAX_STAGE_RATIO * max(state.recipe.epochs, state.stages[0])))(stages, "stages")
         _number_of_stages(state)(stages, "stages")
         total, before = sum(stages), sum(stages[:-1])
         epoch: Any = stored.get("epoch")

@@ -142,7 +142,7 @@ class TrainingState:
         The number of epochs and the buffers of the method are those of the first process.
         """
         epochs = self.context.call_on_rank_zero(lambda: epochs)
-        check_integer("the epochs of the next stage", epochs, 0, self.recipe.epochs)
+        check_integer("the epochs of the next stage", epochs)
         self.context.broadcast_tensors(self.method.buffers())
         if epochs == 0:
             return False

@@ -71,6 +71,7 @@ class MetaMethod(Method):
     Examples
     --------
     >>> from scarce.methods import Batch, MetaMethod, MethodFacts
+    >>> from scarce.risk.binary_losses import class_means
     >>> class MeanScore(MetaMethod):
     ...     facts = MethodFacts("mean", "mean score of unlabeled rows", "nobody", "SCAR")
     ...     def class_losses(self, g, batch):
