@@ -5,7 +5,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
-from scarce._validation import check_option, check_renamed
+from scarce._validation import check_option, check_renamed, shorten
 from scarce.errors import MethodError
 from scarce.methods.base import Method, MethodFacts
 
@@ -148,7 +148,7 @@ def make_method(name: str, /, **params: Any) -> Method:
     known = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     unknown = [param for param in params if param not in known]
     if unknown:
-        raise MethodError(f"{name} has no parameter {unknown[0]!r}; it takes {', '.join(known) or 'none'}.")
+        raise MethodError(f"{name} has no parameter {shorten(unknown[0])}; it takes {', '.join(known) or 'none'}.")
     return method(**params)
 
 

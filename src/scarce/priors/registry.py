@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from scarce._validation import check_option, check_renamed
+from scarce._validation import check_option, check_renamed, shorten
 from scarce.errors import MethodError
 from scarce.priors.base import PriorEstimator
 from scarce.priors.best_bin import BestBin
@@ -49,5 +49,5 @@ def make_estimator(name: str, /, **params: Any) -> PriorEstimator:
     known = [field.name for field in fields(kind)]
     for param in params:
         if param not in known:
-            raise MethodError(f"{name} has no parameter {param!r}; it takes {', '.join(known)}.")
+            raise MethodError(f"{name} has no parameter {shorten(param)}; it takes {', '.join(known)}.")
     return kind(**params)

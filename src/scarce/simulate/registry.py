@@ -5,7 +5,7 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any
 
-from scarce._validation import check_option, check_renamed
+from scarce._validation import check_option, check_renamed, shorten
 from scarce.errors import MethodError
 from scarce.labels import ComplementaryLabels
 from scarce.simulate.human import human
@@ -81,7 +81,7 @@ def simulate(name: str, y: Any, /, **params: Any) -> ComplementaryLabels:
     for given in params:
         if given not in names:
             raise MethodError(
-                f"the process {name!r} has no parameter {given!r}; it takes {', '.join(names)}."
+                f"the process {name!r} has no parameter {shorten(given)}; it takes {', '.join(names)}."
             )
     for parameter in known:
         if parameter.default is Parameter.empty and parameter.name not in params:

@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from scarce._validation import check_option
+from scarce._validation import check_option, shorten
 from scarce.bench.baselines import BASELINES
 from scarce.bench.spec._base import TomlModel, describe_error
 from scarce.bench.spec._grid import (
@@ -112,7 +112,7 @@ def _check_entry(entry: MethodEntry) -> None:
     for name in entry.params:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise ValueError(f"methods: {entry.label} has no parameter {name!r}; {takes}")
+            raise ValueError(f"methods: {entry.label} has no parameter {shorten(name)}; {takes}")
     if entry.method in BASELINES:
         return
     try:
