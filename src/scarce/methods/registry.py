@@ -148,7 +148,9 @@ def make_method(name: str, /, **params: Any) -> Method:
     known = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     unknown = [param for param in params if param not in known]
     if unknown:
-        raise MethodError(f"{name} has no parameter {shorten(unknown[0])}; it takes {', '.join(known) or 'none'}.")
+        raise MethodError(
+            f"{name} has no parameter {shorten(unknown[0])}; it takes {', '.join(known) or 'none'}."
+        )
     return method(**params)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pooch
+import platformdirs
 import pytest
 from helpers.bench import TINY, replace_spec, tiny_experiment, tiny_plan, tiny_record, tiny_trials
 from pydantic import ValidationError
@@ -175,7 +175,7 @@ def test_plan_with_data_keeps_the_selection_and_names_missing_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SCARCE_DATA", raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
     monkeypatch.setattr(_files, "_SYSTEM", tmp_path / "system")
     text = TINY.replace('"digits"', '["digits", "mnist"]')
     plan = Plan.from_experiment(tiny_experiment(tmp_path, text)).select(method="nn")
