@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests in `e2e` as slow, and run long files first, so that no process is idle at the end."""
     for item in items:
-        if "e2e" in item.path.relative_to(Path(__file__).parents[1]).parts:
+        if {"e2e", "fuzz"} & set(item.path.relative_to(Path(__file__).parents[1]).parts):
             item.add_marker("slow")
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
 

@@ -45,7 +45,10 @@ for argument in sys.argv[1:]:
         print(error)
 """.replace("ROOM", str(ROOM))
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS and /proc"),
+]
 
 
 def read_with_little_memory(*arguments: str) -> list[str]:
