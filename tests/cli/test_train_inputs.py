@@ -247,14 +247,14 @@ def test_predict_on_photos_rejects_other_size_and_model_of_table(
     assert "is a folder of images, but the model was trained on rows of 64 numbers" in message
 
 
-@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # of 36 rows
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # of 60 rows
 def test_priors_accept_photos_of_different_sizes(tmp_path: Path, run: RunCommand) -> None:
-    write_photos(tmp_path / "photos", [(64, 48), (48, 64)] * 18)
-    labels = write_photo_labels(tmp_path / "photos", 36)
-    tice = ["--estimator", "tice", "--set", "n_rows=30"]
+    write_photos(tmp_path / "photos", [(64, 48), (48, 64)] * 30)
+    labels = write_photo_labels(tmp_path / "photos", 60)
+    tice = ["--estimator", "tice", "--set", "n_rows=50"]
     result = run("priors", tmp_path / "photos", "--labels", labels, *tice)
     assert result.code == 0, result.err
-    assert result.out.startswith("the 36 images differ in size")
+    assert result.out.startswith("the 60 images differ in size")
 
 
 @pytest.mark.slow
