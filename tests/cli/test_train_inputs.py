@@ -149,6 +149,114 @@ def test_train_predict_and_evaluate_accept_folder_of_images(
     assert "from 90 examples with 90 exclusions" in result.out
 
 
+COLORS = [(200, 30, 30), (30, 200, 30), (30, 30, 200)]
+MLP = ["--method", "cc", "--module", "mlp", "--epochs", 1, "--priors", "uniform", "--no-estimate"]
+
+
+def write_photos(folder: Path, sizes: list[tuple[int, int]], *, gray: bool = False) -> None:
+    """Write a JPEG of each size (width, height), in one of three colors."""
+    folder.mkdir()
+    for row, size in enumerate(sizes):
+        photo = Image.new("RGB", size, COLORS[row % Q])
+        (photo.convert("L") if gray else photo).save(folder / f"{row:02d}.jpg")
+
+
+def write_photo_labels(folder: Path, n: int) -> Path:
+    labels = folder.with_suffix(".csv")
+    rows = ([f"{row:02d}.jpg", "rgb"[(row + 1 + row // Q % 2) % Q], "no"] for row in range(n))
+    write_csv(labels, ["example_id", "class_name", "answer"], rows)
+    return labels
+
+
+def train_on_photos(folder: Path, n: int, run: RunCommand, *options: object) -> str:
+    """Train a model next to a folder of photos, and return what is printed."""
+    labels = write_photo_labels(folder, n)
+    model = folder.with_suffix(".model")
+    result = run("train", folder, "--labels", labels, "--out", model, *MLP, *options)
+    assert (result.code, result.err) == (0, "")
+    return result.out
+
+
+def input_shape_of(model: Path) -> list[int]:
+    shape: list[int] = json.loads((model / "classifier.json").read_text())["input_shape"]
+    return shape
+
+
+def test_photos_of_any_size_and_color_need_no_option(tmp_path: Path, run: RunCommand) -> None:
+    sizes = [(64, 48), (48, 64), (100, 80)] * 4
+    write_photos(tmp_path / "photos", sizes)
+    out = train_on_photos(tmp_path / "photos", len(sizes), run)
+    assert out.startswith(
+        "the 12 images differ in size (height x width from 48x64 to 80x100); each was scaled so that its short side is 32 pixels "
+        "and cropped at the center to 32x32; image_size (--image-size) changes this\n"
+    )
+    model = tmp_path / "photos.model"
+    assert input_shape_of(model) == [3, 32, 32]
+
+    write_photos(tmp_path / "new", [(50, 40), (20, 20), (300, 70)])
+    note = "the 3 images differ in size (height x width from 20x20 to 70x300); each was scaled so that its short side is 32 pixels "
+    note += "and cropped at the center to 32x32, as the model expects\n"
+    shown = run("predict", model, tmp_path / "new")
+    assert (shown.code, shown.err) == (0, note)  # standard output is the table
+    assert [line.split(",")[0] for line in shown.out.splitlines()] == [
+        "example_id",
+        "00.jpg",
+        "01.jpg",
+        "02.jpg",
+    ]
+    written = run("predict", model, tmp_path / "new", "--out", tmp_path / "p.csv", "--image-size", "32x32")
+    assert written.out == f"{note}wrote 3 predictions to {tmp_path / 'p.csv'}\n"
+    assert (tmp_path / "p.csv").read_text() == shown.out
+
+    write_photos(tmp_path / "gray", [(32, 32)] * 3, gray=True)
+    gray = run("predict", model, tmp_path / "gray")
+    assert (gray.code, gray.err, gray.out.count("\n")) == (0, "", 4)
+
+    truth = tmp_path / "truth.csv"
+    write_csv(truth, ["example_id", "class_name"], [["00.jpg", "r"], ["01.jpg", "g"], ["02.jpg", "b"]])
+    evaluated = run("evaluate", model, tmp_path / "new", "--truth", truth, "--json")
+    assert (evaluated.code, evaluated.err) == (0, note)
+    assert json.loads(evaluated.out)["n_true"] == 3
+    assert run("evaluate", model, tmp_path / "new", "--truth", truth).out.startswith(note)
+
+
+def test_model_of_gray_photos_converts_color_photos(tmp_path: Path, run: RunCommand) -> None:
+    write_photos(tmp_path / "scans", [(30, 40)] * 12, gray=True)
+    out = train_on_photos(tmp_path / "scans", 12, run)
+    assert out.startswith("12 examples")  # one small size is kept without a word
+    assert input_shape_of(tmp_path / "scans.model") == [40, 30]
+    write_photos(tmp_path / "new", [(30, 40)] * 3)
+    result = run("predict", tmp_path / "scans.model", tmp_path / "new")
+    assert result.code == 0
+    assert result.err == "the 3 images are in color and were converted to gray, as the model expects\n"
+    assert result.out.count("\n") == 4
+
+
+def test_predict_on_photos_rejects_other_size_and_model_of_table(
+    dataset_dir: Path, tmp_path: Path, run: RunCommand, run_expecting_error: Any
+) -> None:
+    write_photos(tmp_path / "photos", [(40, 30)] * 6)
+    train_on_photos(tmp_path / "photos", 6, run, "--image-size", "16x16")
+    model = tmp_path / "photos.model"
+    message = run_expecting_error("predict", model, tmp_path / "photos", "--image-size", "20x20")
+    assert (
+        "image_size is 20x20, but the model was trained on images of 16x16; leave image_size (--image-size) out."
+        in message
+    )
+    message = run_expecting_error("predict", dataset_dir / "model", tmp_path / "photos")
+    assert "is a folder of images, but the model was trained on rows of 64 numbers" in message
+
+
+@pytest.mark.filterwarnings("ignore::scarce.errors.PriorWarning")  # of 60 rows
+def test_priors_accept_photos_of_different_sizes(tmp_path: Path, run: RunCommand) -> None:
+    write_photos(tmp_path / "photos", [(64, 48), (48, 64)] * 30)
+    labels = write_photo_labels(tmp_path / "photos", 60)
+    tice = ["--estimator", "tice", "--set", "n_rows=50"]
+    result = run("priors", tmp_path / "photos", "--labels", labels, *tice)
+    assert result.code == 0, result.err
+    assert result.out.startswith("the 60 images differ in size")
+
+
 @pytest.mark.slow
 def test_train_on_labels_that_leave_one_class_is_accurate(
     dataset_dir: Path, tmp_path: Path, run: RunCommand

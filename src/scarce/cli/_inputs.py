@@ -77,13 +77,17 @@ def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
 
 
 def read_inputs(
-    path: Path, id_column: str | None, image_size: str | None, names: list[str] | None
+    path: Path,
+    id_column: str | None,
+    image_size: str | None,
+    names: list[str] | None,
+    input_shape: tuple[int, ...],
 ) -> "Features":
-    """Read features for a model, with columns in the order it was trained on."""
+    """Read features for a model, with columns in the order, or images of the shape, that it was trained on."""
     from scarce._validation import abbreviate
     from scarce.features import read_features
 
-    features = read_features(path, id_column=id_column, image_size=image_size)
+    features = read_features(path, id_column=id_column, image_size=image_size, input_shape=input_shape)
     if names is None or features.names is None or features.names == names:
         return features
     missing = [name for name in names if name not in features.names]

@@ -60,7 +60,12 @@ IdColumnOption = Annotated[
 ]
 ImageSizeOption = Annotated[
     str | None,
-    typer.Option(metavar="32x32", help="Resize the images of a folder.", show_default=False),
+    typer.Option(
+        metavar="48x64",
+        help="Height x width to scale and crop the images of a folder to. By default, that of the images the model was trained on; "
+        "for a new model, 32x32, unless all images have one size of at most 64x64.",
+        show_default=False,
+    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 LabelsOption = Annotated[

@@ -9,6 +9,7 @@ from scarce._printable import unwrapped
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
     from scarce.estimators.auto import Choice
+    from scarce.features import Features
     from scarce.labels import LabelSummary
     from scarce.metrics import ComplementaryReport
     from scarce.priors import PriorEstimate
@@ -40,6 +41,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, number
 def data_stream() -> Any:
     """Return the stream for data, as CSV or JSON: standard output, which keeps names as they are unless it is a terminal."""
     return sys.stdout if sys.stdout.isatty() else unwrapped(sys.stdout)
+
+
+def show_note(features: "Features", *, beside_data: bool = False) -> None:
+    """Print what was done to the images of a folder, if anything: on standard error if standard output is for data."""
+    if features.note is not None:
+        print(features.note, file=sys.stderr if beside_data else sys.stdout, flush=True)
 
 
 def show_labels(summary: "LabelSummary", priors: "PriorEstimate | None" = None) -> None:

@@ -17,7 +17,7 @@ from scarce.cli._options import (
     JoinOption,
     ModelArgument,
 )
-from scarce.cli._output import data_stream, show_alarms, show_report
+from scarce.cli._output import data_stream, show_alarms, show_note, show_report
 from scarce.cli._parsing import parse_classes
 from scarce.errors import LabelError, MethodError
 
@@ -90,7 +90,8 @@ def evaluate(
     from scarce.labels import read_labels
 
     classifier, names = load_model(model)
-    inputs = read_inputs(features, id_column, image_size, names)
+    inputs = read_inputs(features, id_column, image_size, names, classifier.input_shape_)
+    show_note(inputs, beside_data=as_json)
     predicted = classifier.predict(inputs.values)
     facts: dict[str, Any] = {}
     report = None

@@ -9,7 +9,7 @@ import typer
 
 from scarce.cli._inputs import load_model, read_inputs
 from scarce.cli._options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
-from scarce.cli._output import data_stream
+from scarce.cli._output import data_stream, show_note
 from scarce.errors import FileError
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def predict(
 
     if out is None:
         classifier, names = load_model(model)
-        inputs = read_inputs(features, id_column, image_size, names)
+        inputs = read_inputs(features, id_column, image_size, names, classifier.input_shape_)
+        show_note(inputs, beside_data=True)
         _write_predictions(classifier, inputs, data_stream(), every, spreadsheet_safe)
         return
     if out.resolve() == features.resolve():
@@ -59,7 +60,8 @@ def predict(
     # Opened first, so that a path that cannot be written fails before the work starts.
     with atomic_write(out, force=force) as temporary:
         classifier, names = load_model(model)
-        inputs = read_inputs(features, id_column, image_size, names)
+        inputs = read_inputs(features, id_column, image_size, names, classifier.input_shape_)
+        show_note(inputs)
         with temporary.open("w", encoding="utf-8", newline="") as file:
             _write_predictions(classifier, inputs, file, every, spreadsheet_safe)
     print(f"wrote {len(inputs.values):,} predictions to {out}")

@@ -22,7 +22,7 @@ from scarce.cli._options import (
     SeedOption,
     set_option,
 )
-from scarce.cli._output import show_priors
+from scarce.cli._output import show_note, show_priors
 from scarce.cli._parsing import parse_classes, parse_settings, translate_type_errors
 from scarce.cli._runtime import needs_bench_extra, use_one_thread
 from scarce.errors import FileError, MethodError
@@ -108,6 +108,7 @@ def priors(
     use_one_thread()
     check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
+    show_note(table)
     known = read_labels(labels, form=form, classes=class_names, conflict=conflict)
     known, rows = join_labels(known, table, join)
     X = take_rows(table.values, rows)

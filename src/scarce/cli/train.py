@@ -27,6 +27,7 @@ from scarce.cli._options import (
 from scarce.cli._output import (
     show_alarms,
     show_labels,
+    show_note,
     show_priors,
     show_report,
     show_training,
@@ -247,6 +248,7 @@ def train(
     use_one_thread()
     check_device(device)
     table = read_features(features, id_column=id_column, image_size=image_size)
+    show_note(table)
     if ordinary:
         target, rows = _read_ordinary(labels, table, join, id_column)
     else:

@@ -63,9 +63,11 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if reset:
         estimator.n_features_in_ = X.shape[1]
     elif X.shape[1:] != estimator.input_shape_:
+        fix = "pass the features that were passed to fit"
+        if is_image:
+            fix = "for a folder of images: read_features(folder, input_shape=clf.input_shape_)"
         raise FeatureError(
-            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}; pass the features that "
-            "were passed to fit."
+            f"X has inputs of shape {X.shape[1:]}, but the model was fitted on {estimator.input_shape_}; {fix}."
         )
     check_finite(X)
     if is_image and not reset:

@@ -1,21 +1,29 @@
 """A folder of images as one array."""
 
 import math
-import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from scarce._io.paths import check_dir
 from scarce._limits import check_bytes
 from scarce.errors import FeatureError, FileError
+from scarce.features._image_shapes import (
+    MAX_KEPT_SIDE,
+    ImageHeader,
+    Shape,
+    Size,
+    check_input_shape,
+    choose_shape,
+    describe_changes,
+)
 
-Size = tuple[int, int]
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
 _FORMATS = (
     "PNG",
@@ -27,39 +35,44 @@ _FORMATS = (
     "PPM",
 )  # for other formats Pillow may start a program
 _GRAY_MODES = {"1", "L", "LA"}
+_TURNED = {5, 6, 7, 8}  # EXIF orientations that swap height and width
+_OVERSAMPLING = 3  # how much larger than needed a JPEG is decoded; the rest is scaled with antialiasing
 
 
-def parse_size(size: "str | Size") -> Size:
-    """Return height and width, given as text such as ``"32x32"`` or as two numbers.
+class ImageFolder(NamedTuple):
+    """All images of a folder as one array."""
 
-    Examples
-    --------
-    >>> parse_size("32x48")
-    (32, 48)
-    """
-    numbers = re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", size) if isinstance(size, str) else None
-    pair = tuple(map(int, numbers.groups())) if numbers else size
-    if isinstance(pair, str) or len(pair) != 2 or not all(1 <= side <= 10_000 for side in pair):
-        raise FeatureError(f"the image size is {size!r}; expected height x width in pixels, such as 32x32.")
-    return pair[0], pair[1]
+    images: NDArray[np.uint8]
+    ids: NDArray[np.str_]
+    note: str | None
 
 
-def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[np.uint8], NDArray[np.str_]]:
+def read_images(
+    folder: str | Path, size: Size | None = None, input_shape: Shape | None = None
+) -> ImageFolder:
     """Read all images in a folder and its subfolders, in the order of their paths.
+
+    An image that needs another size is scaled until it covers that size, with antialiasing, and what projects is cut off equally
+    on both sides. Images are turned as their EXIF orientation says, transparent pixels become white, and of an animation the first
+    frame is read.
 
     Parameters
     ----------
     folder : path
         The folder; files without an image suffix are ignored.
     size : (height, width), optional
-        Resize every image to this size; required if the images differ in size.
+        The size of the images in the array; by default that of `scarce.features._image_shapes.choose_shape`.
+    input_shape : tuple of int, optional
+        The shape that each image gets, (h, w), (1, h, w) or (3, h, w): that of the images a classifier was trained on.
 
     Returns
     -------
     images : array of uint8 of shape (n, height, width) or (n, 3, height, width)
         Gray values if all images are grayscale, else RGB.
-    ids : array of str of shape (n,)
-        The paths relative to `folder`, with ``/`` as separator.
+    ids : array of str
+        The paths relative to the folder, with forward slashes.
+    note : str or None
+        What was done to the images to give them one shape, if anything.
 
     Examples
     --------
@@ -67,37 +80,35 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     >>> with TemporaryDirectory() as folder:
     ...     for name, shade in (("b", 9), ("a", 5)):
     ...         Image.new("L", (3, 2), shade).save(Path(folder, f"{name}.png"))
-    ...     images, ids = read_images(folder)
+    ...     images, ids, _ = read_images(folder)
     >>> images.shape, images[:, 0, 0].tolist(), ids.tolist()
     ((2, 2, 3), [5, 9], ['a.png', 'b.png'])
     """
     folder = check_dir(folder)
+    if input_shape is not None:
+        check_input_shape(input_shape, folder, size)
     paths = find_images(folder)
     ids = sorted(paths)
     if not ids:
         raise FileError(
             f"{folder} contains neither images ({', '.join(sorted(_SUFFIXES))}) nor shards (.npy, .parquet); check the path."
         )
-    sizes: dict[Size, str] = {}
-    is_gray = True
-    for name in ids:  # read the headers first, so that errors are found before any pixels are read
-        with _open_image(paths[name]) as image:
-            sizes.setdefault((image.height, image.width), name)
-            is_gray = is_gray and image.mode in _GRAY_MODES
-    if size is None and len(sizes) > 1:
-        (first_size, first), (second_size, second) = list(sizes.items())[:2]
-        raise FeatureError(
-            f"{folder}: the images differ in size: {first} is {first_size[0]}x{first_size[1]}, {second} is "
-            f"{second_size[0]}x{second_size[1]}; pass image_size=(32, 32) (--image-size 32x32) to resize them."
-        )
-    height, width = size or next(iter(sizes))
-    shape = (len(ids), height, width) if is_gray else (len(ids), 3, height, width)
-    check_bytes(math.prod(shape), folder, "pass a smaller image_size= (--image-size)")
-    images = np.empty(shape, np.uint8)
-    for row, name in enumerate(ids):
-        pixels = _pixels(paths[name], "L" if is_gray else "RGB", (width, height))
-        images[row] = pixels if is_gray else pixels.transpose(2, 0, 1)
-    return images, np.array(ids)
+    # Read the headers first, so that most errors are found before any pixels are read.
+    headers = [_read_header(paths[name]) for name in ids]
+    shape = input_shape or choose_shape(headers, size)
+    fix = (
+        "pass a smaller image_size= (--image-size)"
+        if input_shape is None
+        else "divide the images among several folders"
+    )
+    check_bytes(len(ids) * math.prod(shape), folder, fix)
+    images = np.empty((len(ids), *shape), np.uint8)
+    mode = "RGB" if shape[:-2] == (3,) else "L"
+    for row, name in zip(images, ids, strict=True):
+        pixels = _read_pixels(paths[name], mode, (shape[-2], shape[-1]))
+        row[...] = pixels.transpose(2, 0, 1) if pixels.ndim == 3 else pixels
+    note = describe_changes(headers, shape, is_asked=size is not None, is_model=input_shape is not None)
+    return ImageFolder(images, np.array(ids), note)
 
 
 def find_images(folder: Path) -> dict[str, Path]:
@@ -108,13 +119,21 @@ def find_images(folder: Path) -> dict[str, Path]:
 
 @contextmanager
 def _open_image(path: Path) -> Iterator[Image.Image]:
+    """Open an image, turned as its EXIF orientation says: cameras store the orientation, not rotated pixels."""
+    with _open_unturned(path) as image:
+        ImageOps.exif_transpose(image, in_place=True)
+        yield image
+
+
+@contextmanager
+def _open_unturned(path: Path) -> Iterator[Image.Image]:
+    """Open an image without reading its pixels; what fails in the block becomes an error that names the file."""
     try:
         with (
             warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning),
             path.open("rb") as file,
             Image.open(file, formats=_FORMATS) as image,
         ):
-            ImageOps.exif_transpose(image, in_place=True)  # cameras store the orientation, not rotated pixels
             if image.mode[0] in "IF":
                 raise FeatureError(
                     f"{path} has more than 8 bits per pixel (mode {image.mode}); save it with 8 bits."
@@ -130,10 +149,49 @@ def _open_image(path: Path) -> Iterator[Image.Image]:
         raise FileError(f"{path} is damaged or not an image; replace or remove it.") from error
 
 
-def _pixels(path: Path, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
-    with _open_image(path) as image:
-        # Convert through RGBA, because a palette may contain transparency.
-        converted = image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)
-        if converted.size != size:
-            converted = converted.resize(size, Image.Resampling.BILINEAR)
-        return np.asarray(converted)
+def _read_header(path: Path) -> ImageHeader:
+    with _open_unturned(path) as image:
+        is_gray = image.mode in _GRAY_MODES
+        if image.format == "TIFF" or max(image.size) <= MAX_KEPT_SIDE:
+            # Small sizes must be exact, and Pillow may or may not have swapped the sides of a TIFF image.
+            ImageOps.exif_transpose(image, in_place=True)
+            return ImageHeader((image.height, image.width), is_gray)
+        # Not image.getexif(), because that of PNG decodes all pixels to find tags behind them.
+        orientation = Image.Image.getexif(image).get(ExifTags.Base.Orientation)
+        height_and_width = (
+            (image.width, image.height) if orientation in _TURNED else (image.height, image.width)
+        )
+        return ImageHeader(height_and_width, is_gray)
+
+
+def _read_pixels(path: Path, mode: str, size: Size) -> NDArray[np.uint8]:
+    with _open_unturned(path) as image:
+        side = _OVERSAMPLING * max(size)
+        image.draft(
+            None, (side, side)
+        )  # JPEG is decoded at 1/2, 1/4 or 1/8 of its size if that is still larger
+        ImageOps.exif_transpose(image, in_place=True)
+        return np.asarray(_cover(_convert(image, mode), size))
+
+
+def _convert(image: Image.Image, mode: str) -> Image.Image:
+    """Return an image as 8-bit gray (L) or RGB, on white where it is transparent."""
+    if image.mode[-1] in "AaP" or "transparency" in image.info:  # a palette may contain transparency
+        colors = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), colors)
+    return image.convert(mode)
+
+
+def _cover(image: Image.Image, size: Size) -> Image.Image:
+    """Return the largest part at the center that has the aspect ratio of `size`, scaled to `size`."""
+    height, width = size
+    if (image.width, image.height) == (width, height):
+        return image
+    part_width, part_height = float(image.width), float(image.height)
+    if image.width * height > image.height * width:
+        part_width = image.height * width / height
+    else:
+        part_height = image.width * height / width
+    left, top = (image.width - part_width) / 2, (image.height - part_height) / 2
+    box = left, top, image.width - left, image.height - top
+    return image.resize((width, height), Image.Resampling.BILINEAR, box)

@@ -11,7 +11,8 @@ from scarce._io.arrays import map_array, read_arrays
 from scarce._io.idx import is_idx_name, read_idx
 from scarce._io.paths import check_file, is_dir, prefix_errors
 from scarce.errors import FeatureError, FileError
-from scarce.features._images import Size, parse_size, read_images
+from scarce.features._image_shapes import Size, parse_size
+from scarce.features._images import read_images
 from scarce.features._shard_files import find_shards, open_shards
 from scarce.features._tables import read_csv_features, read_parquet_features
 from scarce.features.shards import Shards
@@ -31,6 +32,8 @@ class Features:
         Distinct ids of the examples.
     names : list of str of length d or None
         Names of the columns.
+    note : str or None
+        What `read_features` did to the images of a folder to give them one shape, as a sentence; the commands print it.
 
     Raises
     ------
@@ -50,6 +53,7 @@ class Features:
     values: NDArray[Any] | Shards
     ids: NDArray[Any] | None = None
     names: list[str] | None = None
+    note: str | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype.kind not in "biuf":
@@ -75,12 +79,22 @@ class Features:
 
 
 def read_features(
-    path: str | Path, *, id_column: str | None = None, image_size: str | Size | None = None
+    path: str | Path,
+    *,
+    id_column: str | None = None,
+    image_size: str | Size | None = None,
+    input_shape: tuple[int, ...] | None = None,
 ) -> Features:
     r"""Read features from a file, or from a folder of images or shards.
 
     Data that may be larger than memory stays on disk until its rows are used: ``.npy`` files are memory-mapped, and a folder of
     shards becomes a `Shards` object.
+
+    The images of a folder get one shape. They are turned as their EXIF orientation says; gray images among color images become
+    RGB; transparent pixels become white; of an animation the first frame is read. Images of one size of at most 64 × 64 pixels
+    keep it, because the networks can use such pixels as they are. All others are scaled, with antialiasing, so that the short
+    side fits, and cropped at the center to 32 × 32, the size that the networks for images are made for (if every image has a side
+    below 32: to the smallest side). `Features.note` says so.
 
     Parameters
     ----------
@@ -96,7 +110,10 @@ def read_features(
     id_column : str, optional
         The column of a table with the ids; by default ``example_id`` or ``id``, if there is one.
     image_size : str or (height, width), optional
-        Resize the images of a folder to this size, for example ``"32x32"``.
+        The size of the images of a folder, for example ``"48x64"``: each is scaled to cover it, and cropped at the center.
+    input_shape : tuple of int, optional
+        `ScarceClassifier.input_shape_` of the classifier that the features are for: the images of a folder get the size and the
+        colors of those that it was trained on. Other features are read as they are.
 
     Returns
     -------
@@ -108,7 +125,8 @@ def read_features(
     FileError
         If the file is missing, damaged, or of an unknown type.
     FeatureError
-        If its content is not one row of numbers per example, or an option does not apply to this type of file.
+        If its content is not one row of numbers per example, an option does not apply to this type of file, or the images of a
+        folder cannot get `input_shape`.
 
     See Also
     --------
@@ -124,13 +142,28 @@ def read_features(
     ...     features = read_features(Path(folder, "pets.csv"))
     >>> features.values.tolist(), features.ids.tolist(), features.names
     ([[4.5, 4.0], [0.1, 2.0]], ['p1', 'p2'], ['weight', 'legs'])
+
+    Photos of different sizes, and how to read others for a classifier that was trained on them, `clf`:
+
+    >>> from PIL import Image
+    >>> with TemporaryDirectory() as folder:
+    ...     Image.new("RGB", (640, 480)).save(Path(folder, "a.jpg"))
+    ...     Image.new("RGB", (300, 400)).save(Path(folder, "b.jpg"))
+    ...     photos = read_features(folder)
+    ...     others = read_features(folder, input_shape=(3, 32, 32))  # clf.input_shape_
+    >>> photos.values.shape, others.values.shape
+    ((2, 3, 32, 32), (2, 3, 32, 32))
+    >>> print(photos.note)
+    the 2 images differ in size (height x width from 400x300 to 480x640); each was scaled so that its short side is 32 pixels ...
     """
     path = Path(path)
     if is_dir(path):
         if shards := find_shards(path):
             return _read_shards(path, shards, id_column, image_size)
         _check_unused(id_column, "id_column", path, "for tables; the ids of images are their paths")
-        return Features(*read_images(path, None if image_size is None else parse_size(image_size)))
+        size = None if image_size is None else parse_size(image_size)
+        images, ids, note = read_images(path, size, input_shape)
+        return Features(images, ids, note=note)
     path = check_file(path)
     _check_unused(image_size, "image_size", path, "for folders of images")
     with prefix_errors(path):
