@@ -55,6 +55,7 @@ class DenseNet(nn.Module):
 
     def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
+        self.input_shape, self.n_classes = input_shape, n_classes
         width = 2 * _GROWTH
         layers: list[nn.Module] = [convolution(n_channels(input_shape, "densenet"), width, 3)]
         for block in range(3):

@@ -33,6 +33,7 @@ class LeNet(nn.Module):
 
     def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
+        self.input_shape, self.n_classes = input_shape, n_classes
         channels = n_channels(input_shape, "lenet", min_side=12)
         height, width = ((side // 2 - 4) // 2 for side in input_shape[-2:])
         self.features = nn.Sequential(

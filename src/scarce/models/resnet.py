@@ -56,6 +56,7 @@ class ResNet(nn.Module):
 
     def __init__(self, input_shape: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
+        self.input_shape, self.n_classes = input_shape, n_classes
         stages: list[nn.Module] = []
         width = 16
         for n_out, stride in ((16, 1), (32, 2), (64, 2)):

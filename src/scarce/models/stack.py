@@ -6,10 +6,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from scarce.models.densenet import DenseNet
+from scarce.models.lenet import LeNet
 from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
 from scarce.models.nystroem import NystroemFeatures
+from scarce.models.resnet import ResNet
+from scarce.models.scale_channels import ScaleChannels
 from scarce.models.scale_columns import ScaleColumns
+
+_CONVOLUTIONAL: dict[str, type[LeNet] | type[ResNet] | type[DenseNet]] = {
+    "lenet": LeNet,
+    "resnet": ResNet,
+    "densenet": DenseNet,
+}
 
 
 class Stack(nn.Module):
@@ -20,7 +30,7 @@ class Stack(nn.Module):
     Parameters
     ----------
     members : sequence of nn.Module
-        f_j, each mapping inputs of shape (n, d) to logits of shape (n, q).
+        f_j, each mapping inputs of shape (n, ...) to logits of shape (n, q).
     weights : sequence of float
         w_j > 0; scaled to sum to one.
 
@@ -45,7 +55,7 @@ class Stack(nn.Module):
         self.members = nn.ModuleList(members)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return log-probabilities of shape (n, q) from inputs of shape (n, d)."""
+        """Return log-probabilities of shape (n, q) from n inputs."""
         log_probabilities = [
             torch.log_softmax(member(inputs).double(), dim=1) + log_weight
             for member, log_weight in zip(self.members, self.log_weights, strict=True)
@@ -111,8 +121,14 @@ def _layer_description(layer: nn.Module) -> dict[str, Any]:
         case MLP():
             sizes = layer.hidden.in_features, layer.hidden.out_features, layer.output.out_features
             return dict(zip(("layer", "inputs", "hidden", "outputs"), ("mlp", *sizes), strict=True))
+        case ScaleChannels():
+            return {"layer": "scale-channels", "channels": len(layer.mean)}
+        case LeNet() | ResNet() | DenseNet():
+            name = next(name for name, kind in _CONVOLUTIONAL.items() if isinstance(layer, kind))
+            return {"layer": name, "input_shape": list(layer.input_shape), "outputs": layer.n_classes}
     raise TypeError(
-        f"a member has a layer {type(layer).__name__}; expected ScaleColumns, NystroemFeatures, Linear or MLP: build it from these."
+        f"a member has a layer {type(layer).__name__}; expected a layer that scales inputs or a network of scarce.models: "
+        "build it from these."
     )
 
 
@@ -128,6 +144,11 @@ def _layer_from_description(layer: Mapping[str, Any]) -> nn.Module:
             return Linear((layer["inputs"],), layer["outputs"])
         case "mlp":
             return MLP((layer["inputs"],), layer["outputs"], layer["hidden"])
+        case "scale-channels":
+            zeros = torch.zeros(layer["channels"])
+            return ScaleChannels(zeros, zeros)
+        case "lenet" | "resnet" | "densenet":
+            return _CONVOLUTIONAL[layer["layer"]](tuple(layer["input_shape"]), layer["outputs"])
     raise ValueError(
-        f"layer {layer['layer']!r} is unknown; expected scale-columns, nystroem, linear or mlp, as Stack.description() gives."
+        f"layer {layer['layer']!r} is unknown; expected one of those that Stack.description() gives, such as linear or mlp."
     )

@@ -1,17 +1,15 @@
 """Score the candidates of a stack by the likelihood of held-out labels, drop clear losers early, and weight the rest."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from scarce.errors import MethodError
-from scarce.estimators.auto._feature_maps import Features
-from scarce.estimators.auto._learners import Learner, cross_fit
 from scarce.estimators.auto._mechanism_choice import MechanismChoice
 from scarce.estimators.auto._mechanisms import Mechanism
 from scarce.labels import ComplementaryLabels
@@ -22,11 +20,24 @@ _MIN_PROBABILITY = (
 )
 
 
+class NamedLearner(Protocol):
+    """A learner of a table or of images."""
+
+    @property
+    def name(self) -> str:
+        """The name in the comparison of candidates."""
+
+
+CrossFit = Callable[[Sequence[tuple[Any, Tensor]], Sequence[int]], list[list[NDArray[np.float64]]]]
+"""A function from pairs of a learner and log-likelihoods (n, q), and from numbers of folds, to the class probabilities of the rows
+of these folds by models that were trained on the other folds: one list per pair, with one array per fold."""
+
+
 @dataclass
 class EvaluatedCandidate:
     """A candidate with its predictions for held-out rows and the likelihoods of their labels, one array per fold."""
 
-    learner: Learner
+    learner: NamedLearner
     mechanism: Mechanism
     likelihoods: list[NDArray[np.float64]] = field(default_factory=list)
     predictions: list[NDArray[np.float32]] = field(default_factory=list)
@@ -39,48 +50,58 @@ class CandidateEvaluator:
 
     def __init__(
         self,
-        features: Features,
+        cross_fit: CrossFit,
         labels: ComplementaryLabels,
         chosen: MechanismChoice,
         folds: Sequence[NDArray[np.int64]],
-        seed: int,
         deadline: float,
     ) -> None:
-        self.features, self.folds, self.seed, self.deadline = features, folds, seed, deadline
+        self.cross_fit, self.folds, self.deadline = cross_fit, folds, deadline
         self.mechanisms = chosen.mechanisms
         self.log_likelihoods = [mechanism.log_likelihood(labels) for mechanism in chosen.mechanisms]
         self.criterion = chosen.criterion.log_likelihood(labels).numpy()
         self.candidates: list[EvaluatedCandidate] = []
 
-    def evaluate(self, learners: Sequence[Learner]) -> None:
+    def evaluate(self, learners: Sequence[NamedLearner]) -> None:
         """Cross-fit these learners under every mechanism; after the deadline, do nothing unless this is the first call."""
-        if self.candidates and time.monotonic() > self.deadline:
-            return
-        group = [
-            (EvaluatedCandidate(learner, mechanism), log_likelihood)
-            for learner in learners
-            for mechanism, log_likelihood in zip(self.mechanisms, self.log_likelihoods, strict=True)
-        ]
-        self.candidates += [candidate for candidate, _ in group]
-        self._add_folds(group, [0])
-        best = max(
-            (candidate.likelihoods[0] for candidate in self.candidates if candidate.likelihoods),
-            key=lambda likelihoods: np.log(likelihoods).mean(),
-            default=None,
-        )
-        if best is not None:
-            group = [
-                (candidate, e)
-                for candidate, e in group
-                if candidate.likelihoods and not _is_clearly_worse(candidate.likelihoods[0], best)
-            ]
-            self._add_folds(group, range(1, len(self.folds)))
+        self.complete(self.screen(learners))
 
-    def weights(self) -> tuple[list[EvaluatedCandidate], NDArray[np.float64]]:
-        """Return the candidates that were evaluated on all folds, and their stacking weights."""
+    def screen(self, learners: Sequence[NamedLearner]) -> list[EvaluatedCandidate]:
+        """Evaluate these learners under every mechanism on the first fold, and return the new candidates.
+
+        After the deadline, do nothing unless there are no candidates yet.
+        """
+        if self.candidates and time.monotonic() > self.deadline:
+            return []
+        group = [
+            EvaluatedCandidate(learner, mechanism) for learner in learners for mechanism in self.mechanisms
+        ]
+        self.candidates += group
+        self._add_folds(group, [0])
+        return group
+
+    def complete(self, group: Sequence[EvaluatedCandidate], most: int | None = None) -> None:
+        """Evaluate the screened candidates that are not clearly worse than the best on all other folds; the best `most` if given."""
+        screened = [candidate for candidate in self.candidates if candidate.likelihoods]
+        if not screened:
+            return
+        best = max(screened, key=first_score).likelihoods[0]
+        kept = [
+            candidate
+            for candidate in group
+            if candidate.likelihoods and not _is_clearly_worse(candidate.likelihoods[0], best)
+        ]
+        self._add_folds(
+            sorted(kept, key=first_score, reverse=True)[:most] if most else kept, range(1, len(self.folds))
+        )
+
+    def weights(self, most: int | None = None) -> tuple[list[EvaluatedCandidate], NDArray[np.float64]]:
+        """Return the candidates that were evaluated on all folds, or the best `most` of them, and their stacking weights."""
         finished = [
             candidate for candidate in self.candidates if len(candidate.likelihoods) == len(self.folds)
         ]
+        if most is not None:
+            finished = sorted(finished, key=mean_score, reverse=True)[:most]
         if not finished:
             raise MethodError(
                 f"all candidates failed, the first with: {self.candidates[0].error}; choose another module, or one method by name."
@@ -98,26 +119,37 @@ class CandidateEvaluator:
                 mean[fold] += weight * p
         return mean
 
-    def _add_folds(self, group: list[tuple[EvaluatedCandidate, Tensor]], numbers: Sequence[int]) -> None:
+    def _add_folds(self, group: Sequence[EvaluatedCandidate], numbers: Sequence[int]) -> None:
         """Add the likelihoods of these folds; if training the models together fails, train them one by one to find which fails."""
         if not group or not numbers:
             return
         started = time.monotonic()
+        log_likelihoods = dict(zip(self.mechanisms, self.log_likelihoods, strict=True))
+        jobs = [(candidate.learner, log_likelihoods[candidate.mechanism]) for candidate in group]
         try:
-            jobs = [(candidate.learner, log_likelihood) for candidate, log_likelihood in group]
-            fold_predictions = cross_fit(self.features, jobs, self.folds, numbers, self.seed)
+            fold_predictions = self.cross_fit(jobs, numbers)
         except Exception as error:
             if len(group) > 1:
-                for pair in group:
-                    self._add_folds([pair], numbers)
+                for candidate in group:
+                    self._add_folds([candidate], numbers)
             else:
-                group[0][0].error = f"{type(error).__name__}: {error}"
+                group[0].error = f"{type(error).__name__}: {error}"
             return
-        for (candidate, _), predictions in zip(group, fold_predictions, strict=True):
+        for candidate, predictions in zip(group, fold_predictions, strict=True):
             candidate.seconds += (time.monotonic() - started) / len(group)
             for number, p in zip(numbers, predictions, strict=True):
                 candidate.likelihoods.append(label_likelihoods(p, self.criterion[self.folds[number]]))
                 candidate.predictions.append(p.astype(np.float32))
+
+
+def first_score(candidate: EvaluatedCandidate) -> float:
+    """Return the mean log-likelihood of the labels of the first fold."""
+    return float(np.log(candidate.likelihoods[0]).mean())
+
+
+def mean_score(candidate: EvaluatedCandidate) -> float:
+    """Return the mean log-likelihood of the labels of all folds."""
+    return float(np.log(np.concatenate(candidate.likelihoods)).mean())
 
 
 def _is_clearly_worse(likelihoods: NDArray[np.float64], best: NDArray[np.float64]) -> bool:

@@ -1,8 +1,8 @@
 """Fit a stack to a table: train learners under several mechanisms, score them on held-out labels, and combine the best."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,52 +26,13 @@ from scarce.estimators.auto._learners import (
     make_folds,
 )
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
-from scarce.estimators.auto._mechanisms import AnswersWithErrors, Mechanism, given_answers
-from scarce.estimators.auto.choice import Candidate, Choice
+from scarce.estimators.auto.result import Progress, StackResult, make_choice
 from scarce.labels import ComplementaryLabels
 from scarce.models import Stack
 
-Progress = Callable[[float, str], None]
-
 _MAX_EVALUATION_ROWS = 20_000  # on larger data, candidates are evaluated on a sample of this size
 _EVALUATION_FRACTION = 0.6  # of the time limit; the rest is for training the members on all rows
-_MAX_NAMED = 3  # members of the stack in the reason
 _ESTIMATION_ITERATIONS = 60  # of the linear models that the parameters of mechanisms are estimated from
-
-
-@dataclass(frozen=True, eq=False)
-class StackResult:
-    """A fitted stack, and how it was chosen.
-
-    Attributes
-    ----------
-    model : Stack
-        The stack, a torch module from raw inputs (n, d) to log-probabilities (n, q).
-    choice : Choice
-        What was tried, what was chosen, and why.
-    rows : int array of shape (m,)
-        The sorted indices of the rows that candidates were evaluated on: all rows, or a random sample of 20,000.
-    held_out : array of shape (m, q)
-        Out-of-fold class probabilities of these rows, from copies of the members that were trained without them.
-
-    See Also
-    --------
-    fit_stack : Returns it.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from scarce.simulate import uniform
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = fit_stack(X, uniform(y, seed=0), learners=["linear"])
-    >>> bool((result.held_out.argmax(axis=1) == y[result.rows]).mean() > 0.9)
-    True
-    """
-
-    model: Stack
-    choice: Choice
-    rows: NDArray[np.int64]
-    held_out: NDArray[np.float64]
 
 
 def fit_stack(
@@ -158,7 +119,13 @@ def fit_stack(
     grid = _grid(sample, labels.n_classes, learners)
     given = None if priors is None else torch.tensor(check_priors(priors, labels.classes))
     chosen = _choose_mechanisms(sample, known, folds, mechanisms, given, seed)
-    evaluator = CandidateEvaluator(sample, known, chosen, folds, seed, evaluation_deadline)
+
+    def cross_fit_sample(
+        jobs: Sequence[tuple[Learner, Tensor]], numbers: Sequence[int]
+    ) -> list[list[NDArray[np.float64]]]:
+        return cross_fit(sample, jobs, folds, numbers, seed)
+
+    evaluator = CandidateEvaluator(cross_fit_sample, known, chosen, folds, evaluation_deadline)
     networks = [learner for learner in grid if learner.family == "mlp"]
     groups = [[learner] for learner in grid if learner.family != "mlp"] + [networks] * bool(networks)
     for index, group in enumerate(groups):
@@ -167,16 +134,8 @@ def fit_stack(
     finished, weights = evaluator.weights()
     report(0.8, "fitting to all rows")
     members, weights = _refit(features, labels, finished, weights, seed, deadline)
-    candidates = _candidates(evaluator.candidates, finished, weights)
     stack = Stack(members, [weight for weight in weights if weight > 0])
-    choice = Choice(
-        candidates,
-        chosen.criterion.name,
-        chosen.gate,
-        tuple(chosen.priors.tolist()),
-        _reason(candidates, chosen),
-        _error_rates(chosen.criterion, known),
-    )
+    choice = make_choice(evaluator.candidates, finished, weights, chosen, known)
     report(1.0, "done")
     return StackResult(stack.eval(), choice, rows, evaluator.held_out(finished, weights))
 
@@ -253,50 +212,3 @@ def _refit(
             models[member] = features.model(candidate.learner.kind, head)
     kept = np.where(np.isin(np.arange(len(weights)), list(models)), weights, 0.0)
     return [models[member] for member in sorted(models)], kept / kept.sum()
-
-
-def _candidates(
-    evaluated: Sequence[EvaluatedCandidate],
-    finished: Sequence[EvaluatedCandidate],
-    weights: NDArray[np.float64],
-) -> tuple[Candidate, ...]:
-    weight_of = {id(candidate): float(weight) for candidate, weight in zip(finished, weights, strict=True)}
-    candidates = [
-        Candidate(
-            name=f"{candidate.learner.name}, {candidate.mechanism.name}",
-            mechanism=candidate.mechanism.name,
-            learner=candidate.learner.name,
-            weight=weight_of.get(id(candidate), 0.0),
-            score=float(np.log(np.concatenate(candidate.likelihoods)).mean())
-            if id(candidate) in weight_of
-            else None,
-            seconds=candidate.seconds,
-            error=candidate.error,
-        )
-        for candidate in evaluated
-    ]
-    return tuple(sorted(candidates, key=lambda c: (-c.weight, -np.inf if c.score is None else -c.score)))
-
-
-def _error_rates(criterion: Mechanism, labels: ComplementaryLabels) -> tuple[float, float] | None:
-    """Return the mean error rates over the recorded answers, or None if answers are not the criterion."""
-    if not isinstance(criterion, AnswersWithErrors):
-        return None
-    who = np.searchsorted(criterion.annotators, given_answers(labels).annotator)
-    rates = criterion.false_negative_rates, criterion.false_positive_rates
-    false_negative, false_positive = (float(rate.numpy()[who].mean()) for rate in rates)
-    return false_negative, false_positive
-
-
-def _reason(candidates: Sequence[Candidate], chosen: MechanismChoice) -> str:
-    members = [candidate for candidate in candidates if candidate.weight > 0]
-    n_failed = sum(candidate.error is not None for candidate in candidates)
-    failed = f" ({n_failed} failed)" * bool(n_failed)
-    names = "; ".join(
-        f"{candidate.name} (weight {candidate.weight:.2f})" for candidate in members[:_MAX_NAMED]
-    )
-    more = f"; and {len(members) - _MAX_NAMED} more" * (len(members) > _MAX_NAMED)
-    return (
-        f"stack of {len(members)} of {len(candidates)} candidates{failed}: {names}{more}. Candidates are scored by the "
-        f"likelihood of held-out labels under {chosen.criterion.name}, because {chosen.reason}"
-    )
