@@ -17,6 +17,7 @@ from scarce.errors import MethodError
 from scarce.estimators._fitting import random_generator, random_seed
 from scarce.estimators._method_choice import choose_method
 from scarce.estimators.auto import Choice
+from scarce.estimators.auto._image_learners import MODULES as IMAGE_MODULES
 from scarce.estimators.auto._learners import FAMILIES
 from scarce.features import Shards
 from scarce.features._arrays import input_shape
@@ -78,13 +79,14 @@ def check_parameters(classifier: "ScarceClassifier") -> None:
 
 
 def fits_stack(classifier: "ScarceClassifier", X: Any) -> bool:
-    """Return whether to fit a stack: `X` is a table in memory, and no parameter of a single training run is set."""
+    """Return whether to fit a stack: `X` is in memory, and no parameter of a single training run is set."""
     method, module = classifier.method, classifier.module
     if not isinstance(method, str) or method != "auto" or classifier.labels != "complementary":
         return False
-    is_learner = isinstance(module, str) and module in ("auto", *FAMILIES)
+    learners = IMAGE_MODULES if len(input_shape(X)) > 1 else FAMILIES
+    is_learner = isinstance(module, str) and module in ("auto", *learners)
     is_on_disk = isinstance(X, Shards) or (isinstance(X, np.memmap) and X.size > _MAX_MAPPED_VALUES)
-    if not is_learner or is_on_disk or len(input_shape(X)) != 1:
+    if not is_learner or is_on_disk:
         return False
     defaults = inspect.signature(type(classifier).__init__).parameters
     pairs = ((getattr(classifier, name), defaults[name].default) for name in _SINGLE_RUN_PARAMS)

@@ -47,11 +47,16 @@ _PARAMS = {
         optional(either("a flag", flag, number())),
     ),
 }
+_CONVOLUTIONAL = ("lenet", "resnet", "densenet")
 _LAYERS = {
     "scale-columns": fields({"layer": text, "columns": integer(1), "limit": optional(number())}),
     "nystroem": fields({"layer": text, "landmarks": list_of(integer(1), 2)}),
     "linear": fields({"layer": text, "inputs": integer(1), "outputs": integer(1)}),
     "mlp": fields({"layer": text, "inputs": integer(1), "hidden": integer(1), "outputs": integer(1)}),
+    "scale-channels": fields({"layer": text, "channels": integer(1)}),
+    **dict.fromkeys(
+        _CONVOLUTIONAL, fields({"layer": text, "input_shape": list_of(integer(1)), "outputs": integer(1)})
+    ),
 }
 _CHOICE = fields(
     {
@@ -103,7 +108,7 @@ def check_settings(settings: dict[str, Any], weights: Mapping[str, Tensor]) -> N
     list_of(number(0, 1), q)(settings["priors"].get("values"), "priors.values")
     _labels(q)(settings["labels"], "labels")
     if settings.get("stack") is not None:
-        _check_stack(settings["stack"], weights)
+        _check_stack(settings["stack"], weights, shape, q)
 
 
 _SETTINGS = fields(
@@ -166,7 +171,7 @@ def _labels(q: int) -> Check:
     )
 
 
-def _check_stack(stack: dict[str, Any], weights: Mapping[str, Tensor]) -> None:
+def _check_stack(stack: dict[str, Any], weights: Mapping[str, Tensor], shape: list[int], q: int) -> None:
     """Check the layers of all members of a stack; a layer that is larger than the tensors would only take memory."""
     n_values = sum(tensor.numel() for tensor in weights.values())
     for position, layers in enumerate(stack["members"]):
@@ -174,6 +179,14 @@ def _check_stack(stack: dict[str, Any], weights: Mapping[str, Tensor]) -> None:
             where = f"stack.members.{position}.{number_of_layer}"
             one_of(*_LAYERS)(layer.get("layer"), f"{where}.layer")
             _LAYERS[layer["layer"]](layer, where)
+            if layer["layer"] in _CONVOLUTIONAL:
+                for name, found, expected in (
+                    ("input_shape", layer["input_shape"], shape),
+                    ("outputs", layer["outputs"], q),
+                ):
+                    if found != expected:
+                        raise Mismatch(f"{where}.{name}", shorten(found), f"{expected}, as in the settings")
+                continue
             sizes = layer.get("landmarks") or [value for name, value in layer.items() if name != "limit"][1:]
             for width, height in pairwise([1, *sizes]):
                 if width * height > n_values:

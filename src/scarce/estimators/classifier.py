@@ -21,27 +21,24 @@ from scarce.estimators._fit_settings import (
     check_parameters,
     fits_stack,
     known_priors,
-    training_priors,
 )
 from scarce.estimators._fitting import (
     check_consistent_length,
     check_inputs,
-    random_seed,
     restore_on_error,
     set_feature_names,
 )
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators._sanity import checked_logits
+from scarce.estimators._stack_fit import fit_classifier_stack
 from scarce.estimators._training_rows import TrainingRows
-from scarce.estimators.auto import Choice, fit_stack
-from scarce.estimators.auto._stacked_method import StackedMethod, progress_bar
+from scarce.estimators.auto import Choice
 from scarce.features._arrays import check_not_constant, input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels._targets import as_labels
 from scarce.methods import Method
 from scarce.metrics import ComplementaryReport, ErrorRates
-from scarce.priors.resolve import learned_priors
 from scarce.training import History, Recipe, map_logits
 from scarce.training._build import MakeModule
 from scarce.training._runtime import check_device
@@ -50,21 +47,22 @@ from scarce.training._runtime import check_device
 class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn classifier trained on complementary labels: classes that an example does *not* belong to.
 
-    By default, `fit` tries linear, kernel and neural learners under several models of how the labels arise, scores them by the
-    likelihood of held-out labels, and stacks the best; ``print(clf.choice_)`` shows what was tried and chosen, and why. With
-    ``method="scarce"`` or another name, it trains one network by that method.
+    By default, `fit` estimates how the labels arise, compares learners by the likelihood of held-out labels, and stacks the best:
+    linear, kernel and neural learners of a table, networks with several augmentations of images. ``print(clf.choice_)`` shows
+    what was tried and chosen, and why. With ``method="scarce"`` or another name, it trains one network by that method.
 
     Parameters
     ----------
     method : str or Method
-        ``"auto"``, a name from `scarce.methods.available_methods`, or a `Method`. ``"auto"`` fits a stack if `X` is a table in
-        memory. It chooses one method from the labels and trains one network instead if `X` holds images or is on disk, if
-        `module` is your own network, or if you set a parameter of a single training run: `method_params`, `transition`, any from
-        `recipe` to `early_stopping`, `warm_start` or `distributed`.
+        ``"auto"``, a name from `scarce.methods.available_methods`, or a `Method`. ``"auto"`` fits a stack if `X` is a table or
+        images in memory. It chooses one method from the labels and trains one network instead if `X` is on disk, if `module` is
+        your own network, or if you set a parameter of a single training run: `method_params`, `transition`, any from `recipe` to
+        `early_stopping`, `warm_start` or `distributed`.
     module : {"auto", "linear", "nystroem", "mlp", "lenet", "resnet", "densenet"}, nn.Module or callable
         The network: a name, a module, which is copied, or a function of (input_shape, n_classes) that returns one. ``"auto"`` is
-        ``"mlp"``. For a stack, ``"auto"`` tries all learners, and ``"linear"``, ``"nystroem"`` or ``"mlp"`` only those of that
-        kind; ``"nystroem"`` works only for a stack.
+        ``"mlp"``. For a stack of a table, ``"auto"`` tries all learners, and ``"linear"``, ``"nystroem"`` or ``"mlp"`` only
+        those of that kind; ``"nystroem"`` works only for a stack. For a stack of images, ``"auto"`` tries ``"lenet"`` and
+        ``"mlp"`` on gray images, ``"lenet"`` and ``"resnet"`` on color images, and a name only that network.
     priors : str, array of shape (q,), mapping, PriorEstimate or PriorEstimator
         Class priors π: numbers in the order of the classes or by class name, ``"uniform"``, ``"answers"``, or an estimator or
         its name; see `scarce.priors.resolve_priors`. With ``"estimate"``, the default, a stack estimates them itself. For a
@@ -116,13 +114,14 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     patience : int
         Number of epochs without improvement after which training stops.
     time_limit : float, optional
-        For a stack: seconds after which no more candidates are added; at least one is always fitted.
+        For a stack: seconds after which no more candidates are added; at least one is always fitted. Networks for images are also
+        trained for fewer steps.
     warm_start : bool
         Start from the weights of the previous `fit`.
     checkpoint : path, optional
         For a network: a file to write after every epoch. If it exists, `fit` resumes from it. A stack has no checkpoint.
     device : str
-        Device for training and prediction, such as ``"cpu"`` or ``"cuda"``. A stack is always trained on the CPU.
+        Device for training and prediction, such as ``"cpu"`` or ``"cuda"``. The stack of a table is always trained on the CPU.
     distributed : bool
         Train together with all processes that torchrun has started; each must call `fit` with the same data.
     random_state : int, RandomState or None
@@ -300,23 +299,10 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         self.label_summary_ = labels.summary()
 
     def _fit_stack(self, X: Any, labels: ComplementaryLabels) -> None:
-        seed, estimate = random_seed(self.random_state), None
-        if not (isinstance(self.priors, str) and self.priors == "estimate"):
-            estimate = training_priors(self, X, labels, seed, StackedMethod())
-        with progress_bar(self.verbose) as progress:
-            result = fit_stack(
-                X,
-                labels,
-                seed=seed,
-                priors=None if estimate is None else estimate.values,
-                learners=None if self.module == "auto" else [str(self.module)],
-                time_limit=self.time_limit,
-                progress=progress,
-            )
+        result, method, self.prior_estimate_ = fit_classifier_stack(self, X, labels)
         self.choice_, self.history_ = result.choice, History([])
         self.model_: nn.Module = result.model
-        self.method_: Method = StackedMethod(result.choice.priors)
-        self.prior_estimate_ = estimate or learned_priors(self.method_, labels.classes)
+        self.method_: Method = method
         predicted = labels.classes[result.held_out.argmax(axis=1)]
         self._held_out = predicted, result.held_out.max(axis=1), labels[result.rows]
 
@@ -325,7 +311,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         """The report on a stack, from the labels of training rows that were held out in turn; computed at the first access."""
         if not hasattr(self, "_held_out"):
             raise AttributeError(
-                "held_out_report_ exists only after method='auto' has fitted a stack to a table; for a single network, call "
+                "held_out_report_ exists only after method='auto' has fitted a stack; for a single network, call "
                 "scarce.estimators.cross_fitted_report."
             )
         return report_on_predictions(self, *self._held_out)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +28,17 @@ class NamedLearner(Protocol):
         """The name in the comparison of candidates."""
 
 
-CrossFit = Callable[[Sequence[tuple[Any, Tensor]], Sequence[int]], list[list[NDArray[np.float64]]]]
+L = TypeVar("L", bound=NamedLearner)
+CrossFit = Callable[[Sequence[tuple[L, Tensor]], Sequence[int]], list[list[NDArray[np.float64]]]]
 """A function from pairs of a learner and log-likelihoods (n, q), and from numbers of folds, to the class probabilities of the rows
 of these folds by models that were trained on the other folds: one list per pair, with one array per fold."""
 
 
 @dataclass
-class EvaluatedCandidate:
+class EvaluatedCandidate(Generic[L]):
     """A candidate with its predictions for held-out rows and the likelihoods of their labels, one array per fold."""
 
-    learner: NamedLearner
+    learner: L
     mechanism: Mechanism
     likelihoods: list[NDArray[np.float64]] = field(default_factory=list)
     predictions: list[NDArray[np.float32]] = field(default_factory=list)
@@ -45,12 +46,12 @@ class EvaluatedCandidate:
     error: str | None = None
 
 
-class CandidateEvaluator:
+class CandidateEvaluator(Generic[L]):
     """Evaluate candidates fold by fold; those that clearly lose on the first fold are dropped."""
 
     def __init__(
         self,
-        cross_fit: CrossFit,
+        cross_fit: CrossFit[L],
         labels: ComplementaryLabels,
         chosen: MechanismChoice,
         folds: Sequence[NDArray[np.int64]],
@@ -60,13 +61,13 @@ class CandidateEvaluator:
         self.mechanisms = chosen.mechanisms
         self.log_likelihoods = [mechanism.log_likelihood(labels) for mechanism in chosen.mechanisms]
         self.criterion = chosen.criterion.log_likelihood(labels).numpy()
-        self.candidates: list[EvaluatedCandidate] = []
+        self.candidates: list[EvaluatedCandidate[L]] = []
 
-    def evaluate(self, learners: Sequence[NamedLearner]) -> None:
+    def evaluate(self, learners: Sequence[L]) -> None:
         """Cross-fit these learners under every mechanism; after the deadline, do nothing unless this is the first call."""
         self.complete(self.screen(learners))
 
-    def screen(self, learners: Sequence[NamedLearner]) -> list[EvaluatedCandidate]:
+    def screen(self, learners: Sequence[L]) -> list[EvaluatedCandidate[L]]:
         """Evaluate these learners under every mechanism on the first fold, and return the new candidates.
 
         After the deadline, do nothing unless there are no candidates yet.
@@ -80,8 +81,8 @@ class CandidateEvaluator:
         self._add_folds(group, [0])
         return group
 
-    def complete(self, group: Sequence[EvaluatedCandidate], most: int | None = None) -> None:
-        """Evaluate the screened candidates that are not clearly worse than the best on all other folds; the best `most` if given."""
+    def complete(self, group: Sequence[EvaluatedCandidate[L]], most: int | None = None) -> None:
+        """Evaluate candidates on all other folds unless they are clearly worse than the best; only the best `most` if given."""
         screened = [candidate for candidate in self.candidates if candidate.likelihoods]
         if not screened:
             return
@@ -95,7 +96,7 @@ class CandidateEvaluator:
             sorted(kept, key=first_score, reverse=True)[:most] if most else kept, range(1, len(self.folds))
         )
 
-    def weights(self, most: int | None = None) -> tuple[list[EvaluatedCandidate], NDArray[np.float64]]:
+    def weights(self, most: int | None = None) -> tuple[list[EvaluatedCandidate[L]], NDArray[np.float64]]:
         """Return the candidates that were evaluated on all folds, or the best `most` of them, and their stacking weights."""
         finished = [
             candidate for candidate in self.candidates if len(candidate.likelihoods) == len(self.folds)
@@ -110,7 +111,7 @@ class CandidateEvaluator:
         return finished, stacking_weights(table)
 
     def held_out(
-        self, finished: Sequence[EvaluatedCandidate], weights: NDArray[np.float64]
+        self, finished: Sequence[EvaluatedCandidate[L]], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the weighted mean of the held-out predictions, of shape (n, q)."""
         mean = np.zeros(self.criterion.shape)
@@ -119,7 +120,7 @@ class CandidateEvaluator:
                 mean[fold] += weight * p
         return mean
 
-    def _add_folds(self, group: Sequence[EvaluatedCandidate], numbers: Sequence[int]) -> None:
+    def _add_folds(self, group: Sequence[EvaluatedCandidate[L]], numbers: Sequence[int]) -> None:
         """Add the likelihoods of these folds; if training the models together fails, train them one by one to find which fails."""
         if not group or not numbers:
             return
@@ -142,12 +143,12 @@ class CandidateEvaluator:
                 candidate.predictions.append(p.astype(np.float32))
 
 
-def first_score(candidate: EvaluatedCandidate) -> float:
+def first_score(candidate: EvaluatedCandidate[Any]) -> float:
     """Return the mean log-likelihood of the labels of the first fold."""
     return float(np.log(candidate.likelihoods[0]).mean())
 
 
-def mean_score(candidate: EvaluatedCandidate) -> float:
+def mean_score(candidate: EvaluatedCandidate[Any]) -> float:
     """Return the mean log-likelihood of the labels of all folds."""
     return float(np.log(np.concatenate(candidate.likelihoods)).mean())
 

@@ -171,7 +171,7 @@ class NetworkTrainer:
         model.cpu()
         if not p.isfinite().all():
             raise DivergedError("a network predicts numbers that are not finite, because training diverged.")
-        return p.cpu().numpy()  # type: ignore[no-any-return]
+        return p.cpu().numpy()
 
     def cross_fit(
         self,

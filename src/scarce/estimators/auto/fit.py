@@ -185,7 +185,7 @@ def _choose_mechanisms(
 def _refit(
     features: Features,
     labels: ComplementaryLabels,
-    finished: Sequence[EvaluatedCandidate],
+    finished: Sequence[EvaluatedCandidate[Learner]],
     weights: NDArray[np.float64],
     seed: int,
     deadline: float,

@@ -28,7 +28,7 @@ from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.models import Stack
 
-_MIN_STEPS, _MIN_EPOCHS, _MAX_EPOCHS = 1500, 20, 2500  # of a member of the stack
+_MIN_STEPS, _MIN_EPOCHS, _MAX_STEPS_PER_ROW = 1500, 20, 20  # of a member of the stack
 _MAX_CROSS_FITTED = 10_000  # with more rows, some are held out once
 _MAX_HELD_OUT, _HELD_OUT_DIVISOR = 5_000, 12
 _EVALUATION_DIVISOR = 3  # of the steps, in an evaluation by cross-validation
@@ -100,8 +100,8 @@ def fit_image_stack(
     Examples
     --------
     >>> from scarce.simulate import uniform
-    >>> bright = np.repeat([0, 1], 20)  # two classes: dark and bright images
-    >>> images = np.random.default_rng(0).random((40, 8, 8)) + bright[:, None, None]
+    >>> bright = np.repeat([0, 1], 8)  # two classes: dark and bright images
+    >>> images = np.random.default_rng(0).random((16, 8, 8)) + bright[:, None, None]
     >>> result = fit_image_stack(images, uniform(bright, classes=2, seed=0))
     >>> bool((result.held_out.argmax(axis=1) == bright).mean() > 0.9)
     True
@@ -143,7 +143,7 @@ class _ImageFit:
         self.trainer = NetworkTrainer(images, labels, seed, device, self._advance)
         n = len(labels)
         self.is_cross_fitted = n <= _MAX_CROSS_FITTED
-        self.n_steps = min(max(_MIN_STEPS, _MIN_EPOCHS * math.ceil(n / BATCH_SIZE)), _MAX_EPOCHS * n)
+        self.n_steps = min(max(_MIN_STEPS, _MIN_EPOCHS * math.ceil(n / BATCH_SIZE)), _MAX_STEPS_PER_ROW * n)
         self._step, self._done, self._total = "", 0, self._expected_steps()
 
     def run(self, priors: Tensor | None) -> StackResult:
@@ -188,7 +188,7 @@ class _ImageFit:
             (chosen.criterion,), chosen.criterion, chosen.gate, chosen.priors, chosen.reason
         )
 
-    def _compare(self, chosen: MechanismChoice) -> CandidateEvaluator:
+    def _compare(self, chosen: MechanismChoice) -> CandidateEvaluator[ImageLearner]:
         """Evaluate the augmentations with the first module, then the best two with the other modules."""
         n = len(self.labels)
         if self.is_cross_fitted:
@@ -215,7 +215,7 @@ class _ImageFit:
             self._complete(evaluator)
         return evaluator
 
-    def _complete(self, evaluator: CandidateEvaluator) -> None:
+    def _complete(self, evaluator: CandidateEvaluator[ImageLearner]) -> None:
         """Evaluate the best candidates on the other folds, or drop these folds if the time does not suffice."""
         n_evaluations = _MAX_MEMBERS * (len(evaluator.folds) - 1)
         step_seconds = max(self.trainer.step_seconds.values())
@@ -226,11 +226,11 @@ class _ImageFit:
             self._step = "best candidates"
             evaluator.complete(evaluator.candidates, _MAX_MEMBERS)
 
-    def _screen(self, evaluator: CandidateEvaluator, learner: ImageLearner) -> None:
+    def _screen(self, evaluator: CandidateEvaluator[ImageLearner], learner: ImageLearner) -> None:
         self._step = learner.name
         evaluator.screen([learner])
 
-    def _train_on_all(self, evaluator: CandidateEvaluator) -> "_Trained":
+    def _train_on_all(self, evaluator: CandidateEvaluator[ImageLearner]) -> "_Trained":
         """Train the members on all rows; their weights are those of the cross-validation."""
         finished, weights = evaluator.weights(_MAX_MEMBERS)
         log_likelihood, rows = evaluator.log_likelihoods[0], np.arange(len(self.labels))
@@ -246,7 +246,9 @@ class _ImageFit:
         members = [models[member] for member in sorted(models)]
         return members, finished, kept / kept.sum(), held_out[evaluated], evaluated
 
-    def _train_on_rest(self, evaluator: CandidateEvaluator, chosen: MechanismChoice) -> "_Trained":
+    def _train_on_rest(
+        self, evaluator: CandidateEvaluator[ImageLearner], chosen: MechanismChoice
+    ) -> "_Trained":
         """Train the members on the rows that are not held out, and weight them by the labels of those that are."""
         (held_out_rows,) = evaluator.folds
         rest = np.setdiff1d(np.arange(len(self.labels)), held_out_rows)
@@ -275,7 +277,7 @@ class _ImageFit:
 
     def _train(
         self,
-        candidate: EvaluatedCandidate,
+        candidate: EvaluatedCandidate[ImageLearner],
         log_likelihood: Tensor,
         rows: NDArray[np.int64],
         n_left: int,
@@ -305,7 +307,7 @@ class _ImageFit:
 
 _Trained = tuple[
     list[nn.Module],
-    Sequence[EvaluatedCandidate],
+    Sequence[EvaluatedCandidate[ImageLearner]],
     NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.int64],
@@ -313,5 +315,5 @@ _Trained = tuple[
 """Members, evaluated candidates, their weights, held-out class probabilities, and the rows of these."""
 
 
-def _screened(evaluator: CandidateEvaluator) -> list[EvaluatedCandidate]:
+def _screened(evaluator: CandidateEvaluator[ImageLearner]) -> list[EvaluatedCandidate[ImageLearner]]:
     return [candidate for candidate in evaluator.candidates if candidate.likelihoods]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +56,8 @@ class StackResult:
 
 
 def make_choice(
-    evaluated: Sequence[EvaluatedCandidate],
-    finished: Sequence[EvaluatedCandidate],
+    evaluated: Sequence[EvaluatedCandidate[Any]],
+    finished: Sequence[EvaluatedCandidate[Any]],
     weights: NDArray[np.float64],
     chosen: MechanismChoice,
     labels: ComplementaryLabels,
@@ -74,8 +75,8 @@ def make_choice(
 
 
 def _candidates(
-    evaluated: Sequence[EvaluatedCandidate],
-    finished: Sequence[EvaluatedCandidate],
+    evaluated: Sequence[EvaluatedCandidate[Any]],
+    finished: Sequence[EvaluatedCandidate[Any]],
     weights: NDArray[np.float64],
 ) -> tuple[Candidate, ...]:
     weight_of = {id(candidate): float(weight) for candidate, weight in zip(finished, weights, strict=True)}
