@@ -1,7 +1,7 @@
 """Augmentations of image batches, as tensor operations with torch's default random generator.
 
-Every ``random_…`` draws a few numbers per image, for all rows of a batch, and applies those of the rows it was given. So
-processes that share a batch transform a row as a single process does, provided that their generators are in the same state.
+Every ``random_…`` draws a few numbers per image for all rows of a batch, and applies those of the rows it was given. Processes
+that share a batch and start from the same random state therefore transform a row as a single process does.
 """
 
 import math
