@@ -15,6 +15,7 @@ from scarce._validation import check_option
 from scarce.errors import DivergedError
 from scarce.features._arrays import column_statistics, input_shape, take_rows
 from scarce.labels import ComplementaryLabels
+from scarce.labels._candidate_shares import candidate_shares
 from scarce.methods import Batch, Method, MethodFacts, Problem
 from scarce.models import ScaleChannels, make_model
 from scarce.risk import marginal_nll
@@ -24,26 +25,33 @@ from scarce.training._runtime import seeded
 from scarce.training.loop import train_checked
 
 MODULES = ("mlp", "lenet", "resnet", "densenet")
-AUGMENTATIONS = (("shift",), ("affine",), ("flip", "shift"), ("flip", "affine"))
-"""How images may be changed; whether their class survives a rotation or a mirror image is not known beforehand."""
+_AUGMENTATIONS = (("affine",), ("shift",), ("flip", "shift"), ("flip", "affine"))
+_COLOR_AUGMENTATIONS = (("flip", "shift"), ("flip", "affine"), ("shift",), ("affine",))
 BATCH_SIZE = 128
 _LEARNING_RATE = 3e-3
 _MIN_LENET_SIDE = 12
-_MAX_SMALL_SIDE = 64
+_NOISE = 1.0
+_BALANCE_LABELS, _MAX_BALANCE = 150.0, 3.0  # the balance is 1 with 150 exclusions per class
+_MIN_PRIOR = 1e-3
 _MIN_STEPS = 20  # of a network that a time limit shortens
 
 
 @dataclass(frozen=True)
 class ImageLearner:
-    """A network by name, and the random changes of the images that it is trained on."""
+    """A network by name, and how the images that it is trained on are changed at random; noise is in standard deviations."""
 
     module: str
     augmentation: tuple[str, ...]
+    noise: float = 0.0
 
     @property
     def name(self) -> str:
-        """The module and the augmentations, such as ``"lenet flip+shift"``."""
-        return f"{self.module} {'+'.join(self.augmentation)}"
+        """The module, the augmentations and the noise, such as ``"lenet flip+shift"``."""
+        return f"{self.module} {'+'.join(self.augmentation)}" + f" noise={self.noise:g}" * bool(self.noise)
+
+
+Jobs = Sequence[tuple[ImageLearner, Tensor]]
+"""Learners, each with the log-likelihoods (n, q) of the labels to train it with."""
 
 
 def default_modules(shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -54,23 +62,59 @@ def default_modules(shape: tuple[int, ...]) -> tuple[str, ...]:
     >>> default_modules((28, 28)), default_modules((3, 32, 32)), default_modules((8, 8))
     (('lenet', 'mlp'), ('lenet', 'resnet'), ('mlp',))
     """
-    is_gray = len(shape) == 2 or shape[0] == 1
     if min(shape[-2:]) < _MIN_LENET_SIDE:
         return ("mlp",)
-    return ("lenet", "mlp") if is_gray else ("lenet", "resnet")
+    return ("lenet", "mlp") if is_gray(shape) else ("lenet", "resnet")
+
+
+def default_augmentations(shape: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the augmentations to compare on images of this shape, the most common one first.
+
+    Whether a class survives a rotation or a mirror image is not known beforehand: held-out labels decide.
+
+    Examples
+    --------
+    >>> default_augmentations((28, 28))[0], default_augmentations((3, 32, 32))[0]
+    (('affine',), ('flip', 'shift'))
+    """
+    return _AUGMENTATIONS if is_gray(shape) else _COLOR_AUGMENTATIONS
+
+
+def is_gray(shape: tuple[int, ...]) -> bool:
+    """Return whether images of shape (h, w) or (c, h, w) are gray."""
+    return len(shape) == 2 or shape[0] == 1
+
+
+def other_learners(modules: Sequence[str], augmentation: tuple[str, ...]) -> list[ImageLearner]:
+    """Return the learners to compare once the best augmentation is known: the other modules, and ``mlp`` with noise.
+
+    Examples
+    --------
+    >>> [learner.name for learner in other_learners(("lenet", "mlp"), ("shift",))]
+    ['mlp shift', 'mlp shift noise=1']
+    """
+    learners = [ImageLearner(module, augmentation) for module in modules[1:]]
+    return learners + [ImageLearner("mlp", augmentation, _NOISE)] * ("mlp" in modules)
 
 
 class KnownLikelihood(Method):
-    """−mean log Σ_y p_y e^{E_y}, with the log-likelihoods E of the labels of all rows given.
+    """−mean log Σ_y p_y e^{E_y} + λ Σ_y π_y log(π_y / p̄_y), with the log-likelihoods E of the labels of all rows given.
+
+    p̄ is the mean of p over a batch. The second term, λ KL(π ‖ p̄), draws the predicted class frequencies towards π. Without it,
+    a network that memorizes few labels gains by predicting, of the classes that a row does not exclude, the same one everywhere.
 
     Parameters
     ----------
     log_likelihood : Tensor of shape (n, q)
         E_iy = log P(labels of row i | class y), up to a constant per row.
+    priors : Tensor of shape (q,)
+        π > 0.
+    balance : float
+        λ.
 
     Examples
     --------
-    >>> method = KnownLikelihood(torch.tensor([[0.0, -30.0], [0.0, 0.0]]))
+    >>> method = KnownLikelihood(torch.tensor([[0.0, -30.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5]), balance=1.0)
     >>> batch = Batch(torch.zeros(1, 3), torch.zeros(1, 2), torch.tensor([0]))
     >>> round(method.loss(torch.zeros(1, 2), batch).item(), 4)  # −log ½
     0.6931
@@ -80,15 +124,20 @@ class KnownLikelihood(Method):
     loss_is_likelihood = True
 
     log_likelihood: Tensor
+    priors: Tensor
 
-    def __init__(self, log_likelihood: Tensor) -> None:
-        super().__init__()
+    def __init__(self, log_likelihood: Tensor, priors: Tensor, balance: float) -> None:
+        super().__init__(balance=balance)
         self.register_buffer("log_likelihood", log_likelihood.float())
+        self.register_buffer("priors", priors.float())
+        self.balance = balance
 
     def loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """−mean log Σ_y p_y e^{E_y}."""
+        """−mean log Σ_y p_y e^{E_y} + λ Σ_y π_y log(π_y / p̄_y)."""
         rows = batch.index.to(self.log_likelihood.device)
-        return marginal_nll(logits, self.log_likelihood[rows]).mean()
+        log_mean = torch.log_softmax(logits, dim=1).logsumexp(dim=0) - math.log(len(logits))
+        divergence = (self.priors * (self.priors.log() - log_mean)).sum()
+        return marginal_nll(logits, self.log_likelihood[rows]).mean() + self.balance * divergence
 
 
 @dataclass(eq=False)
@@ -124,6 +173,10 @@ class NetworkTrainer:
         scale = 255.0 if self.images.dtype == np.uint8 else 1.0
         channel_mean = mean.mean(axis=axes)
         variance = (deviation**2 + mean**2).mean(axis=axes) - channel_mean**2
+        self.priors = torch.from_numpy(candidate_shares(self.labels)).clamp(min=_MIN_PRIOR)
+        n_confirmed = int((self.labels.confirmed >= 0).sum())
+        n_exclusions = len(self.labels.indices) + (self.labels.n_classes - 1) * n_confirmed
+        self._balance = min(_MAX_BALANCE, _BALANCE_LABELS * self.labels.n_classes / max(1, n_exclusions))
         self._mean, self._deviation = (
             torch.from_numpy(np.atleast_1d(values) / scale)
             for values in (channel_mean, np.sqrt(np.maximum(variance, 0)))
@@ -145,11 +198,12 @@ class NetworkTrainer:
             learning_rate=_LEARNING_RATE,
             weight_decay=0.0,
             augmentation=learner.augmentation,
+            input_noise=learner.noise,
             seed=self.seed,
         )
         train_checked(
             model,
-            KnownLikelihood(log_likelihood[torch.from_numpy(rows)]),
+            KnownLikelihood(log_likelihood[torch.from_numpy(rows)], self.priors, self._balance),
             as_source(take_rows(self.images, rows)),
             Problem(self.labels[rows]),
             recipe,
@@ -172,27 +226,6 @@ class NetworkTrainer:
         if not p.isfinite().all():
             raise DivergedError("a network predicts numbers that are not finite, because training diverged.")
         return p.cpu().numpy()
-
-    def cross_fit(
-        self,
-        jobs: Sequence[tuple[ImageLearner, Tensor]],
-        folds: Sequence[NDArray[np.int64]],
-        numbers: Sequence[int],
-        n_steps: int,
-        rows: NDArray[np.int64] | None = None,
-    ) -> list[list[NDArray[np.float64]]]:
-        """Return the class probabilities of the rows of these folds, by networks trained on the other `rows` (default: all)."""
-        rows = np.arange(len(self.labels)) if rows is None else rows
-        return [
-            [
-                self.predict(
-                    self.fit(learner, log_likelihood, np.setdiff1d(rows, folds[number]), n_steps),
-                    folds[number],
-                )
-                for number in numbers
-            ]
-            for learner, log_likelihood in jobs
-        ]
 
     def affordable_steps(self, module: str, n_steps: int, seconds: float) -> int:
         """Return the number of steps that such a network can make in this time, at most `n_steps`."""

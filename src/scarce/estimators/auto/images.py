@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from scarce._validation import check_number, check_priors
-from scarce.errors import FeatureError
-from scarce.estimators.auto._candidate_evaluation import CandidateEvaluator, EvaluatedCandidate, first_score
+from scarce.errors import FeatureError, MethodError
+from scarce.estimators.auto._candidate_evaluation import CandidateEvaluator, EvaluatedCandidate
 from scarce.estimators.auto._image_learners import (
-    AUGMENTATIONS,
     BATCH_SIZE,
     ImageLearner,
+    Jobs,
     NetworkTrainer,
     check_modules,
+    default_augmentations,
     default_modules,
+    other_learners,
 )
 from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
@@ -29,13 +32,13 @@ from scarce.labels import ComplementaryLabels
 from scarce.models import Stack
 
 _MIN_STEPS, _MIN_EPOCHS, _MAX_STEPS_PER_ROW = 1500, 20, 20  # of a member of the stack
-_MAX_CROSS_FITTED = 10_000  # with more rows, some are held out once
-_MAX_HELD_OUT, _HELD_OUT_DIVISOR = 5_000, 12
-_EVALUATION_DIVISOR = 3  # of the steps, in an evaluation by cross-validation
-_SCREENING_DIVISOR = 6  # of the steps, in an evaluation on rows held out once
-_MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 600
-_MAX_MEMBERS, _MAX_LARGE_MEMBERS = 3, 2
-_EVALUATION_FRACTION = 0.6  # of the time limit; the rest is for training the members
+_SMALL = 10_000  # up to this many images, the members are finally trained on all
+_SCREENING_DIVISORS = 3, 6  # of the steps, for small and for large data
+_MAX_MEMBERS = 3, 2
+_HELD_OUT_DIVISORS, _MAX_HELD_OUT = (4, 12), (1_000, 5_000)
+_MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 500
+_MAX_FOUR_FOLDS = 2_000  # with more rows, two folds are enough to estimate the mechanism
+_SCREENING_FRACTION = 0.5  # of the time limit; the rest is for training the members
 
 
 def fit_image_stack(
@@ -49,14 +52,16 @@ def fit_image_stack(
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
 ) -> StackResult:
-    """Compare augmentations and networks by the likelihood of held-out labels, and stack the best three.
+    """Compare augmentations and networks by the likelihood of held-out labels, and stack the best.
 
-    The mechanism, by which the labels arise, is estimated from the out-of-fold predictions of a first network. All networks
-    are trained by the likelihood of the labels under it, with a short run for each of four augmentations of the first module,
-    and for the two best augmentations of the others. The best three get the full number of steps.
+    1. The mechanism, the model of how the labels arise, is estimated from out-of-fold predictions of a small network.
+    2. Every network is trained by the likelihood of the labels under this mechanism. Short runs compare four augmentations with
+       the first network, and then the other networks with the best augmentation, by the likelihood of held-out labels.
+    3. The best get the full number of steps and are stacked, with weights that maximize the likelihood of the held-out labels.
 
-    Up to 10,000 images are divided into four folds, and the best are trained on all images at the end. With more images, a
-    twelfth (at most 5,000) is held out, from training too.
+    Up to 10,000 images, a quarter of the images (at most 1,000) is held out, and the best three networks are finally trained on
+    all images. With more images, a twelfth (at most 5,000) is held out, and the stack consists of the best two networks as they
+    are.
 
     Parameters
     ----------
@@ -124,7 +129,7 @@ def fit_image_stack(
 
 
 class _ImageFit:
-    """One fit: its data, the trainer, the deadline and the progress."""
+    """One fit: its data, what is held out, the trainer, the deadlines and the progress."""
 
     def __init__(
         self,
@@ -136,154 +141,121 @@ class _ImageFit:
         time_limit: float | None,
         progress: Progress,
     ) -> None:
-        started = time.monotonic()
+        started, limit = time.monotonic(), math.inf if time_limit is None else time_limit
         self.labels, self.seed, self.modules, self.progress = labels, seed, modules, progress
-        limit = math.inf if time_limit is None else time_limit
-        self.deadline, self.evaluation_deadline = started + limit, started + _EVALUATION_FRACTION * limit
+        self.deadline, self.screening_deadline = started + limit, started + _SCREENING_FRACTION * limit
+        self.augmentations = default_augmentations(input_shape(images))
         self.trainer = NetworkTrainer(images, labels, seed, device, self._advance)
         n = len(labels)
-        self.is_cross_fitted = n <= _MAX_CROSS_FITTED
+        self.is_small = n <= _SMALL
+        size = 0 if self.is_small else 1
         self.n_steps = min(max(_MIN_STEPS, _MIN_EPOCHS * math.ceil(n / BATCH_SIZE)), _MAX_STEPS_PER_ROW * n)
+        self.n_screening_steps = self.n_steps // _SCREENING_DIVISORS[size]
+        self.max_members = _MAX_MEMBERS[size]
+        n_held_out = min(max(1, n // _HELD_OUT_DIVISORS[size]), _MAX_HELD_OUT[size])
+        self.order = np.random.default_rng(seed).permutation(n)
+        self.held_out, self.rest = np.sort(self.order[:n_held_out]), np.sort(self.order[n_held_out:])
         self._step, self._done, self._total = "", 0, self._expected_steps()
 
     def run(self, priors: Tensor | None) -> StackResult:
         """Estimate the mechanism, compare the learners, and train the best."""
-        self._step = "mechanism"
         chosen = self._choose_mechanism(priors)
-        evaluator = self._compare(chosen)
-        members, finished, weights, held_out, rows = (
-            self._train_on_all(evaluator) if self.is_cross_fitted else self._train_on_rest(evaluator, chosen)
+        screening = self._screen(chosen)
+        final, models = self._train_finalists(screening, chosen)
+        finished, weights = final.weights()
+        held_out = final.held_out(finished, weights)[self.held_out]
+        if self.is_small:
+            log_likelihood, all_rows = final.log_likelihoods[0], np.arange(len(self.labels))
+            members = [
+                candidate.learner for candidate, weight in zip(finished, weights, strict=True) if weight
+            ]
+            for number, learner in enumerate(members):
+                models[learner] = self._train(learner, log_likelihood, all_rows, len(members) - number)
+        trained = {candidate.learner for candidate in final.candidates}
+        others = [candidate for candidate in screening.candidates if candidate.learner not in trained]
+        choice = make_choice([*final.candidates, *others], finished, weights, chosen, self.labels)
+        stack = Stack(
+            [
+                models[candidate.learner]
+                for candidate, weight in zip(finished, weights, strict=True)
+                if weight
+            ],
+            [weight for weight in weights if weight],
         )
-        choice = make_choice(evaluator.candidates, finished, weights, chosen, self.labels)
         self.progress(1.0, "done")
-        stack = Stack(members, [weight for weight in weights if weight > 0])
-        return StackResult(stack.eval(), choice, rows, held_out)
+        return StackResult(stack.eval(), choice, self.held_out, held_out)
 
     def _choose_mechanism(self, priors: Tensor | None) -> MechanismChoice:
         """Estimate the mechanism by cross-fitting a small network, on a sample if there are many rows."""
-        n = len(self.labels)
-        sample = np.sort(np.random.default_rng(self.seed).permutation(n)[:_MAX_MECHANISM_ROWS])
+        self._step = "mechanism"
+        sample = np.sort(self.order[:_MAX_MECHANISM_ROWS])
         known = self.labels[sample]
-        folds = make_folds(len(sample), 4 if self.is_cross_fitted else 2, seed=self.seed)
+        folds = make_folds(len(sample), 4 if len(sample) <= _MAX_FOUR_FOLDS else 2, seed=self.seed)
         learner = ImageLearner("mlp" if "mlp" in self.modules else self.modules[0], ("shift",))
-        n_steps = min(_MAX_MECHANISM_STEPS, self.n_steps // _EVALUATION_DIVISOR)
-        results: dict[bytes, NDArray[np.float64]] = {}
+        n_steps = min(_MAX_MECHANISM_STEPS, self.n_steps // _SCREENING_DIVISORS[0])
+        known_results: dict[bytes, NDArray[np.float64]] = {}
 
         def out_of_fold(log_likelihood: Tensor) -> NDArray[np.float64]:
             key = log_likelihood.numpy().tobytes()
-            if key not in results:
+            if key not in known_results:
                 of_all = torch.zeros(self.labels.shape, dtype=log_likelihood.dtype)
                 of_all[torch.from_numpy(sample)] = log_likelihood
-                sample_folds = [sample[fold] for fold in folds]
-                (predictions,) = self.trainer.cross_fit(
-                    [(learner, of_all)], sample_folds, range(len(folds)), n_steps, sample
-                )
-                results[key] = np.empty(known.shape)
-                for fold, p in zip(folds, predictions, strict=True):
-                    results[key][fold] = p
-            return results[key]
+                p = np.empty(known.shape)
+                for fold in folds:
+                    training = np.setdiff1d(sample, sample[fold])
+                    model = self.trainer.fit(learner, of_all, training, n_steps)
+                    p[fold] = self.trainer.predict(model, sample[fold])
+                known_results[key] = p
+            return known_results[key]
 
         chosen = choose_mechanisms(known, out_of_fold, out_of_fold, folds, None, priors)
-        return MechanismChoice(
-            (chosen.criterion,), chosen.criterion, chosen.gate, chosen.priors, chosen.reason
+        return replace(chosen, mechanisms=(chosen.criterion,))
+
+    def _screen(self, chosen: MechanismChoice) -> CandidateEvaluator[ImageLearner]:
+        """Compare the augmentations with the first network, and the other networks with the best augmentation."""
+
+        def train_and_predict(jobs: Jobs, folds: Sequence[int]) -> list[list[NDArray[np.float64]]]:
+            ((learner, log_likelihood),) = jobs
+            model = self.trainer.fit(learner, log_likelihood, self.rest, self.n_screening_steps)
+            return [[self.trainer.predict(model, self.held_out)]]
+
+        evaluator = CandidateEvaluator(
+            train_and_predict, self.labels, chosen, [self.held_out], self.screening_deadline
         )
 
-    def _compare(self, chosen: MechanismChoice) -> CandidateEvaluator[ImageLearner]:
-        """Evaluate the augmentations with the first module, then the best two with the other modules."""
-        n = len(self.labels)
-        if self.is_cross_fitted:
-            folds, divisor = make_folds(n, seed=self.seed), _EVALUATION_DIVISOR
-        else:
-            order = np.random.default_rng(self.seed).permutation(n)
-            folds = [np.sort(order[: min(_MAX_HELD_OUT, n // _HELD_OUT_DIVISOR)])]
-            divisor = _SCREENING_DIVISOR
+        def screen(learner: ImageLearner) -> None:
+            self._step = learner.name
+            evaluator.screen([learner])
 
-        def cross_fit(
-            jobs: Sequence[tuple[ImageLearner, Tensor]], numbers: Sequence[int]
-        ) -> list[list[NDArray[np.float64]]]:
-            return self.trainer.cross_fit(jobs, folds, numbers, self.n_steps // divisor)
-
-        evaluator = CandidateEvaluator(cross_fit, self.labels, chosen, folds, self.evaluation_deadline)
-        first, *others = self.modules
-        for augmentation in AUGMENTATIONS:
-            self._screen(evaluator, ImageLearner(first, augmentation))
-        ranked = sorted(_screened(evaluator), key=first_score, reverse=True)
-        for module in others:
-            for candidate in ranked[:2]:
-                self._screen(evaluator, ImageLearner(module, candidate.learner.augmentation))
-        if self.is_cross_fitted:
-            self._complete(evaluator)
+        for augmentation in self.augmentations:
+            screen(ImageLearner(self.modules[0], augmentation))
+        best = best_candidates(evaluator)[0].learner.augmentation
+        for learner in other_learners(self.modules, best):
+            screen(learner)
         return evaluator
 
-    def _complete(self, evaluator: CandidateEvaluator[ImageLearner]) -> None:
-        """Evaluate the best candidates on the other folds, or drop these folds if the time does not suffice."""
-        n_evaluations = _MAX_MEMBERS * (len(evaluator.folds) - 1)
-        step_seconds = max(self.trainer.step_seconds.values())
-        seconds = n_evaluations * step_seconds * (self.n_steps // _EVALUATION_DIVISOR)
-        if time.monotonic() + seconds > self.evaluation_deadline:
-            evaluator.folds = evaluator.folds[:1]
-        else:
-            self._step = "best candidates"
-            evaluator.complete(evaluator.candidates, _MAX_MEMBERS)
-
-    def _screen(self, evaluator: CandidateEvaluator[ImageLearner], learner: ImageLearner) -> None:
-        self._step = learner.name
-        evaluator.screen([learner])
-
-    def _train_on_all(self, evaluator: CandidateEvaluator[ImageLearner]) -> "_Trained":
-        """Train the members on all rows; their weights are those of the cross-validation."""
-        finished, weights = evaluator.weights(_MAX_MEMBERS)
-        log_likelihood, rows = evaluator.log_likelihoods[0], np.arange(len(self.labels))
-        order = [int(member) for member in np.argsort(-weights, kind="stable") if weights[member] > 0]
-        models: dict[int, nn.Module] = {}
-        for position, member in enumerate(order):
-            if models and time.monotonic() > self.deadline:
-                break
-            models[member] = self._train(finished[member], log_likelihood, rows, n_left=len(order) - position)
-        kept = np.where(np.isin(np.arange(len(weights)), list(models)), weights, 0.0)
-        held_out = evaluator.held_out(finished, weights)
-        evaluated = np.sort(np.concatenate(evaluator.folds))
-        members = [models[member] for member in sorted(models)]
-        return members, finished, kept / kept.sum(), held_out[evaluated], evaluated
-
-    def _train_on_rest(
-        self, evaluator: CandidateEvaluator[ImageLearner], chosen: MechanismChoice
-    ) -> "_Trained":
-        """Train the members on the rows that are not held out, and weight them by the labels of those that are."""
-        (held_out_rows,) = evaluator.folds
-        rest = np.setdiff1d(np.arange(len(self.labels)), held_out_rows)
-        finalists = sorted(_screened(evaluator), key=first_score, reverse=True)[:_MAX_LARGE_MEMBERS]
+    def _train_finalists(
+        self, screening: CandidateEvaluator[ImageLearner], chosen: MechanismChoice
+    ) -> tuple[CandidateEvaluator[ImageLearner], dict[ImageLearner, nn.Module]]:
+        """Train the best learners with all steps, and evaluate them on the held-out rows."""
+        finalists = best_candidates(screening)[: self.max_members]
         models: dict[ImageLearner, nn.Module] = {}
 
-        def train_and_predict(
-            jobs: Sequence[tuple[ImageLearner, Tensor]], numbers: Sequence[int]
-        ) -> list[list[NDArray[np.float64]]]:
+        def train_and_predict(jobs: Jobs, folds: Sequence[int]) -> list[list[NDArray[np.float64]]]:
             ((learner, log_likelihood),) = jobs
-            n_left = len(finalists) - len(models)
-            models[learner] = self._train(candidate, log_likelihood, rest, n_left)
-            return [[self.trainer.predict(models[learner], held_out_rows)]]
+            n_left = (len(finalists) - len(models)) + (len(finalists) if self.is_small else 0)
+            models[learner] = self._train(learner, log_likelihood, self.rest, n_left)
+            return [[self.trainer.predict(models[learner], self.held_out)]]
 
-        final = CandidateEvaluator(train_and_predict, self.labels, chosen, evaluator.folds, self.deadline)
+        evaluator = CandidateEvaluator(train_and_predict, self.labels, chosen, [self.held_out], self.deadline)
         for candidate in finalists:
-            final.screen([candidate.learner])
-        finished, weights = final.weights()
-        retrained = {id(candidate) for candidate in finalists[: len(final.candidates)]}
-        evaluator.candidates = final.candidates + [
-            candidate for candidate in evaluator.candidates if id(candidate) not in retrained
-        ]
-        pairs = zip(finished, weights, strict=True)
-        members = [models[candidate.learner] for candidate, weight in pairs if weight > 0]
-        return members, finished, weights, final.held_out(finished, weights)[held_out_rows], held_out_rows
+            evaluator.screen([candidate.learner])
+        return evaluator, models
 
     def _train(
-        self,
-        candidate: EvaluatedCandidate[ImageLearner],
-        log_likelihood: Tensor,
-        rows: NDArray[np.int64],
-        n_left: int,
+        self, learner: ImageLearner, log_likelihood: Tensor, rows: NDArray[np.int64], n_left: int
     ) -> nn.Module:
         """Return a network for the stack; with a time limit, it gets an equal share of the time that is left."""
-        learner = candidate.learner
         self._step = learner.name
         seconds = (self.deadline - time.monotonic()) / n_left
         n_steps = self.trainer.affordable_steps(learner.module, self.n_steps, seconds)
@@ -291,29 +263,32 @@ class _ImageFit:
 
     def _expected_steps(self) -> int:
         """Return roughly how many steps all networks take, for the progress bar."""
-        n_screened = len(AUGMENTATIONS) + 2 * (len(self.modules) - 1)
-        if self.is_cross_fitted:
-            n_evaluations = (
-                3 * 4 + n_screened + 3 * _MAX_MEMBERS
-            )  # three estimates of the mechanism, four folds
-            return n_evaluations * (self.n_steps // _EVALUATION_DIVISOR) + _MAX_MEMBERS * self.n_steps
-        n_estimation = 3 * 2 * _MAX_MECHANISM_STEPS
-        return n_estimation + n_screened * (self.n_steps // _SCREENING_DIVISOR) + 2 * self.n_steps
+        n_screened = len(self.augmentations) + len(other_learners(self.modules, ()))
+        n_long = self.max_members * (2 if self.is_small else 1)
+        return 6 * _MAX_MECHANISM_STEPS + n_screened * self.n_screening_steps + n_long * self.n_steps
 
     def _advance(self, n_steps: int) -> None:
         self._done += n_steps
         self.progress(min(0.99, self._done / self._total), self._step)
 
 
-_Trained = tuple[
-    list[nn.Module],
-    Sequence[EvaluatedCandidate[ImageLearner]],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.int64],
-]
-"""Members, evaluated candidates, their weights, held-out class probabilities, and the rows of these."""
+def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[EvaluatedCandidate[ImageLearner]]:
+    """Return the candidates that did not fail, best first, with a preference for the augmentation of the first.
 
+    The score of a candidate is the mean log-likelihood of the held-out labels; with another augmentation than that of the first
+    candidate, it is reduced by one standard error of its difference from the first. So few held-out labels, which cannot tell
+    augmentations apart, do not choose an unusual one.
+    """
+    screened = [candidate for candidate in evaluator.candidates if candidate.likelihoods]
+    if not screened:
+        raise MethodError(f"all networks failed, the first with: {evaluator.candidates[0].error}")
+    first = screened[0]
 
-def _screened(evaluator: CandidateEvaluator[ImageLearner]) -> list[EvaluatedCandidate[ImageLearner]]:
-    return [candidate for candidate in evaluator.candidates if candidate.likelihoods]
+    def score(candidate: EvaluatedCandidate[ImageLearner]) -> float:
+        log_likelihoods = np.log(candidate.likelihoods[0])
+        difference = log_likelihoods - np.log(first.likelihoods[0])
+        doubt = difference.std() / math.sqrt(len(difference))
+        is_usual = candidate.learner.augmentation == first.learner.augmentation
+        return float(log_likelihoods.mean() - (0.0 if is_usual else doubt))
+
+    return sorted(screened, key=score, reverse=True)
