@@ -53,7 +53,7 @@ _LAYERS = {
     "nystroem": fields({"layer": text, "landmarks": list_of(integer(1), 2)}),
     "linear": fields({"layer": text, "inputs": integer(1), "outputs": integer(1)}),
     "mlp": fields({"layer": text, "inputs": integer(1), "hidden": integer(1), "outputs": integer(1)}),
-    "scale-channels": fields({"layer": text, "channels": integer(1)}),
+    "scale-pixels": fields({"layer": text}),
     **dict.fromkeys(
         _CONVOLUTIONAL, fields({"layer": text, "input_shape": list_of(integer(1)), "outputs": integer(1)})
     ),
@@ -179,6 +179,8 @@ def _check_stack(stack: dict[str, Any], weights: Mapping[str, Tensor], shape: li
             where = f"stack.members.{position}.{number_of_layer}"
             one_of(*_LAYERS)(layer.get("layer"), f"{where}.layer")
             _LAYERS[layer["layer"]](layer, where)
+            if layer["layer"] == "scale-pixels":
+                continue
             if layer["layer"] in _CONVOLUTIONAL:
                 for name, found, expected in (
                     ("input_shape", layer["input_shape"], shape),

@@ -7,8 +7,8 @@ from scarce.models.mlp import MLP
 from scarce.models.nystroem import NystroemFeatures
 from scarce.models.registry import MODELS, make_model
 from scarce.models.resnet import ResNet
-from scarce.models.scale_channels import ScaleChannels
 from scarce.models.scale_columns import ScaleColumns
+from scarce.models.scale_pixels import ScalePixels
 from scarce.models.stack import Stack, stack_from_description
 from scarce.models.standardize import Standardize
 
@@ -20,8 +20,8 @@ __all__ = [
     "Linear",
     "NystroemFeatures",
     "ResNet",
-    "ScaleChannels",
     "ScaleColumns",
+    "ScalePixels",
     "Stack",
     "Standardize",
     "make_model",

@@ -12,8 +12,8 @@ from scarce.models.linear import Linear
 from scarce.models.mlp import MLP
 from scarce.models.nystroem import NystroemFeatures
 from scarce.models.resnet import ResNet
-from scarce.models.scale_channels import ScaleChannels
 from scarce.models.scale_columns import ScaleColumns
+from scarce.models.scale_pixels import ScalePixels
 
 _CONVOLUTIONAL: dict[str, type[LeNet] | type[ResNet] | type[DenseNet]] = {
     "lenet": LeNet,
@@ -121,8 +121,8 @@ def _layer_description(layer: nn.Module) -> dict[str, Any]:
         case MLP():
             sizes = layer.hidden.in_features, layer.hidden.out_features, layer.output.out_features
             return dict(zip(("layer", "inputs", "hidden", "outputs"), ("mlp", *sizes), strict=True))
-        case ScaleChannels():
-            return {"layer": "scale-channels", "channels": len(layer.mean)}
+        case ScalePixels():
+            return {"layer": "scale-pixels"}
         case LeNet() | ResNet() | DenseNet():
             name = next(name for name, kind in _CONVOLUTIONAL.items() if isinstance(layer, kind))
             return {"layer": name, "input_shape": list(layer.input_shape), "outputs": layer.n_classes}
@@ -144,9 +144,8 @@ def _layer_from_description(layer: Mapping[str, Any]) -> nn.Module:
             return Linear((layer["inputs"],), layer["outputs"])
         case "mlp":
             return MLP((layer["inputs"],), layer["outputs"], layer["hidden"])
-        case "scale-channels":
-            zeros = torch.zeros(layer["channels"])
-            return ScaleChannels(zeros, zeros)
+        case "scale-pixels":
+            return ScalePixels(0.0, 1.0)
         case "lenet" | "resnet" | "densenet":
             return _CONVOLUTIONAL[layer["layer"]](tuple(layer["input_shape"]), layer["outputs"])
     raise ValueError(

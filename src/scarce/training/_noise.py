@@ -4,11 +4,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from scarce.models import ScaleChannels, Standardize
+from scarce.models import ScalePixels, Standardize
 
 
 def input_scale(model: nn.Module) -> Tensor | float:
-    """Return the standard deviation of columns or channels if the first layer of the model standardizes them, else 1.
+    """Return the standard deviation of columns, or the range of pixels, if the first layer of the model scales them, else 1.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def input_scale(model: nn.Module) -> Tensor | float:
     1.0
     """
     first = next(iter(model.children()), None) if isinstance(model, nn.Sequential) else None
-    return first.scale if isinstance(first, (Standardize, ScaleChannels)) else 1.0
+    return first.scale if isinstance(first, (Standardize, ScalePixels)) else 1.0
 
 
 def add_noise(

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from scarce import ComplementaryLabels
 from scarce.errors import FeatureError, LabelError, MethodError
-from scarce.estimators.auto import Choice, _candidate_evaluation, fit_stack
+from scarce.estimators.auto import Choice, fit_stack
 from scarce.estimators.auto import fit as fit_module
 from scarce.models import stack_from_description
 from scarce.simulate import ask, scar, uniform
@@ -129,14 +129,14 @@ def test_fit_stack_learns_from_ordinary_labels_only():
 
 def test_fit_stack_reports_failed_candidates(monkeypatch):
     X, y = blobs(80)
-    cross_fit = _candidate_evaluation.cross_fit
+    cross_fit = fit_module.cross_fit
 
     def fails_for_kernels(features, jobs, *rest):
         if jobs[0][0].name == "nystroem C=100":
             raise RuntimeError("no convergence")
         return cross_fit(features, jobs, *rest)
 
-    monkeypatch.setattr(_candidate_evaluation, "cross_fit", fails_for_kernels)
+    monkeypatch.setattr(fit_module, "cross_fit", fails_for_kernels)
     choice = fit_stack(X, uniform(y), learners=["linear", "nystroem"]).choice
     failed = [one for one in choice.candidates if one.error]
     assert {one.learner for one in failed} == {"nystroem C=100"}

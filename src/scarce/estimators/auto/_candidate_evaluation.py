@@ -125,8 +125,9 @@ class CandidateEvaluator(Generic[L]):
         if not group or not numbers:
             return
         started = time.monotonic()
-        log_likelihoods = dict(zip(self.mechanisms, self.log_likelihoods, strict=True))
-        jobs = [(candidate.learner, log_likelihoods[candidate.mechanism]) for candidate in group]
+        names = [mechanism.name for mechanism in self.mechanisms]
+        log_likelihoods = dict(zip(names, self.log_likelihoods, strict=True))
+        jobs = [(candidate.learner, log_likelihoods[candidate.mechanism.name]) for candidate in group]
         try:
             fold_predictions = self.cross_fit(jobs, numbers)
         except Exception as error:

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from scarce._validation import check_option
 from scarce.errors import DivergedError
-from scarce.features._arrays import column_statistics, input_shape, take_rows
+from scarce.features._arrays import input_shape, take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.labels._candidate_shares import candidate_shares
 from scarce.methods import Batch, Method, MethodFacts, Problem
-from scarce.models import ScaleChannels, make_model
+from scarce.models import ScalePixels, make_model
 from scarce.risk import marginal_nll
 from scarce.training import Callback, Recipe, TrainingState, map_logits
 from scarce.training._batches import as_source
@@ -25,12 +25,10 @@ from scarce.training._runtime import seeded
 from scarce.training.loop import train_checked
 
 MODULES = ("mlp", "lenet", "resnet", "densenet")
-_AUGMENTATIONS = (("affine",), ("shift",), ("flip", "shift"), ("flip", "affine"))
-_COLOR_AUGMENTATIONS = (("flip", "shift"), ("flip", "affine"), ("shift",), ("affine",))
 BATCH_SIZE = 128
 _LEARNING_RATE = 3e-3
 _MIN_LENET_SIDE = 12
-_NOISE = 1.0
+_NOISE = 0.3
 _BALANCE_LABELS, _MAX_BALANCE = 150.0, 3.0  # the balance is 1 with 150 exclusions per class
 _MIN_PRIOR = 1e-3
 _MIN_STEPS = 20  # of a network that a time limit shortens
@@ -38,7 +36,7 @@ _MIN_STEPS = 20  # of a network that a time limit shortens
 
 @dataclass(frozen=True)
 class ImageLearner:
-    """A network by name, and how the images that it is trained on are changed at random; noise is in standard deviations."""
+    """A network by name, and how the images that it is trained on are changed at random; noise is for pixels from 0 to 1."""
 
     module: str
     augmentation: tuple[str, ...]
@@ -67,17 +65,38 @@ def default_modules(shape: tuple[int, ...]) -> tuple[str, ...]:
     return ("lenet", "mlp") if is_gray(shape) else ("lenet", "resnet")
 
 
-def default_augmentations(shape: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the augmentations to compare on images of this shape, the most common one first.
-
-    Whether a class survives a rotation or a mirror image is not known beforehand: held-out labels decide.
+def usual_augmentation(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the augmentation that is usual for images of this shape.
 
     Examples
     --------
-    >>> default_augmentations((28, 28))[0], default_augmentations((3, 32, 32))[0]
+    >>> usual_augmentation((28, 28)), usual_augmentation((3, 32, 32))
     (('affine',), ('flip', 'shift'))
     """
-    return _AUGMENTATIONS if is_gray(shape) else _COLOR_AUGMENTATIONS
+    return ("affine",) if is_gray(shape) else ("flip", "shift")
+
+
+def with_other_motion(augmentation: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace ``affine`` by ``shift``, or the reverse.
+
+    Examples
+    --------
+    >>> with_other_motion(("flip", "shift"))
+    ('flip', 'affine')
+    """
+    other = {"affine": "shift", "shift": "affine"}
+    return tuple(other.get(name, name) for name in augmentation)
+
+
+def with_other_flip(augmentation: tuple[str, ...]) -> tuple[str, ...]:
+    """Add ``flip``, or remove it.
+
+    Examples
+    --------
+    >>> with_other_flip(("affine",)), with_other_flip(("flip", "affine"))
+    (('flip', 'affine'), ('affine',))
+    """
+    return augmentation[1:] if augmentation[0] == "flip" else ("flip", *augmentation)
 
 
 def is_gray(shape: tuple[int, ...]) -> bool:
@@ -91,7 +110,7 @@ def other_learners(modules: Sequence[str], augmentation: tuple[str, ...]) -> lis
     Examples
     --------
     >>> [learner.name for learner in other_learners(("lenet", "mlp"), ("shift",))]
-    ['mlp shift', 'mlp shift noise=1']
+    ['mlp shift', 'mlp shift noise=0.3']
     """
     learners = [ImageLearner(module, augmentation) for module in modules[1:]]
     return learners + [ImageLearner("mlp", augmentation, _NOISE)] * ("mlp" in modules)
@@ -168,19 +187,12 @@ class NetworkTrainer:
     step_seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        mean, deviation = column_statistics(self.images)
-        axes = tuple(range(mean.ndim - 2, mean.ndim))
-        scale = 255.0 if self.images.dtype == np.uint8 else 1.0
-        channel_mean = mean.mean(axis=axes)
-        variance = (deviation**2 + mean**2).mean(axis=axes) - channel_mean**2
         self.priors = torch.from_numpy(candidate_shares(self.labels)).clamp(min=_MIN_PRIOR)
         n_confirmed = int((self.labels.confirmed >= 0).sum())
         n_exclusions = len(self.labels.indices) + (self.labels.n_classes - 1) * n_confirmed
-        self._balance = min(_MAX_BALANCE, _BALANCE_LABELS * self.labels.n_classes / max(1, n_exclusions))
-        self._mean, self._deviation = (
-            torch.from_numpy(np.atleast_1d(values) / scale)
-            for values in (channel_mean, np.sqrt(np.maximum(variance, 0)))
-        )
+        self.balance = min(_MAX_BALANCE, _BALANCE_LABELS * self.labels.n_classes / max(1, n_exclusions))
+        is_bytes = self.images.dtype == np.uint8
+        self._range = (0.0, 1.0) if is_bytes else (float(self.images.min()), float(self.images.max()))
 
     def fit(
         self, learner: ImageLearner, log_likelihood: Tensor, rows: NDArray[np.int64], n_steps: int
@@ -190,7 +202,7 @@ class NetworkTrainer:
         shape = input_shape(self.images)
         with seeded(self.seed):
             network = make_model(learner.module, shape, self.labels.n_classes)
-        model = nn.Sequential(ScaleChannels(self._mean, self._deviation), network)
+        model = nn.Sequential(ScalePixels(*self._range), network)
         steps_per_epoch = math.ceil(len(rows) / BATCH_SIZE)
         recipe = Recipe(
             epochs=max(1, round(n_steps / steps_per_epoch)),
@@ -203,7 +215,7 @@ class NetworkTrainer:
         )
         train_checked(
             model,
-            KnownLikelihood(log_likelihood[torch.from_numpy(rows)], self.priors, self._balance),
+            KnownLikelihood(log_likelihood[torch.from_numpy(rows)], self.priors, self.balance),
             as_source(take_rows(self.images, rows)),
             Problem(self.labels[rows]),
             recipe,

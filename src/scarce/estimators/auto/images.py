@@ -20,9 +20,11 @@ from scarce.estimators.auto._image_learners import (
     Jobs,
     NetworkTrainer,
     check_modules,
-    default_augmentations,
     default_modules,
     other_learners,
+    usual_augmentation,
+    with_other_flip,
+    with_other_motion,
 )
 from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
@@ -34,6 +36,7 @@ from scarce.models import Stack
 _MIN_STEPS, _MIN_EPOCHS, _MAX_STEPS_PER_ROW = 1500, 20, 20  # of a member of the stack
 _SMALL = 10_000  # up to this many images, the members are finally trained on all
 _SCREENING_DIVISORS = 3, 6  # of the steps, for small and for large data
+_MAX_FULLY_SCREENED = 1_000  # on fewer images, short runs say too little, and long ones are fast
 _MAX_MEMBERS = 3, 2
 _HELD_OUT_DIVISORS, _MAX_HELD_OUT = (4, 12), (1_000, 5_000)
 _MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 500
@@ -55,8 +58,10 @@ def fit_image_stack(
     """Compare augmentations and networks by the likelihood of held-out labels, and stack the best.
 
     1. The mechanism, the model of how the labels arise, is estimated from out-of-fold predictions of a small network.
-    2. Every network is trained by the likelihood of the labels under this mechanism. Short runs compare four augmentations with
-       the first network, and then the other networks with the best augmentation, by the likelihood of held-out labels.
+    2. Every network is trained by the likelihood of the labels under this mechanism. Short runs compare augmentations of the
+       first network (affine maps or shifts, with flips or without), and then the other networks with the best augmentation, by
+       the likelihood of held-out labels. The usual augmentation is replaced only if another is clearly better, because nobody
+       knows beforehand whether a class survives a rotation or a mirror image, and few labels cannot tell.
     3. The best get the full number of steps and are stacked, with weights that maximize the likelihood of the held-out labels.
 
     Up to 10,000 images, a quarter of the images (at most 1,000) is held out, and the best three networks are finally trained on
@@ -144,13 +149,14 @@ class _ImageFit:
         started, limit = time.monotonic(), math.inf if time_limit is None else time_limit
         self.labels, self.seed, self.modules, self.progress = labels, seed, modules, progress
         self.deadline, self.screening_deadline = started + limit, started + _SCREENING_FRACTION * limit
-        self.augmentations = default_augmentations(input_shape(images))
+        self.usual_augmentation = usual_augmentation(input_shape(images))
         self.trainer = NetworkTrainer(images, labels, seed, device, self._advance)
         n = len(labels)
         self.is_small = n <= _SMALL
         size = 0 if self.is_small else 1
         self.n_steps = min(max(_MIN_STEPS, _MIN_EPOCHS * math.ceil(n / BATCH_SIZE)), _MAX_STEPS_PER_ROW * n)
-        self.n_screening_steps = self.n_steps // _SCREENING_DIVISORS[size]
+        divisor = 1 if n <= _MAX_FULLY_SCREENED else _SCREENING_DIVISORS[size]
+        self.n_screening_steps = self.n_steps // divisor
         self.max_members = _MAX_MEMBERS[size]
         n_held_out = min(max(1, n // _HELD_OUT_DIVISORS[size]), _MAX_HELD_OUT[size])
         self.order = np.random.default_rng(seed).permutation(n)
@@ -227,10 +233,12 @@ class _ImageFit:
             self._step = learner.name
             evaluator.screen([learner])
 
-        for augmentation in self.augmentations:
-            screen(ImageLearner(self.modules[0], augmentation))
-        best = best_candidates(evaluator)[0].learner.augmentation
-        for learner in other_learners(self.modules, best):
+        first = ImageLearner(self.modules[0], self.usual_augmentation)
+        screen(first)
+        for change in (with_other_motion, with_other_flip):
+            best = best_candidates(evaluator)[0].learner.augmentation
+            screen(replace(first, augmentation=change(best)))
+        for learner in other_learners(self.modules, best_candidates(evaluator)[0].learner.augmentation):
             screen(learner)
         return evaluator
 
@@ -263,7 +271,7 @@ class _ImageFit:
 
     def _expected_steps(self) -> int:
         """Return roughly how many steps all networks take, for the progress bar."""
-        n_screened = len(self.augmentations) + len(other_learners(self.modules, ()))
+        n_screened = 3 + len(other_learners(self.modules, ()))
         n_long = self.max_members * (2 if self.is_small else 1)
         return 6 * _MAX_MECHANISM_STEPS + n_screened * self.n_screening_steps + n_long * self.n_steps
 
@@ -276,7 +284,7 @@ def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[Evaluat
     """Return the candidates that did not fail, best first, with a preference for the augmentation of the first.
 
     The score of a candidate is the mean log-likelihood of the held-out labels; with another augmentation than that of the first
-    candidate, it is reduced by one standard error of its difference from the first. So few held-out labels, which cannot tell
+    candidate, it is reduced by two standard errors of its difference from the first. So few held-out labels, which cannot tell
     augmentations apart, do not choose an unusual one.
     """
     screened = [candidate for candidate in evaluator.candidates if candidate.likelihoods]
@@ -287,7 +295,7 @@ def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[Evaluat
     def score(candidate: EvaluatedCandidate[ImageLearner]) -> float:
         log_likelihoods = np.log(candidate.likelihoods[0])
         difference = log_likelihoods - np.log(first.likelihoods[0])
-        doubt = difference.std() / math.sqrt(len(difference))
+        doubt = 2 * difference.std() / math.sqrt(len(difference))
         is_usual = candidate.learner.augmentation == first.learner.augmentation
         return float(log_likelihoods.mean() - (0.0 if is_usual else doubt))
 
