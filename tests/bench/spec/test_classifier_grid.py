@@ -11,8 +11,8 @@ from scarce.bench.spec.experiment import load_experiment
 from scarce.errors import FileError, MethodError
 
 REPLACED = {
-    'split = "70/30"': ("", "the field 'split' is missing; add split = '70/30'"),
-    '"70/30"': ('"80/20"', "split: expected '70/30' or '10-fold', got '80/20'"),
+    'split = "70/30"': ("", "the field 'split' is missing; add split = '70/30', '10-fold' or 'standard'"),
+    '"70/30"': ('"80/20"', "split: expected '70/30', '10-fold' or 'standard', got '80/20'"),
     'kind = "classifiers"': ("", "split requires kind = 'classifiers'"),
     'protocol = "own"': ('protocol = "paper"', "set protocol = 'own'"),
     '"digits"': ('"mnist"', "data: data='mnist' is unknown; expected 'ecoli',"),
