@@ -71,5 +71,5 @@ def test_augment_rejects_tables():
 
 
 def test_recipe_rejects_unknown_augmentation():
-    with pytest.raises(MethodError, match="augmentation='blur' is unknown; expected 'crop' or 'flip'"):
+    with pytest.raises(MethodError, match="augmentation='blur' is unknown; expected 'crop', 'flip', 'shift' or 'affine'"):
         Recipe(augmentation=("blur",))

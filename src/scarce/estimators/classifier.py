@@ -91,8 +91,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         ``"lbfgs"`` requires ``module="linear"`` and a method whose loss is a likelihood.
     learning_rate, weight_decay : float, optional
         Settings of the optimizer.
-    augmentation : tuple of {"crop", "flip"}, optional
-        Random augmentations of training images.
+    augmentation : tuple of {"crop", "flip", "shift", "affine"}, optional
+        Random augmentations of training images, applied in this order: shift by up to four pixels and fill with black, mirror
+        left to right, shift by up to 7.5 % of each side, or rotate, scale, shear and shift. See `scarce.training.Recipe`.
     input_noise, dropout : float, optional
         Standard deviation of Gaussian noise on training inputs, in standard deviations of each column if `standardize`; and
         dropout probability of the hidden units of ``"mlp"``. By default, ``"mlp"`` gets both if the method learns the priors

@@ -73,13 +73,11 @@ def _reading_context(state: TrainingState) -> DistributedContext:
 
 
 def _augment(state: TrainingState, batch: Batch, seed: tuple[int, int]) -> Batch:
-    reading, inputs = _reading_context(state), batch.inputs
-    if state.recipe.augmentation:
-        with reading.rank_seeded(*seed, 0):
-            inputs = augment(inputs, state.recipe.augmentation)
+    inputs, n_rows = batch.inputs, len(batch.index)
+    local_rows = _reading_context(state).local_rows(n_rows)
+    # Both draw for the whole batch; augmentations from the generator whose state all processes share.
+    inputs = augment(inputs, state.recipe.augmentation, n_rows, local_rows)
     if state.recipe.input_noise:
-        n_rows = len(batch.index)
-        local_rows = reading.local_rows(n_rows)
         inputs = add_noise(
             inputs, state.recipe.input_noise, input_scale(state.model), n_rows, local_rows, (*seed, 2)
         )

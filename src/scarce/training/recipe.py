@@ -43,8 +43,11 @@ class Recipe:
         Learning rate and weight decay of the optimizer.
     schedule : {"cosine", "constant"}
         Whether the learning rate falls to zero along half a cosine, or stays constant.
-    augmentation : tuple of {"crop", "flip"}
-        Random augmentations of the images of every training batch; see `scarce.training._augmentation`.
+    augmentation : tuple of {"crop", "flip", "shift", "affine"}
+        Random augmentations of the images of every training batch, applied in this order. ``"crop"`` shifts by up to four
+        pixels and fills with black. ``"flip"`` mirrors left to right with probability 1/2. ``"shift"`` shifts by whole pixels,
+        up to 7.5 % of each side. ``"affine"`` rotates by up to 14°, scales by up to 10 %, shears by up to 0.15, and shifts by
+        up to 10 % of each side, with bilinear interpolation. The last two repeat the border.
     input_noise : float
         The standard deviation of Gaussian noise added to the inputs of every training batch: in standard deviations of each
         column if the model standardizes its inputs, else absolute.
