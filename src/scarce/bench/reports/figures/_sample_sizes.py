@@ -50,7 +50,9 @@ def draw_sample_sizes(results: ExperimentResults) -> Drawing | None:
                 )
                 ends[label] = mean.index[-1], mean.iloc[-1]
             sizes = sorted(shown.n_train.unique())
-            axes.set(title=f"{data}, {setting}", xlabel="training images", xscale="log")
+            axes.set(
+                title=f"{data}, {setting}", xlabel="training images", ylabel="test accuracy", xscale="log"
+            )
             axes.xaxis.set_major_locator(FixedLocator(sizes))
             axes.xaxis.set_minor_locator(NullLocator())
             axes.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
