@@ -9,8 +9,8 @@ Ours is the wall-clock time of `scarce.training.train`, from making the network 
 evaluation; it is given no priors and learns them. A run has a fixed number of epochs, along which the learning rate falls to
 zero, and is evaluated once, after its end. Runs of increasing length are tried; the shortest whose mean accuracy over the
 seeds reaches the printed one counts. With `refine` the length is that of the last stage, and earlier stages have half of
-it, at least one epoch. Which method is used in which setting, the learning rate and the lengths were chosen with results on the same test
-images, so this is the time of a known good choice, and not of a search for it.
+it, at least one epoch. The methods and the learning rate were chosen with results on the same test images, so this is the
+time of a known good choice, and not of a search for it.
 
 Before each of our runs one epoch in the release's pattern is timed, in the same process with one thread. Times are medians
 over the seeds. Goal: 100 times faster, 30 times in the biased settings.

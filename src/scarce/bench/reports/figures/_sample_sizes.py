@@ -84,22 +84,25 @@ def spread(heights: Sequence[float], gap: float) -> NDArray[np.float64]:
 
 def _trials_by_size(results: ExperimentResults) -> DataFrame:
     """Return the trials of rows with enough numbers of training images; their settings are without the number."""
-    done = results.done if results.kind == "classifiers" else results.done.iloc[:0]
-    specs = [record.spec for record in done.record]
-    trials = done.assign(
-        n_train=[spec.n_train for spec in specs],
-        setting=[spec.setting.removesuffix(f", {size_text(spec.n_train)}") for spec in specs],
-        has_true_labels=np.array([_has_true_labels(spec) for spec in specs], bool),
-    )[[not spec.is_table for spec in specs]]
+    rows = []
+    for trial in results.done.itertuples():
+        spec = trial.record.spec
+        if spec.split == "standard":
+            setting = spec.setting.removesuffix(f", {size_text(spec.n_train)}")
+            rows.append(
+                (spec.data, setting, trial.label, spec.n_train, trial.accuracy, _has_true_labels(spec))
+            )
+    trials = DataFrame(
+        rows, columns=["data", "setting", "label", "n_train", "accuracy", "has_true_labels"]
+    ).astype({"has_true_labels": bool})
     n_sizes = trials.groupby(["data", "setting", "label"]).n_train.transform("nunique")
     return trials[n_sizes >= _MIN_SIZES]
 
 
 def _has_true_labels(spec: TrialSpec) -> bool:
     """Return whether the labels of a trial exclude every wrong class."""
-    if spec.is_table or spec.process != "uniform-multiple":
-        return False
-    return bool(spec.setting_params.get("sizes") == facts_of(spec.data).n_classes - 1)
+    n_wrong = facts_of(spec.data).n_classes - 1
+    return spec.process == "uniform-multiple" and spec.setting_params.get("sizes") == n_wrong
 
 
 def _label_ends(axes: Axes, ends: dict[str, tuple[float, float]], colors: dict[str, str]) -> None:
