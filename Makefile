@@ -32,6 +32,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/epoch_cost.py
 	$(BIN)/python benchmarks/step_cost.py
+	$(BIN)/python benchmarks/augmentation_cost.py
 	$(BIN)/python benchmarks/prior_cost.py
 	$(BIN)/python benchmarks/default_cost.py
 	$(BIN)/python benchmarks/wrapper_cost.py --rows 6000

@@ -459,7 +459,9 @@ def test_classifier_accepts_augmentation(digits):
         for names in (None, ["crop", "flip"])
     )
     assert not torch.equal(plain.logits(images), moved.logits(images))
-    with pytest.raises(MethodError, match="augmentation='spin' is unknown; expected 'crop', 'flip', 'shift' or 'affine'"):
+    with pytest.raises(
+        MethodError, match="augmentation='spin' is unknown; expected 'crop', 'flip', 'shift' or 'affine'"
+    ):
         ScarceClassifier(priors="uniform", epochs=1, augmentation=("spin",)).fit(images, labels)
 
 

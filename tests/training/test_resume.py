@@ -55,6 +55,26 @@ def test_train_resumes_after_interrupt_at_every_epoch(tmp_path, optimizer, stop)
     assert resumed[2] == undisturbed[2]
 
 
+@pytest.mark.parametrize("names", [("affine", "flip"), ("shift", "crop")])
+def test_train_on_augmented_images_resumes_exactly(tmp_path, names):
+    recipe = replace(RECIPE, augmentation=names)
+    images = np.random.default_rng(0).integers(0, 256, (len(INPUTS), 1, 6, 5), dtype=np.uint8)
+
+    def fit_images(**options):
+        torch.manual_seed(0)
+        model = nn.Sequential(
+            nn.Flatten(), nn.Linear(30, 8), nn.BatchNorm1d(8), nn.Dropout(0.3), nn.Linear(8, 3)
+        )
+        return fit(model=model, inputs=images, recipe=recipe, **options)
+
+    undisturbed = fit_images()
+    with pytest.raises(KeyboardInterrupt):
+        fit_images(callbacks=[Interrupt(3)], checkpoint=tmp_path / "c")
+    resumed = fit_images(checkpoint=tmp_path / "c")
+    assert same_state(resumed[0], undisturbed[0])
+    assert resumed[2] == undisturbed[2]
+
+
 @pytest.mark.parametrize("callbacks", [list, make_early_stopping])
 def test_finished_run_is_not_repeated(tmp_path, callbacks):
     finished = fit(callbacks=callbacks(), checkpoint=tmp_path / "c")

@@ -129,8 +129,9 @@ def train(
     augment: Annotated[
         str | None,
         typer.Option(
-            metavar="crop,flip",
-            help="Randomly shift (crop) or mirror (flip) the training images.",
+            metavar="affine,flip",
+            help="Randomly change the training images: crop (shift by up to 4 pixels, filled with black), flip (mirror), shift "
+            "(by up to 7.5 %), affine (rotate, scale, shear and shift).",
             show_default=False,
         ),
     ] = None,

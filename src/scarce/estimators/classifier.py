@@ -92,8 +92,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     learning_rate, weight_decay : float, optional
         Settings of the optimizer.
     augmentation : tuple of {"crop", "flip", "shift", "affine"}, optional
-        Random augmentations of training images, applied in this order: shift by up to four pixels and fill with black, mirror
-        left to right, shift by up to 7.5 % of each side, or rotate, scale, shear and shift. See `scarce.training.Recipe`.
+        Random augmentations of training images, in the order of the names: ``"crop"`` shifts by up to four pixels and fills with
+        black, ``"flip"`` mirrors, ``"shift"`` shifts by up to 7.5 % of each side, and ``"affine"`` rotates, scales, shears and
+        shifts; see `scarce.training.Recipe`.
     input_noise, dropout : float, optional
         Standard deviation of Gaussian noise on training inputs, in standard deviations of each column if `standardize`; and
         dropout probability of the hidden units of ``"mlp"``. By default, ``"mlp"`` gets both if the method learns the priors

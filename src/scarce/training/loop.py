@@ -86,8 +86,8 @@ def train(
         The number of worker processes that read a `Dataset` ahead; other inputs need none.
     distributed : bool
         Train together with the other processes that torchrun has started; each calls `train` with the same arguments. Every
-        batch is sharded. The result is the same as with one process, except for random numbers of the network and of
-        augmentations, and for batch norm. Only the first process writes the checkpoint.
+        batch is sharded. The result is the same as with one process, augmentations included, unless the network has dropout
+        or batch norm. Only the first process writes the checkpoint.
 
     Returns
     -------

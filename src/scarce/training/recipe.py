@@ -44,7 +44,7 @@ class Recipe:
     schedule : {"cosine", "constant"}
         Whether the learning rate falls to zero along half a cosine, or stays constant.
     augmentation : tuple of {"crop", "flip", "shift", "affine"}
-        Random augmentations of the images of every training batch, applied in this order. ``"crop"`` shifts by up to four
+        Random augmentations of the images of every training batch, in the order of the names. ``"crop"`` shifts by up to four
         pixels and fills with black. ``"flip"`` mirrors left to right with probability 1/2. ``"shift"`` shifts by whole pixels,
         up to 7.5 % of each side. ``"affine"`` rotates by up to 14°, scales by up to 10 %, shears by up to 0.15, and shifts by
         up to 10 % of each side, with bilinear interpolation. The last two repeat the border.
