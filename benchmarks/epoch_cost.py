@@ -12,69 +12,25 @@ the folder SCARCE_DATA contains `mnist/`, otherwise random bytes of the same sha
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from statistics import median
 
-import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, one_hot, softplus
-from torch.utils.data import DataLoader, TensorDataset
+from torch import nn
+from torch.nn.functional import cross_entropy
 
 from _common import make_parser, peak_megabytes, versions
-from scarce.datasets.mnist import load_mnist_like
-from scarce.labels import ComplementaryLabels
+from _data import Data, load
+from _release import BATCH, as_released
 from scarce.methods import make_method
 from scarce.models import make_model
-from scarce.simulate import uniform
 from scarce.training import PAPER, train
-
-BATCH = 256
-
-
-@dataclass(frozen=True)
-class Data:
-    """Training and test images with their classes, and one complementary label per training image."""
-
-    images: np.ndarray
-    y: np.ndarray
-    test_images: np.ndarray
-    test_y: np.ndarray
-    labels: ComplementaryLabels
-    source: str
-
-    @classmethod
-    def make(
-        cls, images: np.ndarray, y: np.ndarray, test_images: np.ndarray, test_y: np.ndarray, source: str
-    ) -> "Data":
-        return cls(
-            images, y.astype(np.int64), test_images, test_y.astype(np.int64), uniform(y, classes=10), source
-        )
-
-    def first(self, rows: int) -> "Data":
-        return Data.make(
-            self.images[:rows], self.y[:rows], self.test_images[:rows], self.test_y[:rows], self.source
-        )
-
-
-def load(rows: int) -> Data:
-    folder = os.environ.get("SCARCE_DATA")
-    if folder and (Path(folder) / "mnist").exists():
-        images, y, test_images, test_y = load_mnist_like(Path(folder) / "mnist")
-        return Data.make(images[:rows], y[:rows], test_images, test_y, "MNIST")
-    rng = np.random.default_rng(0)
-    n_test = max(1, rows // 6)
-    pixels = rng.integers(0, 256, (rows + n_test, 28, 28), dtype=np.uint8)
-    y = rng.integers(0, 10, rows + n_test)
-    return Data.make(pixels[:rows], y[:rows], pixels[rows:], y[rows:], "random bytes of MNIST's shape")
 
 
 def bare_loop(model: nn.Module, data: Data) -> None:
@@ -92,37 +48,6 @@ def bare_loop(model: nn.Module, data: Data) -> None:
 def with_scarce(model: nn.Module, data: Data) -> None:
     """(b): one epoch of `scarce.training.train`."""
     train(model, make_method("scarce"), data.images, data.labels, replace(PAPER, epochs=1), priors=[0.1] * 10)
-
-
-def released_loss(logits: Tensor, excluded: Tensor) -> Tensor:
-    """|mean_X ℓ(f_k) − 0.9 mean_{N_k} ℓ(f_k)| + 0.9 mean_{N_k} ℓ(−f_k), summed over ten equally likely classes."""
-    mask = one_hot(excluded.long(), 10).float()
-    counts = mask.sum(dim=0)
-    counts[counts == 0] = 1
-    positive, negative = softplus(-logits), softplus(logits)
-    corrected = positive.mean(dim=0) - 0.9 * (mask * positive).sum(dim=0) / counts
-    return (corrected.abs() + 0.9 * (mask * negative).sum(dim=0) / counts).sum()
-
-
-def as_released(model: nn.Module, data: Data) -> None:
-    """(c): items one by one, images converted to float at the start, both sets evaluated after the epoch."""
-    images, test_images = (
-        torch.from_numpy(part).float().div_(255) for part in (data.images, data.test_images)
-    )
-    y, test_y = torch.from_numpy(data.y), torch.from_numpy(data.test_y)
-    excluded = torch.from_numpy(data.labels.indices.astype(np.float32))
-    training = DataLoader(TensorDataset(images, excluded, y), batch_size=BATCH, shuffle=True)
-    testing = DataLoader(TensorDataset(test_images, test_y), batch_size=BATCH)
-    optimizer = torch.optim.Adam(model.parameters(), 1e-3, weight_decay=1e-5)
-    model.train()
-    for inputs, excluded_class, _ in training:
-        loss = released_loss(model(inputs), excluded_class)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    model.eval()
-    for loader in (training, testing):
-        sum((model(inputs).argmax(dim=1) == truth).sum().item() for inputs, *_, truth in loader)
 
 
 VARIANTS: dict[str, Callable[[nn.Module, Data], None]] = {

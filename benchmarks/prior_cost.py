@@ -18,7 +18,7 @@ from statistics import median
 import torch
 
 from _common import make_parser
-from epoch_cost import load
+from _data import load
 from scarce.methods import make_method
 from scarce.models import make_model
 from scarce.priors import BestBin

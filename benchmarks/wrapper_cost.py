@@ -15,7 +15,7 @@ from statistics import median
 import torch
 
 from _common import make_parser, versions
-from epoch_cost import Data, load
+from _data import Data, load
 from scarce.methods import make_method
 from scarce.models import make_model
 from scarce.training import PAPER, Callback, Recipe, TrainingState, train

@@ -43,6 +43,18 @@ settings = ["uniform", { name = "scar", process = "scar-unequal" }]
 methods = ["pl-knn", "em-lr"]
 seeds = 2
 """
+IMAGES = """
+name = "mine"
+title = "Mine"
+protocol = "own"
+kind = "classifiers"
+data = "digits"
+split = "standard"
+n_train = [200, 1000]
+settings = { name = "true labels", process = "uniform-multiple", params = { sizes = 9 } }
+methods = { method = "cc", params = { module = "linear", epochs = 40, learning_rate = 0.03 } }
+seeds = 2
+"""
 SEED_OFFSETS = (0.0, 0.004, -0.004, 0.002, -0.002)  # sum to zero over five seeds
 MEAN_ACCURACIES = {"ga": 0.88, "nn": 0.68, "scarce": 0.91}
 

@@ -70,7 +70,7 @@ def test_regret_is_best_mean_minus_default() -> None:
 
 
 def test_regret_needs_the_default() -> None:
-    results = results_of({("uniform", "em-lr", 0): 0.7})
+    results = results_of({("uniform", "em-lr", 0): 0.7, ("biased", "auto", 0): 0.5})  # and another row
     assert regrets(results) == []
     assert "Regret of the default" not in {
         summary_table.title for summary_table in make_report(results, "run").summary_tables

@@ -67,7 +67,8 @@ def test_shipped_experiment_has_name_of_its_file_and_distinct_trials(name: str) 
     experiment = load_experiment(name)
     assert experiment.name == name
     repeats = name.startswith("paper-") or name == "mnist-mlp-paper"
-    expected = "paper" if repeats else "own" if name.startswith("default-") else "shortened"
+    is_own = name.startswith("default-") or name in ("images-by-size", "few-refine")
+    expected = "paper" if repeats else "own" if is_own else "shortened"
     assert experiment.protocol == expected
     keys = [trial.key for trial in planned_trials(name)]
     assert len(set(keys)) == len(keys)

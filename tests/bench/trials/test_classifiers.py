@@ -6,11 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.bench import CLASSIFIERS, fill_store, stored_results, write_experiment
+from helpers.bench import (
+    CLASSIFIERS,
+    IMAGES,
+    fill_store,
+    stored_results,
+    tiny_trials,
+    write_experiment,
+)
 from scipy.io import savemat
 
+from scarce import ScarceClassifier
 from scarce.bench.spec.experiment import load_experiment
+from scarce.bench.trials.execution import run_trial
 from scarce.cli.main import main
+from scarce.datasets import load_dataset
+from scarce.simulate import uniform
 
 
 def lost(folder: Path) -> Path:
@@ -64,6 +75,35 @@ def test_classifier_experiment_learns_from_real_candidate_sets(tmp_path: Path) -
     assert "candidates" in (found["default"].reason or "")
     assert found["cc linear"].reason is None
     assert found["cc linear"].n_examples == 1122 - 112
+
+
+def test_classifier_on_images_learns_from_true_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, store = str(write_experiment(tmp_path, IMAGES)), ["--store", str(tmp_path / "store")]
+    assert main(["bench", "run", file, *store, "--jobs", "1"]) == 0
+    assert main(["bench", "report", file, *store, "--terminal"]) == 0
+    text = capsys.readouterr().out
+    assert "on the whole standard test set" in text
+    assert "Training examples: 200 of digits, 1,000 of digits." in text
+    records = [json.loads(path.read_text()) for path in (tmp_path / "store" / "records").iterdir()]
+    accuracies = {record["n_examples"]: record["accuracy"] for record in records}
+    assert accuracies.keys() == {200, 1000}
+    assert accuracies[1000] > 0.9
+
+
+def test_classifier_on_images_is_that_of_a_user(tmp_path: Path) -> None:
+    settings = IMAGES.splitlines()[8]
+    trials = tiny_trials(
+        tmp_path, IMAGES.replace(settings, 'settings = "uniform"').replace("[200, 1000]", "200")
+    )
+    record = run_trial(trials[1])
+    data = load_dataset("digits")
+    rows = np.sort(np.random.default_rng(1).permutation(1198)[:200])
+    classifier = ScarceClassifier("cc", "linear", epochs=40, learning_rate=0.03, random_state=1)
+    classifier.fit(data.X_train[rows], uniform(data.y_train[rows], classes=10, seed=1))
+    assert data.X_train.dtype == np.uint8
+    assert record.accuracy == classifier.score(data.X_test, data.y_test)
 
 
 def test_bench_run_names_missing_table_file(

@@ -10,8 +10,8 @@ from helpers.bench import ONE_METHOD_FAILS, TINY, plan_trials, tiny_experiment, 
 
 from scarce.bench.runners.local import execute
 from scarce.bench.trials import execution as trial_module
-from scarce.bench.trials._data import load_data
-from scarce.bench.trials.execution import is_environment_failure, run_trial, sample_rows
+from scarce.bench.trials._data import load_data, sample_rows
+from scarce.bench.trials.execution import is_environment_failure, run_trial
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import TrialRecord
 from scarce.bench.trials.store import Store

@@ -20,6 +20,7 @@ _PROTOCOLS = {
 _SPLITS = {
     "70/30": "on the 30 % of the rows that the seed holds out",
     "10-fold": "on the held-out fold; each seed is a fold of one permutation",
+    "standard": "on the whole standard test set",
 }
 _TESTS = {"t": "t-test", "wilcoxon": "Wilcoxon signed-rank test"}
 

@@ -38,7 +38,8 @@ class Regret:
 def regrets(results: ExperimentResults) -> list[Regret]:
     """Return the regret of the default in every column where it has a result.
 
-    The means are over the seeds for which the default has a result. Rows without a result for one of these seeds are ignored.
+    The means are over the seeds for which the default has a result. Rows without a result for one of these seeds are ignored, and
+    so are columns that have no other row.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def regrets(results: ExperimentResults) -> list[Regret]:
     for (data, setting), column in results.done.groupby(["data", "setting"], sort=False):
         specs = [record.spec for record in column.record]
         is_default = [spec.method == AUTO and not spec.method_params for spec in specs]
-        if not any(is_default):
+        if not any(is_default) or column.label.nunique() == 1:
             continue
         label = column.label[is_default].iloc[-1]
         accuracies = column.pivot_table("accuracy", "label", "seed", sort=False)  # label × seed

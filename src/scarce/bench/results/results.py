@@ -118,7 +118,7 @@ def collect(plan: Plan, store: Store | PackedStore | Iterable[TrialRecord]) -> E
     found = plan.find_records(records)
     # The data may be unavailable, so the version of the data in the latest trial counts as current.
     latest = sorted(found.values(), key=lambda record: record.finished)
-    checksums = {record.spec.data: record.spec.data_checksum for record in latest}
+    checksums = {(record.spec.data, record.spec.is_table): record.spec.data_checksum for record in latest}
     rows = [_row(trial.spec, trial.label, found.get(trial.spec.cell), checksums) for trial in plan]
     experiment = plan.experiment
     return ExperimentResults(
@@ -132,9 +132,9 @@ def collect(plan: Plan, store: Store | PackedStore | Iterable[TrialRecord]) -> E
 
 
 def _row(
-    spec: TrialSpec, label: str, record: TrialRecord | None, checksums: dict[str, str | None]
+    spec: TrialSpec, label: str, record: TrialRecord | None, checksums: dict[tuple[str, bool], str | None]
 ) -> dict[str, Any]:
-    planned = spec.model_copy(update={"data_checksum": checksums.get(spec.data)})
+    planned = spec.model_copy(update={"data_checksum": checksums.get((spec.data, spec.is_table))})
     return {
         **{name: getattr(spec, name) for name in (*COLUMN, "method", "seed")},
         "label": label,

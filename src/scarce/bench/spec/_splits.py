@@ -1,11 +1,12 @@
-"""Training and test rows of data without a fixed test set."""
+"""Training and test rows of a data set."""
 
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Split = Literal["70/30", "10-fold"]
+Split = Literal["70/30", "10-fold", "standard"]
+"""How data are divided: tables by `train_test_rows`; ``standard`` means the standard training and test sets of images."""
 N_FOLDS = 10
 _TRAIN_FRACTION = 0.7
 
@@ -39,6 +40,7 @@ def train_test_rows(n: int, split: Split, seed: int) -> tuple[NDArray[np.intp], 
     >>> sorted(np.concatenate(folds).tolist()) == list(range(25))
     True
     """
+    assert split != "standard"
     # A random stream of its own, since labels are drawn from the same seed.
     order = np.random.default_rng((0 if split == "10-fold" else seed, 70)).permutation(n)
     if split == "70/30":

@@ -49,8 +49,8 @@ class Experiment(TomlModel):
     name, title : str
         The name on the command line, and the title of reports.
     kind : {"accuracy", "priors", "classifiers"}
-        Whether networks are trained, class priors estimated (by the estimators of `scarce.priors`), or classifiers compared on
-        tables (each grid is then a `ClassifierGrid`).
+        Whether networks are trained, class priors estimated (by the estimators of `scarce.priors`), or classifiers compared
+        (each grid is then a `ClassifierGrid`).
     protocol : {"paper", "shortened", "own"}
         Whether it repeats an experiment of the paper, shortens it, or is not in the paper.
     description : str
@@ -97,7 +97,7 @@ class Experiment(TomlModel):
         grids = [shared | table for table in tables]
         needs_split = content.get("kind") == "classifiers"
         if needs_split and not all("split" in grid for grid in grids):
-            raise ValueError("the field 'split' is missing; add split = '70/30' or split = '10-fold'")
+            raise ValueError("the field 'split' is missing; add split = '70/30', '10-fold' or 'standard'")
         if not needs_split and any("split" in grid for grid in [content, *grids]):
             raise ValueError("split requires kind = 'classifiers'; add that, or leave out split")
         return rest | {"grids": grids}
@@ -133,9 +133,7 @@ class Experiment(TomlModel):
     @model_validator(mode="after")
     def _check_protocol(self) -> "Experiment":
         if self.protocol == "paper" and self.kind == "classifiers":
-            raise ValueError(
-                "protocol: the paper does not compare classifiers on tables; set protocol = 'own'"
-            )
+            raise ValueError("protocol: the paper does not compare classifiers; set protocol = 'own'")
         repeats_paper = all(
             grid.uses_all_data and _is_paper_recipe(grid.make_recipe()) for grid in self._network_grids
         )

@@ -49,7 +49,7 @@ class TrialSpec(StrictModel):
     Attributes
     ----------
     kind : {"accuracy", "priors", "classifiers"}
-        Whether a network is trained, class priors are estimated, or a classifier is fitted to a table.
+        Whether a network is trained, class priors are estimated, or a classifier is fitted.
     data, data_checksum : str
         The data set, and a checksum of its contents; None if it is not available.
     n_train, imbalance : int, float
@@ -71,8 +71,8 @@ class TrialSpec(StrictModel):
         `Recipe.settings` without the seed.
     early_stopping : bool
         Whether a tenth of the training examples is held out to choose the epoch.
-    split : {"70/30", "10-fold"} or None
-        How a table is divided into training and test rows.
+    split : {"70/30", "10-fold", "standard"} or None
+        How the data of a classifier are divided into training and test rows.
     method_revision, labels_revision, model_revision, training_revision : int
         The revision of each part of the library that the numbers depend on.
 
@@ -117,6 +117,11 @@ class TrialSpec(StrictModel):
     def key(self) -> str:
         """The first 16 hexadecimal digits of the SHA-256 of the spec as JSON with sorted keys."""
         return settings_digest(self.as_dict())
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the data are a table, and not images; the two have different names, except for ``digits``."""
+        return self.split not in (None, "standard")
 
     @property
     def cell(self) -> str:

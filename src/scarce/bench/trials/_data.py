@@ -1,12 +1,18 @@
-"""The data of trials: loaded once per process, their checksums, and how to get missing ones."""
+"""The data of trials: loaded once per process, their checksums, how to get missing ones, and the rows that a trial uses."""
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from scarce.bench.spec.trial import Kind, TrialSpec
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce.bench.spec.trial import TrialSpec
 from scarce.datasets import ImageDataset, TableDataset, find_dataset, load_dataset, load_table
 from scarce.datasets.load_tables import find_table, table_facts
 from scarce.errors import FileError, MethodError
+from scarce.labels import ComplementaryLabels
+from scarce.simulate import simulate
 
 
 def resolve_data_dir(data_dir: str | Path | None) -> str | None:
@@ -32,16 +38,16 @@ def cached_table(name: str, data_dir: str | None) -> TableDataset:
     return load_table(name, data_dir)
 
 
-def data_checksum(kind: Kind, name: str, data_dir: str | Path | None, download: bool = True) -> str:
-    """Return the checksum of a data set: of a table if classifiers are compared, of images otherwise.
+def data_checksum(name: str, *, is_table: bool, data_dir: str | Path | None, download: bool = True) -> str:
+    """Return the checksum of a table or of a data set of images.
 
     Examples
     --------
-    >>> data_checksum("classifiers", "digits", None) == data_checksum("accuracy", "digits", None)
+    >>> data_checksum("digits", is_table=True, data_dir=None) == data_checksum("digits", is_table=False, data_dir=None)
     False
     """
     folder = resolve_data_dir(data_dir)
-    if kind == "classifiers":
+    if is_table:
         return cached_table(name, folder).checksum
     return load_data(name, folder, download).checksum
 
@@ -66,15 +72,14 @@ def check_checksum(data: ImageDataset | TableDataset, spec: TrialSpec) -> None:
         )
 
 
-def how_to_get(kind: Kind, name: str, data_dir: str | Path | None) -> str | None:
+def how_to_get(name: str, *, is_table: bool, data_dir: str | Path | None) -> str | None:
     """Return how the user can get missing data; None if they are available.
 
     Examples
     --------
-    >>> how_to_get("accuracy", "digits", None) is None
+    >>> how_to_get("digits", is_table=False, data_dir=None) is None
     True
     """
-    is_table = kind == "classifiers"
     located = [find_table(name, data_dir)] if is_table else find_dataset(name, data_dir)
     missing = [file for found in located if found is not None for file in found.missing]
     if not missing:
@@ -82,3 +87,40 @@ def how_to_get(kind: Kind, name: str, data_dir: str | Path | None) -> str | None
     if is_table:
         return f"put {table_facts(name).folder}/{missing[0]} into a folder and pass it as --data-dir"
     return f"get it with: scarce data fetch {name}"
+
+
+def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
+    """Return the sorted rows of the images that a trial uses: `n_rows` at random, with classes subsampled if `imbalance` is given.
+
+    Of class k of q, the fraction imbalance^(−k / (q − 1)) is kept.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The true classes.
+    n_rows : int
+        The number of rows before subsampling.
+    imbalance : float or None
+        The ratio of the largest to the smallest class.
+    seed : int
+        Draws the rows.
+
+    Examples
+    --------
+    >>> y = np.repeat([0, 1, 2], 100)
+    >>> np.bincount(y[sample_rows(y, 300, 4, seed=0)]).tolist()
+    [100, 50, 25]
+    """
+    rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
+    if imbalance is not None:
+        q = int(y.max()) + 1
+        by_class = [rows[y[rows] == k] for k in range(q)]
+        sizes = [round(len(members) * imbalance ** (-k / (q - 1))) for k, members in enumerate(by_class)]
+        rows = np.concatenate([members[:size] for members, size in zip(by_class, sizes, strict=True)])
+    return np.sort(rows)
+
+
+def draw_labels(spec: TrialSpec, y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
+    """Draw the labels of examples with the true classes `y` by the process of a trial."""
+    assert spec.process is not None
+    return simulate(spec.process, y, classes=q, seed=seed, **spec.setting_params)

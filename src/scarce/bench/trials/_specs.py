@@ -28,9 +28,10 @@ def trial_specs(experiment: Experiment) -> Iterator[tuple[TrialSpec, str]]:
     >>> spec.data, spec.setting, label
     ('digits', 'uniform', 'nn')
     """
+    sizes = {n for grid in experiment.grids if isinstance(grid, ClassifierGrid) for n in grid.n_train}
     for grid in experiment.grids:
         if isinstance(grid, ClassifierGrid):
-            yield from _classifier_specs(grid)
+            yield from _classifier_specs(grid, with_size=len(sizes) > 1)
         else:
             yield from _network_specs(grid, experiment.kind)
 
@@ -65,15 +66,19 @@ def _network_specs(grid: Grid, kind: Kind) -> Iterator[tuple[TrialSpec, str]]:
         yield spec, _label(entry.label, priors, with_priors=len(grid.priors) > 1)
 
 
-def _classifier_specs(grid: ClassifierGrid) -> Iterator[tuple[TrialSpec, str]]:
-    for seed, data, setting, entry in product(grid.seeds, grid.data, grid.settings, grid.methods):
-        train, _ = train_test_rows(available_tables()[data].n_examples, grid.split, seed)
+def _classifier_specs(grid: ClassifierGrid, *, with_size: bool) -> Iterator[tuple[TrialSpec, str]]:
+    axes = product(grid.seeds, grid.data, grid.settings, grid.n_train, grid.methods)
+    for seed, data, setting, size, entry in axes:
+        if grid.split == "standard":
+            n_train = size or facts_of(data).n_train
+        else:
+            n_train = len(train_test_rows(available_tables()[data].n_examples, grid.split, seed)[0])
         is_baseline = entry.method in BASELINES
         spec = TrialSpec(
             kind="classifiers",
             data=data,
-            n_train=len(train),
-            setting=setting.name,
+            n_train=n_train,
+            setting=f"{setting.name}, {size_text(n_train)}" if with_size else setting.name,
             process=setting.process,
             setting_params=setting.params,
             method=entry.method,
@@ -115,3 +120,14 @@ def sigma_text(sigma: float) -> str:
     'σ = 0.2'
     """
     return f"σ = {sigma:g}"
+
+
+def size_text(n_train: int) -> str:
+    """Return the suffix of the setting of a trial in an experiment with several numbers of training images.
+
+    Examples
+    --------
+    >>> size_text(3000)
+    'n = 3,000'
+    """
+    return f"n = {n_train:,}"

@@ -20,7 +20,13 @@ from torch import nn
 from scarce.bench.spec._grid import HUMAN_LABELED
 from scarce.bench.spec.trial import Perturbed, PriorSource, TrialSpec
 from scarce.bench.trials._classifiers import classifier_result
-from scarce.bench.trials._data import check_checksum, load_data, resolve_data_dir
+from scarce.bench.trials._data import (
+    check_checksum,
+    draw_labels,
+    load_data,
+    resolve_data_dir,
+    sample_rows,
+)
 from scarce.bench.trials._evaluation import EpochEvaluator
 from scarce.bench.trials.plan import Trial
 from scarce.bench.trials.record import LAST_EPOCHS, TrialRecord, now
@@ -33,7 +39,6 @@ from scarce.metrics.criteria import RECORDED_CRITERIA
 from scarce.priors import PRIOR_ESTIMATORS, PriorEstimate, perturb_priors, resolve_priors
 from scarce.priors._score_based import ScoredEstimator
 from scarce.priors.resolve import learned_priors
-from scarce.simulate import simulate
 from scarce.training import Callback, map_logits, train
 from scarce.training._build import build_paper_model
 from scarce.training._checkpoint import CHECKPOINT_FORMAT, load_state
@@ -187,38 +192,7 @@ def _train_labels(spec: TrialSpec, data: ImageDataset, rows: NDArray[Any]) -> Co
     if spec.process is None:
         assert data.labels is not None
         return data.labels[rows]
-    return _draw_labels(spec, data.y_train[rows], len(data.classes), spec.seed)
-
-
-def sample_rows(y: NDArray[Any], n_rows: int, imbalance: float | None, seed: int) -> NDArray[np.intp]:
-    """Return the sorted rows of the images that a trial uses: `n_rows` at random, with classes subsampled if `imbalance` is given.
-
-    Of class k of q, the fraction imbalance^(−k / (q − 1)) is kept.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        The true classes.
-    n_rows : int
-        The number of rows before subsampling.
-    imbalance : float or None
-        The ratio of the largest to the smallest class.
-    seed : int
-        Draws the rows.
-
-    Examples
-    --------
-    >>> y = np.repeat([0, 1, 2], 100)
-    >>> np.bincount(y[sample_rows(y, 300, 4, seed=0)]).tolist()
-    [100, 50, 25]
-    """
-    rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
-    if imbalance is not None:
-        q = int(y.max()) + 1
-        by_class = [rows[y[rows] == k] for k in range(q)]
-        sizes = [round(len(members) * imbalance ** (-k / (q - 1))) for k, members in enumerate(by_class)]
-        rows = np.concatenate([members[:size] for members, size in zip(by_class, sizes, strict=True)])
-    return np.sort(rows)
+    return draw_labels(spec, data.y_train[rows], len(data.classes), spec.seed)
 
 
 def _test_labels(spec: TrialSpec, data: ImageDataset, y: NDArray[Any]) -> ComplementaryLabels:
@@ -227,12 +201,7 @@ def _test_labels(spec: TrialSpec, data: ImageDataset, y: NDArray[Any]) -> Comple
     if spec.process is None:
         source = {"process": "human", "setting_params": {"source": HUMAN_LABELED[data.name]}}
         spec = spec.model_copy(update=source)
-    return _draw_labels(spec, y, len(data.classes), test_seed)
-
-
-def _draw_labels(spec: TrialSpec, y: NDArray[Any], q: int, seed: int) -> ComplementaryLabels:
-    assert spec.process is not None
-    return simulate(spec.process, y, classes=q, seed=seed, **spec.setting_params)
+    return draw_labels(spec, y, len(data.classes), test_seed)
 
 
 def _make_priors(

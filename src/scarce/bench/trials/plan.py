@@ -215,17 +215,22 @@ class Plan:
         >>> plan.trials[0].spec.data_checksum is None, len(plan.with_data().trials[0].spec.data_checksum)
         (True, 64)
         """
-        kind = self.experiment.kind
-        names = dict.fromkeys(trial.spec.data for trial in self.trials)
-        hints = {} if download else {name: how_to_get(kind, name, data_dir) for name in names}
+        sources = dict.fromkeys((trial.spec.data, trial.spec.is_table) for trial in self.trials)
+        hints = (
+            {}
+            if download
+            else {name: how_to_get(name, is_table=is_table, data_dir=data_dir) for name, is_table in sources}
+        )
         missing = {name: hint for name, hint in hints.items() if hint is not None}
         checksums = {
-            name: data_checksum(kind, name, data_dir, download) for name in names if name not in missing
+            (name, is_table): data_checksum(name, is_table=is_table, data_dir=data_dir, download=download)
+            for name, is_table in sources
+            if name not in missing
         }
         trials = (
             replace(trial, spec=trial.spec.model_copy(update={"data_checksum": checksum}))
             for trial in self.trials
-            for checksum in [checksums.get(trial.spec.data)]
+            for checksum in [checksums.get((trial.spec.data, trial.spec.is_table))]
         )
         return replace(self, trials=tuple(trials), missing=missing)
 

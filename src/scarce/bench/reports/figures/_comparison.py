@@ -1,4 +1,4 @@
-"""The figures of an experiment: comparisons, learning curves, and the figures of the paper if their trials were run."""
+"""The figures of an experiment: comparisons, learning curves, sample sizes, and the figures of the paper if they were run."""
 
 from collections.abc import Sequence
 from textwrap import fill
@@ -15,6 +15,7 @@ from scarce.bench.reports.figures._panels import (
     trial_curves,
 )
 from scarce.bench.reports.figures._paper import draw_overfitting, draw_prior_estimates, draw_sensitivity
+from scarce.bench.reports.figures._sample_sizes import draw_sample_sizes
 from scarce.bench.results._tables import ResultTable, make_tables
 from scarce.bench.results.results import ExperimentResults
 
@@ -39,8 +40,9 @@ def draw_figures(results: ExperimentResults) -> list[Drawing]:
             table for table in make_tables(results) if any(cell.values for cell in table.cells.values())
         ]
         sensitivity = draw_sensitivity(results)  # in which each row of the table is a point
-        compared = [] if sensitivity else _comparisons(tables)
-        drawings = [sensitivity, draw_overfitting(results), *compared, *_learning_curves(results)]
+        sizes = draw_sample_sizes(results)  # in which each column is a point
+        compared = [] if sensitivity or sizes else _comparisons(tables)
+        drawings = [sensitivity, sizes, draw_overfitting(results), *compared, *_learning_curves(results)]
     return [drawing for drawing in drawings if drawing is not None]
 
 
