@@ -37,7 +37,8 @@ def fit_classifier_stack(classifier: "ScarceClassifier", X: Any, labels: Complem
             "progress": progress,
         }
         if len(input_shape(X)) > 1:
-            result = fit_image_stack(X, labels, modules=kinds, device=classifier.device, **common)
+            where: dict[str, Any] = {"device": classifier.device, "checkpoint": classifier.checkpoint}
+            result = fit_image_stack(X, labels, modules=kinds, **where, **common)
         else:
             result = fit_stack(X, labels, learners=kinds, **common)
     method = StackedMethod(result.choice.priors)

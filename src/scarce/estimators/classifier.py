@@ -120,7 +120,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     warm_start : bool
         Start from the weights of the previous `fit`.
     checkpoint : path, optional
-        For a network: a file to write after every epoch. If it exists, `fit` resumes from it. A stack has no checkpoint.
+        For a network: a file to write after every epoch. If it exists, `fit` resumes from it. A stack of networks for images
+        keeps those that are finished in the folder ``checkpoint.networks``; a stack of a table has no checkpoint.
     device : str
         Device for training and prediction, such as ``"cpu"`` or ``"cuda"``. The stack of a table is always trained on the CPU.
     distributed : bool

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from scarce._validation import check_option
 from scarce.errors import DivergedError
+from scarce.estimators.auto._network_store import NetworkStore
 from scarce.features._arrays import input_shape, take_rows
 from scarce.labels import ComplementaryLabels
 from scarce.labels._candidate_shares import candidate_shares
@@ -175,6 +176,12 @@ class NetworkTrainer:
         The device to train on.
     advance : callable
         Called after every epoch with the number of its steps.
+    store : NetworkStore
+        Where finished networks are kept, and taken from if the fit was interrupted.
+    priors : Tensor of shape (q,)
+        The class frequencies that predictions are drawn towards; first the candidate shares.
+    balance : float
+        How strongly; it decreases with the number of labels. See `KnownLikelihood`.
     step_seconds : dict
         The duration of a step of each kind of network, as last measured.
     """
@@ -184,20 +191,27 @@ class NetworkTrainer:
     seed: int
     device: torch.device
     advance: Callable[[int], None]
+    store: NetworkStore = field(default_factory=lambda: NetworkStore(None))
     step_seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.priors = torch.from_numpy(candidate_shares(self.labels)).clamp(min=_MIN_PRIOR)
+        self.set_priors(torch.from_numpy(candidate_shares(self.labels)))
         n_confirmed = int((self.labels.confirmed >= 0).sum())
         n_exclusions = len(self.labels.indices) + (self.labels.n_classes - 1) * n_confirmed
         self.balance = min(_MAX_BALANCE, _BALANCE_LABELS * self.labels.n_classes / max(1, n_exclusions))
         is_bytes = self.images.dtype == np.uint8
         self._range = (0.0, 1.0) if is_bytes else (float(self.images.min()), float(self.images.max()))
+        self._trained: dict[str, nn.Sequential] = {}
+        self._fingerprint = as_source(self.images).fingerprint()
+
+    def set_priors(self, priors: Tensor) -> None:
+        """Draw predictions towards these class frequencies from now on."""
+        self.priors = priors.clamp(min=_MIN_PRIOR)
 
     def fit(
         self, learner: ImageLearner, log_likelihood: Tensor, rows: NDArray[np.int64], n_steps: int
     ) -> nn.Sequential:
-        """Return a network trained on these rows, with the log-likelihoods (n, q) of all rows."""
+        """Return a network trained on these rows, with the log-likelihoods (n, q) of all rows; no network is trained twice."""
         started = time.monotonic()
         shape = input_shape(self.images)
         with seeded(self.seed):
@@ -213,9 +227,17 @@ class NetworkTrainer:
             input_noise=learner.noise,
             seed=self.seed,
         )
+        method = KnownLikelihood(log_likelihood[torch.from_numpy(rows)], self.priors, self.balance)
+        key = self._key(learner, rows, recipe, method)
+        if key in self._trained:
+            return self._trained[key]
+        if self.store.load(key, model):
+            self.advance(recipe.epochs * steps_per_epoch)
+            self._trained[key] = model.requires_grad_(False)
+            return model
         train_checked(
             model,
-            KnownLikelihood(log_likelihood[torch.from_numpy(rows)], self.priors, self.balance),
+            method,
             as_source(take_rows(self.images, rows)),
             Problem(self.labels[rows]),
             recipe,
@@ -223,7 +245,17 @@ class NetworkTrainer:
             device=self.device,
         )
         self.step_seconds[learner.module] = (time.monotonic() - started) / (recipe.epochs * steps_per_epoch)
-        return model.cpu().requires_grad_(False)
+        self.store.save(key, model.cpu())
+        self._trained[key] = model.requires_grad_(False)
+        return model
+
+    def _key(
+        self, learner: ImageLearner, rows: NDArray[np.int64], recipe: Recipe, method: KnownLikelihood
+    ) -> str:
+        """Return the key of a network in the store: everything that it depends on."""
+        settings = f"{self._fingerprint} {learner} {recipe} {self.balance} {self._range}"
+        arrays = rows, method.log_likelihood.numpy(), method.priors.numpy()
+        return NetworkStore.key([settings.encode(), *(array.tobytes() for array in arrays)])
 
     def predict(self, model: nn.Module, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the class probabilities of these rows."""

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from scarce._validation import check_number, check_priors
 from scarce.errors import FeatureError, MethodError
 from scarce.estimators.auto._candidate_evaluation import CandidateEvaluator, EvaluatedCandidate
+from scarce.estimators.auto._class_dependence import exclusion_matrix_given_predictions, scar_from_priors
 from scarce.estimators.auto._image_learners import (
     BATCH_SIZE,
     ImageLearner,
@@ -28,6 +30,8 @@ from scarce.estimators.auto._image_learners import (
 )
 from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
+from scarce.estimators.auto._mechanisms import ClassConditional
+from scarce.estimators.auto._network_store import NetworkStore, networks_folder
 from scarce.estimators.auto.result import Progress, StackResult, make_choice
 from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels
@@ -41,7 +45,8 @@ _MAX_MEMBERS = 3, 2
 _HELD_OUT_DIVISORS, _MAX_HELD_OUT = (4, 12), (1_000, 5_000)
 _MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 500
 _MAX_FOUR_FOLDS = 2_000  # with more rows, two folds are enough to estimate the mechanism
-_SCREENING_FRACTION = 0.5  # of the time limit; the rest is for training the members
+_MAX_CROSS_FITS = 4  # to estimate a mechanism
+_MECHANISM_FRACTION, _SCREENING_FRACTION = 0.2, 0.5  # of the time limit; the rest is for training the members
 
 
 def fit_image_stack(
@@ -53,6 +58,7 @@ def fit_image_stack(
     priors: Sequence[float] | NDArray[np.float64] | None = None,
     time_limit: float | None = None,
     device: torch.device | str = "cpu",
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> StackResult:
     """Compare augmentations and networks by the likelihood of held-out labels, and stack the best.
@@ -85,6 +91,9 @@ def fit_image_stack(
         not suffice. At least one is always trained, and the mechanism is always estimated.
     device : torch.device or str
         The device to train on.
+    checkpoint : path, optional
+        Finished networks are kept in the folder ``checkpoint.networks`` until the fit is done. If it is interrupted, the same call
+        resumes and ends with exactly the same stack.
     progress : callable, optional
         Called with the fraction of the work that is done, from 0 to 1, and the name of the current step.
 
@@ -112,9 +121,9 @@ def fit_image_stack(
     >>> from scarce.simulate import uniform
     >>> bright = np.repeat([0, 1], 8)  # two classes: dark and bright images
     >>> images = np.random.default_rng(0).random((16, 8, 8)) + bright[:, None, None]
-    >>> result = fit_image_stack(images, uniform(bright, classes=2, seed=0))
-    >>> bool((result.held_out.argmax(axis=1) == bright).mean() > 0.9)
-    True
+    >>> result = fit_image_stack(images, uniform(bright, classes=2, seed=0), time_limit=2)
+    >>> (result.held_out.argmax(axis=1) == bright[result.rows]).tolist()
+    [True, True, True, True]
     """
     if len(images) != len(labels):
         raise FeatureError(
@@ -127,21 +136,24 @@ def fit_image_stack(
     modules = default_modules(input_shape(images)) if modules is None else modules
     check_modules(modules)
     given = None if priors is None else torch.tensor(check_priors(priors, labels.classes))
-    fit = _ImageFit(
-        images, labels, seed, torch.device(device), modules, time_limit, progress or (lambda *_: None)
-    )
-    return fit.run(given)
+    store = NetworkStore(None if checkpoint is None else networks_folder(checkpoint))
+    fit = _ImageFit(images, labels, seed, modules, time_limit, progress or (lambda *_: None))
+    fit.trainer = NetworkTrainer(images, labels, seed, torch.device(device), fit.advance, store)
+    result = fit.run(given)
+    store.delete()
+    return result
 
 
 class _ImageFit:
     """One fit: its data, what is held out, the trainer, the deadlines and the progress."""
+
+    trainer: NetworkTrainer
 
     def __init__(
         self,
         images: Any,
         labels: ComplementaryLabels,
         seed: int,
-        device: torch.device,
         modules: Sequence[str],
         time_limit: float | None,
         progress: Progress,
@@ -149,8 +161,8 @@ class _ImageFit:
         started, limit = time.monotonic(), math.inf if time_limit is None else time_limit
         self.labels, self.seed, self.modules, self.progress = labels, seed, modules, progress
         self.deadline, self.screening_deadline = started + limit, started + _SCREENING_FRACTION * limit
+        self.mechanism_seconds = _MECHANISM_FRACTION * limit
         self.usual_augmentation = usual_augmentation(input_shape(images))
-        self.trainer = NetworkTrainer(images, labels, seed, device, self._advance)
         n = len(labels)
         self.is_small = n <= _SMALL
         size = 0 if self.is_small else 1
@@ -161,12 +173,20 @@ class _ImageFit:
         n_held_out = min(max(1, n // _HELD_OUT_DIVISORS[size]), _MAX_HELD_OUT[size])
         self.order = np.random.default_rng(seed).permutation(n)
         self.held_out, self.rest = np.sort(self.order[:n_held_out]), np.sort(self.order[n_held_out:])
+        self.sample = np.sort(self.order[:_MAX_MECHANISM_ROWS])
+        self.known = labels[self.sample]
+        n_folds = 4 if len(self.sample) <= _MAX_FOUR_FOLDS else 2
+        self.folds = make_folds(len(self.sample), n_folds, seed=seed)
+        self.out_of_fold: dict[bytes, NDArray[np.float64]] = {}
         self._step, self._done, self._total = "", 0, self._expected_steps()
 
     def run(self, priors: Tensor | None) -> StackResult:
         """Estimate the mechanism, compare the learners, and train the best."""
+        if priors is not None:
+            self.trainer.set_priors(priors)
         chosen = self._choose_mechanism(priors)
         screening = self._screen(chosen)
+        chosen = self._improve_mechanism(chosen, best_candidates(screening)[0].learner)
         final, models = self._train_finalists(screening, chosen)
         finished, weights = final.weights()
         held_out = final.held_out(finished, weights)[self.held_out]
@@ -192,30 +212,44 @@ class _ImageFit:
         return StackResult(stack.eval(), choice, self.held_out, held_out)
 
     def _choose_mechanism(self, priors: Tensor | None) -> MechanismChoice:
-        """Estimate the mechanism by cross-fitting a small network, on a sample if there are many rows."""
+        """Choose the mechanism from the predictions of a small network."""
         self._step = "mechanism"
-        sample = np.sort(self.order[:_MAX_MECHANISM_ROWS])
-        known = self.labels[sample]
-        folds = make_folds(len(sample), 4 if len(sample) <= _MAX_FOUR_FOLDS else 2, seed=self.seed)
         learner = ImageLearner("mlp" if "mlp" in self.modules else self.modules[0], ("shift",))
-        n_steps = min(_MAX_MECHANISM_STEPS, self.n_steps // _SCREENING_DIVISORS[0])
-        known_results: dict[bytes, NDArray[np.float64]] = {}
 
         def out_of_fold(log_likelihood: Tensor) -> NDArray[np.float64]:
-            key = log_likelihood.numpy().tobytes()
-            if key not in known_results:
-                of_all = torch.zeros(self.labels.shape, dtype=log_likelihood.dtype)
-                of_all[torch.from_numpy(sample)] = log_likelihood
-                p = np.empty(known.shape)
-                for fold in folds:
-                    training = np.setdiff1d(sample, sample[fold])
-                    model = self.trainer.fit(learner, of_all, training, n_steps)
-                    p[fold] = self.trainer.predict(model, sample[fold])
-                known_results[key] = p
-            return known_results[key]
+            return self._out_of_fold(learner, log_likelihood)
 
-        chosen = choose_mechanisms(known, out_of_fold, out_of_fold, folds, None, priors)
+        chosen = choose_mechanisms(self.known, out_of_fold, out_of_fold, self.folds, None, priors)
+        self.trainer.set_priors(chosen.priors)
         return replace(chosen, mechanisms=(chosen.criterion,))
+
+    def _improve_mechanism(self, chosen: MechanismChoice, learner: ImageLearner) -> MechanismChoice:
+        """Estimate class-conditional exclusions again, from the better predictions of the best network."""
+        if not isinstance(chosen.criterion, ClassConditional):
+            return chosen
+        self._step = "mechanism"
+        p = torch.from_numpy(self._out_of_fold(learner, chosen.criterion.log_likelihood(self.known)))
+        scar = scar_from_priors(self.known, chosen.priors)
+        C = exclusion_matrix_given_predictions(self.known, p, scar)
+        criterion = replace(chosen.criterion, exclusion_probabilities=C)
+        return replace(chosen, mechanisms=(criterion,), criterion=criterion)
+
+    def _out_of_fold(self, learner: ImageLearner, log_likelihood: Tensor) -> NDArray[np.float64]:
+        """Return the class probabilities of the sample (m, q) by networks that were not trained on these rows."""
+        key = learner.name.encode() + log_likelihood.numpy().tobytes()
+        if key not in self.out_of_fold:
+            of_all = torch.zeros(self.labels.shape, dtype=log_likelihood.dtype)
+            of_all[torch.from_numpy(self.sample)] = log_likelihood
+            p = np.empty(self.known.shape)
+            for fold in self.folds:
+                training = np.setdiff1d(self.sample, self.sample[fold])
+                seconds = self.mechanism_seconds / (_MAX_CROSS_FITS * len(self.folds))
+                n_steps = min(_MAX_MECHANISM_STEPS, self.n_steps // _SCREENING_DIVISORS[0])
+                n_steps = self.trainer.affordable_steps(learner.module, n_steps, seconds)
+                model = self.trainer.fit(learner, of_all, training, n_steps)
+                p[fold] = self.trainer.predict(model, self.sample[fold])
+            self.out_of_fold[key] = p
+        return self.out_of_fold[key]
 
     def _screen(self, chosen: MechanismChoice) -> CandidateEvaluator[ImageLearner]:
         """Compare the augmentations with the first network, and the other networks with the best augmentation."""
@@ -251,7 +285,7 @@ class _ImageFit:
 
         def train_and_predict(jobs: Jobs, folds: Sequence[int]) -> list[list[NDArray[np.float64]]]:
             ((learner, log_likelihood),) = jobs
-            n_left = (len(finalists) - len(models)) + (len(finalists) if self.is_small else 0)
+            n_left = len(finalists) - len(models) + len(finalists) * self.is_small
             models[learner] = self._train(learner, log_likelihood, self.rest, n_left)
             return [[self.trainer.predict(models[learner], self.held_out)]]
 
@@ -275,7 +309,8 @@ class _ImageFit:
         n_long = self.max_members * (2 if self.is_small else 1)
         return 6 * _MAX_MECHANISM_STEPS + n_screened * self.n_screening_steps + n_long * self.n_steps
 
-    def _advance(self, n_steps: int) -> None:
+    def advance(self, n_steps: int) -> None:
+        """Report progress."""
         self._done += n_steps
         self.progress(min(0.99, self._done / self._total), self._step)
 
