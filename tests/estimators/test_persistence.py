@@ -168,7 +168,7 @@ def change(folder, **settings):
         ),
         (
             lambda folder: change(folder, format="sklearn"),
-            r"has the format 'sklearn', expected 'scarce-classifier-4'; it was written by another program",
+            r"has the format 'sklearn', expected 'scarce-classifier-5'; it was written by another program",
         ),
         (lambda folder: change(folder, format="scarce-classifier-99"), r"by a newer version: update scarce"),
         (lambda folder: change(folder, method="magic"), r"method='magic' is unknown; expected 'scarce', "),

@@ -52,6 +52,8 @@ PARAMS = {
     "classifiers-2/scar-likelihood": {"error_rate": "learn"},
     "classifiers-2/stack": {},
     "classifiers-3/answers": {"false_negative_rate": None, "false_positive_rate": None},
+    "classifiers-4/answers": {"false_negative_rate": None, "false_positive_rate": None},
+    "classifiers-4/stack": {},
     "classifiers-3/refine": {
         "base_method": "least-excluded",
         "rounds": 3,
@@ -164,7 +166,7 @@ def test_loaded_old_classifier_is_saved_in_present_format(folder, tmp_path):
     before = scarce.load(folder)
     before.save(tmp_path / "model")
     settings = settings_of(tmp_path / "model")
-    assert settings["format"] == "scarce-classifier-4"
+    assert settings["format"] == "scarce-classifier-5"
     assert settings["method_params"] == PARAMS[name_of(folder)]
     names = load_file(tmp_path / "model" / "weights.safetensors")
     assert {name.partition(".")[2] for name in names if name.startswith("method.")} == STATE.get(

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from scarce.cli._inputs import load_model, read_inputs
-from scarce.cli._options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
+from scarce.cli._inputs import get_embedding, load_model, read_inputs
+from scarce.cli._options import (
+    EmbedOption,
+    FeaturesArgument,
+    ForceOption,
+    IdColumnOption,
+    ImageSizeOption,
+    ModelArgument,
+)
 from scarce.cli._output import data_stream
 from scarce.errors import FileError
 
@@ -44,6 +51,7 @@ def predict(
     ] = False,
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
+    embed: EmbedOption = None,
     force: ForceOption = False,
 ) -> None:
     """Predict the class of every example."""
@@ -51,7 +59,7 @@ def predict(
 
     if out is None:
         classifier, names = load_model(model)
-        inputs = read_inputs(features, id_column, image_size, names)
+        inputs = read_inputs(features, id_column, image_size, names, get_embedding(classifier), embed)
         _write_predictions(classifier, inputs, data_stream(), every, spreadsheet_safe)
         return
     if out.resolve() == features.resolve():
@@ -59,7 +67,7 @@ def predict(
     # Opened first, so that a path that cannot be written fails before the work starts.
     with atomic_write(out, force=force) as temporary:
         classifier, names = load_model(model)
-        inputs = read_inputs(features, id_column, image_size, names)
+        inputs = read_inputs(features, id_column, image_size, names, get_embedding(classifier), embed)
         with temporary.open("w", encoding="utf-8", newline="") as file:
             _write_predictions(classifier, inputs, file, every, spreadsheet_safe)
     print(f"wrote {len(inputs.values):,} predictions to {out}")

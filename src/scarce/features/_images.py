@@ -17,6 +17,8 @@ from scarce.errors import FeatureError, FileError
 
 Size = tuple[int, int]
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
+IMAGE_SUFFIXES = ", ".join(sorted(_SUFFIXES))
+"""For messages."""
 _FORMATS = (
     "PNG",
     "JPEG",
@@ -76,12 +78,12 @@ def read_images(folder: str | Path, size: Size | None = None) -> tuple[NDArray[n
     ids = sorted(paths)
     if not ids:
         raise FileError(
-            f"{folder} contains neither images ({', '.join(sorted(_SUFFIXES))}) nor shards (.npy, .parquet); check the path."
+            f"{folder} contains neither images ({IMAGE_SUFFIXES}) nor shards (.npy, .parquet); check the path."
         )
     sizes: dict[Size, str] = {}
     is_gray = True
     for name in ids:  # read the headers first, so that errors are found before any pixels are read
-        with _open_image(paths[name]) as image:
+        with open_image(paths[name]) as image:
             sizes.setdefault((image.height, image.width), name)
             is_gray = is_gray and image.mode in _GRAY_MODES
     if size is None and len(sizes) > 1:
@@ -107,7 +109,8 @@ def find_images(folder: Path) -> dict[str, Path]:
 
 
 @contextmanager
-def _open_image(path: Path) -> Iterator[Image.Image]:
+def open_image(path: Path) -> Iterator[Image.Image]:
+    """Open an image file of a known format, upright; its pixels are read on demand."""
     try:
         with (
             warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning),
@@ -131,9 +134,23 @@ def _open_image(path: Path) -> Iterator[Image.Image]:
 
 
 def _pixels(path: Path, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
-    with _open_image(path) as image:
+    converted = read_image(path, mode)
+    if converted.size != size:
+        converted = converted.resize(size, Image.Resampling.BILINEAR)
+    return np.asarray(converted)
+
+
+def read_image(path: Path, mode: str = "RGB") -> Image.Image:
+    """Return an image, upright and in this mode; gray values are repeated for RGB.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     Image.new("L", (3, 2), 7).save(Path(folder, "a.png"))
+    ...     read_image(Path(folder, "a.png")).getpixel((0, 0))
+    (7, 7, 7)
+    """
+    with open_image(path) as image:
         # Convert through RGBA, because a palette may contain transparency.
-        converted = image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)
-        if converted.size != size:
-            converted = converted.resize(size, Image.Resampling.BILINEAR)
-        return np.asarray(converted)
+        return image.convert("RGBA").convert(mode) if image.mode == "P" else image.convert(mode)

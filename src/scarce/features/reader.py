@@ -11,9 +11,11 @@ from scarce._io.arrays import map_array, read_arrays
 from scarce._io.idx import is_idx_name, read_idx
 from scarce._io.paths import check_file, is_dir, prefix_errors
 from scarce.errors import FeatureError, FileError
+from scarce.features._embedding_files import read_sidecar
 from scarce.features._images import Size, parse_size, read_images
 from scarce.features._shard_files import find_shards, open_shards
 from scarce.features._tables import read_csv_features, read_parquet_features
+from scarce.features.embedding_info import EmbeddingInfo
 from scarce.features.shards import Shards
 
 _FEATURE_NAMES = ("X", "features", "inputs")
@@ -31,6 +33,8 @@ class Features:
         Distinct ids of the examples.
     names : list of str of length d or None
         Names of the columns.
+    embedding : EmbeddingInfo or None
+        The pretrained model that computed the features, if they are embeddings.
 
     Raises
     ------
@@ -50,6 +54,7 @@ class Features:
     values: NDArray[Any] | Shards
     ids: NDArray[Any] | None = None
     names: list[str] | None = None
+    embedding: EmbeddingInfo | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype.kind not in "biuf":
@@ -87,7 +92,8 @@ def read_features(
     path : path
         One of
 
-        - ``.npy``: an array with one row per example;
+        - ``.npy``: an array with one row per example; the file that ``scarce embed`` writes next to it, ``NAME.npy.json``, holds
+          ids and the model;
         - ``.npz``: an array named ``X``, ``features`` or ``inputs`` (or a single array), and optionally ``ids``;
         - ``.csv`` or ``.parquet``: a table with named numeric columns;
         - a file in the idx format of MNIST;
@@ -160,7 +166,10 @@ def _read_arrays(path: Path) -> Features:
     if is_idx_name(path):
         return Features(read_idx(path))
     if path.suffix.lower() == ".npy":
-        return Features(map_array(path))
+        array, described = map_array(path), read_sidecar(path)
+        if described is None:
+            return Features(array)
+        return Features(array, described.ids, None, described.embedding)
     if path.suffix.lower() != ".npz":
         raise FileError(
             f"{path} ends in {path.suffix or 'nothing'!r}; features are read from .npy, .npz, .csv, .parquet, idx files "
