@@ -250,11 +250,12 @@ def _embed(
     if out.suffix.lower() != ".npy":
         raise FileError(f"{out} ends in {out.suffix or 'nothing'!r}; expected a name that ends in .npy.")
     with _locked(out):
-        if (found := _up_to_date(out, info, inputs)) is not None:
-            return found
-        check_writable(out, force=force)
         key = settings_digest({**info.as_dict(), "inputs": inputs.digest, "batch_size": batch_size})
         partial = PartialArray(out, key, len(inputs.items))
+        if (found := _up_to_date(out, info, inputs)) is not None:
+            partial.delete()  # a process that was killed at its very end leaves one
+            return found
+        check_writable(out, force=force)
         _run(inputs, rows_of, partial, batch_size, verbose, what)
         # The sidecar first: an array without it would be read as one without ids.
         write_sidecar(out, EmbeddingFile(info, inputs.ids, inputs.digest, file_digest(partial.path)))

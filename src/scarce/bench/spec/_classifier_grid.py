@@ -18,6 +18,7 @@ from pydantic import (
 from scarce._validation import check_option, shorten
 from scarce.bench.baselines import BASELINES
 from scarce.bench.spec._base import TomlModel, describe_error
+from scarce.bench.spec._embedded_tables import experiment_tables
 from scarce.bench.spec._grid import (
     MethodEntry,
     Params,
@@ -30,7 +31,6 @@ from scarce.bench.spec._grid import (
     check_unique_names,
 )
 from scarce.bench.spec._splits import N_FOLDS, Split
-from scarce.datasets import available_tables
 from scarce.methods import available_methods, make_method
 
 AUTO = "auto"
@@ -53,7 +53,7 @@ class ClassifierGrid(TomlModel):
     Attributes
     ----------
     data : tuple of str
-        Names of `scarce.datasets.available_tables`.
+        Names of `scarce.bench.spec._embedded_tables.experiment_tables`.
     split : {"70/30", "10-fold"}
         How rows are divided into training and test rows, see `scarce.bench.spec._splits.train_test_rows`.
     settings : tuple of Setting
@@ -73,16 +73,16 @@ class ClassifierGrid(TomlModel):
     @field_validator("data")
     @classmethod
     def _check_data(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(check_option("data", name, available_tables()) for name in names)
+        return tuple(check_option("data", name, experiment_tables()) for name in names)
 
     @model_validator(mode="after")
     def _check_consistent(self) -> "ClassifierGrid":
         check_unique_names(self.data, self.settings, self.methods, self.seeds)
         self.check_seeds()
         for name in self.data:
-            facts = available_tables()[name]
+            facts = experiment_tables()[name]
             if any(setting.process is None for setting in self.settings) and not facts.has_candidates:
-                with_candidates = [key for key, table in available_tables().items() if table.has_candidates]
+                with_candidates = [key for key, table in experiment_tables().items() if table.has_candidates]
                 raise ValueError(
                     f"settings: {name} has no candidate sets; leave out 'own', or choose data from "
                     f"{', '.join(with_candidates)}"
