@@ -138,7 +138,8 @@ def test_loaded_old_classifier_predicts_as_before(folder):
     before = np.load(folder / "predictions.npy")
     X = load_iris(return_X_y=True)[0][::5]
     classifier = scarce.load(folder)
-    np.testing.assert_allclose(classifier.predict_proba(X), before, rtol=1e-6)
+    # float32 weights: the last bits depend on the processor.
+    np.testing.assert_allclose(classifier.predict_proba(X), before, rtol=2e-5)
     np.testing.assert_array_equal(classifier.predict(X), classifier.classes_[before.argmax(axis=1)])
 
 
