@@ -202,6 +202,11 @@ def test_layers_must_exist(layers):
         Embedder(MINILM, "text", layers=layers)
 
 
+def test_unusable_device_is_refused(vit):
+    with pytest.raises(MethodError, match="device='bogus' cannot be used"):
+        Embedder(vit, "image", device="bogus")
+
+
 def test_layers_are_for_texts(vit):
     with pytest.raises(MethodError, match="layers=2 is for texts"):
         Embedder(vit, "image", layers=2)

@@ -107,7 +107,7 @@ class Embedder:
             raise MethodError(f"layers={layers} is for texts; leave it out for images.")
         require("transformers")
         files = find_model(str(model), download=download)
-        self._device = torch.device(device)
+        self._device = _check_device(device)
         with quiet():
             self._prepare = _load_processor(files, kind)
             self._model, missing = _load_model(files)
@@ -170,6 +170,15 @@ class Embedder:
 
     def __repr__(self) -> str:
         return f"Embedder({self.info.model!r}, {self.info.kind!r})"
+
+
+def _check_device(device: str) -> torch.device:
+    try:
+        return torch.zeros(1, device=device).device
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise MethodError(
+            f"device={device!r} cannot be used ({_first_line(error)}); expected 'cpu', or 'cuda' with a graphics card."
+        ) from None
 
 
 def _load_processor(files: ModelFiles, kind: EmbeddingKind) -> Any:
